@@ -1,0 +1,119 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+let argumentParser = Target.Dependency.product(
+    name: "ArgumentParser", package: "swift-argument-parser")
+let asyncHTTPClient = Target.Dependency.product(
+    name: "AsyncHTTPClient", package: "async-http-client")
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
+let nioHTTPTypes = Target.Dependency.product(name: "NIOHTTPTypes", package: "swift-nio-extras")
+let unixSignals = Target.Dependency.product(
+    name: "UnixSignals", package: "swift-service-lifecycle")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let serviceLifecycle = Target.Dependency.product(
+    name: "ServiceLifecycle", package: "swift-service-lifecycle")
+
+let package = Package(
+    name: "ubiquity",
+    platforms: [.macOS(.v15), .iOS(.v18)],
+    products: [
+        .library(name: "KVStore", targets: ["KVStore"]),
+        .library(name: "SnapshotModels", targets: ["SnapshotModels"]),
+        .library(name: "KVStoreHTTP", targets: ["KVStoreHTTP"]),
+        .library(name: "UsagePusher", targets: ["UsagePusher"]),
+        .executable(name: "usage-push", targets: ["usage-push"]),
+        .executable(name: "usage-view", targets: ["usage-view"]),
+        .executable(name: "kvs", targets: ["kvs"]),
+        .executable(name: "kvsd", targets: ["kvsd"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ],
+    targets: [
+        .target(name: "KVStore", swiftSettings: strict),
+        .target(name: "SnapshotModels", swiftSettings: strict),
+        .target(name: "TerminalText", swiftSettings: strict),
+        .target(name: "KVStoreTesting", dependencies: ["KVStore"], swiftSettings: strict),
+        .target(
+            name: "KVStoreHTTP",
+            dependencies: ["KVStore", asyncHTTPClient, nioCore, nioHTTP1, nioPosix],
+            swiftSettings: strict),
+        .target(
+            name: "UsagePusher", dependencies: ["SnapshotModels"], swiftSettings: strict),
+        .executableTarget(
+            name: "usage-push",
+            dependencies: [
+                "UsagePusher", "SnapshotModels", "KVStore", "KVStoreHTTP", "TerminalText",
+                argumentParser,
+            ],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "usage-view",
+            dependencies: [
+                "SnapshotModels", "KVStore", "KVStoreHTTP", "TerminalText", argumentParser,
+            ],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "kvs",
+            dependencies: ["KVStore", "KVStoreHTTP", "TerminalText", argumentParser],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "kvsd",
+            dependencies: [
+                "KVStore", argumentParser, crypto, httpTypes, hummingbird, hummingbirdCore,
+                logging, nioCore, nioHTTP1, nioHTTPTypes, nioPosix, serviceLifecycle, unixSignals,
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SnapshotModelsTests", dependencies: ["SnapshotModels"], swiftSettings: strict),
+        .testTarget(
+            name: "TerminalTextTests", dependencies: ["TerminalText"], swiftSettings: strict),
+        .testTarget(name: "KVStoreTests", dependencies: ["KVStore"], swiftSettings: strict),
+        .testTarget(
+            name: "KVStoreTestingTests", dependencies: ["KVStoreTesting"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "KVStoreHTTPTests",
+            dependencies: ["KVStoreHTTP", "KVStore", nioCore, nioHTTP1, nioPosix],
+            swiftSettings: strict),
+        .testTarget(
+            name: "UsagePusherTests", dependencies: ["UsagePusher", "SnapshotModels"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "UsageViewTests", dependencies: ["usage-view", "SnapshotModels", "TerminalText"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "KvsTests", dependencies: ["kvs", "KVStore"], swiftSettings: strict),
+        .testTarget(
+            name: "KvsdTests",
+            dependencies: [
+                "kvsd", "KVStore", "KVStoreHTTP", httpTypes, hummingbird, logging, nioCore,
+                nioPosix,
+                .product(name: "HummingbirdTesting", package: "hummingbird"),
+            ],
+            swiftSettings: strict),
+        .testTarget(name: "TidyTests", swiftSettings: strict),
+    ]
+)

@@ -1,0 +1,45 @@
+/// How to open a store.
+public struct StoreConfiguration: Sendable {
+    /// The folder of the replica; made with mode 0700 where it is missing.
+    public var directory: String
+    /// The store's identifier, part of every path on the daemon: 1–128 of `A–Z a–z 0–9 . _ -`, not starting
+    /// with a dot.
+    public var storeName: String
+    public var limits: StoreLimits
+    /// How the daemon is reached; nil works locally.
+    public var transport: (any SyncTransport)?
+    /// Whether to keep a stream open, so that changes arrive as they happen. Otherwise the store
+    /// talks to the daemon after local writes and when asked to synchronize.
+    public var isLive: Bool
+    /// Keys that one notification names at most.
+    public var notificationKeyCount: Int
+
+    public init(
+        directory: String, storeName: String = StoreConfiguration.defaultStoreName,
+        limits: StoreLimits = StoreLimits(), transport: (any SyncTransport)? = nil,
+        isLive: Bool = true, notificationKeyCount: Int = 50
+    ) {
+        self.directory = directory
+        self.storeName = storeName
+        self.limits = limits
+        self.transport = transport
+        self.isLive = isLive
+        self.notificationKeyCount = notificationKeyCount
+    }
+
+    public static let defaultStoreName = "default"
+
+    public static func isValidStoreName(_ name: String) -> Bool {
+        guard (1...WireLimits.storeNameByteCount).contains(name.utf8.count), name.first != "."
+        else { return false }
+        return name.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "-"):
+                true
+            default: false
+            }
+        }
+    }
+}

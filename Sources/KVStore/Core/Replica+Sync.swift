@@ -1,0 +1,266 @@
+extension Replica {
+    /// The answer to the request under way.
+    mutating func answered(_ response: SyncResponse, at now: Moment) -> [Effect] {
+        guard let inFlight = session.inFlight else { return [] }
+        session.inFlight = nil
+        let use: AnswerUse
+        do throws(SyncTransportError) {
+            use = try self.use(of: response, to: inFlight)
+        } catch {
+            return fail(inFlight, error, at: now)
+        }
+        learnOffset(from: response, sent: inFlight.sent, now: now)
+
+        var effects: [Effect] = []
+        var changed: [String] = []
+        let reason: StoreChangeReason =
+            session.pass?.isFirst == true ? .initialSyncChange : .serverChange
+        for change in response.changes {
+            guard let record = change.record, KeyProfile.standard.allows(record.key) else {
+                return effects + notifications(reason, changed)
+                    + fail(inFlight, .malformed("a change without key or stamp"), at: now)
+            }
+            session.counts.received += 1
+            effects += receive(record, seq: change.seq ?? 0, changed: &changed)
+        }
+        session.backoff.reset()
+        session.lastFailure = nil
+        effects += settle(inFlight.request, rejected: response.rejected, at: now)
+        switch use {
+        case .page:
+            session.pass!.cursor = response.cursor
+            if !response.more { effects += finishPass(changed: &changed, at: now) }
+        case .increment: effects += moveCursor(to: response.cursor, at: now)
+        case .records: session.needsRound = true
+        }
+        if response.more { session.needsRound = true }
+        effects += notifications(reason, changed)
+        let next = startRound(at: now)
+        if session.inFlight == nil { effects += finishWaiters() }
+        return effects + next
+    }
+
+    /// What an answer is good for.
+    private enum AnswerUse {
+        /// A page of a full download.
+        case page
+        /// All changes since the cursor.
+        case increment
+        /// Its records are true, and its cursor belongs to another course of events.
+        case records
+    }
+
+    private mutating func use(
+        of response: SyncResponse, to inFlight: SyncSession.InFlight
+    ) throws(SyncTransportError) -> AnswerUse {
+        let request = inFlight.request
+        if response.more, response.changes.isEmpty, response.cursor <= request.since {
+            throw .malformed("more to come, and no step towards it")
+        }
+        if inFlight.isOvertaken { return .records }
+        guard let pass = session.pass else {
+            if response.initial {
+                session.needsPass = true
+                return .records
+            }
+            guard response.epoch == state.epoch else {
+                throw .malformed("an epoch that the daemon did not announce")
+            }
+            return .increment
+        }
+        guard response.initial == (pass.epoch == nil),
+            pass.epoch ?? response.epoch == response.epoch
+        else { throw .malformed("the history changed between two pages") }
+        session.pass!.epoch = response.epoch
+        session.pass!.horizon = response.horizon
+        return .page
+    }
+
+    private mutating func fail(
+        _ inFlight: SyncSession.InFlight, _ error: SyncTransportError, at now: Moment
+    ) -> [Effect] {
+        session.inFlight = inFlight
+        return handle(.failed(error), at: now)
+    }
+
+    /// Takes in a record from the daemon.
+    mutating func receive(
+        _ record: Record, seq: UInt64, changed: inout [String]
+    ) -> [Effect] {
+        clock.observe(record.stamp)
+        session.pass?.seen[record.key] = record.stamp
+        if let entry = table[record.key] {
+            if entry.mark == .provisional {
+                // What the daemon has wins over a default written before the first download; a
+                // key that was removed there does not exist there.
+                if record.content.isTombstone { return [] }
+            } else if entry.record == record {
+                guard entry.mark == .pending else { return [] }
+                table.mark(record.key, .settled)
+                return [.append(.acknowledged(key: record.key, stamp: record.stamp))]
+            } else if !record.supersedes(entry.record), !isOutOfDate(entry, seq: seq) {
+                return []
+            }
+        }
+        let entry = Table.Entry(record: record, mark: .settled)
+        if table.put(entry) { changed.append(record.key) }
+        session.blocked[record.key] = nil
+        return [.append(Self.entry(entry))]
+    }
+
+    /// Whether the daemon's record counts although ours has the greater stamp.
+    ///
+    /// The daemon keeps the greatest stamp of a key, until it forgets the mark of a removal. A key may then begin
+    /// anew with an older stamp, from a device that was away for long. What is settled here stands only for
+    /// what the daemon had, so it gives way; what is still to be sent does not.
+    private func isOutOfDate(_ entry: Table.Entry, seq: UInt64) -> Bool {
+        guard entry.mark == .settled else { return false }
+        guard let pass = session.pass else {
+            return entry.record.content.isTombstone && seq > state.cursor
+        }
+        return !isNewHistory(pass) && pass.candidates[entry.record.key] == entry.record.stamp
+    }
+
+    /// Whether the daemon has lost its history since the last round trip, so that it may lack what it had.
+    private func isNewHistory(_ pass: SyncSession.FullPass) -> Bool {
+        state.epoch != nil && state.epoch != pass.epoch
+    }
+
+    /// Marks what the daemon has taken, and deals with what it has not.
+    private mutating func settle(
+        _ request: SyncRequest, rejected: [SyncRejection], at now: Moment
+    ) -> [Effect] {
+        var effects: [Effect] = []
+        var refusals: [String: SyncRejection] = [:]
+        for rejection in rejected { refusals[rejection.key] = rejection }
+        var restamped: [String] = []
+        for change in request.changes {
+            guard let entry = table[change.key], entry.mark == .pending,
+                entry.record.stamp.description == change.stamp
+            else { continue }
+            switch refusals[change.key]?.reason {
+            case nil:
+                session.pass?.seen[change.key] = entry.record.stamp
+                table.mark(change.key, .settled)
+                session.counts.sent += 1
+                effects.append(.append(.acknowledged(key: change.key, stamp: entry.record.stamp)))
+            case SyncRejection.clock: restamped.append(change.key)
+            case SyncRejection.again: session.needsRound = true
+            case SyncRejection.quota:
+                session.blocked[change.key] = entry.record.stamp
+                effects += notifications(.quotaViolationChange, [change.key])
+            default: session.blocked[change.key] = entry.record.stamp
+            }
+        }
+        return effects + restamp(restamped, at: now)
+    }
+
+    /// Gives keys whose stamps lie in the daemon's future new ones, in their old order.
+    private mutating func restamp(_ keys: [String], at now: Moment) -> [Effect] {
+        guard !keys.isEmpty else {
+            session.clockRefusals = 0
+            return []
+        }
+        session.clockRefusals += 1
+        if session.clockRefusals > 3 {
+            // The daemon refuses stamps made with the time that it gave: try again later.
+            session.retryAt = now.monotonic + Backoff.greatestMilliseconds
+        }
+        let settled = table.entries.values.lazy.filter { $0.mark == .settled }
+        clock.rewind(to: now.wall, keeping: settled.map(\.record.stamp).max())
+        let entries = keys.compactMap { table[$0] }.sorted { $0.record.stamp < $1.record.stamp }
+        var effects: [Effect] = []
+        for var entry in entries {
+            entry.record.stamp = clock.next(now: now.wall, replica: id)
+            table.put(entry)
+            effects.append(.append(Self.entry(entry)))
+        }
+        if let retryAt = session.retryAt { effects.append(.wake(at: retryAt)) }
+        return effects
+    }
+
+    /// Begins a full download with the next request.
+    mutating func beginPass() {
+        session.needsPass = false
+        let settled = table.entries.values.filter { $0.mark == .settled }.map(\.record)
+        session.pass = SyncSession.FullPass(
+            isFirst: !state.initialSyncCompleted,
+            candidates: Dictionary(uniqueKeysWithValues: settled.map { ($0.key, $0.stamp) }))
+    }
+
+    /// Everything has been seen once.
+    private mutating func finishPass(changed: inout [String], at now: Moment) -> [Effect] {
+        guard let pass = session.pass else { return [] }
+        session.pass = nil
+        var effects: [Effect] = []
+        let isNewHistory = isNewHistory(pass)
+        for entry in table.entries.values.sorted(by: { $0.record.stamp < $1.record.stamp }) {
+            var entry = entry
+            let key = entry.record.key
+            if entry.mark == .provisional {
+                entry.record.stamp = clock.next(now: now.wall, replica: id)
+                entry.mark = .pending
+            } else if entry.mark == .settled, pass.candidates[key] == entry.record.stamp {
+                switch pass.seen[key] {
+                case nil where !isNewHistory:
+                    // The daemon has dropped the tombstone that removed the key. The stamp stays, so
+                    // that the mark here is never newer than what it stands for.
+                    entry.record.content = .tombstone
+                case let seen? where seen >= entry.record.stamp: continue
+                default: entry.mark = .pending
+                }
+            } else {
+                continue
+            }
+            if table.put(entry) { changed.append(key) }
+            effects.append(.append(Self.entry(entry)))
+        }
+        effects.append(
+            updateState { state in
+                state.epoch = pass.epoch
+                state.cursor = pass.cursor
+                state.initialSyncCompleted = true
+                state.lastSyncMilliseconds = now.wall
+            })
+        return effects
+    }
+
+    private mutating func moveCursor(to cursor: UInt64, at now: Moment) -> [Effect] {
+        let isOld = state.lastSyncMilliseconds.map { abs(now.wall - $0) >= 60_000 } ?? true
+        guard cursor > state.cursor || isOld else { return [] }
+        return [
+            updateState { state in
+                state.cursor = max(cursor, state.cursor)
+                state.lastSyncMilliseconds = now.wall
+            }
+        ]
+    }
+
+    /// The daemon's clock at the middle of the round trip, compared with the device's. Half a second
+    /// is within what a slow round trip can feign and is left alone.
+    private mutating func learnOffset(from response: SyncResponse, sent: Moment, now: Moment) {
+        let elapsed = max(0, now.monotonic - sent.monotonic)
+        let offset = response.serverTime - (now.wall - elapsed / 2)
+        let slack = 500 + elapsed / 2
+        if abs(offset) <= slack {
+            clock.offsetMilliseconds = 0
+        } else if abs(offset - clock.offsetMilliseconds) > slack {
+            clock.offsetMilliseconds = offset
+        }
+    }
+
+    private mutating func finishWaiters() -> [Effect] {
+        let done = session.waiters.filter { $0.counts != nil }
+        session.waiters.removeAll { $0.counts != nil }
+        return done.map { waiter in
+            let start = waiter.counts ?? SyncSession.Counts()
+            return .finish(
+                waiter: waiter.id,
+                .synchronized(
+                    SyncReport(
+                        sentKeyCount: session.counts.sent - start.sent,
+                        receivedKeyCount: session.counts.received - start.received,
+                        pendingKeyCount: table.pendingKeys.count)))
+        }
+    }
+}

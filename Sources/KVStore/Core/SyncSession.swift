@@ -1,0 +1,69 @@
+/// What a replica knows of its connection; gone with the process.
+struct SyncSession: Sendable, Equatable {
+    enum Stream: Sendable, Equatable {
+        case closed, opening, open
+    }
+
+    struct InFlight: Sendable, Equatable {
+        var request: SyncRequest
+        /// When it was sent, on both clocks.
+        var sent: Moment
+        /// Another process has moved the replica on meanwhile: the records count, the cursor does not.
+        var isOvertaken = false
+    }
+
+    /// A download of everything, page by page. Its cursor is kept only when it is complete.
+    struct FullPass: Sendable, Equatable {
+        /// Nil until the first page has come.
+        var epoch: String?
+        var cursor: UInt64 = 0
+        /// The daemon's horizon when it began.
+        var horizon: UInt64?
+        /// Whether it is the replica's first one.
+        var isFirst: Bool
+        /// Keys that the daemon had, with their stamps.
+        var seen: [String: Stamp] = [:]
+        /// Keys that were settled when it was asked for: those that the daemon no longer has go at its
+        /// end. Keys that settle later are not judged by it.
+        var candidates: [String: Stamp]
+    }
+
+    struct Waiter: Sendable, Equatable {
+        var id: UInt64
+        /// Set when a round that began after the wait has started.
+        var counts: Counts?
+    }
+
+    struct Counts: Sendable, Equatable {
+        var sent = 0
+        var received = 0
+    }
+
+    var isAttached = false
+    var isLive = false
+    var stream = Stream.closed
+    var inFlight: InFlight?
+    var pass: FullPass?
+    /// The daemon has said that the cursor is of no use: the next round begins a pass.
+    var needsPass = false
+    var waiters: [Waiter] = []
+    var counts = Counts()
+    /// A pull is due even with nothing to send.
+    var needsRound = false
+    /// Monotonic milliseconds before which nothing is tried; nil when nothing has failed.
+    var retryAt: Int64?
+    var backoff = Backoff()
+    var lastFailure: SyncTransportError?
+    /// Stamps that the daemon refused for a reason that time alone does not cure.
+    var blocked: [String: Stamp] = [:]
+    /// Answers in a row that refused a stamp as too far ahead.
+    var clockRefusals = 0
+
+    mutating func abandonPass() {
+        guard pass != nil else { return }
+        pass = nil
+        needsPass = true
+        needsRound = true
+        inFlight?.isOvertaken = true
+    }
+}

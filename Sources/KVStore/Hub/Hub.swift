@@ -1,0 +1,223 @@
+/// One store as the daemon holds it: the winning record of every key and the order of changes. Pure.
+///
+/// Order contract: `plan` decides without changing anything; its records are appended to the log, then
+/// `commit` takes them in, and `answer` may leave only after a disk sync that covers them.
+///
+/// Invariant: sequence numbers are given once, ascending; `horizon` ≤ `sequence`.
+/// Invariant: `byteCount` and `keyCount` equal a recount over the keys that have a value.
+package struct Hub: Sendable, Equatable {
+    package struct Entry: Sendable, Equatable {
+        package var record: Record
+        package var sequence: UInt64
+    }
+
+    /// What a request will change, and what it may not.
+    package struct Plan: Sendable, Equatable {
+        package var accepted: [Entry] = []
+        /// Keys for which a greater stamp is here already.
+        package var outdone: [String] = []
+        package var rejected: [SyncRejection] = []
+    }
+
+    /// Names the history that the sequence numbers belong to.
+    package internal(set) var epoch: String
+    package private(set) var entries: [String: Entry] = [:]
+    package private(set) var sequence: UInt64 = 0
+    /// Cursors below it have missed a removal that is no longer known.
+    package private(set) var horizon: UInt64 = 0
+    package private(set) var byteCount = 0
+    package private(set) var keyCount = 0
+    private var index = SequenceIndex()
+    /// Set while entries are loaded in another order than they were made in.
+    private var isIndexStale = false
+
+    package init(epoch: String) { self.epoch = epoch }
+
+    // MARK: - Taking changes in
+
+    package func plan(_ changes: [SyncChange], now: Int64) -> Plan {
+        var plan = Plan()
+        var planned: [String: Record] = [:]
+        var byteCount = byteCount
+        var keyCount = keyCount
+        for change in changes {
+            guard let record = change.record, KeyProfile.standard.allows(record.key) else {
+                plan.rejected.append(
+                    SyncRejection(
+                        key: change.key, reason: SyncRejection.key,
+                        limit: Int64(KeyProfile.standard.limit), stamp: change.stamp))
+                continue
+            }
+            func reject(_ reason: String, limit: Int64) {
+                plan.rejected.append(
+                    SyncRejection(
+                        key: record.key, reason: reason, limit: limit, stamp: change.stamp))
+            }
+            if record.stamp.milliseconds > now + WireLimits.futureMilliseconds {
+                reject(SyncRejection.clock, limit: now + WireLimits.futureMilliseconds)
+                continue
+            }
+            let present = planned[record.key] ?? entries[record.key]?.record
+            if let present, !record.supersedes(present) {
+                if present != record { plan.outdone.append(record.key) }
+                continue
+            }
+            let old = present?.content ?? .tombstone
+            let growth = record.content.byteCount - old.byteCount
+            let newKeys = (record.content.isTombstone ? 0 : 1) - (old.isTombstone ? 0 : 1)
+            let ceiling = StoreLimits.ceiling
+            if record.content.byteCount > ceiling.valueByteCount {
+                reject(SyncRejection.quota, limit: Int64(ceiling.valueByteCount))
+                continue
+            }
+            if growth > 0, byteCount + growth > ceiling.totalByteCount {
+                reject(SyncRejection.quota, limit: Int64(ceiling.totalByteCount))
+                continue
+            }
+            if newKeys > 0, keyCount + newKeys > ceiling.keyCount {
+                reject(SyncRejection.quota, limit: Int64(ceiling.keyCount))
+                continue
+            }
+            byteCount += growth
+            keyCount += newKeys
+            planned[record.key] = record
+            plan.accepted.append(
+                Entry(record: record, sequence: sequence + UInt64(plan.accepted.count) + 1))
+        }
+        return plan
+    }
+
+    package mutating func commit(_ plan: Plan) {
+        for entry in plan.accepted { load(entry) }
+    }
+
+    /// Takes in an entry with its sequence number, as the log gives it back.
+    package mutating func load(_ entry: Entry) {
+        let old = entries.updateValue(entry, forKey: entry.record.key)
+        count(old?.record.content, by: -1)
+        count(entry.record.content, by: 1)
+        if entry.sequence > sequence {
+            sequence = entry.sequence
+            index.append(entry.record.key, at: sequence, liveCount: entries.count) { place in
+                entries[place.key]?.sequence == place.sequence
+            }
+        } else {
+            isIndexStale = true
+        }
+    }
+
+    /// To be called when everything has been loaded.
+    package mutating func finishLoading() {
+        guard isIndexStale else { return }
+        isIndexStale = false
+        index = SequenceIndex(
+            entries.values.map {
+                SequenceIndex.Place(sequence: $0.sequence, key: $0.record.key)
+            })
+    }
+
+    package var tombstoneCount: Int { entries.count - keyCount }
+
+    /// Takes in what the log says of the store itself.
+    package mutating func load(epoch: String, sequence: UInt64, horizon: UInt64) {
+        self.epoch = epoch
+        self.sequence = max(self.sequence, sequence)
+        self.horizon = max(self.horizon, horizon)
+    }
+
+    private mutating func count(_ content: Record.Content?, by sign: Int) {
+        guard case .value(let data) = content else { return }
+        byteCount += sign * data.count
+        keyCount += sign
+    }
+
+    // MARK: - Answering
+
+    /// Whether a reader at this cursor has to start over. One that is in the middle of a download of everything
+    /// names the horizon with which it began: below it are only pages it has still to get.
+    package func startsOver(epoch: String?, since: UInt64, horizon known: UInt64? = nil) -> Bool {
+        epoch != self.epoch || since > sequence || since < horizon && known != horizon
+    }
+
+    /// The answer to a request whose plan has been committed.
+    package func answer(_ request: SyncRequest, plan: Plan, now: Int64) -> SyncResponse {
+        let startsOver = startsOver(
+            epoch: request.epoch, since: request.since, horizon: request.horizon)
+        let since = startsOver ? 0 : request.since
+        var known: [String: String] = [:]
+        for change in request.changes { known[change.key] = change.stamp }
+        var page = page(after: since, through: sequence) { entry in
+            known[entry.record.key] != entry.record.stamp.description
+        }
+        // A winner that the sender has not got by its cursor is told in any case.
+        let told = Set(page.changes.map(\.key))
+        var rejected = plan.rejected
+        var byteCount = page.changes.reduce(0) { $0 + ($1.record?.wireByteCount ?? 0) }
+        for key in plan.outdone where !told.contains(key) {
+            guard let entry = entries[key] else { continue }
+            byteCount += entry.record.wireByteCount
+            if byteCount > WireLimits.pageByteCount, !page.changes.isEmpty {
+                rejected.append(
+                    SyncRejection(key: key, reason: SyncRejection.again, stamp: known[key]))
+            } else {
+                page.changes.append(SyncChange(entry.record, seq: entry.sequence))
+            }
+        }
+        return SyncResponse(
+            epoch: epoch, cursor: page.cursor, serverTime: now, initial: startsOver,
+            more: page.hasMore, changes: page.changes, rejected: rejected, horizon: horizon)
+    }
+
+    package struct Page: Sendable, Equatable {
+        package var changes: [SyncChange]
+        /// What to read on from.
+        package var cursor: UInt64
+        package var hasMore: Bool
+    }
+
+    /// Changes after a cursor up to a sequence number, in order, as many as one message may carry.
+    package func page(
+        after since: UInt64, through last: UInt64, where isWanted: (Entry) -> Bool = { _ in true }
+    ) -> Page {
+        var page = Page(changes: [], cursor: since, hasMore: false)
+        var byteCount = 0
+        for place in index.places(after: since) {
+            guard place.sequence <= last else { break }
+            guard let entry = entries[place.key], entry.sequence == place.sequence else { continue }
+            if isWanted(entry) {
+                byteCount += entry.record.wireByteCount
+                if !page.changes.isEmpty,
+                    byteCount > WireLimits.pageByteCount
+                        || page.changes.count >= WireLimits.pageRecordCount
+                {
+                    page.hasMore = true
+                    return page
+                }
+                page.changes.append(SyncChange(entry.record, seq: entry.sequence))
+            }
+            page.cursor = place.sequence
+        }
+        page.cursor = max(page.cursor, last)
+        return page
+    }
+
+    // MARK: - Forgetting removals
+
+    /// The tombstones that are due to go: older than 90 days, or the oldest beyond 4,096.
+    package func expiredTombstones(now: Int64) -> [Entry] {
+        let tombstones = entries.values.filter { $0.record.content.isTombstone }
+            .sorted { $0.sequence < $1.sequence }
+        let excess = max(0, tombstones.count - WireLimits.tombstoneCount)
+        let oldest = now - WireLimits.tombstoneMilliseconds
+        return tombstones.enumerated()
+            .filter { $0.offset < excess || $0.element.record.stamp.milliseconds < oldest }
+            .map(\.element)
+    }
+
+    /// Drops a tombstone; cursors that may not have seen it start over from now on.
+    package mutating func forget(_ key: String) {
+        guard let entry = entries[key], entry.record.content.isTombstone else { return }
+        entries[key] = nil
+        horizon = max(horizon, entry.sequence)
+    }
+}

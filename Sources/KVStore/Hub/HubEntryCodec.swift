@@ -1,0 +1,108 @@
+import Foundation
+
+/// What the daemon keeps on disk: one of these in each frame of its log.
+enum HubEntry: Equatable {
+    case record(StoreID, Hub.Entry)
+    /// A store's epoch, last sequence number and horizon.
+    case store(StoreID, epoch: String, sequence: UInt64, horizon: UInt64)
+    /// A tombstone has been dropped.
+    case forgotten(StoreID, key: String)
+}
+
+/// A store of an account.
+package struct StoreID: Sendable, Hashable, Comparable {
+    package var account: String
+    package var name: String
+
+    package init(account: String, name: String) {
+        self.account = account
+        self.name = name
+    }
+
+    package static func < (left: StoreID, right: StoreID) -> Bool {
+        (left.account, left.name) < (right.account, right.name)
+    }
+}
+
+// The payload of a frame in the daemon's log. Numbers are little-endian, texts UTF-8.
+//
+// Every payload starts with the store: 0 1 bytes of the account · 1 1 bytes of the store's name · the two texts. Then:
+//
+// Kind 1, a key:       8 sequence number · 20 stamp · 1 flags (4 removed) · 2 bytes of the key · the key, the value
+// Kind 2, a store:     8 last sequence number · 8 horizon · the epoch
+// Kind 3, forgotten:   the key
+extension HubEntry {
+    private enum Kind {
+        static let record: UInt8 = 1
+        static let store: UInt8 = 2
+        static let forgotten: UInt8 = 3
+    }
+
+    var payload: LogPayload {
+        switch self {
+        case .record(let store, let entry):
+            var bytes = Self.start(store, reserving: entry.record.content.byteCount)
+            bytes.append(littleEndian: entry.sequence)
+            bytes.append(stamp: entry.record.stamp)
+            bytes.append(entry.record.content.isTombstone ? 4 : 0)
+            let key = Array(entry.record.key.utf8)
+            bytes.append(littleEndian: UInt16(key.count))
+            bytes.append(contentsOf: key)
+            if case .value(let data) = entry.record.content { bytes.append(contentsOf: data) }
+            return LogPayload(kind: Kind.record, bytes: bytes)
+        case .store(let store, let epoch, let sequence, let horizon):
+            var bytes = Self.start(store)
+            bytes.append(littleEndian: sequence)
+            bytes.append(littleEndian: horizon)
+            bytes.append(contentsOf: epoch.utf8)
+            return LogPayload(kind: Kind.store, bytes: bytes)
+        case .forgotten(let store, let key):
+            return LogPayload(kind: Kind.forgotten, bytes: Self.start(store) + Array(key.utf8))
+        }
+    }
+
+    private static func start(_ store: StoreID, reserving byteCount: Int = 0) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(byteCount + 1_024)
+        bytes.append(UInt8(store.account.utf8.count))
+        bytes.append(UInt8(store.name.utf8.count))
+        bytes.append(contentsOf: store.account.utf8)
+        bytes.append(contentsOf: store.name.utf8)
+        return bytes
+    }
+
+    /// Nil for bytes that no version of this program writes.
+    init?(_ frame: LogFrame) {
+        let bytes = frame.payload
+        guard bytes.count >= 2 else { return nil }
+        let nameStart = 2 + Int(bytes[0])
+        let start = nameStart + Int(bytes[1])
+        guard start <= bytes.count, let account = bytes.text(2..<nameStart),
+            let name = bytes.text(nameStart..<start)
+        else { return nil }
+        let store = StoreID(account: account, name: name)
+        switch frame.kind {
+        case Kind.record:
+            guard bytes.count >= start + 31 else { return nil }
+            let keyStart = start + 31
+            let keyEnd = keyStart + Int(bytes.littleEndian(UInt16.self, at: start + 29))
+            guard keyEnd <= bytes.count, let key = bytes.text(keyStart..<keyEnd) else { return nil }
+            let content: Record.Content =
+                bytes[start + 28] & 4 != 0 ? .tombstone : .value(Data(bytes[keyEnd...]))
+            let record = Record(key: key, stamp: bytes.stamp(at: start + 8), content: content)
+            self = .record(
+                store,
+                Hub.Entry(record: record, sequence: bytes.littleEndian(UInt64.self, at: start)))
+        case Kind.store:
+            guard bytes.count >= start + 16, let epoch = bytes.text(start + 16..<bytes.count)
+            else { return nil }
+            self = .store(
+                store, epoch: epoch, sequence: bytes.littleEndian(UInt64.self, at: start),
+                horizon: bytes.littleEndian(UInt64.self, at: start + 8))
+        case Kind.forgotten:
+            guard let key = bytes.text(start..<bytes.count) else { return nil }
+            self = .forgotten(store, key: key)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,291 @@
+/// All stores of a daemon together with the log that remembers them. Not safe for threads: one owner
+/// calls it; only `SegmentedLog.PendingSync.perform()` may run beside other calls.
+///
+/// Order contract: an answer of `apply` may be sent only after a sync that was prepared after it has been
+/// finished without failure. `durableSequence` says what live readers may be told.
+package final class HubLedger {
+    package struct Options: Sendable {
+        package var segmentByteCount = 16 * 1_024 * 1_024
+        /// Bytes of live records beyond which changes are refused; memory holds them all.
+        package var liveByteLimit = 1 << 30
+
+        package init() {}
+    }
+
+    package enum Fault: Error, Equatable, Sendable {
+        case log(LogError)
+        /// The live data has reached its ceiling, in bytes.
+        case full(limit: Int)
+    }
+
+    private struct Store {
+        var hub: Hub
+        var durableSequence: UInt64
+        /// Where the frame of each key stands.
+        var places: [String: LogPosition] = [:]
+        /// Where the frame of the store itself stands.
+        var statePlace: LogPosition?
+    }
+
+    package let recovery: LogRecovery
+    private let log: SegmentedLog
+    private let options: Options
+    private var stores: [StoreID: Store] = [:]
+    private var random: SplitMix64
+    /// Stores with appended entries that no sync has covered.
+    private var unsynced: Set<StoreID> = []
+    /// Bytes of all values.
+    package private(set) var liveByteCount = 0
+    /// Bytes of the frames that count, for compaction.
+    private var liveFrameByteCount = 0
+
+    /// Opens the log. Damage is an error that names the file and the offset.
+    package init(
+        storage: any LogStorage, options: Options = Options(), seed: UInt64
+    ) throws(LogError) {
+        random = SplitMix64(seed: seed)
+        self.options = options
+        log = SegmentedLog(
+            storage: storage,
+            options: SegmentedLog.Options(
+                segmentByteCount: options.segmentByteCount, isShared: false,
+                newLogID: random.next()))
+        var stores: [StoreID: Store] = [:]
+        var unknown: LogDamage?
+        recovery = try log.open { frame in
+            guard let entry = HubEntry(frame) else {
+                unknown =
+                    unknown
+                    ?? LogDamage(
+                        path: storage.path(segment: frame.position.segment),
+                        offset: frame.position.offset,
+                        detail: "a record that this program does not understand")
+                return
+            }
+            Self.replay(entry, at: frame.position, into: &stores)
+        }
+        if let unknown { throw .damaged(unknown) }
+        // What was found may be in the page cache only; nothing of it is told before it is on disk.
+        try log.sync()
+        for id in stores.keys {
+            stores[id]!.hub.finishLoading()
+            stores[id]!.durableSequence = stores[id]!.hub.sequence
+        }
+        self.stores = stores
+        liveByteCount = stores.values.reduce(0) { $0 + $1.hub.byteCount }
+        liveFrameByteCount = stores.reduce(0) { total, store in
+            store.value.hub.entries.values.reduce(total) {
+                $0 + Self.frameByteCount($1, of: store.key)
+            }
+        }
+    }
+
+    private static func frameByteCount(_ entry: Hub.Entry, of id: StoreID) -> Int {
+        FrameFormat.byteCount(
+            payload: 33 + id.account.utf8.count + id.name.utf8.count
+                + entry.record.key.utf8.count + entry.record.content.byteCount)
+    }
+
+    /// Bytes of the frames of these keys as they stand in memory.
+    private func frameByteCount(ofKeys keys: Set<String>, of id: StoreID) -> Int {
+        keys.reduce(0) { total, key in
+            total + (stores[id]?.hub.entries[key].map { Self.frameByteCount($0, of: id) } ?? 0)
+        }
+    }
+
+    private static func replay(
+        _ entry: HubEntry, at place: LogPosition, into stores: inout [StoreID: Store]
+    ) {
+        switch entry {
+        case .record(let id, let entry):
+            stores[id, default: Store(hub: Hub(epoch: ""), durableSequence: 0)].hub.load(entry)
+            stores[id]!.places[entry.record.key] = place
+        case .store(let id, let epoch, let sequence, let horizon):
+            stores[id, default: Store(hub: Hub(epoch: ""), durableSequence: 0)].hub
+                .load(epoch: epoch, sequence: sequence, horizon: horizon)
+            stores[id]!.statePlace = place
+        case .forgotten(let id, let key):
+            stores[id]?.hub.forget(key)
+            stores[id]?.places[key] = nil
+        }
+    }
+
+    // MARK: - Requests
+
+    /// Takes the changes of a request in and gives the answer, which must wait for a sync.
+    package func apply(
+        _ request: SyncRequest, to id: StoreID, now: Int64
+    ) throws(Fault) -> SyncResponse {
+        if stores[id] == nil { try open(id) }
+        if request.epoch == stores[id]!.hub.epoch, request.since > stores[id]!.hub.sequence {
+            // The reader has seen numbers that this history has not given: it went back in time.
+            try renewEpoch(of: id)
+        }
+        let plan = stores[id]!.hub.plan(request.changes, now: now)
+        let growth = plan.accepted.reduce(0) { $0 + $1.record.content.byteCount }
+        if growth > 0, liveByteCount + growth > options.liveByteLimit {
+            throw .full(limit: options.liveByteLimit)
+        }
+        try append(plan.accepted.map { .record(id, $0) })
+        let keys = Set(plan.accepted.map(\.record.key))
+        let before = (stores[id]!.hub.byteCount, frameByteCount(ofKeys: keys, of: id))
+        stores[id]!.hub.commit(plan)
+        liveByteCount += stores[id]!.hub.byteCount - before.0
+        liveFrameByteCount += frameByteCount(ofKeys: keys, of: id) - before.1
+        let answer = stores[id]!.hub.answer(request, plan: plan, now: now)
+        // A batch at a time, so that the search for them is paid by many removals.
+        if stores[id]!.hub.tombstoneCount > WireLimits.tombstoneCount + 256 {
+            try collectTombstones(of: id, now: now)
+        }
+        return answer
+    }
+
+    /// The stores of an account that have ever been used, sorted by name.
+    package func stores(ofAccount account: String) -> [StoreID] {
+        stores.keys.filter { $0.account == account }.sorted()
+    }
+
+    /// All stores, sorted by account and name.
+    package var allStores: [StoreID] { stores.keys.sorted() }
+
+    package var storeCount: Int { stores.count }
+
+    package func hub(_ id: StoreID) -> Hub? { stores[id]?.hub }
+
+    /// Up to where live readers of a store may be told.
+    package func durableSequence(of id: StoreID) -> UInt64 { stores[id]?.durableSequence ?? 0 }
+
+    /// Drops the tombstones of a store that are due.
+    package func collectTombstones(of id: StoreID, now: Int64) throws(Fault) {
+        guard let expired = stores[id]?.hub.expiredTombstones(now: now), !expired.isEmpty else {
+            return
+        }
+        var hub = stores[id]!.hub
+        for entry in expired { hub.forget(entry.record.key) }
+        // The horizon goes first: without it a removal would be forgotten unnoticed.
+        try append(
+            [.store(id, epoch: hub.epoch, sequence: hub.sequence, horizon: hub.horizon)]
+                + expired.map { .forgotten(id, key: $0.record.key) })
+        for entry in expired { stores[id]!.places[entry.record.key] = nil }
+        liveFrameByteCount -= frameByteCount(ofKeys: Set(expired.map(\.record.key)), of: id)
+        stores[id]!.hub = hub
+    }
+
+    /// Starts a new history for every store, after a restore from a backup.
+    package func renewEpochs() throws(Fault) {
+        for id in stores.keys.sorted() { try renewEpoch(of: id) }
+    }
+
+    private func open(_ id: StoreID) throws(Fault) {
+        let epoch = newEpoch()
+        try append([.store(id, epoch: epoch, sequence: 0, horizon: 0)])
+    }
+
+    private func renewEpoch(of id: StoreID) throws(Fault) {
+        let hub = stores[id]!.hub
+        try append([
+            .store(id, epoch: newEpoch(), sequence: hub.sequence, horizon: hub.horizon)
+        ])
+    }
+
+    private func newEpoch() -> String { ReplicaID(rawValue: random.next()).description }
+
+    /// Appends entries; those about a store itself take effect at once, records with the caller's commit.
+    private func append(_ entries: [HubEntry]) throws(Fault) {
+        guard !entries.isEmpty else { return }
+        let positions: [LogPosition]
+        do throws(LogError) {
+            positions = try log.append(entries.map(\.payload))
+        } catch {
+            throw .log(error)
+        }
+        for (entry, place) in zip(entries, positions) {
+            switch entry {
+            case .record(let id, let entry):
+                stores[id]!.places[entry.record.key] = place
+                unsynced.insert(id)
+            case .store(let id, _, _, _):
+                Self.replay(entry, at: place, into: &stores)
+                unsynced.insert(id)
+            case .forgotten: break
+            }
+        }
+    }
+
+    // MARK: - Disk
+
+    /// A sync and what will be durable with it.
+    package struct PendingSync: Sendable {
+        package let sync: SegmentedLog.PendingSync
+        fileprivate let sequences: [StoreID: UInt64]
+    }
+
+    /// Nil when everything is on disk.
+    package func prepareSync() throws(LogError) -> PendingSync? {
+        guard let sync = try log.prepareSync() else {
+            settle(unsynced.reduce(into: [:]) { $0[$1] = stores[$1]?.hub.sequence })
+            return nil
+        }
+        return PendingSync(
+            sync: sync, sequences: unsynced.reduce(into: [:]) { $0[$1] = stores[$1]?.hub.sequence })
+    }
+
+    /// Takes note of the outcome; returns the stores with news for live readers.
+    @discardableResult
+    package func finish(_ pending: PendingSync, failure: StorageFailure?) -> Set<StoreID> {
+        log.finish(pending.sync, failure: failure)
+        guard failure == nil else { return [] }
+        return settle(pending.sequences)
+    }
+
+    @discardableResult
+    private func settle(_ sequences: [StoreID: UInt64]) -> Set<StoreID> {
+        var news: Set<StoreID> = []
+        for (id, sequence) in sequences {
+            if sequence > stores[id]!.durableSequence {
+                stores[id]!.durableSequence = sequence
+                news.insert(id)
+            }
+            if stores[id]!.hub.sequence == sequence { unsynced.remove(id) }
+        }
+        return news
+    }
+
+    /// Whether the log has grown to more than twice of what counts in it.
+    package var isCompactionDue: Bool {
+        log.segments.count > 2
+            && log.fileByteCount > 2 * liveFrameByteCount + 2 * options.segmentByteCount
+    }
+
+    /// Moves what counts in the oldest segment to the end and removes the segment. Blocks for as long as
+    /// that takes: at most a segment is read, written and synced.
+    package func compactStep() throws(LogError) {
+        guard log.segments.count > 1, let oldest = log.segments.first else { return }
+        var moved: [HubEntry] = []
+        try log.visitOldest { frame in
+            guard let entry = HubEntry(frame) else { return }
+            switch entry {
+            case .record(let id, let record):
+                if stores[id]?.places[record.record.key] == frame.position { moved.append(entry) }
+            case .store(let id, _, _, _):
+                if stores[id]?.statePlace == frame.position, let hub = stores[id]?.hub {
+                    moved.append(
+                        .store(
+                            id, epoch: hub.epoch, sequence: hub.sequence, horizon: hub.horizon))
+                }
+            case .forgotten: break
+            }
+        }
+        let positions = try log.append(moved.map(\.payload))
+        for (entry, place) in zip(moved, positions) {
+            switch entry {
+            case .record(let id, let entry): stores[id]!.places[entry.record.key] = place
+            case .store(let id, _, _, _): stores[id]!.statePlace = place
+            case .forgotten: break
+            }
+        }
+        try log.removeSegments(before: oldest + 1)
+    }
+
+    package func close() throws(LogError) { try log.close() }
+}

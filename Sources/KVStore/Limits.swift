@@ -1,0 +1,65 @@
+/// Every limit of the store, with its unit in its name.
+public struct StoreLimits: Sendable, Equatable {
+    /// Bytes of all values of a store together; keys do not count.
+    public var totalByteCount: Int
+    /// Bytes of one value, as a binary property list.
+    public var valueByteCount: Int
+    /// Keys that have a value.
+    public var keyCount: Int
+    public var keyProfile: KeyProfile
+
+    public init(
+        totalByteCount: Int = 1_048_576, valueByteCount: Int = 1_048_576, keyCount: Int = 1_024,
+        keyProfile: KeyProfile = .standard
+    ) {
+        self.totalByteCount = totalByteCount
+        self.valueByteCount = valueByteCount
+        self.keyCount = keyCount
+        self.keyProfile = keyProfile
+    }
+
+    /// Past these the daemon refuses a change, whatever the replica's own limits say.
+    public static let ceiling = StoreLimits(
+        totalByteCount: 4_194_304, valueByteCount: 1_048_576, keyCount: 4_096)
+}
+
+/// How the length of a key is counted.
+public enum KeyProfile: String, Sendable, Equatable, CaseIterable {
+    /// At most 128 UTF-16 units.
+    case standard
+    /// At most 64 UTF-8 bytes, as Apple documents it.
+    case classic
+
+    public var limit: Int {
+        switch self {
+        case .standard: 128
+        case .classic: 64
+        }
+    }
+
+    public func length(of key: String) -> Int {
+        switch self {
+        case .standard: key.utf16.count
+        case .classic: key.utf8.count
+        }
+    }
+
+    func allows(_ key: String) -> Bool { !key.isEmpty && length(of: key) <= limit }
+}
+
+/// Limits of the protocol, the log and a property list that comes from outside.
+package enum WireLimits {
+    package static let requestByteCount = 2 * 1_024 * 1_024
+    /// Bytes of keys and base64 values that a request or an answer carries before it is split.
+    package static let pageByteCount = 1_500_000
+    /// Records that a request or an answer carries before it is split.
+    package static let pageRecordCount = 1_000
+    package static let storeNameByteCount = 128
+    /// Milliseconds that a stamp may lie in the daemon's future.
+    package static let futureMilliseconds: Int64 = 60_000
+    package static let propertyListDepth = 128
+    package static let propertyListObjectCount = 1_048_576
+    /// Tombstones that the daemon keeps for a store, and for how long.
+    package static let tombstoneCount = 4_096
+    package static let tombstoneMilliseconds: Int64 = 90 * 86_400_000
+}

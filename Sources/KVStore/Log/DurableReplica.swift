@@ -1,0 +1,176 @@
+import Foundation
+
+/// A replica together with the log that remembers it. Not safe for threads: one owner calls it.
+///
+/// Every change runs in `transact`: under the lock of all processes, after others' entries have been
+/// replayed, and appended before its effects are handed out. So what is sent or told, a process that is killed
+/// would know again.
+package final class DurableReplica {
+    package private(set) var replica: Replica
+    package let recovery: LogRecovery
+    private let log: SegmentedLog
+    /// Whether the log already holds the replica's state.
+    private var isIdentified = false
+    /// An entry of a newer program: it must not be lost, so nothing is written from then on.
+    private var unreadable: LogDamage?
+    /// Keys that other processes have changed and nobody has been told of.
+    private var changed: [String] = []
+    private var hasNews = false
+    /// Whether memory may hold what the log does not.
+    private var isStale = false
+
+    package struct Options: Sendable {
+        package var limits = StoreLimits()
+        package var notificationKeyCount = 50
+        package var segmentByteCount = 1_048_576
+        /// Segments from which on the log is written anew.
+        package var compactionSegmentCount = 3
+
+        package init() {}
+    }
+
+    private let options: Options
+
+    /// Opens the log in `storage`. Damage is set aside and reported in `recovery`; the replica then starts over
+    /// with its next round trip.
+    package init(
+        storage: any LogStorage, options: Options, seed: UInt64
+    ) throws(LogError) {
+        var random = SplitMix64(seed: seed)
+        var replica = Replica(
+            id: ReplicaID(rawValue: random.next()), limits: options.limits,
+            notificationKeyCount: options.notificationKeyCount, seed: random.next())
+        log = SegmentedLog(
+            storage: storage,
+            options: SegmentedLog.Options(
+                segmentByteCount: options.segmentByteCount, isShared: true,
+                newLogID: random.next(), salvages: true))
+        var isIdentified = false
+        var unknown: LogDamage?
+        recovery = try log.open { frame in
+            guard let entry = ReplicaEntry(frame) else {
+                unknown = unknown ?? Self.unreadable(frame, in: storage)
+                return
+            }
+            if case .state = entry { isIdentified = true }
+            _ = replica.replay(entry)
+        }
+        if let unknown { throw .damaged(unknown) }
+        self.replica = replica
+        self.isIdentified = isIdentified
+        self.options = options
+        if !recovery.damage.isEmpty { try startOver() }
+    }
+
+    /// Runs a change as the only one of all processes. The effects hold no `append`: that is done.
+    ///
+    /// When it throws, memory is what the log says, and none of the effects may be carried out. What others
+    /// have changed is told with the next call that does not throw.
+    package func transact(
+        at now: Moment, _ body: (inout Replica, Moment) -> [Effect]
+    ) throws(LogError) -> [Effect] {
+        var effects: [Effect] = []
+        try log.exclusively(visit: takeIn) { () throws(LogError) in
+            if let unreadable { throw .damaged(unreadable) }
+            if isStale { try restore(replica.session) }
+            let session = replica.session
+            effects = body(&replica, now)
+            do throws(LogError) {
+                try append(effects)
+            } catch {
+                try restore(session)
+                throw error
+            }
+        }
+        return othersChanges() + effects.filter(\.isOutward)
+    }
+
+    /// Takes in what other processes have appended.
+    package func catchUp(at now: Moment) throws(LogError) -> [Effect] {
+        hasNews = false
+        try log.catchUp(isLocked: false, visit: takeIn)
+        if let unreadable { throw .damaged(unreadable) }
+        return othersChanges() + (hasNews ? replica.startRound(at: now) : [])
+    }
+
+    package func prepareSync() throws(LogError) -> SegmentedLog.PendingSync? {
+        try log.prepareSync()
+    }
+
+    package func finish(_ sync: SegmentedLog.PendingSync, failure: StorageFailure?) {
+        log.finish(sync, failure: failure)
+    }
+
+    package func close() throws(LogError) { try log.close() }
+
+    /// Replays another process's entry at once: the log does not show it a second time, whatever fails next.
+    private func takeIn(_ frame: LogFrame) {
+        guard unreadable == nil, let entry = ReplicaEntry(frame) else {
+            unreadable = unreadable ?? Self.unreadable(frame, in: log.storage)
+            return
+        }
+        hasNews = true
+        if case .state = entry { isIdentified = true }
+        if let key = replica.replay(entry) { changed.append(key) }
+    }
+
+    private func othersChanges() -> [Effect] {
+        guard !changed.isEmpty else { return [] }
+        defer { changed = [] }
+        var known: Set<String> = []
+        return replica.notifications(.serverChange, changed.filter { known.insert($0).inserted })
+    }
+
+    private func append(_ effects: [Effect]) throws(LogError) {
+        var payloads: [LogPayload] = []
+        for case .append(let entry) in effects { payloads.append(entry.payload) }
+        guard !payloads.isEmpty else { return }
+        if !isIdentified {
+            payloads.insert(ReplicaEntry.state(replica.currentState).payload, at: 0)
+        }
+        try log.append(payloads)
+        isIdentified = true
+        if log.segments.count >= options.compactionSegmentCount {
+            // Where this fails (a full disk) the entries stand in the log all the same, so the change has
+            // been made; the next append tries again.
+            _ = try? log.rewrite(replica.entries.map(\.payload))
+        }
+    }
+
+    /// Brings memory back to what the log says, and the connection to what it was, after an append that
+    /// failed. Where reading fails too, the next change begins with it.
+    private func restore(_ session: SyncSession) throws(LogError) {
+        isStale = true
+        replica.session = session
+        var restored = replica.emptied()
+        try log.visitAll { frame in
+            if let entry = ReplicaEntry(frame) { _ = restored.replay(entry) }
+        }
+        replica = restored
+        isStale = false
+    }
+
+    /// After damage: keeps every whole entry in a new segment and forgets the cursor, so that the next
+    /// round trip brings back what was lost and sends what the daemon may lack.
+    private func startOver() throws(LogError) {
+        try log.exclusively(visit: takeIn) { () throws(LogError) in
+            if let unreadable { throw .damaged(unreadable) }
+            replica.forgetProgress()
+            _ = try log.rewrite(replica.entries.map(\.payload))
+        }
+        changed = []
+        isIdentified = true
+    }
+
+    private static func unreadable(_ frame: LogFrame, in storage: any LogStorage) -> LogDamage {
+        LogDamage(
+            path: storage.path(segment: frame.position.segment), offset: frame.position.offset,
+            detail: "a record of kind \(frame.kind) that this program does not understand")
+    }
+}
+
+extension Effect {
+    fileprivate var isOutward: Bool {
+        if case .append = self { false } else { true }
+    }
+}

@@ -1,0 +1,153 @@
+// The bytes of a segment. `docs/format.md` is normative; numbers are little-endian.
+//
+// Header, 64 bytes:
+//     0   8  magic "UBIQLOG1"
+//     8   4  version, 1
+//    12   4  bytes of this header, 64
+//    16   8  log id, the same in every segment of one log
+//    24   8  segment number, from 1
+//    32   8  bytes of the segment file
+//    40  20  zero
+//    60   4  CRC-32C of bytes 0..<60
+//
+// Frame, at a multiple of 8, from 64 on, one behind the other:
+//     0   4  bytes of the payload, not 0
+//     4   4  CRC-32C of: log id, segment number, offset (8 bytes each), frame bytes 0..<4 and 8..<16, payload
+//     8   4  offset up to which the segment was on disk when this frame was written
+//    12   1  kind of the payload
+//    13   3  zero
+//    16   n  payload, then zeros up to a multiple of 8
+//
+// A length of 0 ends the frames of a segment; what follows them is zero. The checksum covers the
+// place, so bytes of another file, offset or log never pass for a frame.
+
+/// A place in a log.
+package struct LogPosition: Sendable, Hashable, Comparable {
+    package var segment: UInt64
+    package var offset: Int
+
+    package static func < (left: LogPosition, right: LogPosition) -> Bool {
+        (left.segment, left.offset) < (right.segment, right.offset)
+    }
+}
+
+/// What the owner of a log puts into a frame.
+package struct LogPayload: Sendable, Equatable {
+    /// Chosen by the owner, not 0.
+    package var kind: UInt8
+    package var bytes: [UInt8]
+
+    package init(kind: UInt8, bytes: [UInt8]) {
+        self.kind = kind
+        self.bytes = bytes
+    }
+}
+
+/// A frame as it was found; the bytes are valid only during the visit.
+package struct LogFrame {
+    package var position: LogPosition
+    package var kind: UInt8
+    package var payload: UnsafeRawBufferPointer
+    /// Up to where its segment was on disk when it was written.
+    var durable: Int
+}
+
+enum SegmentHeader {
+    static let byteCount = 64
+    static let version: UInt32 = 1
+    private static let magic = Array("UBIQLOG1".utf8)
+
+    static func encode(logID: UInt64, segment: UInt64, segmentByteCount: Int) -> [UInt8] {
+        var bytes = magic
+        bytes.append(littleEndian: version)
+        bytes.append(littleEndian: UInt32(byteCount))
+        bytes.append(littleEndian: logID)
+        bytes.append(littleEndian: segment)
+        bytes.append(littleEndian: UInt64(segmentByteCount))
+        bytes.append(contentsOf: [UInt8](repeating: 0, count: 60 - bytes.count))
+        bytes.append(littleEndian: bytes.withUnsafeBytes { Checksum.of($0) })
+        return bytes
+    }
+
+    /// The log id of a header that is whole and belongs to `segment`.
+    static func logID(
+        in bytes: UnsafeRawBufferPointer, segment: UInt64
+    ) throws(SegmentHeaderFault) -> UInt64 {
+        guard bytes.count >= byteCount, bytes.prefix(8).elementsEqual(magic) else {
+            throw .notALog
+        }
+        let whole = UnsafeRawBufferPointer(rebasing: bytes[0..<60])
+        guard bytes.littleEndian(UInt32.self, at: 60) == Checksum.of(whole) else { throw .damaged }
+        let version = bytes.littleEndian(UInt32.self, at: 8)
+        guard version == self.version else { throw .version(version) }
+        guard bytes.littleEndian(UInt64.self, at: 24) == segment else { throw .misplaced }
+        return bytes.littleEndian(UInt64.self, at: 16)
+    }
+}
+
+enum SegmentHeaderFault: Error, Equatable {
+    case notALog, damaged, misplaced
+    case version(UInt32)
+}
+
+enum FrameFormat {
+    static let headerByteCount = 16
+    static let alignment = 8
+
+    static func byteCount(payload: Int) -> Int {
+        (headerByteCount + payload + alignment - 1) & ~(alignment - 1)
+    }
+
+    /// Appends the frame that will stand at `offset`.
+    static func append(
+        _ payload: LogPayload, to buffer: inout [UInt8], logID: UInt64, segment: UInt64,
+        offset: Int, durable: Int
+    ) {
+        precondition(!payload.bytes.isEmpty && payload.kind != 0)
+        let start = buffer.count
+        let length = UInt32(payload.bytes.count)
+        buffer.append(littleEndian: length)
+        buffer.append(littleEndian: UInt32(0))
+        buffer.append(littleEndian: UInt32(durable))
+        buffer.append(littleEndian: UInt32(payload.kind))
+        let sum = payload.bytes.withUnsafeBytes { bytes in
+            checksum(
+                logID: logID, segment: segment, offset: offset, length: length,
+                tail: UInt64(durable) | UInt64(payload.kind) << 32, payload: bytes)
+        }
+        withUnsafeBytes(of: sum.littleEndian) { bytes in
+            for index in 0..<4 { buffer[start + 4 + index] = bytes[index] }
+        }
+        buffer.append(contentsOf: payload.bytes)
+        let end = start + byteCount(payload: payload.bytes.count)
+        buffer.append(contentsOf: repeatElement(0, count: end - buffer.count))
+    }
+
+    static func checksum(
+        logID: UInt64, segment: UInt64, offset: Int, length: UInt32, tail: UInt64,
+        payload: UnsafeRawBufferPointer
+    ) -> UInt32 {
+        var checksum = Checksum()
+        checksum.update(logID)
+        checksum.update(segment)
+        checksum.update(UInt64(offset))
+        withUnsafeBytes(of: length.littleEndian) { checksum.update($0) }
+        checksum.update(tail)
+        checksum.update(payload)
+        return checksum.value
+    }
+}
+
+extension [UInt8] {
+    package mutating func append(littleEndian value: some FixedWidthInteger) {
+        Swift.withUnsafeBytes(of: value.littleEndian) { append(contentsOf: $0) }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// The integer at `offset`, which must lie inside.
+    func littleEndian<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type, at offset: Int) -> T {
+        precondition(offset >= 0 && offset + MemoryLayout<T>.size <= count)
+        return T(littleEndian: loadUnaligned(fromByteOffset: offset, as: T.self))
+    }
+}

@@ -1,0 +1,219 @@
+extension SegmentedLog {
+    /// Opens the log, visits every whole frame from the oldest on and cuts a torn tail.
+    ///
+    /// Creates nothing: an empty directory is an empty log. On a log that is not shared the lock is held
+    /// from here until `close`.
+    package func open(visit: Visitor) throws(LogError) -> LogRecovery {
+        try attempt { () throws(StorageFailure) in try storage.lock() }
+        defer { if options.isShared { storage.unlock() } }
+        var recovery = LogRecovery()
+        segments = try attempt { () throws(StorageFailure) in try storage.segments() }
+        var previous: UInt64?
+        for number in segments {
+            if let previous, number != previous + 1 {
+                try report(
+                    LogDamage(
+                        path: storage.path(segment: previous + 1), offset: 0,
+                        detail: "the segment is missing"),
+                    segment: nil, in: &recovery)
+            }
+            previous = number
+            try open(number, isLast: number == segments.last, visit: visit, recovery: &recovery)
+        }
+        return recovery
+    }
+
+    /// Syncs and lets go of the lock.
+    package func close() throws(LogError) {
+        defer {
+            active = nil
+            if !options.isShared { storage.unlock() }
+        }
+        if failure == nil { try sync() }
+    }
+
+    /// Visits what other processes have appended since the last look.
+    ///
+    /// Without the lock a frame that is being written is left for the next time.
+    package func catchUp(isLocked: Bool, visit: Visitor) throws(LogError) {
+        while true {
+            if active == nil {
+                guard try openFirst() else { return }
+            }
+            try readOn(visit)
+            let present = try attempt { () throws(StorageFailure) in try storage.segments() }
+            let current = active!.segment
+            guard let next = present.first(where: { $0 > current }) else {
+                guard present.contains(current) else {
+                    throw .removed(path: storage.path(segment: current))
+                }
+                segments = present
+                if isLocked { try cutTornTail() }
+                return
+            }
+            // Everything in a segment was written before the next one came to be.
+            try readOn(visit)
+            segments = present
+            fileByteCounts = fileByteCounts.filter { present.contains($0.key) }
+            try follow(to: next)
+        }
+    }
+
+    /// Visits every frame again, from the oldest segment up to the last frame known.
+    package func visitAll(_ visit: Visitor) throws(LogError) {
+        for number in segments {
+            let file = try attempt { () throws(StorageFailure) in
+                try storage.open(segment: number)
+            }
+            guard let file else { continue }
+            let scanner = SegmentScanner(file: file, logID: logID, segment: number)
+            try attempt { () throws(StorageFailure) in
+                _ = try scan(scanner, from: SegmentHeader.byteCount, visit: visit)
+            }
+        }
+    }
+
+    private func readOn(_ visit: Visitor) throws(LogError) {
+        active!.scanner.refresh()
+        active!.end = try attempt { () throws(StorageFailure) in
+            try scan(active!.scanner, from: active!.end, visit: visit).end
+        }
+    }
+
+    private func openFirst() throws(LogError) -> Bool {
+        segments = try attempt { () throws(StorageFailure) in try storage.segments() }
+        guard let first = segments.first else { return false }
+        try follow(to: first)
+        return active != nil
+    }
+
+    /// Goes on reading in another segment; leaves things as they are when it has just been removed.
+    private func follow(to number: UInt64) throws(LogError) {
+        let file = try attempt { () throws(StorageFailure) in try storage.open(segment: number) }
+        guard let file else { return }
+        let found = try headerLogID(of: file, segment: number)
+        logID = found
+        note(number, byteCount: file.byteCount)
+        active = Active(
+            segment: number, file: file,
+            scanner: SegmentScanner(file: file, logID: found, segment: number),
+            end: SegmentHeader.byteCount, synced: SegmentHeader.byteCount)
+    }
+
+    /// A process that was killed in a write has left a part of a frame.
+    private func cutTornTail() throws(LogError) {
+        let place = active!
+        let next = try attempt { () throws(StorageFailure) -> Int? in
+            guard case .invalid = try place.scanner.finding(at: place.end),
+                let end = try place.scanner.endOfContent(from: place.end)
+            else { return nil }
+            if let next = try place.scanner.nextFrame(behind: place.end) { return next }
+            try zero(place.file, from: place.end, to: end)
+            place.scanner.refresh()
+            return nil
+        }
+        guard let next else { return }
+        throw .damaged(damage(in: place.segment, from: place.end, to: next))
+    }
+
+    func damage(in segment: UInt64, from start: Int, to next: Int) -> LogDamage {
+        LogDamage(
+            path: storage.path(segment: segment), offset: start,
+            detail: "\(next - start) bytes before the next whole record")
+    }
+
+    private func open(
+        _ number: UInt64, isLast: Bool, visit: Visitor, recovery: inout LogRecovery
+    ) throws(LogError) {
+        let file = try attempt { () throws(StorageFailure) in try storage.open(segment: number) }
+        guard let file else { return }
+        note(number, byteCount: file.byteCount)
+        do throws(LogError) {
+            logID = try headerLogID(of: file, segment: number)
+        } catch .damaged(let damage) {
+            try report(damage, segment: number, in: &recovery)
+            return try salvage(number, file, visit: visit, recovery: &recovery)
+        }
+        let scanner = SegmentScanner(file: file, logID: logID, segment: number)
+        var end = SegmentHeader.byteCount
+        var proven = end
+        while true {
+            let scanned = try attempt { () throws(StorageFailure) in
+                try scan(scanner, from: end) { frame in
+                    proven = max(proven, frame.durable)
+                    visit(frame)
+                }
+            }
+            recovery.frameCount += scanned.count
+            end = scanned.end
+            let (content, next) = try attempt { () throws(StorageFailure) in
+                let content = try scanner.endOfContent(from: end)
+                return (content, content == nil ? nil : try scanner.nextFrame(behind: end))
+            }
+            guard let content else { break }
+            if let next {
+                try report(
+                    damage(in: number, from: end, to: next), segment: number, in: &recovery)
+                end = next
+            } else if isLast {
+                recovery.tornTail = LogDamage(
+                    path: storage.path(segment: number), offset: end,
+                    detail: "\(content - end) bytes of a write that never became whole")
+                try attempt { () throws(StorageFailure) in
+                    try zero(file, from: end, to: content)
+                }
+                break
+            } else {
+                try report(
+                    LogDamage(
+                        path: storage.path(segment: number), offset: end,
+                        detail: "\(content - end) bytes at the end of a finished segment"),
+                    segment: number, in: &recovery)
+                break
+            }
+        }
+        proven = isLast ? min(proven, end) : end
+        active = Active(
+            segment: number, file: file, scanner: scanner, end: end, synced: proven,
+            doubtful: proven < end ? proven..<end : nil)
+    }
+
+    /// Visits frames until the first place that holds none.
+    func scan(
+        _ scanner: SegmentScanner, from start: Int, visit: Visitor
+    ) throws(StorageFailure) -> (end: Int, count: Int) {
+        var offset = start
+        var count = 0
+        while case .frame(let frame, let next) = try scanner.finding(at: offset) {
+            visit(frame)
+            offset = next
+            count += 1
+        }
+        return (offset, count)
+    }
+
+    func headerLogID(
+        of file: any LogFile, segment: UInt64
+    ) throws(LogError) -> UInt64 {
+        let header = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: SegmentHeader.byteCount, alignment: 8)
+        defer { header.deallocate() }
+        let count = try attempt { () throws(StorageFailure) in
+            try file.read(into: header, at: 0)
+        }
+        let path = storage.path(segment: segment)
+        do throws(SegmentHeaderFault) {
+            return try SegmentHeader.logID(
+                in: UnsafeRawBufferPointer(rebasing: header[0..<count]), segment: segment)
+        } catch {
+            let detail: String
+            switch error {
+            case .version(let version): throw .incompatible(path: path, version: version)
+            case .notALog: detail = "the file does not start like a log"
+            case .damaged: detail = "the header's checksum is wrong"
+            case .misplaced: detail = "the header names another segment"
+            }
+            throw .damaged(LogDamage(path: path, offset: 0, detail: detail))
+        }
+    }
+}

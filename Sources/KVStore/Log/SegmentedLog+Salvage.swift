@@ -1,0 +1,61 @@
+extension SegmentedLog {
+    /// Ends the opening, or takes note and sets the file aside.
+    func report(
+        _ damage: LogDamage, segment: UInt64?, in recovery: inout LogRecovery
+    ) throws(LogError) {
+        guard options.salvages else { throw .damaged(damage) }
+        recovery.damage.append(damage)
+        guard let segment, !recovery.damage.dropLast().contains(where: { $0.path == damage.path })
+        else { return }
+        recovery.setAside.append(
+            try attempt { () throws(StorageFailure) in try storage.setAside(segment: segment) })
+    }
+
+    /// Visits the whole frames of a segment whose header is damaged. Their checksums need the log's id:
+    /// the header may still have it, and every other segment has.
+    func salvage(
+        _ number: UInt64, _ file: any LogFile, visit: Visitor, recovery: inout LogRecovery
+    ) throws(LogError) {
+        for candidate in try possibleLogIDs(of: file) {
+            let scanner = SegmentScanner(file: file, logID: candidate, segment: number)
+            var end = SegmentHeader.byteCount
+            var count = 0
+            try attempt { () throws(StorageFailure) in
+                var next: Int? = end
+                while let place = next {
+                    let scanned = try scan(scanner, from: place, visit: visit)
+                    count += scanned.count
+                    end = scanned.end
+                    next = try scanner.nextFrame(behind: end)
+                }
+            }
+            guard count > 0 else { continue }
+            recovery.frameCount += count
+            logID = candidate
+            active = Active(
+                segment: number, file: file, scanner: scanner, end: end,
+                synced: SegmentHeader.byteCount)
+            return
+        }
+        active = Active(
+            segment: number, file: file,
+            scanner: SegmentScanner(file: file, logID: logID, segment: number),
+            end: file.byteCount, synced: file.byteCount)
+    }
+
+    private func possibleLogIDs(of file: any LogFile) throws(LogError) -> [UInt64] {
+        let header = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: SegmentHeader.byteCount, alignment: 8)
+        defer { header.deallocate() }
+        header.initializeMemory(as: UInt8.self, repeating: 0)
+        _ = try attempt { () throws(StorageFailure) in try file.read(into: header, at: 0) }
+        var found = [UnsafeRawBufferPointer(header).littleEndian(UInt64.self, at: 16)]
+        for other in segments {
+            let file = try attempt { () throws(StorageFailure) in try storage.open(segment: other) }
+            if let file, let id = try? headerLogID(of: file, segment: other), !found.contains(id) {
+                found.append(id)
+            }
+        }
+        return found
+    }
+}

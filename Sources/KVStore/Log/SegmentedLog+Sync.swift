@@ -1,0 +1,99 @@
+extension SegmentedLog {
+    /// A sync that has been decided and not yet made, so that it can run outside the owner's lock.
+    package struct PendingSync: Sendable {
+        let file: any LogFile
+        let segment: UInt64
+        let end: Int
+        let doubtful: Range<Int>?
+
+        /// Blocks until everything appended before the sync was prepared is on disk.
+        package func perform() throws(StorageFailure) {
+            if let doubtful { try writeAgain(doubtful) }
+            try file.sync()
+        }
+
+        /// Writes the same bytes to the same place, so that the system has to bring them to disk. They are
+        /// whole frames, which nobody changes.
+        private func writeAgain(_ range: Range<Int>) throws(StorageFailure) {
+            let buffer = UnsafeMutableRawBufferPointer.allocate(
+                byteCount: 65_536, alignment: 16)
+            defer { buffer.deallocate() }
+            var place = range.lowerBound
+            while place < range.upperBound {
+                let count = min(buffer.count, range.upperBound - place)
+                let part = UnsafeMutableRawBufferPointer(rebasing: buffer[0..<count])
+                let found = try file.read(into: part, at: place)
+                guard found > 0 else { return }
+                try file.write(UnsafeRawBufferPointer(rebasing: part[0..<found]), at: place)
+                place += found
+            }
+        }
+    }
+
+    /// What must be synced now; nil when all is on disk.
+    package func prepareSync() throws(LogError) -> PendingSync? {
+        if let failure { throw .closedByFailure(failure) }
+        guard let active, active.synced < active.end else { return nil }
+        return PendingSync(
+            file: active.file, segment: active.segment, end: active.end,
+            doubtful: active.doubtful)
+    }
+
+    /// Takes note of the outcome. After a failure nothing more is written: the pages that the
+    /// system could not write may be gone from its cache too, so trying again proves nothing.
+    package func finish(_ sync: PendingSync, failure: StorageFailure?) {
+        if let failure {
+            self.failure = self.failure ?? failure
+        } else if active?.segment == sync.segment {
+            active!.synced = max(active!.synced, sync.end)
+            active!.doubtful = nil
+        }
+    }
+
+    /// Blocks until everything appended is on disk.
+    package func sync() throws(LogError) {
+        guard let pending = try prepareSync() else { return }
+        do throws(StorageFailure) {
+            try pending.perform()
+            finish(pending, failure: nil)
+        } catch {
+            finish(pending, failure: error)
+            throw .storage(error)
+        }
+    }
+
+    /// Visits the frames of the oldest segment, so that the owner can append again what still counts.
+    package func visitOldest(_ visit: Visitor) throws(LogError) {
+        guard let oldest = segments.first else { return }
+        let file = try attempt { () throws(StorageFailure) in
+            try storage.open(segment: oldest)
+        }
+        guard let file else { return }
+        let scanner = SegmentScanner(file: file, logID: logID, segment: oldest)
+        try attempt { () throws(StorageFailure) in
+            _ = try scan(scanner, from: SegmentHeader.byteCount, visit: visit)
+        }
+    }
+
+    /// Removes the segments before `segment`. What counts in them must have been appended again
+    /// and synced.
+    package func removeSegments(before segment: UInt64) throws(LogError) {
+        try sync()
+        while let oldest = segments.first, oldest < segment, oldest != active?.segment {
+            try attempt { () throws(StorageFailure) in try storage.remove(segment: oldest) }
+            segments.removeFirst()
+            fileByteCounts[oldest] = nil
+        }
+        fileByteCount = fileByteCounts.values.reduce(0, +)
+    }
+
+    /// Starts a new segment with `payloads` and removes all older ones; returns their places.
+    package func rewrite(_ payloads: [LogPayload]) throws(LogError) -> [LogPosition] {
+        guard !payloads.isEmpty else { return [] }
+        if let failure { throw .closedByFailure(failure) }
+        try startSegment(toHold: try Self.byteCount(of: payloads))
+        let positions = try append(payloads)
+        if let first = positions.first { try removeSegments(before: first.segment) }
+        return positions
+    }
+}

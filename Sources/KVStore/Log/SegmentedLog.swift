@@ -1,0 +1,166 @@
+/// An append-only log of checksummed frames in preallocated segments.
+///
+/// It serves a replica, which several processes may have open at once, and the daemon, which
+/// owns its log alone. It keeps no payloads: the owner visits the frames when it opens the log and holds
+/// the live state in memory. One owner calls it from one thread at a time; only `PendingSync.perform()`
+/// may run beside other calls.
+///
+/// Invariant: frames before `end` of the active segment are whole, and everything behind is zero or, with
+/// several processes, a frame that another one is writing.
+/// Invariant: a segment that is not the last has been synced before the next one was created.
+package final class SegmentedLog {
+    package struct Options: Sendable {
+        /// Bytes of a new segment; a larger group of frames gets a larger segment.
+        package var segmentByteCount: Int
+        /// Whether other processes may append: every write then runs inside `exclusively`.
+        package var isShared: Bool
+        /// Identifies a log that is made new.
+        package var newLogID: UInt64
+        /// Whether damage before the tail ends `open` (false) or is reported, with every
+        /// whole frame still visited (true).
+        package var salvages: Bool
+
+        package init(
+            segmentByteCount: Int, isShared: Bool, newLogID: UInt64, salvages: Bool = false
+        ) {
+            self.segmentByteCount = segmentByteCount
+            self.isShared = isShared
+            self.newLogID = newLogID
+            self.salvages = salvages
+        }
+    }
+
+    package typealias Visitor = (LogFrame) -> Void
+
+    struct Active {
+        var segment: UInt64
+        var file: any LogFile
+        var scanner: SegmentScanner
+        /// Where the next frame goes.
+        var end: Int
+        /// Up to where the segment is known to be on disk.
+        var synced: Int
+        /// What was found at opening without a proof that it is on disk. An earlier process may have seen its
+        /// sync fail, and the system then shows pages that it has given up to write.
+        var doubtful: Range<Int>?
+    }
+
+    let storage: any LogStorage
+    let options: Options
+    /// Numbers of the segments that exist, ascending.
+    package internal(set) var segments: [UInt64] = []
+    package internal(set) var logID: UInt64 = 0
+    /// Bytes of the files, preallocated space included.
+    package internal(set) var fileByteCount = 0
+    var fileByteCounts: [UInt64: Int] = [:]
+    var active: Active?
+    var failure: StorageFailure?
+
+    package init(storage: any LogStorage, options: Options) {
+        self.storage = storage
+        self.options = options
+    }
+
+    /// The segment that is written to.
+    package var activeSegment: UInt64 { active?.segment ?? 0 }
+
+    /// Set after a failed sync; nothing more is written.
+    package var isClosedByFailure: Bool { failure != nil }
+
+    /// Runs `body` as the only appender of all processes, after `visit` has seen what others
+    /// have appended. On a log that is not shared it only runs `body`.
+    package func exclusively<Result>(
+        visit: Visitor, _ body: () throws(LogError) -> Result
+    ) throws(LogError) -> Result {
+        guard options.isShared else { return try body() }
+        try attempt { () throws(StorageFailure) in try storage.lock() }
+        defer { storage.unlock() }
+        try catchUp(isLocked: true, visit: visit)
+        return try body()
+    }
+
+    /// Appends the payloads in order with one write; returns where each stands. Not on disk before a sync.
+    ///
+    /// When it throws, none of them will ever be visited.
+    @discardableResult
+    package func append(_ payloads: [LogPayload]) throws(LogError) -> [LogPosition] {
+        guard !payloads.isEmpty else { return [] }
+        if let failure { throw .closedByFailure(failure) }
+        let byteCount = try Self.byteCount(of: payloads)
+        if active == nil || active!.end + byteCount > active!.file.byteCount {
+            try startSegment(toHold: byteCount)
+        }
+        guard let place = active else { return [] }
+        var buffer: [UInt8] = []
+        buffer.reserveCapacity(byteCount)
+        var positions: [LogPosition] = []
+        positions.reserveCapacity(payloads.count)
+        for payload in payloads {
+            let offset = place.end + buffer.count
+            positions.append(LogPosition(segment: place.segment, offset: offset))
+            FrameFormat.append(
+                payload, to: &buffer, logID: logID, segment: place.segment, offset: offset,
+                durable: place.synced)
+        }
+        try write(buffer, to: place)
+        active!.end += buffer.count
+        return positions
+    }
+
+    static func byteCount(of payloads: [LogPayload]) throws(LogError) -> Int {
+        let byteCount = payloads.reduce(0) {
+            $0 + FrameFormat.byteCount(payload: $1.bytes.count)
+        }
+        guard byteCount <= 1 << 30 else { throw .tooLarge(byteCount: byteCount) }
+        return byteCount
+    }
+
+    private func write(_ buffer: [UInt8], to place: Active) throws(LogError) {
+        do throws(StorageFailure) {
+            try place.file.write(buffer, at: place.end)
+        } catch {
+            // A part may stand there. Later frames could end just where a whole one of these
+            // starts, so the place must be zero again before anything else is written.
+            do throws(StorageFailure) {
+                try zero(place.file, from: place.end, to: place.end + buffer.count)
+            } catch let second {
+                failure = second
+            }
+            throw .storage(error)
+        }
+    }
+
+    /// Ends the active segment and starts the next.
+    func startSegment(toHold byteCount: Int) throws(LogError) {
+        try sync()
+        let number = (segments.last ?? 0) + 1
+        if logID == 0 { logID = max(1, options.newLogID) }
+        let size = max(options.segmentByteCount, SegmentHeader.byteCount + byteCount)
+        let header = SegmentHeader.encode(logID: logID, segment: number, segmentByteCount: size)
+        let file = try attempt { () throws(StorageFailure) in
+            try storage.create(segment: number, header: header, byteCount: size)
+        }
+        segments.append(number)
+        note(number, byteCount: size)
+        active = Active(
+            segment: number, file: file,
+            scanner: SegmentScanner(file: file, logID: logID, segment: number),
+            end: SegmentHeader.byteCount, synced: SegmentHeader.byteCount)
+    }
+
+    func note(_ segment: UInt64, byteCount: Int) {
+        fileByteCounts[segment] = byteCount
+        fileByteCount = fileByteCounts.values.reduce(0, +)
+    }
+
+    func zero(_ file: any LogFile, from start: Int, to end: Int) throws(StorageFailure) {
+        let zeros = [UInt8](repeating: 0, count: min(end, file.byteCount) - start)
+        try file.write(zeros, at: start)
+    }
+
+    func attempt<Result>(
+        _ body: () throws(StorageFailure) -> Result
+    ) throws(LogError) -> Result {
+        do throws(StorageFailure) { return try body() } catch { throw .storage(error) }
+    }
+}

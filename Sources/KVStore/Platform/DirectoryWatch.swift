@@ -1,0 +1,22 @@
+import Dispatch
+
+/// Says when files of a folder have been written to or created, by any process.
+protocol DirectoryWatch: AnyObject, Sendable {
+    func cancel()
+}
+
+/// Where the system cannot tell: looks every two seconds.
+/// Unchecked because Dispatch does not declare its sources, which any thread may cancel, as sendable.
+final class PollingDirectoryWatch: DirectoryWatch, @unchecked Sendable {
+    private let timer: any DispatchSourceTimer
+
+    init(queue: DispatchQueue, changed: @escaping @Sendable () -> Void) {
+        let timer = DispatchSource.makeTimerSource(queue: queue)
+        timer.schedule(deadline: .now() + .seconds(2), repeating: .seconds(2))
+        timer.setEventHandler(handler: changed)
+        timer.activate()
+        self.timer = timer
+    }
+
+    func cancel() { timer.cancel() }
+}

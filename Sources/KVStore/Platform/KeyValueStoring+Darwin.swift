@@ -1,0 +1,5 @@
+#if canImport(Darwin)
+    import Foundation
+
+    extension NSUbiquitousKeyValueStore: KeyValueStoring {}
+#endif

@@ -1,0 +1,68 @@
+import Dispatch
+import Foundation
+
+/// Everything that belongs to one account's replica of one store in this process.
+final class StoreSession: Sendable {
+    let configuration: StoreConfiguration
+    let replica: LocalReplica
+    let driver: SyncDriver?
+    private let watch: any DirectoryWatch
+
+    init(
+        configuration: StoreConfiguration, announcements: Announcements
+    ) throws(StoreError) {
+        guard StoreConfiguration.isValidStoreName(configuration.storeName) else {
+            throw StoreError(
+                .invalidStoreName, operation: "open", subject: "store \(configuration.storeName)",
+                reason: "not a store name",
+                hint: "use 1–128 letters, digits, '.', '_' or '-', not starting with '.'")
+        }
+        self.configuration = configuration
+        let storage: FileLogStorage
+        do throws(StorageFailure) {
+            storage = try FileLogStorage(directory: configuration.directory)
+        } catch {
+            throw StoreError(.storage(error), operation: "open")
+        }
+        let driver = configuration.transport.map {
+            SyncDriver(
+                transport: $0, storeName: configuration.storeName,
+                monotonicMilliseconds: System.monotonicMilliseconds)
+        }
+        self.driver = driver
+        var options = DurableReplica.Options()
+        options.limits = configuration.limits
+        options.notificationKeyCount = configuration.notificationKeyCount
+        let replica = try LocalReplica(
+            storage: storage, options: options, now: Moment.now,
+            seed: .random(in: 0...UInt64.max),
+            outlet: { effect in
+                if case .notify(let change) = effect {
+                    announcements.announce(change)
+                } else {
+                    driver?.enqueue(effect)
+                }
+            },
+            connectionChanged: { announcements.announce($0) })
+        self.replica = replica
+        let queue = DispatchQueue(label: "ubiquity.watch")
+        watch = System.watch(directory: configuration.directory, queue: queue) { [weak replica] in
+            try? replica?.catchUp()
+        }
+        // What others appended after the replica was read and before the watch began.
+        try replica.catchUp()
+    }
+
+    /// Starts to talk to the daemon, where there is one.
+    func connect() throws(StoreError) {
+        guard let driver else { return }
+        driver.start(replica)
+        try replica.handle(.attached(isLive: configuration.isLive))
+    }
+
+    func close() {
+        watch.cancel()
+        replica.close()
+        driver?.stop()
+    }
+}

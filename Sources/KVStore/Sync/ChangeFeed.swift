@@ -1,0 +1,67 @@
+import Synchronization
+
+/// Changes for one reader. What a slow reader has not taken yet is kept as one set of keys per reason,
+/// so it never grows beyond the keys there are.
+final class ChangeFeed: Sendable {
+    private struct State {
+        var keys: [StoreChangeReason: [String]] = [:]
+        var known: [StoreChangeReason: Set<String>] = [:]
+        var order: [StoreChangeReason] = []
+        var reader: CheckedContinuation<StoreChange?, Never>?
+        var isFinished = false
+
+        mutating func takeFirst() -> StoreChange? {
+            guard !order.isEmpty else { return nil }
+            let reason = order.removeFirst()
+            known[reason] = nil
+            return StoreChange(reason: reason, keys: keys.removeValue(forKey: reason) ?? [])
+        }
+    }
+
+    private let state = Mutex(State())
+
+    func send(_ change: StoreChange) {
+        let (reader, first) = state.withLock { state in
+            guard !state.isFinished else {
+                return (nil as CheckedContinuation<StoreChange?, Never>?, nil as StoreChange?)
+            }
+            if state.keys[change.reason] == nil { state.order.append(change.reason) }
+            for key in change.keys
+            where state.known[change.reason, default: []].insert(key).inserted {
+                state.keys[change.reason, default: []].append(key)
+            }
+            guard let reader = state.reader else { return (nil, nil) }
+            state.reader = nil
+            return (reader, state.takeFirst())
+        }
+        reader?.resume(returning: first)
+    }
+
+    var isFinished: Bool { state.withLock { $0.isFinished } }
+
+    func finish() {
+        let reader = state.withLock { state in
+            state.isFinished = true
+            defer { state.reader = nil }
+            return state.reader
+        }
+        reader?.resume(returning: nil)
+    }
+
+    /// The next change; nil after the end and when the reader's task is cancelled.
+    func next() async -> StoreChange? {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let ready: StoreChange?? = state.withLock { state in
+                    if let change = state.takeFirst() { return change }
+                    if state.isFinished || Task.isCancelled { return .some(nil) }
+                    state.reader = continuation
+                    return .none
+                }
+                if let ready { continuation.resume(returning: ready) }
+            }
+        } onCancel: {
+            finish()
+        }
+    }
+}

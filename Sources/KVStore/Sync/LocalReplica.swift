@@ -1,0 +1,151 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+/// The one owner of a durable replica in this process: a lock, a clock and a timer around it.
+///
+/// Calls come from any thread and block for as long as an append takes.
+final class LocalReplica: Sendable {
+    private struct State {
+        let durable: DurableReplica
+        var isFlushScheduled = false
+        var isClosed = false
+        var connection = StoreStatus.Connection.local
+    }
+
+    private let state: Mutex<State>
+    private let now: @Sendable () -> Moment
+    /// Called in order, under the lock: must only enqueue.
+    private let outlet: @Sendable (Effect) -> Void
+    /// Called under the lock when the connection's state is another: must only enqueue.
+    private let connectionChanged: @Sendable (StoreStatus.Connection) -> Void
+    private let queue = DispatchQueue(label: "ubiquity.replica")
+    /// What opening repaired or set aside, in words.
+    let recoveryNotes: [String]
+
+    static let flushMilliseconds = 100
+
+    init(
+        storage: any LogStorage, options: DurableReplica.Options,
+        now: @escaping @Sendable () -> Moment, seed: UInt64,
+        outlet: @escaping @Sendable (Effect) -> Void,
+        connectionChanged: @escaping @Sendable (StoreStatus.Connection) -> Void = { _ in }
+    ) throws(StoreError) {
+        do throws(LogError) {
+            let durable = try DurableReplica(storage: storage, options: options, seed: seed)
+            recoveryNotes = durable.recovery.notes
+            state = Mutex(State(durable: durable))
+        } catch {
+            throw StoreError(error, operation: "open")
+        }
+        self.now = now
+        self.outlet = outlet
+        self.connectionChanged = connectionChanged
+    }
+
+    func write(_ content: Record.Content, forKey key: String) throws(StoreError) {
+        var violation: StoreError?
+        try transact(operation: "set") { replica, now in
+            let outcome = replica.write(content, forKey: key, at: now)
+            violation = outcome.violation
+            return outcome.effects
+        }
+        if let violation { throw violation }
+    }
+
+    func handle(_ event: Event) throws(StoreError) {
+        try transact(operation: "synchronize") { replica, now in
+            replica.handle(event, at: now)
+        }
+    }
+
+    private func transact(
+        operation: String, _ body: (inout Replica, Moment) -> [Effect]
+    ) throws(StoreError) {
+        try state.withLock { (state: inout State) throws(StoreError) in
+            guard !state.isClosed else {
+                throw StoreError(
+                    .closed, operation: operation, subject: "the store", reason: "it is closed")
+            }
+            do throws(LogError) {
+                for effect in try state.durable.transact(at: now(), body) { outlet(effect) }
+            } catch {
+                throw StoreError(error, operation: operation)
+            }
+            let connection = state.durable.replica.status.connection
+            if connection != state.connection {
+                state.connection = connection
+                connectionChanged(connection)
+            }
+            scheduleFlush(&state)
+        }
+    }
+
+    /// Looks for what other processes have appended.
+    func catchUp() throws(StoreError) {
+        try state.withLock { (state: inout State) throws(StoreError) in
+            guard !state.isClosed else { return }
+            do throws(LogError) {
+                for effect in try state.durable.catchUp(at: now()) { outlet(effect) }
+            } catch {
+                throw StoreError(error, operation: "read")
+            }
+        }
+    }
+
+    private func scheduleFlush(_ state: inout State) {
+        guard !state.isFlushScheduled, (try? state.durable.prepareSync()) != nil else { return }
+        state.isFlushScheduled = true
+        queue.asyncAfter(deadline: .now() + .milliseconds(Self.flushMilliseconds)) { [weak self] in
+            try? self?.flush()
+        }
+    }
+
+    /// Blocks until everything written before the call is on disk.
+    func flush() throws(StoreError) {
+        do throws(LogError) {
+            let pending = try state.withLock { (state: inout State) throws(LogError) in
+                state.isFlushScheduled = false
+                return state.isClosed ? nil : try state.durable.prepareSync()
+            }
+            guard let pending else { return }
+            do throws(StorageFailure) {
+                try pending.perform()
+                state.withLock { $0.durable.finish(pending, failure: nil) }
+            } catch {
+                state.withLock { $0.durable.finish(pending, failure: error) }
+                throw LogError.storage(error)
+            }
+        } catch {
+            throw StoreError(error, operation: "write to disk")
+        }
+    }
+
+    func close() {
+        try? flush()
+        state.withLock { state in
+            guard !state.isClosed else { return }
+            state.isClosed = true
+            try? state.durable.close()
+        }
+    }
+
+    func read<Result>(_ body: (borrowing Replica) -> sending Result) -> sending Result {
+        state.withLock { body($0.durable.replica) }
+    }
+}
+
+extension LogRecovery {
+    /// What a person should know, a sentence each.
+    var notes: [String] {
+        var notes = damage.map { damage in
+            "\(damage.path) was damaged at byte \(damage.offset) (\(damage.detail)); "
+                + "everything will be downloaded again"
+        }
+        notes += setAside.map { "the damaged file is kept as \($0)" }
+        if let tornTail {
+            notes.append("\(tornTail.path): cut at byte \(tornTail.offset), \(tornTail.detail)")
+        }
+        return notes
+    }
+}

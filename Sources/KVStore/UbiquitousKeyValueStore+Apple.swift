@@ -1,0 +1,119 @@
+public import Foundation
+import Synchronization
+
+// The members of Apple's class. Getters answer for a value of another type as
+// `PropertyListValue+Coercion.swift` says.
+extension UbiquitousKeyValueStore {
+    /// Posted on a background queue after values have changed that this instance did not set.
+    public static let didChangeExternallyNotification = Notification.Name(
+        "NSUbiquitousKeyValueStoreDidChangeExternallyNotification")
+    static let changeReasonKey = "NSUbiquitousKeyValueStoreChangeReasonKey"
+    static let changedKeysKey = "NSUbiquitousKeyValueStoreChangedKeysKey"
+
+    private static let defaultConfiguration = Mutex(
+        StoreConfiguration(
+            directory: StoreDirectories.replica(
+                account: nil, storeName: StoreConfiguration.defaultStoreName)))
+
+    /// Says how `default` is opened; call it before its first use.
+    public static func setDefaultConfiguration(_ configuration: StoreConfiguration) {
+        defaultConfiguration.withLock { $0 = configuration }
+    }
+
+    /// The store of this user, opened at the first use. Stops the program where its folder cannot be used.
+    public static let `default`: UbiquitousKeyValueStore = {
+        do throws(StoreError) {
+            return try UbiquitousKeyValueStore(
+                configuration: defaultConfiguration.withLock { $0 })
+        } catch {
+            fatalError(error.description)
+        }
+    }()
+
+    public func object(forKey key: String) -> Any? { value(forKey: key)?.object }
+
+    public func string(forKey key: String) -> String? { value(forKey: key)?.stringValue }
+
+    public func array(forKey key: String) -> [Any]? {
+        guard case .array(let values) = value(forKey: key) else { return nil }
+        return values.map(\.object)
+    }
+
+    public func dictionary(forKey key: String) -> [String: Any]? {
+        guard case .dictionary(let values) = value(forKey: key) else { return nil }
+        return values.mapValues(\.object)
+    }
+
+    public func data(forKey key: String) -> Data? {
+        guard case .data(let data) = value(forKey: key) else { return nil }
+        return data
+    }
+
+    public func longLong(forKey key: String) -> Int64 { value(forKey: key)?.longLongValue ?? 0 }
+
+    public func double(forKey key: String) -> Double { value(forKey: key)?.doubleValue ?? 0 }
+
+    public func bool(forKey key: String) -> Bool { value(forKey: key)?.boolValue ?? false }
+
+    /// Sets a property list; nil removes. Anything else is reported on standard error and ignored.
+    public func set(_ anObject: Any?, forKey aKey: String) {
+        guard let anObject else { return put(nil, forKey: aKey) }
+        guard let value = PropertyListValue(object: anObject) else {
+            return report(
+                StoreError(
+                    .invalidValue, operation: "set", subject: "key \(aKey)",
+                    reason: "a value of type \(type(of: anObject)) is not a property list",
+                    hint: "encode it as Data first"))
+        }
+        put(value, forKey: aKey)
+    }
+
+    public func set(_ aString: String?, forKey aKey: String) {
+        put(aString.map { .string($0) }, forKey: aKey)
+    }
+
+    public func set(_ aData: Data?, forKey aKey: String) {
+        put(aData.map { .data($0) }, forKey: aKey)
+    }
+
+    public func set(_ anArray: [Any]?, forKey aKey: String) {
+        set(anArray.map { $0 as Any }, forKey: aKey)
+    }
+
+    public func set(_ aDictionary: [String: Any]?, forKey aKey: String) {
+        set(aDictionary.map { $0 as Any }, forKey: aKey)
+    }
+
+    public func set(_ value: Int64, forKey aKey: String) { put(.integer(value), forKey: aKey) }
+
+    public func set(_ value: Double, forKey aKey: String) { put(.double(value), forKey: aKey) }
+
+    public func set(_ value: Bool, forKey aKey: String) { put(.bool(value), forKey: aKey) }
+
+    public func removeObject(forKey aKey: String) { put(nil, forKey: aKey) }
+
+    /// All keys with their values.
+    public var dictionaryRepresentation: [String: Any] {
+        var result: [String: Any] = [:]
+        for key in keys { result[key] = object(forKey: key) }
+        return result
+    }
+
+    /// An invalid key is a programmer's error and stops the program, as it does with Apple's class. A
+    /// write against the quota is told by a notification; a disk that fails, on standard error.
+    private func put(_ value: PropertyListValue?, forKey key: String) {
+        do throws(StoreError) {
+            try write(value, forKey: key)
+        } catch {
+            switch error.code {
+            case .invalidKey: preconditionFailure(error.description)
+            case .quotaExceeded, .tooManyKeys: break
+            default: report(error)
+            }
+        }
+    }
+
+    private func report(_ error: StoreError) {
+        FileHandle.standardError.write(Data("UbiquitousKeyValueStore: \(error)\n".utf8))
+    }
+}

@@ -1,0 +1,181 @@
+import Foundation
+import Synchronization
+
+/// A key-value store whose values reach every device of an account.
+///
+/// It has the members of Apple's `NSUbiquitousKeyValueStore`, with the same names and results. Reads come
+/// from memory, writes are appended to the replica's log before they return, and everything works offline.
+/// All members may be called from any thread. Any number of processes may open one replica.
+///
+/// ```swift
+/// let store = try UbiquitousKeyValueStore(
+///     configuration: StoreConfiguration(directory: "/tmp/example", transport: transport))
+/// store.set("dark", forKey: "theme")
+/// for await change in store.changes { print(change.keys) }
+/// ```
+public final class UbiquitousKeyValueStore: Sendable {
+    private let session: Mutex<StoreSession>
+    private let announcements = Announcements()
+
+    /// Opens the replica, which is made where it is missing, and connects in the background.
+    ///
+    /// Throws where the folder or its files cannot be used. Damaged files are set aside and told in
+    /// `status.recoveryNotes`.
+    public init(configuration: StoreConfiguration) throws(StoreError) {
+        let opened = try StoreSession(configuration: configuration, announcements: announcements)
+        session = Mutex(opened)
+        announcements.setSource(self)
+        try opened.connect()
+    }
+
+    deinit { close() }
+
+    /// Writes everything to disk, ends the connection and the streams of changes. Later writes throw; calling it
+    /// again does nothing.
+    public func close() {
+        current.close()
+        announcements.finish()
+    }
+
+    /// How the store is opened now.
+    public var configuration: StoreConfiguration { current.configuration }
+
+    private var current: StoreSession { session.withLock { $0 } }
+
+    private var replica: LocalReplica { current.replica }
+
+    // MARK: - Accounts
+
+    /// Goes on with another account's replica: reads show its values, and a notification with reason 3
+    /// names the keys that look different now. The former replica stays on disk, apart.
+    ///
+    /// A store that had no account (no transport) takes its values along: a key that the account does not
+    /// have is set there, and a key that it has keeps the account's value.
+    public func changeAccount(to configuration: StoreConfiguration) throws(StoreError) {
+        let former = current
+        let opened = try StoreSession(configuration: configuration, announcements: announcements)
+        let before = former.replica.read(\.visibleContents)
+        if former.driver == nil, opened.driver != nil {
+            let known = opened.replica.read(\.visibleContents)
+            for (key, content) in before.sorted(by: { $0.key < $1.key }) where known[key] == nil {
+                try opened.replica.write(content, forKey: key)
+            }
+        }
+        let after = opened.replica.read(\.visibleContents)
+        session.withLock { $0 = opened }
+        former.close()
+        let keys = Set(before.keys).union(after.keys).filter { before[$0] != after[$0] }
+        if !keys.isEmpty {
+            announcements.announce(StoreChange(reason: .accountChange, keys: keys.sorted()))
+        }
+        try opened.connect()
+    }
+
+    // MARK: - Reading
+
+    /// The value as a property list; nil for a missing key.
+    public func value(forKey key: String) -> PropertyListValue? {
+        guard case .value(let data) = replica.read({ $0.table.content(forKey: key) }) else {
+            return nil
+        }
+        // Bytes that another writer stored and that are not a property list are no value.
+        return try? PropertyListValue(encoded: data)
+    }
+
+    /// All keys that have a value, sorted.
+    public var keys: [String] {
+        replica.read { replica in
+            replica.table.entries.values
+                .filter { !$0.record.content.isTombstone }
+                .map(\.record.key)
+        }.sorted()
+    }
+
+    /// The size of a key's value in bytes, and when it was written; nil for a missing key.
+    public func record(forKey key: String) -> Record? {
+        replica.read { replica in
+            replica.table.content(forKey: key) == nil ? nil : replica.table[key]?.record
+        }
+    }
+
+    // MARK: - Writing
+
+    /// Sets a value, or removes the key with nil. On return the change is in the log: a killed process
+    /// does not lose it; `synchronize` or 100 ms make it safe from a power failure.
+    public func write(_ value: PropertyListValue?, forKey key: String) throws(StoreError) {
+        if let value, !value.isReadable {
+            throw StoreError(
+                .invalidValue, operation: "set", subject: "key \(key)",
+                reason: "it holds a date that is no moment, or is nested more than "
+                    + "\(WireLimits.propertyListDepth) levels deep",
+                hint: "encode it as Data first")
+        }
+        try replica.write(value.map { .value($0.encoded()) } ?? .tombstone, forKey: key)
+    }
+
+    // MARK: - Synchronizing
+
+    /// Writes everything to disk and asks for a round trip in the background.
+    ///
+    /// - Returns: false when the disk could not be written to.
+    @discardableResult
+    public func synchronize() -> Bool {
+        let session = current
+        do throws(StoreError) {
+            try session.replica.flush()
+        } catch {
+            return false
+        }
+        if let driver = session.driver {
+            Task { _ = try? await driver.synchronize(session.replica) }
+        }
+        return true
+    }
+
+    /// Writes everything to disk, makes a whole round trip and reports it. Throws `unreachable` at once
+    /// when the daemon is not there; pending keys are then sent later.
+    public func synchronizeNow() async throws(StoreError) -> SyncReport {
+        let session = current
+        try session.replica.flush()
+        guard let driver = session.driver else {
+            throw StoreError(
+                .unauthorized, operation: "synchronize",
+                subject: "store \(session.configuration.storeName)",
+                reason: "no account has been joined")
+        }
+        return try await driver.synchronize(session.replica)
+    }
+
+    /// Writes everything to disk without talking to the daemon.
+    public func flush() throws(StoreError) { try replica.flush() }
+
+    // MARK: - Watching
+
+    /// Changes from other devices and processes. Each call gives a stream of its own, which starts now and ends
+    /// with `close`. A slow reader gets the keys it missed in fewer, larger changes.
+    public var changes: AsyncStream<StoreChange> {
+        let feed = announcements.addFeed()
+        return AsyncStream {
+            await feed.next()
+        }
+    }
+
+    /// The state of the connection, first as it is now and then whenever it changes. A slow reader gets
+    /// only the newest.
+    public var connectionChanges: AsyncStream<StoreStatus.Connection> {
+        announcements.connectionStream(from: status.connection)
+    }
+
+    public var status: StoreStatus {
+        let session = current
+        return session.replica.read { replica in
+            let (connection, pendingKeyCount) = replica.status
+            return StoreStatus(
+                connection: connection, initialSyncCompleted: replica.state.initialSyncCompleted,
+                lastSyncMilliseconds: replica.state.lastSyncMilliseconds,
+                pendingKeyCount: pendingKeyCount, usedByteCount: replica.table.byteCount,
+                usedKeyCount: replica.table.keyCount, limits: session.configuration.limits,
+                replica: replica.id, recoveryNotes: session.replica.recoveryNotes)
+        }
+    }
+}

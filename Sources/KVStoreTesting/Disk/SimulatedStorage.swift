@@ -1,0 +1,60 @@
+import KVStore
+
+/// One process's view of a simulated disk.
+final class SimulatedStorage: LogStorage, @unchecked Sendable {
+    private let disk: SimulatedDisk
+
+    init(disk: SimulatedDisk) { self.disk = disk }
+
+    func segments() throws(StorageFailure) -> [UInt64] { try disk.numbers() }
+
+    func open(segment: UInt64) throws(StorageFailure) -> (any LogFile)? {
+        disk.byteCount(segment).map {
+            SimulatedFile(disk: disk, segment: segment, byteCount: $0)
+        }
+    }
+
+    func create(
+        segment: UInt64, header: [UInt8], byteCount: Int
+    ) throws(StorageFailure) -> any LogFile {
+        try disk.create(segment, header: header, byteCount: byteCount)
+        return SimulatedFile(disk: disk, segment: segment, byteCount: byteCount)
+    }
+
+    func remove(segment: UInt64) throws(StorageFailure) { try disk.remove(segment) }
+
+    func setAside(segment: UInt64) throws(StorageFailure) -> String {
+        path(segment: segment) + ".damaged-1"
+    }
+
+    func lock() throws(StorageFailure) { try disk.lock() }
+    func unlock() { disk.unlock() }
+    func lockIfFree() throws(StorageFailure) -> Bool { try disk.lockIfFree() }
+    func path(segment: UInt64) -> String { disk.path(segment) }
+}
+
+private final class SimulatedFile: LogFile, @unchecked Sendable {
+    let byteCount: Int
+    private let disk: SimulatedDisk
+    private let segment: UInt64
+    private var knownFailureCount: Int
+
+    init(disk: SimulatedDisk, segment: UInt64, byteCount: Int) {
+        knownFailureCount = disk.failureCount(segment)
+        self.disk = disk
+        self.segment = segment
+        self.byteCount = byteCount
+    }
+
+    func read(
+        into buffer: UnsafeMutableRawBufferPointer, at offset: Int
+    ) throws(StorageFailure) -> Int {
+        try disk.read(segment, into: buffer, at: offset)
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StorageFailure) {
+        try disk.write(bytes, to: segment, at: offset)
+    }
+
+    func sync() throws(StorageFailure) { try disk.sync(segment, known: &knownFailureCount) }
+}

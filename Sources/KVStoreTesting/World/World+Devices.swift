@@ -1,0 +1,259 @@
+import KVStore
+
+extension World {
+    // MARK: - Life of a program
+
+    func start(_ device: Int, _ index: Int) throws(Violation) {
+        guard devices[device].processes[index] == nil else { return }
+        var options = DurableReplica.Options()
+        options.segmentByteCount = self.options.segmentByteCount
+        options.notificationKeyCount = isLikely(30) ? 1 : 50
+        let durable: DurableReplica
+        do throws(LogError) {
+            durable = try DurableReplica(
+                storage: devices[device].disk.storage(), options: options, seed: random.next())
+        } catch {
+            note("start failed", "d\(device)p\(index) \(error)")
+            return ended(device, index)
+        }
+        if !durable.recovery.damage.isEmpty { devices[device].wasDamaged = true }
+        try checkRecovered(durable, on: device)
+        lastID += 1
+        let address = ProcessAddress(device: device, process: index, incarnation: lastID)
+        devices[device].processes[index] = SimulatedProcess(
+            durable: durable, incarnation: lastID,
+            believed: durable.replica.visibleContents)
+        note("start", "\(name(address)) \(durable.replica.id)")
+        try tell(address, .attached(isLive: true))
+    }
+
+    /// The program is gone; it comes back after a while.
+    func ended(_ device: Int, _ index: Int) {
+        devices[device].processes[index] = nil
+        devices[device].disk.processEnded()
+        queue.add(.start(device: device, process: index), at: time + delay(10...8_000))
+    }
+
+    /// SIGKILL between two calls: what is in the page cache stays.
+    func kill(_ address: ProcessAddress) throws(Violation) {
+        guard let process = self[address] else { return }
+        note("kill", name(address))
+        devices[address.device].mustHave = process.durable.replica.firmRecords
+        ended(address.device, address.process)
+    }
+
+    func powerFails(_ device: Int) {
+        note("power failure", "d\(device)")
+        devices[device].mustHave = []
+        for index in devices[device].processes.indices
+        where devices[device].processes[index] != nil {
+            ended(device, index)
+        }
+        devices[device].disk.powerFails()
+        // Stamps that were lost with it have never left the device.
+        devices[device].lastStamps = [:]
+        devices[device].mustHave = Array(devices[device].flushed.values)
+    }
+
+    // MARK: - Events
+
+    func write(
+        _ content: Record.Content, forKey key: String, at address: ProcessAddress
+    ) throws(Violation) {
+        let before = self[address]?.durable.replica.records.first { $0.key == key }?.stamp
+        try transact(address) { replica, now in
+            replica.write(content, forKey: key, at: now).effects
+        } wrote: { process in
+            process.believed[key] = content == .tombstone ? nil : content
+        }
+        // Removing what is not there writes nothing; every value is another.
+        if content != .tombstone { try checkStamp(ofKey: key, at: address, unless: before) }
+    }
+
+    func tell(_ address: ProcessAddress, _ event: Event) throws(Violation) {
+        try transact(address) { replica, now in
+            replica.handle(event, at: now)
+        } wrote: { _ in
+        }
+    }
+
+    private func transact(
+        _ address: ProcessAddress, _ body: (inout Replica, Moment) -> [Effect],
+        wrote: (inout SimulatedProcess) -> Void
+    ) throws(Violation) {
+        guard let process = self[address] else { return }
+        let before = process.durable.replica
+        let effects: [Effect]
+        do throws(LogError) {
+            effects = try process.durable.transact(at: moment(of: address.device), body)
+        } catch {
+            note("append failed", "\(name(address)) \(error)")
+            devices[address.device].mustHave = before.firmRecords
+            // A full disk is lived through; anything else ends the program.
+            if case .storage(let failure) = error, failure.isOutOfSpace,
+                !devices[address.device].disk.wasKilled
+            {
+                return try retryLater(address)
+            }
+            return ended(address.device, address.process)
+        }
+        wrote(&devices[address.device].processes[address.process]!)
+        try carryOut(effects, at: address)
+        try checkBeliefs(address)
+        if self[address] != nil, self[address]?.isFlushDue == false {
+            self[address]?.isFlushDue = true
+            queue.add(.flush(address), at: time + 100)
+        }
+        try othersCatchUp(beside: address)
+    }
+
+    /// The other program of the device hears of the change to the file.
+    private func othersCatchUp(beside address: ProcessAddress) throws(Violation) {
+        for (index, other) in devices[address.device].processes.enumerated() {
+            guard let other, index != address.process, isHealing || isLikely(70) else { continue }
+            let neighbour = ProcessAddress(
+                device: address.device, process: index, incarnation: other.incarnation)
+            do throws(LogError) {
+                let effects = try other.durable.catchUp(at: moment(of: address.device))
+                try carryOutChecked(effects, at: neighbour)
+            } catch {
+                note("catch up failed", "\(name(neighbour)) \(error)")
+                ended(neighbour.device, neighbour.process)
+            }
+        }
+    }
+
+    private func carryOutChecked(
+        _ effects: [Effect], at address: ProcessAddress
+    ) throws(LogError) {
+        do throws(Violation) {
+            try carryOut(effects, at: address)
+            try checkBeliefs(address)
+        } catch {
+            pendingViolation = pendingViolation ?? error
+        }
+    }
+
+    /// What the driver does when an event could not be written down.
+    private func retryLater(_ address: ProcessAddress) throws(Violation) {
+        self[address]?.requestID = nil
+        self[address]?.streamID = nil
+        ended(address.device, address.process)
+    }
+
+    func flush(_ address: ProcessAddress) throws(Violation) {
+        guard self[address] != nil else { return }
+        self[address]?.isFlushDue = false
+        _ = makeDurable(address)
+    }
+
+    /// Syncs the replica's log; false when that failed, which ends the program.
+    func makeDurable(_ address: ProcessAddress) -> Bool {
+        guard let process = self[address] else { return false }
+        do throws(LogError) {
+            guard let pending = try process.durable.prepareSync() else { return true }
+            do throws(StorageFailure) {
+                try pending.perform()
+                process.durable.finish(pending, failure: nil)
+            } catch {
+                process.durable.finish(pending, failure: error)
+                throw LogError.storage(error)
+            }
+        } catch {
+            note("flush failed", "\(name(address)) \(error)")
+            devices[address.device].mustHave = process.durable.replica.firmRecords
+            ended(address.device, address.process)
+            return false
+        }
+        for key in process.durable.replica.provisionalKeys {
+            devices[address.device].flushed[key] = nil
+        }
+        for record in process.durable.replica.firmRecords {
+            devices[address.device].flushed[record.key] = record
+        }
+        return true
+    }
+
+    // MARK: - Effects
+
+    private func carryOut(_ effects: [Effect], at address: ProcessAddress) throws(Violation) {
+        for effect in effects {
+            guard self[address] != nil else { return }
+            switch effect {
+            case .append: throw violation("order of effects", "an append was handed out")
+            case .notify(let change): try hear(change, at: address)
+            case .send(let request): try send(request, from: address)
+            case .openStream(let since, let epoch):
+                lastID += 1
+                self[address]?.streamID = lastID
+                let id = lastID
+                if let arrival = arrival(for: address.device) {
+                    queue.add(
+                        .openStream(address, id: id, since: since, epoch: epoch), at: arrival)
+                } else {
+                    queue.add(.streamEnded(address, id: id), at: time + 10_000)
+                }
+            case .closeStream: self[address]?.streamID = nil
+            case .wake(let moment):
+                lastID += 1
+                self[address]?.wakeID = lastID
+                queue.add(.wake(address, id: lastID), at: max(time, moment))
+            case .finish: break
+            }
+        }
+    }
+
+    private func hear(_ change: StoreChange, at address: ProcessAddress) throws(Violation) {
+        note("notify", "\(name(address)) \(change.reason.rawValue) \(change.keys.sorted())")
+        guard change.reason != .quotaViolationChange, let process = self[address] else { return }
+        let visible = process.durable.replica.visibleContents
+        for key in change.keys {
+            if process.believed[key] == visible[key], change.keys.count == 1 {
+                counts["notified of an equal value", default: 0] += 1
+            }
+            self[address]?.believed[key] = visible[key]
+        }
+    }
+
+    private func send(_ request: SyncRequest, from address: ProcessAddress) throws(Violation) {
+        guard makeDurable(address), let process = self[address] else { return }
+        if !process.durable.replica.initialSyncCompleted, !request.changes.isEmpty {
+            throw violation(
+                "a fresh install never overwrites",
+                "\(name(address)) sent \(request.changes.count) keys before its first download")
+        }
+        lastID += 1
+        let id = lastID
+        self[address]?.requestID = id
+        note("send", "\(name(address)) since \(request.since) changes \(request.changes.count)")
+        if let arrival = arrival(for: address.device) {
+            queue.add(.request(address, id: id, request, sent: time), at: arrival)
+            if options.hasNetworkFaults, !isHealing, isLikely(10) {
+                note("doubled", "request \(id)")
+                queue.add(
+                    .request(address, id: id, request, sent: time),
+                    at: arrival + delay(1...20_000))
+            }
+        }
+        queue.add(.answer(address, id: id, .failure(.unreachable("timed out"))), at: time + 30_000)
+    }
+
+    /// When a message between a device and the daemon arrives; nil when it is lost.
+    func arrival(for device: Int) -> Int64? {
+        if devices[device].isPartitioned { return nil }
+        guard options.hasNetworkFaults, !isHealing else { return time + delay(1...20) }
+        if isLikely(10) {
+            counts["lost message", default: 0] += 1
+            return nil
+        }
+        return time + (isLikely(20) ? delay(1...20_000) : delay(1...200))
+    }
+}
+
+extension Replica {
+    /// Records that only a greater stamp may replace; those written before the first download give way.
+    var firmRecords: [Record] {
+        let provisional = provisionalKeys
+        return records.filter { !provisional.contains($0.key) }
+    }
+}

@@ -1,0 +1,244 @@
+import Foundation
+import KVStore
+
+/// A world under one seed: devices with programs, a daemon, a network, disks and clocks, all of which may fail. It
+/// runs the product's replica, log and ledger and only stands in for what is outside of them.
+///
+/// `run` throws the first broken promise. The same seed gives the same trace, byte for byte.
+package final class World {
+    enum Action {
+        case step
+        case start(device: Int, process: Int)
+        case startDaemon
+        case wake(ProcessAddress, id: UInt64)
+        case flush(ProcessAddress)
+        case request(ProcessAddress, id: UInt64, SyncRequest, sent: Int64)
+        case answer(ProcessAddress, id: UInt64, Result<SyncResponse, SyncTransportError>)
+        case daemonSync
+        case openStream(ProcessAddress, id: UInt64, since: UInt64, epoch: String)
+        case stream(ProcessAddress, id: UInt64, SyncEvent)
+        case streamEnded(ProcessAddress, id: UInt64)
+    }
+
+    struct ProcessAddress: Equatable {
+        var device: Int
+        var process: Int
+        var incarnation: UInt64
+    }
+
+    package let seed: UInt64
+    let options: WorldOptions
+    var random: SplitMix64
+    var queue = EventQueue<Action>()
+    /// Virtual milliseconds since the world began.
+    var time: Int64 = 0
+    var devices: [SimulatedDevice] = []
+    var daemon: SimulatedDaemon
+    var lastID: UInt64 = 0
+    var stepsLeft: Int
+    var isHealing = false
+    /// The greatest record of each key that the daemon has acknowledged and must not lose.
+    var acknowledged: [String: Record] = [:]
+    /// Removals that the daemon was allowed to forget, with their stamps.
+    var forgotten: [String: Stamp] = [:]
+    /// Records that a device still had to send when the daemon forgot a removal: they may come back.
+    var resendable: Set<Record> = []
+    /// No message lives for the months that a removal is kept: those sent before this time are lost.
+    var oldestMessageTime: Int64 = 0
+    /// Records that were gone when the daemon forgot a removal, and must not come back.
+    var buried: Set<Record> = []
+    /// Everything the daemon has ever held.
+    var everHeld: Set<Record> = []
+    var hasRestored = false
+    var clockRefusals = 0
+    /// Found where it could not be thrown.
+    var pendingViolation: Violation?
+    /// What happened, by kind, for the report.
+    package internal(set) var counts: [String: Int] = [:]
+    private var trace: [String] = []
+    /// Called with every line of the trace.
+    package var traceSink: ((String) -> Void)?
+    /// A digest of the whole trace.
+    package private(set) var traceDigest: UInt64 = 0xCBF2_9CE4_8422_2325
+
+    static let epochMilliseconds: Int64 = 1_789_732_800_000
+
+    package init(seed: UInt64, options: WorldOptions? = nil) {
+        self.seed = seed
+        self.options = options ?? WorldOptions(seed: seed)
+        random = SplitMix64(seed: seed)
+        daemon = SimulatedDaemon(disk: SimulatedDisk(seed: random.next()))
+        stepsLeft = self.options.stepCount
+    }
+
+    /// Runs the world to its end and checks every promise on the way.
+    package func run() throws(Violation) {
+        queue.add(.startDaemon, at: 0)
+        for device in 0..<options.deviceCount {
+            let processCount = Int.random(in: 1...2, using: &random)
+            devices.append(
+                SimulatedDevice(
+                    disk: SimulatedDisk(seed: random.next()),
+                    processes: Array(repeating: nil, count: processCount)))
+            for process in 0..<processCount {
+                queue.add(.start(device: device, process: process), at: delay(0...2_000))
+            }
+        }
+        queue.add(.step, at: delay(1...500))
+        while let (moment, action) = queue.popFirst() {
+            time = max(time, moment)
+            guard !isHealing || time < restTime else { break }
+            try perform(action)
+            if let pendingViolation { throw pendingViolation }
+        }
+        try checkRest()
+    }
+
+    /// When a healed world must have come to rest.
+    private var restTime: Int64 { (healTime ?? time) + 600_000 }
+    private(set) var healTime: Int64?
+
+    private func perform(_ action: Action) throws(Violation) {
+        switch action {
+        case .step: try step()
+        case .start(let device, let process): try start(device, process)
+        case .startDaemon: try startDaemon()
+        case .wake(let address, let id):
+            guard self[address]?.wakeID == id else { return }
+            try tell(address, .woke)
+        case .flush(let address): try flush(address)
+        case .request(let address, let id, let request, let sent):
+            guard sent >= oldestMessageTime else { return }
+            try receive(request, id: id, from: address)
+        case .answer(let address, let id, let result):
+            guard self[address]?.requestID == id else { return }
+            self[address]?.requestID = nil
+            switch result {
+            case .success(let response):
+                clockRefusals += response.rejected.filter { $0.reason == "clock" }.count
+                try tell(address, .answered(response))
+            case .failure(let error): try tell(address, .failed(error))
+            }
+        case .daemonSync: try syncDaemon()
+        case .openStream(let address, let id, let since, let epoch):
+            openStream(address, id: id, since: since, epoch: epoch)
+        case .stream(let address, let id, let event):
+            guard self[address]?.streamID == id else { return }
+            try tell(address, .stream(event))
+        case .streamEnded(let address, let id):
+            guard self[address]?.streamID == id else { return }
+            self[address]?.streamID = nil
+            try tell(address, .streamEnded(nil))
+        }
+    }
+
+    // MARK: - People and fate
+
+    private func step() throws(Violation) {
+        stepsLeft -= 1
+        if stepsLeft <= 0 { return try heal() }
+        queue.add(.step, at: time + delay(1...4_000))
+        let chance = Int.random(in: 0..<100, using: &random)
+        switch chance {
+        case 0..<60: try writeSomething()
+        case 60..<66:
+            if let address = anyProcess() {
+                lastID += 1
+                try tell(address, .synchronize(waiter: lastID))
+            }
+        default: try fate(chance - 66)
+        }
+    }
+
+    private func writeSomething() throws(Violation) {
+        guard let address = anyProcess() else { return }
+        let key = "k\(Int.random(in: 0..<options.keyCount, using: &random))"
+        let content: Record.Content
+        if Int.random(in: 0..<4, using: &random) == 0 {
+            content = .tombstone
+        } else {
+            let count = Int.random(in: 1...60, using: &random)
+            lastID += 1
+            content = .value(
+                Data((0..<count).map { _ in UInt8.random(in: 0...255, using: &random) })
+                    + Data("\(lastID)".utf8))
+        }
+        note("write", "\(name(address)) \(key) \(content.byteCount)")
+        try write(content, forKey: key, at: address)
+    }
+
+    /// Ends all faults, brings everything up and lets the world come to rest.
+    private func heal() throws(Violation) {
+        isHealing = true
+        healTime = time
+        note("heal", "")
+        daemon.disk.faults = SimulatedDisk.Faults()
+        daemon.clockError = 0
+        if daemon.ledger == nil { queue.add(.startDaemon, at: time) }
+        for index in devices.indices {
+            devices[index].isPartitioned = false
+            devices[index].disk.faults = SimulatedDisk.Faults()
+            for process in devices[index].processes.indices {
+                if devices[index].processes[process] == nil {
+                    queue.add(.start(device: index, process: process), at: time + 10)
+                }
+            }
+        }
+    }
+
+    // MARK: - Small things
+
+    subscript(address: ProcessAddress) -> SimulatedProcess? {
+        get {
+            guard let process = devices[address.device].processes[address.process],
+                process.incarnation == address.incarnation
+            else { return nil }
+            return process
+        }
+        set {
+            guard
+                devices[address.device].processes[address.process]?.incarnation
+                    == address.incarnation
+            else { return }
+            devices[address.device].processes[address.process] = newValue
+        }
+    }
+
+    func anyProcess() -> ProcessAddress? {
+        var running: [ProcessAddress] = []
+        for (device, value) in devices.enumerated() {
+            for (index, process) in value.processes.enumerated() {
+                guard let process else { continue }
+                running.append(
+                    ProcessAddress(
+                        device: device, process: index, incarnation: process.incarnation))
+            }
+        }
+        return running.randomElement(using: &random)
+    }
+
+    func moment(of device: Int) -> Moment {
+        Moment(wall: Self.epochMilliseconds + time + devices[device].clockError, monotonic: time)
+    }
+
+    var daemonTime: Int64 { Self.epochMilliseconds + time + daemon.clockError }
+
+    func delay(_ range: ClosedRange<Int64>) -> Int64 { Int64.random(in: range, using: &random) }
+
+    func isLikely(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
+
+    func name(_ address: ProcessAddress) -> String { "d\(address.device)p\(address.process)" }
+
+    func note(_ kind: String, _ detail: String) {
+        counts[kind, default: 0] += 1
+        let line = "\(time) \(kind) \(detail)"
+        for byte in line.utf8 { traceDigest = (traceDigest ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        traceSink?(line)
+        trace.append(line)
+        if trace.count > 400 { trace.removeFirst(200) }
+    }
+
+    func violation(_ promise: String, _ detail: String) -> Violation {
+        Violation(seed: seed, time: time, promise: promise, detail: detail, trace: trace.suffix(40))
+    }
+}

@@ -1,0 +1,31 @@
+import KVStore
+
+/// What a simulated world is made of and what may go wrong in it.
+package struct WorldOptions: Sendable {
+    package var deviceCount = 3
+    package var keyCount = 5
+    /// Operations of people and faults before the world is healed and must come to rest.
+    package var stepCount = 120
+    package var hasNetworkFaults = true
+    package var hasCrashes = true
+    package var hasDiskFaults = true
+    package var hasClockFaults = true
+    package var hasRestores = true
+    package var segmentByteCount = 4_096
+
+    package init() {}
+
+    /// The world of a seed: its size and dangers are drawn from it too.
+    package init(seed: UInt64) {
+        var random = SplitMix64(seed: seed ^ 0xA5A5_A5A5_0F0F_F0F0)
+        deviceCount = Int.random(in: 2...4, using: &random)
+        keyCount = Int.random(in: 1...6, using: &random)
+        stepCount = Int.random(in: 40...200, using: &random)
+        hasNetworkFaults = Bool.random(using: &random)
+        hasCrashes = Bool.random(using: &random)
+        hasDiskFaults = Bool.random(using: &random)
+        hasClockFaults = Bool.random(using: &random)
+        hasRestores = Int.random(in: 0..<4, using: &random) == 0
+        segmentByteCount = [2_048, 4_096, 16_384].randomElement(using: &random)!
+    }
+}

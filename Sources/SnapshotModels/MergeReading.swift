@@ -1,0 +1,79 @@
+import Foundation
+
+/// A device's snapshot and the key that tells devices apart.
+struct DeviceSnapshot {
+    let snapshot: SyncedUsageSnapshot
+    /// The device's id; the name where a writer has no id.
+    let key: String
+
+    init(_ snapshot: SyncedUsageSnapshot) {
+        self.snapshot = snapshot
+        key = snapshot.deviceID.map { "id:" + $0.lowercased() } ?? "name:" + snapshot.deviceName
+    }
+
+    /// Of two snapshots of one device. Equal times differ only by a broken writer; the content
+    /// decides then, so that the answer does not depend on the order.
+    func isNewer(than other: DeviceSnapshot) -> Bool {
+        if snapshot.syncTimestamp != other.snapshot.syncTimestamp {
+            return snapshot.syncTimestamp > other.snapshot.syncTimestamp
+        }
+        guard snapshot != other.snapshot else { return false }
+        return content > other.content
+    }
+
+    private var content: String {
+        (try? SnapshotCodec.encode(snapshot)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    }
+}
+
+/// What one device says of one provider account.
+struct Reading {
+    let device: DeviceSnapshot
+    let provider: ProviderUsageSnapshot
+    let account: Account?
+    let rank: Rank
+
+    init(device: DeviceSnapshot, index: Int, provider: ProviderUsageSnapshot, now: Date) {
+        self.device = device
+        self.provider = provider
+        account = Account(provider.accountEmail)
+        let limit = now.addingTimeInterval(SnapshotMerge.clockTolerance)
+        rank = Rank(
+            hasPlausibleTime: provider.lastUpdated <= limit, time: provider.lastUpdated,
+            deviceKey: device.key, index: index)
+    }
+
+    /// A window whose reset is still to come, or whose reset nobody named.
+    func hasLiveWindow(at now: Date) -> Bool {
+        provider.windows.contains { $0.resetsAt.map { $0 > now } ?? true }
+    }
+
+    /// Total order of readings, unique within a merge; the greatest is the newest.
+    struct Rank: Comparable {
+        let hasPlausibleTime: Bool
+        let time: Date
+        let deviceKey: String
+        let index: Int
+
+        static func < (left: Rank, right: Rank) -> Bool {
+            if left.hasPlausibleTime != right.hasPlausibleTime { return right.hasPlausibleTime }
+            if left.time != right.time { return left.time < right.time }
+            if left.deviceKey != right.deviceKey { return left.deviceKey < right.deviceKey }
+            return left.index < right.index
+        }
+    }
+
+    /// An account name that compares without regard to case and surrounding space.
+    struct Account: Equatable {
+        let shown: String
+        let key: String
+
+        init?(_ email: String?) {
+            guard let shown = email?.trimmingCharacters(in: .whitespacesAndNewlines),
+                !shown.isEmpty
+            else { return nil }
+            self.shown = shown
+            key = shown.lowercased()
+        }
+    }
+}

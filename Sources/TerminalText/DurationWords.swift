@@ -1,0 +1,42 @@
+package import Foundation
+
+/// Time as people say it. Pure: the caller brings both times.
+package enum DurationWords {
+    /// How long until `date`, rounded up to the minute: "7m", "1h 30m", "2d 3h", at most two units
+    /// and no zero ones. "now" when it is not in the future.
+    package static func countdown(to date: Date, from now: Date) -> String {
+        let seconds = date.timeIntervalSince(now)
+        guard seconds > 0 else { return "now" }
+        let minutes = wholeMinutes(seconds, .up)
+        let (days, hours) = (minutes / 1_440, minutes / 60 % 24)
+        if days > 0 { return hours > 0 ? "\(days)d \(hours)h" : "\(days)d" }
+        if hours > 0 { return minutes % 60 > 0 ? "\(hours)h \(minutes % 60)m" : "\(hours)h" }
+        return "\(minutes)m"
+    }
+
+    /// How long ago `date` was: "just now" under a minute, then "12 min ago", "3 h ago",
+    /// "2 d ago", rounded down. A date in the future is "just now" too; say what is wrong with the
+    /// clock elsewhere.
+    package static func age(of date: Date, at now: Date) -> String {
+        let seconds = now.timeIntervalSince(date)
+        guard seconds >= 60 else { return "just now" }
+        let minutes = wholeMinutes(seconds, .down)
+        if minutes < 60 { return "\(minutes) min ago" }
+        if minutes < 2_880 { return "\(minutes / 60) h ago" }
+        return "\(minutes / 1_440) d ago"
+    }
+
+    /// The name of a length of time: 300 → "5h", 10 080 → "7d", 45 → "45m", 1 500 → "25h".
+    package static func length(minutes: Int) -> String {
+        if minutes >= 1_440, minutes % 1_440 == 0 { return "\(minutes / 1_440)d" }
+        if minutes >= 60, minutes % 60 == 0 { return "\(minutes / 60)h" }
+        return "\(minutes)m"
+    }
+
+    /// Bounded, since a date may be any number.
+    private static func wholeMinutes(_ seconds: TimeInterval, _ rule: FloatingPointRoundingRule)
+        -> Int
+    {
+        Int(min((seconds / 60).rounded(rule), 1e12))
+    }
+}

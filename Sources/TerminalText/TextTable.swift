@@ -1,0 +1,65 @@
+/// Plain columns for command output: no lines around, two spaces between, one row per line.
+package struct TextTable: Sendable {
+    package struct Column: Sendable {
+        package var title: String
+        package var alignment: TextAlignment
+        /// Gives way first when the table is wider than allowed.
+        package var isFlexible: Bool
+
+        package init(
+            _ title: String, alignment: TextAlignment = .leading, isFlexible: Bool = false
+        ) {
+            self.title = title
+            self.alignment = alignment
+            self.isFlexible = isFlexible
+        }
+    }
+
+    package var columns: [Column]
+    private var rows: [[String]] = []
+
+    package init(columns: [Column]) {
+        self.columns = columns
+    }
+
+    /// Cells are escaped here. Missing cells are empty, additional ones are ignored.
+    package mutating func append(_ cells: [String]) {
+        rows.append(
+            columns.indices.map { $0 < cells.count ? VisibleText.escape(cells[$0]) : "" })
+    }
+
+    /// The title row (left out when every title is empty) and the rows, without trailing spaces.
+    /// With a `width`, flexible columns shrink, to 8 cells at least; then rows are cut.
+    package func lines(width: Int? = nil) -> [String] {
+        let widths = columnWidths(limit: width)
+        let titles = columns.map(\.title)
+        let all = titles.allSatisfy(\.isEmpty) ? rows : [titles] + rows
+        return all.map { row in
+            var line = ""
+            for (index, cell) in row.enumerated() {
+                if index > 0 { line += Self.gap }
+                line += cell.fitted(toCells: widths[index], alignment: columns[index].alignment)
+            }
+            let end = line.lastIndex { $0 != " " }.map { line.index(after: $0) }
+            let trimmed = String(line[..<(end ?? line.startIndex)])
+            return width.map { trimmed.truncated(toCells: $0) } ?? trimmed
+        }
+    }
+
+    private static let gap = "  "
+    private static let narrowest = 8
+
+    private func columnWidths(limit: Int?) -> [Int] {
+        var widths = columns.indices.map { index in
+            rows.reduce(CellWidth.of(columns[index].title)) { max($0, CellWidth.of($1[index])) }
+        }
+        guard let limit else { return widths }
+        var excess = widths.reduce(0, +) + Self.gap.count * max(0, widths.count - 1) - limit
+        for index in columns.indices where columns[index].isFlexible && excess > 0 {
+            let cut = min(excess, max(0, widths[index] - Self.narrowest))
+            widths[index] -= cut
+            excess -= cut
+        }
+        return widths
+    }
+}

@@ -1,0 +1,11 @@
+#if canImport(Darwin)
+    import Foundation
+
+    extension DeviceIdentity {
+        /// The name of this machine.
+        public static func systemName() -> String {
+            let name = ProcessInfo.processInfo.hostName
+            return name.hasSuffix(".local") ? String(name.dropLast(6)) : name
+        }
+    }
+#endif

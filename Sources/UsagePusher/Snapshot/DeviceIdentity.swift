@@ -1,0 +1,52 @@
+import Foundation
+
+/// Which device a snapshot is from.
+public struct DeviceIdentity: Sendable, Equatable {
+    /// A UUID in lower case, made at random once; nil when the device has none yet.
+    public var id: String?
+    /// For a person to recognise, 1 to 80 characters.
+    public var name: String
+
+    public init(id: String?, name: String) {
+        self.id = id
+        self.name = SnapshotBounds.text(name, SnapshotBounds.nameLength) ?? "unnamed device"
+    }
+
+    /// The id in the text of an id file; nil when it holds none.
+    static func id(in text: String) -> String? {
+        let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        guard trimmed.utf8.count == 36 else { return nil }
+        return UUID(uuidString: trimmed)?.uuidString.lowercased()
+    }
+
+    /// The value of PRETTY_HOSTNAME in the text of `/etc/machine-info`: lines of NAME=value, where
+    /// the value may be in single or double quotes with backslash escapes, as in a shell.
+    static func prettyHostname(in text: String) -> String? {
+        for line in text.split(separator: "\n") {
+            let line = line.trimmingCharacters(in: .whitespaces)
+            guard line.hasPrefix("PRETTY_HOSTNAME=") else { continue }
+            let value = unquoted(line.dropFirst("PRETTY_HOSTNAME=".count))
+            if !value.isEmpty { return value }
+        }
+        return nil
+    }
+
+    private static func unquoted(_ value: Substring) -> String {
+        guard let quote = value.first, quote == "\"" || quote == "'", value.count >= 2,
+            value.last == quote
+        else { return String(value) }
+        let inner = value.dropFirst().dropLast()
+        guard quote == "\"" else { return String(inner) }
+        var result = ""
+        var isEscaped = false
+        for character in inner {
+            if character == "\\", !isEscaped {
+                isEscaped = true
+            } else {
+                result.append(character)
+                isEscaped = false
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,50 @@
+public import Foundation
+public import SnapshotModels
+
+/// Writes a device's snapshot: under the device's own key, and merged with those of the other
+/// devices under the key that every reader knows.
+///
+/// Each device owns its key, so two workstations never overwrite each other there. The merged key
+/// has many writers; the last one wins, and each of them writes the same merge.
+public struct SnapshotPublisher: Sendable {
+    /// Seconds after which another device no longer takes part in the merge.
+    static let deviceAgeLimit: TimeInterval = 7 * 86_400
+    /// Largest snapshot of one device and largest merge, in bytes. All values of a store share one
+    /// mebibyte.
+    static let deviceByteCount = 96 * 1_024
+    static let mergedByteCount = 384 * 1_024
+
+    private let sink: any SnapshotSink
+
+    public init(sink: any SnapshotSink) {
+        self.sink = sink
+    }
+
+    /// What a push wrote.
+    public struct Receipt: Sendable, Equatable {
+        public var deviceByteCount: Int
+        public var mergedByteCount: Int
+        /// Devices in the merge, this one included.
+        public var deviceCount: Int
+    }
+
+    /// Throws what the sink throws, or a `SnapshotCodecError`. The device's key is written first,
+    /// so a failure in between loses nothing: the next push merges again.
+    @discardableResult
+    public func publish(_ snapshot: SyncedUsageSnapshot, at now: Date) throws -> Receipt {
+        let own = try SnapshotTrimming.encode(snapshot, byteCount: Self.deviceByteCount)
+        if let id = snapshot.deviceID {
+            try sink.put(own, forKey: SyncedUsageSnapshot.storeKey(deviceID: id))
+        }
+        let others = try sink.otherDeviceSnapshots().compactMap { SnapshotCodec.read($0) }.filter {
+            $0.deviceID?.lowercased() != snapshot.deviceID?.lowercased()
+                && now.timeIntervalSince($0.syncTimestamp) < Self.deviceAgeLimit
+        }
+        let merged = SnapshotMerge.merge([snapshot] + others, now: now).snapshot ?? snapshot
+        let bytes = try SnapshotTrimming.encode(merged, byteCount: Self.mergedByteCount)
+        try sink.put(bytes, forKey: SyncedUsageSnapshot.storeKey)
+        return Receipt(
+            deviceByteCount: own.count, mergedByteCount: bytes.count,
+            deviceCount: others.count + 1)
+    }
+}

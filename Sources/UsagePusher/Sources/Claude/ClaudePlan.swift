@@ -1,0 +1,45 @@
+import Foundation
+
+/// The plan's name as people know it: "Pro", "Max 5x".
+enum ClaudePlan {
+    /// What `.credentials.json` says of the plan. Holds no token.
+    struct Credentials: Sendable, Hashable {
+        var subscription: String?
+        var rateLimitTier: String?
+
+        /// Nil where the file holds only logins for other things.
+        init?(_ document: JSONFields) {
+            guard let login = document.fields("claudeAiOauth") else { return nil }
+            subscription = login.text("subscriptionType")
+            rateLimitTier = login.text("rateLimitTier")
+        }
+    }
+
+    static func shownName(account: ClaudeState.Account?, credentials: Credentials?) -> String? {
+        let raw = account?.organizationType ?? credentials?.subscription
+        guard let raw, let base = name(raw) else { return nil }
+        let tier = account?.rateLimitTier ?? credentials?.rateLimitTier
+        guard let multiple = tier.flatMap(multiple(of:)) else { return base }
+        return base + " " + multiple
+    }
+
+    /// "claude_max" and "max" → "Max".
+    private static func name(_ raw: String) -> String? {
+        let plain = raw.lowercased()
+        let words = (plain.hasPrefix("claude_") ? plain.dropFirst("claude_".count) : plain[...])
+            .split(separator: "_")
+        guard !words.isEmpty, raw.count <= 40,
+            words.allSatisfy({ $0.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) } })
+        else { return nil }
+        return words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined(separator: " ")
+    }
+
+    /// "default_claude_max_5x" → "5x".
+    private static func multiple(of tier: String) -> String? {
+        guard let last = tier.split(separator: "_").last, last.hasSuffix("x"),
+            (1...4).contains(last.count - 1),
+            last.dropLast().allSatisfy({ $0.isASCII && $0.isNumber })
+        else { return nil }
+        return String(last)
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+
+/// Who is logged in to Codex, from the named fields of `auth.json`. Holds no token.
+struct CodexAccount: Sendable, Hashable {
+    var email: String?
+    /// The plan as the token states it, raw.
+    var plan: String?
+    var usesAPIKey: Bool
+    /// When the token, and with it `plan`, was issued.
+    var refreshedAt: Date?
+
+    init(authentication fields: JSONFields) {
+        let tokens = fields.fields("tokens")
+        let mode = fields.text("auth_mode")?.lowercased().filter(\.isLetter)
+        usesAPIKey =
+            mode.map { $0 == "apikey" } ?? (tokens == nil && fields.text("OPENAI_API_KEY") != nil)
+        refreshedAt = fields.date("last_refresh")
+        guard !usesAPIKey, let claims = tokens?.text("id_token").flatMap(Self.claims(of:)) else {
+            return
+        }
+        let address =
+            claims.text("email") ?? claims.fields("https://api.openai.com/profile")?.text("email")
+        email = address?.shownText()
+        plan = claims.fields("https://api.openai.com/auth")?.text("chatgpt_plan_type")?
+            .shownText(limit: 64)
+    }
+
+    /// The middle part of a JSON web token. The signature is not checked: the file is the user's
+    /// own, and nothing is granted by what it says.
+    private static func claims(of token: String) -> JSONFields? {
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3 else { return nil }
+        var base64 = parts[1].replacingOccurrences(of: "-", with: "+")
+            .replacingOccurrences(of: "_", with: "/")
+        base64 += String(repeating: "=", count: (4 - base64.utf8.count % 4) % 4)
+        return Data(base64Encoded: base64).flatMap { JSONFields($0) }
+    }
+}
+
+/// Plan names as people know them.
+enum CodexPlan {
+    /// Nil for "unknown" and for what cannot be a plan's name.
+    static func shownName(_ raw: String) -> String? {
+        switch raw.lowercased() {
+        case "unknown", "": return nil
+        case "pro": return "Pro 20x"
+        case "prolite": return "Pro 5x"
+        case "self_serve_business_usage_based": return "Business"
+        case "enterprise_cbp_usage_based": return "Enterprise"
+        case let plan:
+            let words = plan.split { $0 == "_" || $0 == " " }
+            guard plan.count <= 40,
+                words.allSatisfy({ $0.allSatisfy { $0.isLetter || $0.isNumber } })
+            else { return nil }
+            let name = words.map { $0.prefix(1).uppercased() + $0.dropFirst() }
+                .joined(separator: " ")
+            return name.isEmpty ? nil : name
+        }
+    }
+}

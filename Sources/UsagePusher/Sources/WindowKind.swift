@@ -1,0 +1,65 @@
+/// Which of a provider's windows a number belongs to, told by its length and never by its place.
+enum WindowKind: Sendable, Hashable {
+    /// About five hours.
+    case session
+    /// About seven days.
+    case weekly
+    case length(minutes: Int)
+    /// No length given; `place` keeps two of them apart.
+    case unknown(place: Int)
+
+    static let sessionMinutes = 300
+    static let weeklyMinutes = 10_080
+    /// Lengths of 299 and 10 079 minutes have been seen.
+    private static let tolerance = 2
+
+    init(minutes: Int?, place: Int) {
+        guard let minutes, (1...527_040).contains(minutes) else {
+            self = .unknown(place: place)
+            return
+        }
+        if abs(minutes - Self.sessionMinutes) <= Self.tolerance {
+            self = .session
+        } else if abs(minutes - Self.weeklyMinutes) <= Self.tolerance {
+            self = .weekly
+        } else {
+            self = .length(minutes: minutes)
+        }
+    }
+
+    var minutes: Int? {
+        switch self {
+        case .session: Self.sessionMinutes
+        case .weekly: Self.weeklyMinutes
+        case .length(let minutes): minutes
+        case .unknown: nil
+        }
+    }
+
+    /// Completes "the … limit".
+    var words: String {
+        switch self {
+        case .session: return "session"
+        case .weekly: return "weekly"
+        case .length(let minutes):
+            if minutes.isMultiple(of: 1_440) { return "\(minutes / 1_440)-day" }
+            if minutes.isMultiple(of: 60) { return "\(minutes / 60)-hour" }
+            return "\(minutes)-minute"
+        case .unknown: return "usage"
+        }
+    }
+}
+
+/// Session, weekly, then by length.
+extension WindowKind: Comparable {
+    private var rank: (Int, Int) {
+        switch self {
+        case .session: (0, 0)
+        case .weekly: (1, 0)
+        case .length(let minutes): (2, minutes)
+        case .unknown(let place): (3, place)
+        }
+    }
+
+    static func < (left: WindowKind, right: WindowKind) -> Bool { left.rank < right.rank }
+}

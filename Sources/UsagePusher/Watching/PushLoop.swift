@@ -1,0 +1,131 @@
+public import Foundation
+public import SnapshotModels
+
+/// Watches the sources' files and pushes until its task is cancelled.
+///
+/// What to do and when is `PushPlan`'s; this waits, reads and writes.
+public struct PushLoop: Sendable {
+    private var builder: SnapshotBuilder
+    private let publisher: SnapshotPublisher
+    private let watcher: any FileWatcher
+    private let timing: PushPlan.Timing
+    private let date: @Sendable () -> Date
+    private let report: @Sendable (PushReport) -> Void
+
+    /// `report` is called in order, from one task.
+    public init(
+        builder: SnapshotBuilder, sink: any SnapshotSink,
+        watcher: any FileWatcher = SystemFileWatcher(), timing: PushPlan.Timing = .init(),
+        date: @escaping @Sendable () -> Date = { Date() },
+        report: @escaping @Sendable (PushReport) -> Void
+    ) {
+        self.builder = builder
+        publisher = SnapshotPublisher(sink: sink)
+        self.watcher = watcher
+        self.timing = timing
+        self.date = date
+        self.report = report
+    }
+
+    private enum Input: Sendable {
+        case watch(WatchEvent)
+        case timer
+    }
+
+    public func run() async {
+        let (inputs, inbox) = AsyncStream<Input>.makeStream()
+        let events = watcher.events(for: builder.watchedPaths)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await event in events { inbox.yield(.watch(event)) }
+                inbox.finish()
+            }
+            var copy = self
+            await copy.run(inputs, inbox)
+            group.cancelAll()
+        }
+    }
+
+    private mutating func run(
+        _ inputs: AsyncStream<Input>, _ inbox: AsyncStream<Input>.Continuation
+    ) async {
+        let clock = ContinuousClock()
+        let start = clock.now
+        var plan = PushPlan(timing: timing, at: .zero)
+        var changed: Set<WatchedPath> = []
+        var isStarted = false
+        var wasEmpty = false
+        var inputs = inputs.makeAsyncIterator()
+        while !Task.isCancelled {
+            var deadline: Duration?
+            if isStarted {
+                switch plan.next(at: clock.now - start) {
+                case .readAll:
+                    builder.readAll(at: date())
+                    changed = []
+                    readEnded(&plan, &wasEmpty, at: clock.now - start)
+                    continue
+                case .readChanged:
+                    builder.read(changed: changed, at: date())
+                    changed = []
+                    readEnded(&plan, &wasEmpty, at: clock.now - start)
+                    continue
+                case .push(let snapshot, let reason):
+                    let succeeded = push(snapshot, reason)
+                    plan.pushEnded(succeeded: succeeded, at: clock.now - start)
+                    continue
+                case .wait(let until): deadline = until
+                }
+            }
+            let timer = deadline.map { deadline in
+                Task {
+                    guard (try? await clock.sleep(until: start + deadline)) != nil else { return }
+                    inbox.yield(.timer)
+                }
+            }
+            let input = await inputs.next()
+            timer?.cancel()
+            switch input {
+            case .watch(.started): isStarted = true
+            case .watch(.degraded(let reason)): report(.degraded(reason))
+            case .watch(.changed(let paths)):
+                changed.formUnion(paths)
+                plan.filesChanged(at: clock.now - start)
+            case .timer: break
+            case nil: return
+            }
+        }
+    }
+
+    private func readEnded(_ plan: inout PushPlan, _ wasEmpty: inout Bool, at now: Duration) {
+        let snapshot = builder.snapshot(at: date())
+        if snapshot == nil, !wasEmpty { report(.empty) }
+        wasEmpty = snapshot == nil
+        plan.readEnded(snapshot, at: now)
+    }
+
+    private func push(_ snapshot: SyncedUsageSnapshot, _ reason: PushPlan.Reason) -> Bool {
+        let now = date()
+        var stamped = snapshot
+        stamped.syncTimestamp = now
+        do {
+            let receipt = try publisher.publish(stamped, at: now)
+            report(.pushed(stamped, reason, receipt))
+            return true
+        } catch {
+            report(.failed("\(error)"))
+            return false
+        }
+    }
+}
+
+/// What a push loop has to tell.
+public enum PushReport: Sendable, Equatable {
+    case pushed(SyncedUsageSnapshot, PushPlan.Reason, SnapshotPublisher.Receipt)
+    /// A push failed; it is tried again.
+    case failed(String)
+    /// Changes may arrive late.
+    case degraded(String)
+    /// No source has anything to say; told once until one has.
+    case empty
+}

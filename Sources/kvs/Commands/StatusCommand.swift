@@ -1,0 +1,39 @@
+import ArgumentParser
+import Foundation
+import KVStore
+import KVStoreHTTP
+import TerminalText
+
+struct StatusCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status", abstract: "Says how the store stands: account, connection, space.")
+
+    @Flag(help: "Print a JSON object.")
+    var json = false
+
+    @OptionGroup var options: StoreOptions
+
+    func run() async throws {
+        let credentials = try StoreEnvironment().credentials()
+        let opened = try options.open()
+        defer { opened.store.close() }
+        var connection = "not asked"
+        if credentials == nil {
+            connection = "none: no account has been joined"
+        } else if opened.isOnline {
+            switch await opened.synchronize(within: opened.timeout) {
+            case .success: connection = "reachable"
+            case .failure(let error): connection = error.reason
+            }
+        }
+        let report = StatusReport(
+            store: opened.store.configuration.storeName, credentials: credentials,
+            connection: connection, status: opened.store.status,
+            directory: opened.store.configuration.directory)
+        if json {
+            try StandardStreams.write(JSONOutput.data(report.document, isIndented: true))
+        } else {
+            for line in report.lines(now: Date()) { try StandardStreams.print(line) }
+        }
+    }
+}

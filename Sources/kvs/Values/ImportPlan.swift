@@ -1,0 +1,64 @@
+import KVStore
+
+/// What an import would do, decided before the first write.
+struct ImportPlan: Equatable {
+    /// What has to be written, in the document's order.
+    var writes: [ExportDocument.Entry] = []
+    var newKeyCount = 0
+    var changedKeyCount = 0
+    var unchangedKeyCount = 0
+
+    /// Throws for the first thing that could not be written; nothing of the document is then to be used.
+    ///
+    /// - Parameter current: what the store holds.
+    init(
+        _ document: ExportDocument, into current: [String: PropertyListValue], limits: StoreLimits
+    ) throws(CommandFailure) {
+        var seen: Set<String> = []
+        var sizes = current.mapValues(\.byteCount)
+        for entry in document.values {
+            guard seen.insert(entry.key).inserted else {
+                throw CommandFailure(.data, "key \(entry.key) is in the document twice")
+            }
+            let length = limits.keyProfile.length(of: entry.key)
+            guard (1...limits.keyProfile.limit).contains(length) else {
+                throw CommandFailure(
+                    .data,
+                    "key \"\(entry.key)\" has a length of \(length); "
+                        + "1 to \(limits.keyProfile.limit) are allowed")
+            }
+            let encoded = entry.value.encoded()
+            guard (try? PropertyListValue(encoded: encoded)) != nil else {
+                throw CommandFailure(.data, "key \(entry.key): the value is nested too deep")
+            }
+            guard encoded.count <= limits.valueByteCount else {
+                throw CommandFailure(
+                    .data,
+                    "key \(entry.key): \(encoded.count) bytes; a value has at most "
+                        + "\(limits.valueByteCount)")
+            }
+            sizes[entry.key] = encoded.count
+            let old = current[entry.key]
+            if old?.encoded() == encoded {
+                unchangedKeyCount += 1
+                continue
+            }
+            if old == nil { newKeyCount += 1 } else { changedKeyCount += 1 }
+            writes.append(entry)
+        }
+        try check(sizes, limits)
+    }
+
+    private func check(_ sizes: [String: Int], _ limits: StoreLimits) throws(CommandFailure) {
+        guard !writes.isEmpty else { return }
+        guard sizes.count <= limits.keyCount else {
+            throw CommandFailure(
+                .data, "the store would have \(sizes.count) keys; at most \(limits.keyCount)")
+        }
+        let total = sizes.values.reduce(0, +)
+        guard total <= limits.totalByteCount else {
+            throw CommandFailure(
+                .data, "the store would hold \(total) bytes; at most \(limits.totalByteCount)")
+        }
+    }
+}

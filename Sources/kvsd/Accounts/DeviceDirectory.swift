@@ -1,0 +1,114 @@
+import Logging
+import Synchronization
+
+/// The running daemon's view of its devices: follows devices.json, and knows who has been seen and
+/// who is connected.
+final class DeviceDirectory: Sendable {
+    private struct State {
+        var table: DeviceTable
+        var signature: PrivateFile.Signature?
+        /// Milliseconds since 1970, by device id.
+        var lastSeen: [String: Int64] = [:]
+        /// Live streams by device id.
+        var streams: [String: Int] = [:]
+    }
+
+    private let file: DeviceFile
+    private let logger: Logger
+    private let state: Mutex<State>
+
+    static let streamsPerDevice = 64
+
+    /// Starts the file where there is none.
+    init(_ file: DeviceFile, logger: Logger) throws(DeviceFileError) {
+        self.file = file
+        self.logger = logger
+        var found = try file.read()
+        if found == nil {
+            try file.change { _ in }
+            found = try file.read()
+        }
+        guard let found else { throw .unreadable(path: file.path, detail: "it has just vanished") }
+        state = Mutex(State(table: found.table, signature: found.signature))
+    }
+
+    var table: DeviceTable {
+        state.withLock { state in
+            refresh(&state)
+            return state.table
+        }
+    }
+
+    /// The device that a token stands for, noted as seen now.
+    func authenticate(_ digest: TokenDigest, now: Int64) -> Device? {
+        state.withLock { state in
+            refresh(&state)
+            let device = state.table.device(with: digest)
+            if let device { state.lastSeen[device.id] = now }
+            return device
+        }
+    }
+
+    /// Whether the device may still do what it could when it was authenticated.
+    func isCurrent(_ device: Device) -> Bool {
+        guard var present = table.device(id: device.id) else { return false }
+        present.name = device.name
+        return present == device
+    }
+
+    struct Presence: Sendable, Equatable {
+        var lastSeen: Int64?
+        var isConnected: Bool
+    }
+
+    func presence(of id: String) -> Presence {
+        state.withLock { state in
+            Presence(lastSeen: state.lastSeen[id], isConnected: state.streams[id, default: 0] > 0)
+        }
+    }
+
+    /// Takes a place for a live stream; false when the device has as many as it may have.
+    func openStream(_ id: String) -> Bool {
+        state.withLock { state in
+            guard state.streams[id, default: 0] < Self.streamsPerDevice else { return false }
+            state.streams[id, default: 0] += 1
+            return true
+        }
+    }
+
+    func closeStream(_ id: String, now: Int64) {
+        state.withLock { state in
+            let left = state.streams[id, default: 1] - 1
+            state.streams[id] = left > 0 ? left : nil
+            state.lastSeen[id] = now
+        }
+    }
+
+    /// Reads the file again when it is another. One that cannot be read changes nothing, and is
+    /// complained about once; one that is gone means that there are no devices.
+    private func refresh(_ state: inout State) {
+        let signature = PrivateFile.signature(file.path)
+        guard signature != state.signature else { return }
+        state.signature = signature
+        do throws(DeviceFileError) {
+            if let found = try file.read() {
+                state.table = found.table
+                state.signature = found.signature
+            } else {
+                state.table = try emptied(state.table)
+            }
+            let known = Set(state.table.devices.map(\.id))
+            state.lastSeen = state.lastSeen.filter { known.contains($0.key) }
+        } catch {
+            logger.error("the devices stay as they were: \(error)")
+        }
+    }
+
+    private func emptied(_ table: DeviceTable) throws(DeviceFileError) -> DeviceTable {
+        do throws(DeviceError) {
+            return try DeviceTable(instance: table.instance)
+        } catch {
+            throw .refused(error)
+        }
+    }
+}

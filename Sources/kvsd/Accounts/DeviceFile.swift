@@ -1,0 +1,81 @@
+import Foundation
+
+/// devices.json of a data directory: read, and changed by one process at a time.
+struct DeviceFile: Sendable {
+    let path: String
+
+    init(dataDirectory: String) { path = dataDirectory + "/devices.json" }
+
+    /// Nil where there is none yet.
+    func read() throws(DeviceFileError) -> (table: DeviceTable, signature: PrivateFile.Signature)? {
+        let found: (data: Data, signature: PrivateFile.Signature)?
+        do throws(PrivateFile.Failure) {
+            found = try PrivateFile.read(path, byteCount: DeviceTableCodec.byteCount)
+        } catch {
+            throw .system(error)
+        }
+        guard let found else { return nil }
+        do throws(DeviceFileFault) {
+            return (try DeviceTableCodec.decode(found.data), found.signature)
+        } catch {
+            switch error {
+            case .unreadable(let detail): throw .unreadable(path: path, detail: detail)
+            }
+        }
+    }
+
+    /// Reads the file, or starts it with a new instance, changes it, and writes it back, while no
+    /// other process can.
+    func change<Result>(
+        _ body: (inout DeviceTable) throws(DeviceError) -> Result
+    ) throws(DeviceFileError) -> Result {
+        let lock: FileLock
+        do throws(PrivateFile.Failure) { lock = try FileLock(path + ".lock") } catch {
+            throw .system(error)
+        }
+        return try withExtendedLifetime(lock) { () throws(DeviceFileError) in
+            var table: DeviceTable
+            if let present = try read() {
+                table = present.table
+            } else {
+                table = try refusing { () throws(DeviceError) in
+                    try DeviceTable(instance: Self.randomID())
+                }
+            }
+            let result = try refusing { () throws(DeviceError) in try body(&table) }
+            do throws(PrivateFile.Failure) {
+                try PrivateFile.write(DeviceTableCodec.encode(table), to: path)
+            } catch {
+                throw .system(error)
+            }
+            return result
+        }
+    }
+
+    /// Sixteen random hexadecimal digits.
+    static func randomID() -> String {
+        let digits = String(UInt64.random(in: 1...UInt64.max), radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
+    private func refusing<Result>(
+        _ body: () throws(DeviceError) -> Result
+    ) throws(DeviceFileError) -> Result {
+        do throws(DeviceError) { return try body() } catch { throw .refused(error) }
+    }
+}
+
+enum DeviceFileError: Error, Sendable, Equatable, CustomStringConvertible {
+    case system(PrivateFile.Failure)
+    case unreadable(path: String, detail: String)
+    case refused(DeviceError)
+
+    var description: String {
+        switch self {
+        case .system(let failure): failure.description
+        case .unreadable(let path, let detail):
+            "\(path) cannot be used: \(detail). Repair it, or remove it and add the devices again"
+        case .refused(let error): error.description
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import TerminalText
+import UsagePusher
+
+/// What the sources found, as text or JSON. Pure.
+struct SourcesListing {
+    let reports: [SnapshotBuilder.Report]
+    let now: Date
+    let home: String
+
+    /// A table with one row for each place, and below each row what the place says.
+    func lines(width: Int?) -> [String] {
+        var table = TextTable(columns: [
+            .init("PROVIDER"), .init("WHAT"), .init("CERTAINTY"), .init("AGE"),
+            .init("WHERE", isFlexible: true),
+        ])
+        var details: [String] = []
+        for report in reports {
+            let findings = report.reading?.findings ?? []
+            for finding in findings {
+                table.append([
+                    report.providerID, finding.title, finding.certainty?.rawValue ?? "–",
+                    finding.observedAt.map { DurationWords.age(of: $0, at: now) } ?? "–",
+                    PushText.abbreviated(finding.path, home: home),
+                ])
+                details.append(finding.detail)
+            }
+            if findings.isEmpty {
+                table.append([report.providerID, "–", "–", "–", "–"])
+                details.append(
+                    report.reading?.isInstalled == true
+                        ? "found, but nothing to read" : "not found on this machine")
+            }
+        }
+        let rows = table.lines(width: width)
+        var lines = Array(rows.prefix(1))
+        for (row, detail) in zip(rows.dropFirst(), details) {
+            lines.append(row)
+            let escaped = VisibleText.escape(detail)
+            lines += WordWrap.lines(escaped, width: max(30, (width ?? 100) - 4)).map { "    " + $0 }
+        }
+        for report in reports where report.reading?.isPartial == true {
+            lines.append(
+                "\(VisibleText.escape(report.providerName)): there was more than one pass may read;"
+                    + " numbers may be older than the files")
+        }
+        return lines
+    }
+
+    func encoded() throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .iso8601
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return try encoder.encode(Document(generatedAt: now, sources: reports.map(Source.init)))
+    }
+
+    /// Fields are added, never renamed or removed.
+    private struct Document: Encodable {
+        var schemaVersion = 1
+        var generatedAt: Date
+        var sources: [Source]
+    }
+
+    private struct Source: Encodable {
+        var providerID: String
+        var providerName: String
+        var isInstalled: Bool
+        var isPartial: Bool
+        var isPushed: Bool
+        var findings: [Finding]
+
+        init(_ report: SnapshotBuilder.Report) {
+            providerID = report.providerID
+            providerName = report.providerName
+            isInstalled = report.reading?.isInstalled ?? false
+            isPartial = report.reading?.isPartial ?? false
+            isPushed = report.reading?.provider != nil
+            findings = (report.reading?.findings ?? []).map { finding in
+                Finding(
+                    path: finding.path, title: finding.title, certainty: finding.certainty,
+                    observedAt: finding.observedAt, detail: finding.detail)
+            }
+        }
+    }
+
+    private struct Finding: Encodable {
+        var path: String
+        var title: String
+        var certainty: SourceCertainty?
+        var observedAt: Date?
+        var detail: String
+    }
+}

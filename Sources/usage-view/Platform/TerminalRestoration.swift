@@ -1,0 +1,67 @@
+import Foundation
+
+/// Gives the terminal back, also from a signal handler: everything that needs is prepared by
+/// `arm`, and `restore` calls only write and tcsetattr, which a handler may.
+enum TerminalRestoration {
+    private struct State {
+        var isArmed = false
+        var isExitHookSet = false
+        var input: Int32 = -1
+        var output: Int32 = -1
+        var attributes = termios()
+        var farewell = UnsafeMutableBufferPointer<UInt8>(start: nil, count: 0)
+    }
+
+    /// Written by `arm` before a handler is installed. A signal between the check and the change
+    /// in `restore` restores twice, which does no harm.
+    private nonisolated(unsafe) static var state = State()
+
+    /// Signals that end a process, by request or by crash.
+    private static let endingSignals = [
+        SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV,
+    ]
+
+    /// Remembers the terminal's settings, promises to restore them, and enters raw mode.
+    static func arm(input: Int32, output: Int32) throws(TerminalError) {
+        guard !state.isArmed else { throw .alreadyOpen }
+        guard isatty(input) == 1, isatty(output) == 1 else { throw .notATerminal }
+        var saved = termios()
+        guard tcgetattr(input, &saved) == 0 else {
+            throw .refused(operation: "reading its settings", errno: errno)
+        }
+        if state.farewell.isEmpty {
+            let bytes = Array(FrameEncoder.leave.utf8)
+            state.farewell = .allocate(capacity: bytes.count)
+            _ = state.farewell.initialize(from: bytes)
+        }
+        state.input = input
+        state.output = output
+        state.attributes = saved
+        state.isArmed = true
+        if !state.isExitHookSet {
+            state.isExitHookSet = true
+            atexit { TerminalRestoration.restore() }
+        }
+        for number in endingSignals {
+            PlatformTerminal.handleOnce(number) { number in
+                TerminalRestoration.restore()
+                raise(number)
+            }
+        }
+        var raw = saved
+        cfmakeraw(&raw)
+        guard tcsetattr(input, TCSANOW, &raw) == 0 else {
+            let code = errno
+            state.isArmed = false
+            throw .refused(operation: "raw mode", errno: code)
+        }
+    }
+
+    /// Does nothing unless armed.
+    static func restore() {
+        guard state.isArmed else { return }
+        state.isArmed = false
+        _ = write(state.output, state.farewell.baseAddress, state.farewell.count)
+        tcsetattr(state.input, TCSANOW, &state.attributes)
+    }
+}

@@ -1,0 +1,42 @@
+import Foundation
+import SnapshotModels
+
+/// Invented usage, for a look at the screen on a machine without any tool. Its device says so.
+enum DemoUsage {
+    static func data(at now: Date) -> LiveData {
+        LiveData(
+            link: .online, stored: .usage(SnapshotMerge.merge([snapshot(at: now)], now: now)),
+            connectedDevices: nil)
+    }
+
+    private static func snapshot(at now: Date) -> SyncedUsageSnapshot {
+        func window(
+            _ percent: Double, _ minutes: Int, resetsInMinutes: Double, _ label: String? = nil
+        ) -> SyncRateWindow {
+            SyncRateWindow(
+                usedPercent: percent, windowMinutes: minutes,
+                resetsAt: now.addingTimeInterval(resetsInMinutes * 60), label: label)
+        }
+        return SyncedUsageSnapshot(
+            providers: [
+                ProviderUsageSnapshot(
+                    providerID: "codex", providerName: "Codex",
+                    accountEmail: "demo@example.test", loginMethod: "Plus",
+                    lastUpdated: now.addingTimeInterval(-130),
+                    rateWindows: [
+                        window(36, 300, resetsInMinutes: 135),
+                        window(81, 10_080, resetsInMinutes: 4_620),
+                    ]),
+                ProviderUsageSnapshot(
+                    providerID: "claude", providerName: "Claude",
+                    accountEmail: "demo@example.test", loginMethod: "Max 5x",
+                    lastUpdated: now.addingTimeInterval(-40),
+                    rateWindows: [
+                        window(22, 300, resetsInMinutes: 190),
+                        window(37, 10_080, resetsInMinutes: 5_700),
+                        window(93, 10_080, resetsInMinutes: 5_700, "Opus"),
+                    ]),
+            ],
+            syncTimestamp: now, deviceName: "demo (invented data)", deviceID: "demo")
+    }
+}

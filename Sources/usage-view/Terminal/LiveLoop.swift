@@ -1,0 +1,87 @@
+import Foundation
+import SnapshotModels
+
+/// What the live screen is fed with, whenever it changes.
+struct LiveData: Sendable, Equatable {
+    var link: ViewModel.Link
+    var stored: ViewModel.Stored
+    var connectedDevices: Set<String>?
+}
+
+/// The live screen: redraws when data, size or options change and on the minute, until the person
+/// quits, the terminal is gone, or the task is cancelled. Owns the session and closes it.
+struct LiveLoop: Sendable {
+    let session: any TerminalSession
+    let zone: TimeZone
+    let isColored: Bool
+    let now: @Sendable () -> Date
+
+    private enum Event: Sendable {
+        case terminal(TerminalEvent)
+        case terminalGone
+        case data(LiveData)
+        case minute
+    }
+
+    /// Runs to the end. `data` gives the state to show, the first of it at once.
+    func run(
+        options: ViewOptions, data: some AsyncSequence<LiveData, Never> & Sendable
+    ) async {
+        defer { session.close() }
+        let (events, continuation) = AsyncStream.makeStream(of: Event.self)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await event in session.events { continuation.yield(.terminal(event)) }
+                continuation.yield(.terminalGone)
+            }
+            group.addTask {
+                for await value in data { continuation.yield(.data(value)) }
+            }
+            group.addTask {
+                while !Task.isCancelled {
+                    let past = now().timeIntervalSince1970.truncatingRemainder(dividingBy: 60)
+                    try? await Task.sleep(for: .seconds(60 - past))
+                    continuation.yield(.minute)
+                }
+            }
+            await draw(events, options: options)
+            continuation.finish()
+            group.cancelAll()
+        }
+    }
+
+    private func draw(_ events: AsyncStream<Event>, options: ViewOptions) async {
+        var parser = KeyParser()
+        var state = LiveState(options: options)
+        var shown: LiveData?
+        var extent = LiveScreen.Extent(contentLines: 0, rows: 0)
+        for await event in events {
+            switch event {
+            case .terminalGone:
+                return
+            case .terminal(.bytes(let bytes)):
+                var keys = parser.keys(from: bytes)
+                keys += parser.endOfInput()
+                let outcomes = keys.map {
+                    state.handle($0, contentLines: extent.contentLines, rows: extent.rows)
+                }
+                if outcomes.contains(.quit) { return }
+                guard outcomes.contains(.redraw) else { continue }
+            case .data(let value):
+                guard value != shown else { continue }
+                shown = value
+            case .terminal(.resized), .minute:
+                break
+            }
+            guard let shown else { continue }
+            let model = ViewModel(
+                link: shown.link, stored: shown.stored,
+                connectedDevices: shown.connectedDevices, now: now(), zone: zone,
+                options: state.options)
+            let drawn = LiveScreen.screen(for: model, state: state, size: session.size)
+            extent = drawn.extent
+            state.clampScroll(contentLines: extent.contentLines, rows: extent.rows)
+            session.write(FrameEncoder.frame(for: drawn.screen, isColored: isColored))
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import Foundation
+import SnapshotModels
+import TerminalText
+
+/// What `--json` prints. Stable: fields are added, never renamed or removed, and `schemaVersion`
+/// counts up when a meaning changes. Absent values are left out, times are ISO 8601 UTC, ages are
+/// whole seconds (negative for a time in the future). Strings are the payload's own, unescaped.
+struct JSONReport: Codable, Sendable, Equatable {
+    struct Connection: Codable, Sendable, Equatable {
+        enum State: String, Codable, Sendable { case online, offline, notJoined }
+        var state: State
+        /// Only when offline and the server has answered before.
+        var lastSeen: Date?
+    }
+
+    struct Device: Codable, Sendable, Equatable {
+        var id: String?
+        var name: String
+        var presence: DeviceState.Presence
+        var lastPush: Date
+        var ageSeconds: Int
+    }
+
+    struct Window: Codable, Sendable, Equatable {
+        var label: String
+        /// Absent when expired: the old percent says nothing of now.
+        var usedPercent: Double?
+        var remainingPercent: Double?
+        var level: WindowState.Level?
+        var windowMinutes: Int?
+        var resetsAt: Date?
+        /// Not negative; absent without a reset.
+        var resetsInSeconds: Int?
+        var resetDescription: String?
+        var isExpired: Bool
+        var pace: PaceReport?
+    }
+
+    struct PaceReport: Codable, Sendable, Equatable {
+        var stage: Pace.Stage
+        var expectedPercent: Double
+        var runsOutAt: Date?
+    }
+
+    struct CostPart: Codable, Sendable, Equatable {
+        var device: String
+        var cost: SyncCostSummary
+    }
+
+    struct Provider: Codable, Sendable, Equatable {
+        var id: String
+        var name: String
+        var account: String?
+        var plan: String?
+        var observedAt: Date
+        var ageSeconds: Int
+        var freshness: Freshness
+        var isEstimated: Bool
+        var isError: Bool
+        var status: String?
+        var windows: [Window]
+        var credits: SyncCredits?
+        var budget: SyncBudget?
+        var cost: SyncCostSummary?
+        /// Each device's part of `cost`, when it is a sum over several.
+        var costByDevice: [CostPart]?
+        var devices: [String]
+    }
+
+    static let currentSchemaVersion = 1
+
+    var schemaVersion = Self.currentSchemaVersion
+    var generatedAt: Date
+    var situation: ViewModel.Situation
+    var connection: Connection
+    var devices: [Device]
+    var providers: [Provider]
+
+    init(_ model: ViewModel) {
+        let now = model.now
+        generatedAt = now
+        situation = model.situation
+        connection =
+            switch model.link {
+            case .online: Connection(state: .online)
+            case .notJoined: Connection(state: .notJoined)
+            case .offline(let lastSeen): Connection(state: .offline, lastSeen: lastSeen)
+            }
+        devices = model.devices.map {
+            Device(
+                id: $0.deviceID, name: $0.name, presence: $0.presence, lastPush: $0.lastPush,
+                ageSeconds: Self.seconds(from: $0.lastPush, to: now))
+        }
+        providers = model.providers.map { Self.provider($0, now: now) }
+    }
+
+    /// UTF-8 JSON, indented, keys sorted, ending in a newline.
+    func encoded() throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .iso8601
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return try encoder.encode(self) + Data("\n".utf8)
+    }
+
+    private static func provider(_ state: ProviderState, now: Date) -> Provider {
+        let snapshot = state.snapshot
+        let parts = state.costParts.compactMap { part in
+            part.costSummary.map { CostPart(device: part.deviceName, cost: $0) }
+        }
+        return Provider(
+            id: snapshot.providerID, name: snapshot.providerName, account: snapshot.accountEmail,
+            plan: snapshot.loginMethod, observedAt: snapshot.lastUpdated,
+            ageSeconds: seconds(from: snapshot.lastUpdated, to: now),
+            freshness: state.freshness, isEstimated: state.isEstimated,
+            isError: snapshot.isError, status: snapshot.statusMessage,
+            windows: state.windows.map { window($0, now: now) }, credits: snapshot.credits,
+            budget: snapshot.budget, cost: snapshot.costSummary,
+            costByDevice: parts.isEmpty ? nil : parts, devices: state.parts.map(\.deviceName))
+    }
+
+    private static func window(_ state: WindowState, now: Date) -> Window {
+        let window = state.window
+        return Window(
+            label: state.label.text,
+            usedPercent: state.isExpired ? nil : window.usedPercent,
+            remainingPercent: state.isExpired ? nil : window.remainingPercent,
+            level: state.isExpired ? nil : state.level,
+            windowMinutes: window.windowMinutes, resetsAt: window.resetsAt,
+            resetsInSeconds: window.resetsAt.map { max(0, seconds(from: now, to: $0)) },
+            resetDescription: window.resetDescription, isExpired: state.isExpired,
+            pace: state.pace.map {
+                PaceReport(
+                    stage: $0.stage, expectedPercent: ($0.expectedPercent * 10).rounded() / 10,
+                    runsOutAt: $0.runsOutAt)
+            })
+    }
+
+    /// Bounded, since a date may be any number.
+    private static func seconds(from start: Date, to end: Date) -> Int {
+        Int(min(max(end.timeIntervalSince(start), -1e12), 1e12).rounded(.down))
+    }
+}

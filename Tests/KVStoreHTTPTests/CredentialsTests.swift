@@ -1,0 +1,157 @@
+import Foundation
+import KVStore
+import Testing
+
+@testable import KVStoreHTTP
+
+@Suite("Credentials")
+struct CredentialsTests {
+    private static let secret = "kvs_5ecretT0ken"
+
+    private func credentials(
+        _ address: String = "http://127.0.0.1:8722", insecure: Bool = false
+    ) throws -> Credentials {
+        try Credentials(
+            daemon: DaemonAddress(address), token: #require(AccessToken(Self.secret)),
+            account: "acc-1", deviceID: "dev-1", deviceName: "desk", isPlainTextAllowed: insecure)
+    }
+
+    @Test("what is written is read back, with mode 0600 and nothing left beside it")
+    func roundTrip() throws {
+        try TemporaryFolder.use { folder in
+            let file = CredentialsFile(path: folder + "/a/b/credentials.json")
+            #expect(try file.read() == nil && !file.exists)
+            try file.write(credentials())
+            try file.write(credentials("https://kv.example.org/base"))
+            #expect(try file.read() == credentials("https://kv.example.org/base"))
+            let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
+            let parent = try FileManager.default.attributesOfItem(atPath: folder + "/a/b")
+            #expect(parent[.posixPermissions] as? Int == 0o700)
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: folder + "/a/b")
+                    == ["credentials.json"])
+            try file.remove()
+            try file.remove()
+            #expect(try file.read() == nil)
+        }
+    }
+
+    @Test(
+        "a file that others may use is refused, with the line that mends it",
+        arguments: [0o640, 0o604, 0o620, 0o601, 0o660, 0o666, 0o644])
+    func exposed(mode: Int) throws {
+        try TemporaryFolder.use { folder in
+            let file = CredentialsFile(path: folder + "/credentials.json")
+            try file.write(credentials())
+            try FileManager.default.setAttributes(
+                [.posixPermissions: mode], ofItemAtPath: file.path)
+            let failure = CredentialsFile.Failure.exposed(path: file.path, mode: mode)
+            #expect(throws: failure) { try file.read() }
+            #expect(failure.description.contains("chmod 600 \(file.path)"))
+            #expect(failure.description.contains(String(mode, radix: 8)))
+            #expect(StoreError(failure).hint == "run: chmod 600 \(file.path)")
+        }
+    }
+
+    @Test("a folder, a pipe, a huge file and wrong documents are named, and never quoted")
+    func unusable() throws {
+        try TemporaryFolder.use { folder in
+            let whole = try String(decoding: CredentialsCodec.encode(credentials()), as: UTF8.self)
+            let documents = [
+                "", "{", "[]", "null", whole.replacing("\"version\" : 1", with: "\"version\" : 2"),
+                whole.replacing("http://127.0.0.1:8722", with: "ftp://127.0.0.1"),
+                whole.replacing("http://127.0.0.1:8722", with: "http://kv.example.org"),
+                whole.replacing("\"acc-1\"", with: "\"\""),
+                whole.replacing("acc-1", with: String(repeating: "a", count: 65)),
+                whole.replacing("desk", with: "a\\u0007b"),
+                whole.replacing("desk", with: "a\\u202eb"),
+                whole.replacing(Self.secret, with: Self.secret + " x"),
+                whole + String(repeating: " ", count: 70_000),
+                String(repeating: "[", count: 60_000),
+            ]
+            for (index, document) in documents.enumerated() {
+                let path = "\(folder)/\(index).json"
+                try PrivateFile.write(Data(document.utf8), to: path)
+                do throws(CredentialsFile.Failure) {
+                    _ = try CredentialsFile(path: path).read()
+                    Issue.record("document \(index) was taken")
+                } catch {
+                    #expect(error.description.contains(path))
+                    #expect(!error.description.contains(Self.secret))
+                }
+            }
+            #expect(throws: CredentialsFile.Failure.self) {
+                try CredentialsFile(path: folder).read()
+            }
+            let pipe = folder + "/pipe"
+            try #require(mkfifo(pipe, 0o600) == 0)
+            #expect(throws: CredentialsFile.Failure.self) { try CredentialsFile(path: pipe).read() }
+        }
+    }
+
+    @Test("plain text beyond this machine has to be allowed")
+    func plainText() throws {
+        let address = try DaemonAddress("http://10.0.0.5:8722")
+        #expect(throws: CredentialsProblem.plainText(address)) {
+            try credentials("http://10.0.0.5:8722")
+        }
+        let allowed = try credentials("http://10.0.0.5:8722", insecure: true)
+        let data = try CredentialsCodec.encode(allowed)
+        #expect(String(decoding: data, as: UTF8.self).contains("\"insecure\" : true"))
+        #expect(try CredentialsCodec.decode(data) == allowed)
+    }
+
+    @Test("nothing that shows a value shows the token")
+    func hidden() throws {
+        let credentials = try credentials()
+        var dumped = ""
+        dump(credentials, to: &dumped)
+        dump(credentials.token, to: &dumped)
+        let texts = [
+            "\(credentials)", String(reflecting: credentials), "\(credentials.token)",
+            String(reflecting: credentials.token), "\([credentials])", dumped,
+            "\(Optional(credentials.token) as Any)",
+        ]
+        for text in texts { #expect(!text.contains(Self.secret)) }
+        #expect(AccessToken("") == nil && AccessToken("a b") == nil && AccessToken("a\n") == nil)
+    }
+}
+
+@Suite("Daemon addresses")
+struct DaemonAddressTests {
+    @Test(
+        "an address has a scheme, a host and a port",
+        arguments: [
+            ("http://127.0.0.1:8722", "http://127.0.0.1:8722", true),
+            ("HTTP://LocalHost:8722/", "http://localhost:8722", true),
+            ("http://[::1]:8722", "http://[::1]:8722", true),
+            ("https://kv.example.org", "https://kv.example.org:443", false),
+            ("https://kv.example.org:8443/a/b//", "https://kv.example.org:8443/a/b", false),
+            ("http://127.0.0.1.example.org:1", "http://127.0.0.1.example.org:1", false),
+            ("http://127.300.0.1:1", "http://127.300.0.1:1", false),
+        ])
+    func valid(text: String, shown: String, isLoopback: Bool) throws {
+        let address = try DaemonAddress(text)
+        #expect(address.description == shown)
+        #expect(address.isLoopback == isLoopback)
+        #expect(try DaemonAddress(shown) == address)
+    }
+
+    @Test(
+        "anything else is refused, without repeating a password",
+        arguments: [
+            "", "127.0.0.1:8722", "localhost", "http://", "http:///x", "ftp://a", "file:///etc",
+            "http://a:0", "http://a:65536", "http://a b", "http://a\n", "http://me:pässword@a",
+            "http://me:hunter2@a", "http://a?token=hunter2", "http://a#hunter2",
+            "http://" + String(repeating: "a", count: 2_000),
+        ])
+    func invalid(text: String) {
+        do throws(DaemonAddress.Problem) {
+            let address = try DaemonAddress(text)
+            Issue.record("\(address)")
+        } catch {
+            #expect(!error.description.contains("hunter2"))
+        }
+    }
+}

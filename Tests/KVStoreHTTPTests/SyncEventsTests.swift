@@ -1,0 +1,210 @@
+import Foundation
+import KVStore
+import Testing
+
+@testable import KVStoreHTTP
+
+@Suite("The live stream over HTTP", .timeLimit(.minutes(1)))
+struct SyncEventsTests {
+    private static let change =
+        #"{"key":"k","stamp":"000000000002-00000000-0000000000000001","value":"AAE=","seq":9}"#
+
+    private func transport(
+        _ server: ScriptedServer, silence: Duration = .seconds(40)
+    ) throws -> HTTPSyncTransport {
+        try HTTPSyncTransport(
+            address: DaemonAddress(server.address), token: #require(AccessToken("t0ken")),
+            timeouts: HTTPTimeouts(silence: silence))
+    }
+
+    private func collect(
+        _ transport: HTTPSyncTransport
+    ) async -> (events: [SyncEvent], error: SyncTransportError?) {
+        var events: [SyncEvent] = []
+        do {
+            for try await event in transport.events(store: "default", since: 8, epoch: "e 1") {
+                events.append(event)
+            }
+            return (events, nil)
+        } catch {
+            return (events, error as? SyncTransportError)
+        }
+    }
+
+    @Test("opened, changes, resets and heartbeats arrive in order; the end of the stream ends it")
+    func events() async throws {
+        let server = try await ScriptedServer { _ in
+            ScriptedServer.stream(
+                [
+                    "retry: 1000\n\nevent: opened\ndata: {}\n\n", ":\n\n",
+                    "id: 9\nevent: change\ndata: \(Self.change)\n\nevent: future\ndata: 1\n\n",
+                    "event: change\nid: 10\ndata: "
+                        + #"{"key":"k","stamp":"000000000003-00000000-0000000000000001","#,
+                    #""deleted":true}"# + "\n\nevent: reset\n", "data: {}\n\n",
+                ], isEnded: true)
+        }
+        let (events, error) = await collect(try transport(server))
+        #expect(error == nil)
+        #expect(
+            events == [
+                .opened, .heartbeat,
+                .change(
+                    SyncChange(
+                        key: "k", stamp: "000000000002-00000000-0000000000000001",
+                        value: Data([0, 1]), seq: 9)),
+                .change(
+                    SyncChange(
+                        key: "k", stamp: "000000000003-00000000-0000000000000001",
+                        deleted: true, seq: 10)),
+                .reset,
+            ])
+        let request = try #require(server.received.first)
+        #expect(
+            request.line == "GET /v1/stores/default/changes?since=8&epoch=e%201 HTTP/1.1")
+        #expect(request.header("Accept") == "text/event-stream")
+        #expect(request.header("Authorization") == "Bearer t0ken")
+        await server.stop()
+    }
+
+    @Test("a stream that breaks off is unreachable, after the events that came whole")
+    func broken() async throws {
+        let server = try await ScriptedServer { _ in
+            ScriptedServer.stream(["event: opened\n\nevent: change\nda"]) + [.close]
+        }
+        let (events, error) = await collect(try transport(server))
+        #expect(events == [.opened])
+        guard case .unreachable = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        await server.stop()
+    }
+
+    @Test("a stream without a byte for too long ends in words and closes its connection")
+    func silence() async throws {
+        let server = try await ScriptedServer { _ in ScriptedServer.stream([":\n\n"]) }
+        let (events, error) = await collect(try transport(server, silence: .milliseconds(300)))
+        // On a busy machine the silence may begin before the first byte.
+        #expect(events.allSatisfy { $0 == .heartbeat })
+        #expect(
+            error == .unreachable("127.0.0.1:\(server.port): nothing heard for 300 ms"))
+        await server.waitForClosedConnection()
+        await server.stop()
+    }
+
+    @Test("an answer that never starts ends in words")
+    func noAnswer() async throws {
+        let server = try await ScriptedServer { _ in [] }
+        let (_, error) = await collect(try transport(server, silence: .milliseconds(300)))
+        #expect(
+            error == .unreachable("127.0.0.1:\(server.port): nothing heard for 300 ms"))
+        await server.stop()
+    }
+
+    @Test("cancelling the reader closes the connection")
+    func cancelled() async throws {
+        let server = try await ScriptedServer { _ in ScriptedServer.stream([":\n\n"]) }
+        let transport = try transport(server)
+        let (arrivals, arrived) = AsyncStream<Void>.makeStream()
+        let task = Task {
+            for try await _ in transport.events(store: "default", since: 0, epoch: "e") {
+                arrived.yield()
+            }
+        }
+        var iterator = arrivals.makeAsyncIterator()
+        await iterator.next()
+        task.cancel()
+        await server.waitForClosedConnection()
+        _ = await task.result
+        await server.stop()
+    }
+
+    @Test("a reader that goes away closes the connection")
+    func abandoned() async throws {
+        let server = try await ScriptedServer { _ in ScriptedServer.stream([":\n\n"]) }
+        let transport = try transport(server)
+        for try await _ in transport.events(store: "default", since: 0, epoch: "e") { break }
+        await server.waitForClosedConnection()
+        await server.stop()
+    }
+
+    @Test("statuses mean what they mean for a round trip")
+    func statuses() async throws {
+        let cases: [(String, SyncTransportError)] = [
+            ("429 Busy", .busy(retryAfterSeconds: 3)), ("503 Busy", .busy(retryAfterSeconds: 3)),
+            ("403 No", .refused(status: 403, code: "c", message: "d")),
+            ("404 No", .refused(status: 404, code: "c", message: "d")),
+        ]
+        for (status, expected) in cases {
+            let server = try await ScriptedServer { _ in
+                ScriptedServer.answer(
+                    status, headers: ["Retry-After: 3"], body: #"{"code":"c","detail":"d"}"#)
+            }
+            #expect(await collect(try transport(server)).error == expected)
+            await server.stop()
+        }
+    }
+
+    @Test("an answer of another type is malformed")
+    func otherType() async throws {
+        let server = try await ScriptedServer { _ in
+            ScriptedServer.answer("200 OK", type: "text/html", body: "<html>")
+        }
+        guard case .malformed = await collect(try transport(server)).error else {
+            Issue.record("not malformed")
+            return
+        }
+        await server.stop()
+    }
+
+    @Test(
+        "a change that is none ends the stream as malformed",
+        arguments: [
+            "event: change\ndata: {\n\n", "event: change\n\n",
+            "event: change\ndata: {\"key\":\"k\",\"stamp\":\"x\",\"deleted\":true,\"seq\":1}\n\n",
+            "event: change\ndata: "
+                + "{\"key\":\"k\",\"stamp\":\"000000000002-00000000-0000000000000001\",\"seq\":1}\n\n",
+            "event: change\ndata: {\"key\":\"k\","
+                + "\"stamp\":\"000000000002-00000000-0000000000000001\",\"deleted\":true}\n\n",
+        ])
+    func malformed(text: String) async throws {
+        let server = try await ScriptedServer { _ in ScriptedServer.stream([text]) }
+        guard case .malformed = await collect(try transport(server)).error else {
+            Issue.record("not malformed")
+            return
+        }
+        await server.waitForClosedConnection()
+        await server.stop()
+    }
+
+    @Test("a line without end is malformed, and not collected")
+    func endlessLine() async throws {
+        let server = try await ScriptedServer { _ in
+            ScriptedServer.stream(["data: " + String(repeating: "x", count: 2_200_000)])
+        }
+        guard case .malformed = await collect(try transport(server)).error else {
+            Issue.record("not malformed")
+            return
+        }
+        await server.waitForClosedConnection()
+        await server.stop()
+    }
+
+    @Test("two megabytes of events arrive whole")
+    func manyEvents() async throws {
+        let count = 2_000
+        let padding = String(repeating: "x", count: 1_000)
+        let server = try await ScriptedServer { _ in
+            ScriptedServer.stream(
+                (0..<count).map { _ in "event: opened\ndata: \(padding)\n\n" }, isEnded: true)
+        }
+        let transport = try transport(server)
+        var taken = 0
+        for try await event in transport.events(store: "default", since: 0, epoch: "e") {
+            #expect(event == .opened)
+            taken += 1
+        }
+        #expect(taken == count)
+        await server.stop()
+    }
+}

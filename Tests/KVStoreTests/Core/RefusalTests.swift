@@ -1,0 +1,84 @@
+import Testing
+
+@testable import KVStore
+
+@Suite("Refused changes")
+struct RefusalTests {
+    private func refuse(_ bench: ReplicaBench, _ reason: String) -> [SyncRejection] {
+        (bench.request?.changes ?? []).map {
+            SyncRejection(key: $0.key, reason: reason, stamp: $0.stamp)
+        }
+    }
+
+    @Test("a device whose clock is ahead stamps its keys again, in their order, and sends them")
+    func clock() throws {
+        var bench = ReplicaBench.joined()
+        bench.now.wall += 1_000_000_000
+        _ = bench.set("a", "1")
+        _ = bench.set("b", "1")
+        _ = bench.answer(cursor: 0)
+        #expect(bench.request?.changes.map(\.key) == ["b"])
+        _ = bench.set("a", "2")
+        // The daemon's clock is a billion milliseconds behind this device's.
+        let lines = bench.answer(
+            rejected: refuse(bench, SyncRejection.clock), ahead: -1_000_000_000)
+        #expect(lines == ["append b=1 pending", "send e 0 b a"])
+        let stamps = try #require(bench.request).changes.compactMap { Stamp($0.stamp) }
+        #expect(stamps[0].milliseconds == 1_000_000)
+        #expect(bench.replica.state.cursor == 0)
+        // The other key, written in the meantime with a stamp from the future, is refused and mended next.
+        let rejected = refuse(bench, SyncRejection.clock).filter { $0.key == "a" }
+        #expect(
+            bench.answer(cursor: 1, rejected: rejected, ahead: -1_000_000_000)
+                == ["acknowledged b", "append a=2 pending", "state e 1", "send e 1 a"])
+        #expect(bench.answer(cursor: 2, ahead: -1_000_000_000) == ["acknowledged a", "state e 2"])
+        #expect(bench.replica.pendingKeys == [])
+        #expect(bench.values == ["a": "2", "b": "1"])
+    }
+
+    @Test("a daemon that refuses every stamp is not asked without a pause")
+    func endlessRefusal() {
+        var bench = ReplicaBench.joined()
+        _ = bench.set("a", "1")
+        var rounds = 0
+        while bench.request != nil, rounds < 20 {
+            rounds += 1
+            let lines = bench.answer(rejected: refuse(bench, SyncRejection.clock))
+            if bench.request == nil { #expect(lines.contains("wake in 30000")) }
+        }
+        #expect(rounds == 4)
+        #expect(bench.replica.pendingKeys == ["a"])
+        bench.pass(milliseconds: 30_000)
+        #expect(bench.handle(.woke) == ["send e 0 a"])
+        #expect(bench.answer(cursor: 1) == ["acknowledged a", "state e 1"])
+    }
+
+    @Test("a key refused for the quota stays, pending, and is told with reason 2; others go on")
+    func quota() {
+        var bench = ReplicaBench.joined()
+        _ = bench.set("a", "1")
+        #expect(
+            bench.answer(rejected: refuse(bench, SyncRejection.quota)) == ["notify 2 a"])
+        #expect(bench.values == ["a": "1"])
+        #expect(bench.replica.pendingKeys == ["a"])
+        #expect(bench.set("b", "1") == ["append b=1 pending", "send e 0 b"])
+        _ = bench.answer(cursor: 1)
+        // A newer value is tried at once; the old one again when asked.
+        #expect(bench.set("a", "2") == ["append a=2 pending", "send e 1 a"])
+        _ = bench.answer(cursor: 1, rejected: refuse(bench, SyncRejection.quota))
+        #expect(bench.handle(.synchronize(waiter: 1)) == ["send e 1 a"])
+        #expect(
+            bench.answer(cursor: 2) == [
+                "acknowledged a", "state e 2", "finish 1: 1 sent, 0 received, 0 pending",
+            ])
+    }
+
+    @Test("a refusal of an older value of a key does not concern the newer one")
+    func olderRefused() {
+        var bench = ReplicaBench.joined()
+        _ = bench.set("a", "1")
+        let refused = refuse(bench, SyncRejection.quota)
+        _ = bench.set("a", "2")
+        #expect(bench.answer(rejected: refused) == ["send e 0 a"])
+    }
+}

@@ -1,0 +1,157 @@
+import Testing
+
+@testable import KVStore
+
+@Suite("Segmented log")
+struct SegmentedLogTests {
+    @Test("an empty folder is an empty log, and opening it creates nothing")
+    func empty() throws {
+        let disk = MemoryDisk()
+        let (recovery, frames) = try framesOf(disk)
+        #expect(recovery == LogRecovery())
+        #expect(frames.isEmpty)
+        #expect(disk.segments.isEmpty)
+    }
+
+    @Test("what is appended is visited again, in order and at its place", arguments: 1...20)
+    func roundTrip(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        let disk = MemoryDisk()
+        var expected: [LogPayload] = []
+        var places: [LogPosition] = []
+        for _ in 0..<4 {
+            let log = SegmentedLog.over(MemoryLogStorage(disk), segmentByteCount: 2_048)
+            let (recovery, frames) = try log.openReading()
+            #expect(frames.map(\.payload) == expected)
+            #expect(frames.map(\.position) == places)
+            #expect(recovery.frameCount == expected.count)
+            #expect(recovery.tornTail == nil)
+            for _ in 0..<Int.random(in: 0...12, using: &random) {
+                let group = (0..<Int.random(in: 1...4, using: &random)).map { _ in
+                    LogPayload.numbered(
+                        Int.random(in: 0...9_999, using: &random),
+                        byteCount: Int.random(in: 1...700, using: &random))
+                }
+                try log.exclusively(visit: { _ in }) { () throws(LogError) in
+                    places += try log.append(group)
+                }
+                expected += group
+            }
+            try log.close()
+        }
+        #expect(try framesOf(disk).frames.map(\.payload) == expected)
+        #expect(places == places.sorted())
+    }
+
+    @Test("a segment that is full is followed by the next, and a group is never split")
+    func rotation() throws {
+        let disk = MemoryDisk()
+        let log = SegmentedLog.over(MemoryLogStorage(disk), segmentByteCount: 256)
+        _ = try log.openReading()
+        for number in 0..<6 {
+            try log.appendExclusively([.numbered(2 * number), .numbered(2 * number + 1)])
+        }
+        let (_, frames) = try framesOf(disk)
+        #expect(frames.map(\.payload) == (0..<12).map { .numbered($0) })
+        #expect(disk.segments == Array(1...UInt64(disk.segments.count)))
+        #expect(disk.segments.count == 3)
+        for pair in 0..<6 {
+            #expect(frames[2 * pair].position.segment == frames[2 * pair + 1].position.segment)
+        }
+        #expect(log.fileByteCount == 3 * 256)
+    }
+
+    @Test("a frame that fills a segment to its last byte is read back")
+    func exactFill() throws {
+        for payloadByteCount in [176, 175, 169] {
+            let disk = MemoryDisk()
+            let log = SegmentedLog.over(MemoryLogStorage(disk), segmentByteCount: 256)
+            _ = try log.openReading()
+            try log.appendExclusively([.numbered(1, byteCount: payloadByteCount)])
+            try log.appendExclusively([.numbered(2)])
+            #expect(disk.segments == [1, 2])
+            let frames = try framesOf(disk).frames
+            #expect(
+                frames.map(\.payload) == [
+                    .numbered(1, byteCount: payloadByteCount), .numbered(2),
+                ])
+        }
+    }
+
+    @Test("a group larger than a segment gets a segment as large as it needs")
+    func oversizeGroup() throws {
+        let disk = MemoryDisk()
+        let log = SegmentedLog.over(MemoryLogStorage(disk), segmentByteCount: 512)
+        _ = try log.openReading()
+        let payloads: [[LogPayload]] = [
+            [.numbered(1)], [.numbered(2, byteCount: 5_000), .numbered(3, byteCount: 70_000)],
+            [.numbered(4)],
+        ]
+        for group in payloads { try log.appendExclusively(group) }
+        #expect(try framesOf(disk).frames.map(\.payload) == payloads.flatMap { $0 })
+        #expect(disk.bytes(of: 2).count == 64 + 5_016 + 70_016)
+    }
+
+    @Test("a log rewritten holds only what it was rewritten with")
+    func rewrite() throws {
+        let disk = MemoryDisk()
+        let log = SegmentedLog.over(MemoryLogStorage(disk), segmentByteCount: 256)
+        _ = try log.openReading()
+        for number in 0..<20 { try log.appendExclusively([.numbered(number)]) }
+        let last = disk.segments.last!
+        try log.exclusively(visit: { _ in }) { () throws(LogError) in
+            _ = try log.rewrite([.numbered(100), .numbered(101)])
+        }
+        #expect(disk.segments == [last + 1])
+        #expect(log.segments == [last + 1])
+        try log.appendExclusively([.numbered(102)])
+        #expect(try framesOf(disk).frames.map(\.payload) == (100...102).map { .numbered($0) })
+    }
+
+    @Test("the oldest segment can be appended again and removed")
+    func oldestFirst() throws {
+        let disk = MemoryDisk()
+        let log = SegmentedLog.over(
+            MemoryLogStorage(disk), segmentByteCount: 256, isShared: false)
+        _ = try log.openReading()
+        for number in 0..<12 { try log.append([.numbered(number)]) }
+        #expect(log.segments == [1, 2, 3])
+        var oldest: [LogPayload] = []
+        try log.visitOldest { oldest.append(SeenFrame($0).payload) }
+        #expect(oldest == (0..<4).map { .numbered($0) })
+        try log.append(oldest)
+        try log.removeSegments(before: 2)
+        try log.close()
+        #expect(
+            try framesOf(disk).frames.map(\.payload)
+                == (4..<12).map { .numbered($0) } + (0..<4).map { .numbered($0) })
+    }
+
+    @Test("a log that is not shared keeps its lock until it is closed")
+    func ownership() throws {
+        let disk = MemoryDisk()
+        let log = SegmentedLog.over(MemoryLogStorage(disk), isShared: false)
+        _ = try log.openReading()
+        #expect(try MemoryLogStorage(disk).lockIfFree() == false)
+        try log.close()
+        #expect(try MemoryLogStorage(disk).lockIfFree())
+    }
+
+    @Test("every frame says up to where the segment was on disk when it was written")
+    func durableMark() throws {
+        let disk = MemoryDisk()
+        let log = SegmentedLog.over(MemoryLogStorage(disk))
+        _ = try log.openReading()
+        let first = try log.append([.numbered(1)])[0]
+        let second = try log.append([.numbered(2)])[0]
+        try log.sync()
+        let third = try log.append([.numbered(3)])[0]
+        let bytes = disk.bytes(of: 1)
+        func mark(_ place: LogPosition) -> UInt32 {
+            bytes.withUnsafeBytes { $0.littleEndian(UInt32.self, at: place.offset + 8) }
+        }
+        #expect(mark(first) == 64)
+        #expect(mark(second) == 64)
+        #expect(mark(third) == UInt32(third.offset))
+    }
+}

@@ -1,0 +1,245 @@
+import Foundation
+import Testing
+
+@testable import KVStore
+
+@Suite("Store")
+struct StoreTests {
+    private let folder: ScratchFolder
+
+    init() throws { folder = try ScratchFolder() }
+
+    private func open() throws -> UbiquitousKeyValueStore {
+        try UbiquitousKeyValueStore(
+            configuration: StoreConfiguration(directory: folder.file("replica")))
+    }
+
+    @Test("getters of a missing key answer as Apple's class does")
+    func missing() throws {
+        let store = try open()
+        #expect(store.object(forKey: "a") == nil)
+        #expect(store.string(forKey: "a") == nil)
+        #expect(store.array(forKey: "a") == nil)
+        #expect(store.dictionary(forKey: "a") == nil)
+        #expect(store.data(forKey: "a") == nil)
+        #expect(store.longLong(forKey: "a") == 0)
+        #expect(store.double(forKey: "a") == 0)
+        #expect(store.bool(forKey: "a") == false)
+        #expect(store.dictionaryRepresentation.isEmpty)
+        #expect(store.synchronize())
+    }
+
+    @Test("what is set is got, by its own getter and by object, also after reopening")
+    func setAndGet() throws {
+        do {
+            let store = try open()
+            store.set("text", forKey: "string")
+            store.set(Data([1, 2]), forKey: "data")
+            store.set([1, "a", true] as [Any], forKey: "array")
+            store.set(["k": 2.5] as [String: Any], forKey: "dictionary")
+            store.set(Int64.min, forKey: "longLong")
+            store.set(-0.5, forKey: "double")
+            store.set(true, forKey: "bool")
+            store.set(Date(timeIntervalSinceReferenceDate: 9) as Any?, forKey: "date")
+            store.set(7 as Any?, forKey: "any")
+        }
+        let store = try open()
+        #expect(store.string(forKey: "string") == "text")
+        #expect(store.data(forKey: "data") == Data([1, 2]))
+        let array = try #require(store.array(forKey: "array"))
+        #expect(array[0] as? Int64 == 1)
+        #expect(array[1] as? String == "a")
+        #expect(array[2] as? Bool == true)
+        #expect(store.dictionary(forKey: "dictionary")?["k"] as? Double == 2.5)
+        #expect(store.longLong(forKey: "longLong") == .min)
+        #expect(store.double(forKey: "double") == -0.5)
+        #expect(store.bool(forKey: "bool"))
+        #expect(
+            store.object(forKey: "date") as? Date == Date(timeIntervalSinceReferenceDate: 9))
+        #expect(store.object(forKey: "any") as? Int64 == 7)
+        #expect(store.dictionaryRepresentation.count == 9)
+        #expect(
+            store.keys == [
+                "any", "array", "bool", "data", "date", "dictionary", "double", "longLong",
+                "string",
+            ])
+    }
+
+    @Test("nil and removeObject remove, whatever the setter")
+    func removing() throws {
+        let store = try open()
+        func fill() { store.set("x", forKey: "a") }
+        let removals: [() -> Void] = [
+            { store.removeObject(forKey: "a") }, { store.set(nil as String?, forKey: "a") },
+            { store.set(nil as Data?, forKey: "a") }, { store.set(nil as [Any]?, forKey: "a") },
+            { store.set(nil as [String: Any]?, forKey: "a") },
+            { store.set(nil as Any?, forKey: "a") },
+        ]
+        for remove in removals {
+            fill()
+            #expect(store.string(forKey: "a") == "x")
+            remove()
+            #expect(store.object(forKey: "a") == nil)
+            #expect(store.keys.isEmpty)
+        }
+    }
+
+    @Test("a typed getter answers for a value of another type as Apple's does")
+    func coercion() throws {
+        let store = try open()
+        store.set(true, forKey: "a")
+        #expect(store.string(forKey: "a") == "1")
+        #expect(store.longLong(forKey: "a") == 1)
+        #expect(store.data(forKey: "a") == nil)
+        store.set(" 12 apples", forKey: "a")
+        #expect(store.longLong(forKey: "a") == 12)
+        #expect(store.bool(forKey: "a"))
+        #expect(store.array(forKey: "a") == nil)
+        #expect(store.dictionary(forKey: "a") == nil)
+        store.set(Int64(5), forKey: "a")
+        #expect(store.double(forKey: "a") == 5)
+        #expect(store.object(forKey: "a") as? Bool == nil)
+    }
+
+    @Test("what is not a property list is ignored by the setter, and the old value stays")
+    func notAPropertyList() throws {
+        let store = try open()
+        store.set("old", forKey: "a")
+        store.set(URL(filePath: "/") as Any?, forKey: "a")
+        store.set([Date(timeIntervalSinceReferenceDate: .nan)] as [Any]?, forKey: "a")
+        #expect(store.string(forKey: "a") == "old")
+    }
+
+    @Test("the throwing writer says what is wrong, and everything it takes can be read again")
+    func throwingWriter() throws {
+        let store = try open()
+        func code(_ value: PropertyListValue?, _ key: String) -> StoreError.Code? {
+            do throws(StoreError) {
+                try store.write(value, forKey: key)
+                return nil
+            } catch {
+                return error.code
+            }
+        }
+        #expect(code(.bool(true), "") == .invalidKey)
+        #expect(code(.bool(true), String(repeating: "k", count: 129)) == .invalidKey)
+        #expect(code(.data(Data(count: 1_048_577)), "a") == .quotaExceeded)
+        #expect(code(.date(Date(timeIntervalSinceReferenceDate: .nan)), "a") == .invalidValue)
+        var deep = PropertyListValue.bool(true)
+        for _ in 0..<128 { deep = .array([deep]) }
+        #expect(code(deep, "a") == nil)
+        #expect(store.value(forKey: "a") == deep)
+        #expect(code(.array([deep]), "b") == .invalidValue)
+        #expect(code(.dictionary(["k": deep]), "b") == .invalidValue)
+        let same = PropertyListValue.array(
+            Array(repeating: .string(String(repeating: "text", count: 1_000)), count: 1_000))
+        #expect(code(same, "c") == nil)
+        #expect(store.value(forKey: "c") == same)
+        #expect(store.keys == ["a", "c"])
+    }
+
+    @Test("the size of a value is the length of its binary property list alone")
+    func size() throws {
+        let store = try open()
+        // 8 of the beginning, 1 + 5 of head and length, the bytes, 4 of the table, 32 of the trailer.
+        let largest = 1_048_576 - 8 - 6 - 4 - 32
+        try store.write(.data(Data(count: largest)), forKey: "a")
+        #expect(store.status.usedByteCount == 1_048_576)
+        #expect(throws: StoreError.self) {
+            try store.write(.data(Data(count: largest + 1)), forKey: "a")
+        }
+        #expect(store.data(forKey: "a")?.count == largest)
+        #expect(store.record(forKey: "a")?.content.byteCount == 1_048_576)
+    }
+
+    @Test("codable values come back; another type is an error, a missing key nil")
+    func codable() throws {
+        struct Window: Codable, Equatable {
+            var width: Int
+            var title: String?
+            var flags: [Bool]
+        }
+        let store = try open()
+        let window = Window(width: -3, title: "ä", flags: [true, false])
+        try store.encode(window, forKey: "window")
+        #expect(try store.decode(Window.self, forKey: "window") == window)
+        #expect(try store.decode(Window.self, forKey: "nothing") == nil)
+        try store.encode(42, forKey: "number")
+        #expect(try store.decode(Int.self, forKey: "number") == 42)
+        #expect(store.longLong(forKey: "number") == 42)
+        #expect(throws: StoreError.self) { try store.decode(Window.self, forKey: "number") }
+    }
+
+    @Test("a closed store reads from memory, refuses writes, and may be closed again")
+    func closed() async throws {
+        let store = try open()
+        store.set("x", forKey: "a")
+        let changes = store.changes
+        store.close()
+        store.close()
+        #expect(store.string(forKey: "a") == "x")
+        do throws(StoreError) {
+            try store.write(.bool(true), forKey: "b")
+            Issue.record("it is closed")
+        } catch {
+            #expect(error.code == .closed)
+        }
+        for await _ in changes { Issue.record("nothing changed") }
+        for await _ in store.changes { Issue.record("nothing changed") }
+        #expect(try open().string(forKey: "a") == "x")
+    }
+
+    @Test("a name that is not a store's, and a folder that cannot be made, are errors")
+    func refusedConfigurations() throws {
+        for name in ["", ".x", "a/b", "ä", String(repeating: "n", count: 129)] {
+            #expect(throws: StoreError.self) {
+                try UbiquitousKeyValueStore(
+                    configuration: StoreConfiguration(directory: folder.path, storeName: name))
+            }
+        }
+        try folder.write([1], to: "file")
+        #expect(throws: StoreError.self) {
+            try UbiquitousKeyValueStore(
+                configuration: StoreConfiguration(directory: folder.file("file/below")))
+        }
+    }
+
+    @Test("a damaged file is told in the status and set aside; the store opens")
+    func recoveryNotes() throws {
+        do {
+            let store = try open()
+            for number in 0..<3 { store.set(Int64(number), forKey: "key \(number)") }
+        }
+        let name = "replica/0000000000000001.log"
+        var bytes = folder.bytes(name)
+        bytes[3] ^= 1
+        try folder.write(bytes, to: name)
+        let store = try open()
+        #expect(store.keys == ["key 0", "key 1", "key 2"])
+        #expect(store.status.recoveryNotes.count == 2)
+        #expect(folder.bytes(name + ".damaged-1") == bytes)
+    }
+
+    @Test("streams that nobody reads any more cost nothing")
+    func abandonedStreams() {
+        let announcements = Announcements()
+        let kept = announcements.addFeed()
+        for _ in 0..<100 { _ = announcements.addFeed() }
+        #expect(announcements.feedCount == 1)
+        #expect(!kept.isFinished)
+    }
+
+    @Test("a slow reader gets what it missed as one change for each reason, each key once")
+    func slowReader() async {
+        let feed = ChangeFeed()
+        feed.send(StoreChange(reason: .serverChange, keys: ["a", "b"]))
+        feed.send(StoreChange(reason: .initialSyncChange, keys: ["c"]))
+        feed.send(StoreChange(reason: .serverChange, keys: ["b", "d"]))
+        #expect(await feed.next() == StoreChange(reason: .serverChange, keys: ["a", "b", "d"]))
+        #expect(await feed.next() == StoreChange(reason: .initialSyncChange, keys: ["c"]))
+        feed.send(StoreChange(reason: .serverChange, keys: ["a"]))
+        feed.finish()
+        #expect(await feed.next() == StoreChange(reason: .serverChange, keys: ["a"]))
+        #expect(await feed.next() == nil)
+    }
+}

@@ -1,0 +1,186 @@
+import Foundation
+import Synchronization
+
+@testable import KVStore
+
+/// One process's view of a `MemoryDisk`, with faults that can be aimed at the n-th call of a kind.
+final class MemoryLogStorage: LogStorage {
+    enum Call: Hashable, Sendable, CaseIterable {
+        case segments, open, create, remove, setAside, lock, read, write, sync
+    }
+
+    enum Fault: Sendable {
+        /// The call does nothing and fails with this error number.
+        case fail(Int32)
+        /// The first bytes of a write arrive, then it fails.
+        case tear(Int)
+        /// The first bytes of a write arrive, then the process is gone, its lock with it.
+        case kill(after: Int)
+    }
+
+    private struct Plan: Sendable {
+        var faults: [Call: [Int: Fault]] = [:]
+        var always: [Call: Int32] = [:]
+        var counts: [Call: Int] = [:]
+        var isDead = false
+    }
+
+    let disk: MemoryDisk
+    private let plan = Mutex(Plan())
+
+    init(_ disk: MemoryDisk) { self.disk = disk }
+
+    /// Aims a fault at the n-th call of its kind from now on, counted from 1.
+    func aim(_ fault: Fault, at call: Call, number: Int = 1) {
+        plan.withLock { plan in
+            plan.faults[call, default: [:]][plan.counts[call, default: 0] + number] = fault
+        }
+    }
+
+    /// Lets every call of a kind fail until `heal`.
+    func breakAll(_ call: Call, code: Int32) { plan.withLock { $0.always[call] = code } }
+
+    func heal() {
+        plan.withLock { plan in
+            plan.always = [:]
+            plan.faults = [:]
+        }
+    }
+
+    func count(of call: Call) -> Int { plan.withLock { $0.counts[call, default: 0] } }
+
+    /// The process is gone: its lock is free and it does nothing more.
+    func kill() {
+        plan.withLock { $0.isDead = true }
+        unlock()
+    }
+
+    func segments() throws(StorageFailure) -> [UInt64] {
+        try check(.segments)
+        return disk.segments
+    }
+
+    func open(segment: UInt64) throws(StorageFailure) -> (any LogFile)? {
+        try check(.open)
+        return disk.state.withLock { $0.names[segment] }.map {
+            MemoryLogFile(storage: self, inode: $0, segment: segment)
+        }
+    }
+
+    func create(
+        segment: UInt64, header: [UInt8], byteCount: Int
+    ) throws(StorageFailure) -> any LogFile {
+        try check(.create)
+        let bytes = header + [UInt8](repeating: 0, count: byteCount - header.count)
+        precondition(!disk.segments.contains(segment), "a segment must not be written over")
+        disk.put(bytes, segment: segment)
+        return MemoryLogFile(
+            storage: self, inode: disk.state.withLock { $0.names[segment]! }, segment: segment)
+    }
+
+    func remove(segment: UInt64) throws(StorageFailure) {
+        try check(.remove)
+        disk.removeFile(segment)
+    }
+
+    func setAside(segment: UInt64) throws(StorageFailure) -> String {
+        try check(.setAside)
+        let bytes = disk.bytes(of: segment)
+        return disk.state.withLock { state in
+            let name = path(segment: segment) + ".damaged-\(state.setAside.count + 1)"
+            state.setAside[name] = bytes
+            return name
+        }
+    }
+
+    func lock() throws(StorageFailure) {
+        try check(.lock)
+        guard try lockIfFree() else { throw failure("lock", EDEADLK) }
+    }
+
+    func lockIfFree() throws(StorageFailure) -> Bool {
+        disk.state.withLock { state in
+            guard state.lockOwner == nil else { return false }
+            state.lockOwner = ObjectIdentifier(self)
+            return true
+        }
+    }
+
+    func unlock() {
+        disk.state.withLock { state in
+            if state.lockOwner == ObjectIdentifier(self) { state.lockOwner = nil }
+        }
+    }
+
+    func path(segment: UInt64) -> String { "/memory/\(segment).log" }
+
+    fileprivate func failure(_ operation: String, _ code: Int32) -> StorageFailure {
+        StorageFailure(
+            operation: operation, path: "/memory", code: code, message: "error \(code)",
+            isOutOfSpace: code == ENOSPC)
+    }
+
+    /// Counts a call; throws, or says how many bytes of a write still arrive.
+    @discardableResult
+    fileprivate func check(_ call: Call) throws(StorageFailure) -> (kept: Int, dies: Bool)? {
+        let (fault, isDead) = plan.withLock { plan in
+            let number = plan.counts[call, default: 0] + 1
+            plan.counts[call] = number
+            let fault = plan.always[call].map { Fault.fail($0) } ?? plan.faults[call]?[number]
+            return (fault, plan.isDead)
+        }
+        if isDead { throw failure("\(call) of a killed process", ESRCH) }
+        switch fault {
+        case nil: return nil
+        case .fail(let code): throw failure("\(call)", code)
+        case .tear(let count): return (count, false)
+        case .kill(let count): return (count, true)
+        }
+    }
+}
+
+private final class MemoryLogFile: LogFile {
+    let byteCount: Int
+    private let storage: MemoryLogStorage
+    private let inode: Int
+    private let segment: UInt64
+
+    init(storage: MemoryLogStorage, inode: Int, segment: UInt64) {
+        self.storage = storage
+        self.inode = inode
+        self.segment = segment
+        byteCount = storage.disk.state.withLock { $0.inodes[inode].content.count }
+    }
+
+    func read(
+        into buffer: UnsafeMutableRawBufferPointer, at offset: Int
+    ) throws(StorageFailure) -> Int {
+        try storage.check(.read)
+        let bytes = storage.disk.state.withLock { state in
+            Array(state.inodes[inode].content.dropFirst(offset).prefix(buffer.count))
+        }
+        buffer.copyBytes(from: bytes)
+        return bytes.count
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StorageFailure) {
+        precondition(offset + bytes.count <= byteCount, "segments do not grow")
+        let fault = try storage.check(.write)
+        let kept = Array(bytes.prefix(fault?.kept ?? bytes.count))
+        storage.disk.state.withLock { state in
+            state.inodes[inode].content.replaceSubrange(offset..<offset + kept.count, with: kept)
+            state.inodes[inode].pending.append((offset, kept))
+        }
+        guard let fault else { return }
+        if fault.dies { storage.kill() }
+        throw storage.failure("write", EIO)
+    }
+
+    func sync() throws(StorageFailure) {
+        try storage.check(.sync)
+        storage.disk.state.withLock { state in
+            state.inodes[inode].synced = state.inodes[inode].content
+            state.inodes[inode].pending = []
+        }
+    }
+}

@@ -1,0 +1,248 @@
+import Foundation
+import Testing
+
+/// The built command, without a daemon.
+@Suite("kvs on one machine", .timeLimit(.minutes(2)))
+struct CommandTests {
+    private func withHome(_ body: (TemporaryHome) async throws -> Void) async throws {
+        let home = try TemporaryHome()
+        defer { home.remove() }
+        try await body(home)
+    }
+
+    @Test("values of all types are set, read, listed, exported, and imported elsewhere the same")
+    func allTypes() async throws {
+        try await withHome { home in
+            let bytes = Data((0...255).map { UInt8($0) })
+            let file = home.path + "/bytes"
+            try bytes.write(to: URL(filePath: file))
+            for arguments in [
+                ["set", "text", "a ü \u{1B}[31m"], ["set", "empty", ""],
+                ["set", "int", "-5", "--int"], ["set", "double", "2.5", "--double"],
+                ["set", "bool", "true", "--type", "bool"],
+                ["set", "date", "2026-09-18T12:00:00.5Z", "--date"],
+                ["set", "file", "--data-file", file], ["set", "b64", "AAE=", "--data"],
+                ["set", "tree", #"{"a":[1,2.5,{"b":"c"}]}"#, "--json"],
+            ] {
+                let outcome = try await home.run("kvs", arguments)
+                #expect(outcome.status == 0 && outcome.errors == "", "\(arguments)")
+            }
+            #expect(
+                try await home.kvs("set", "piped", "--stdin", input: Data("x\n".utf8)).status == 0)
+            #expect(try await home.kvs("get", "file").output == bytes)
+            #expect(try await home.kvs("get", "text", "--raw").text == "a ü \u{1B}[31m")
+            #expect(try await home.kvs("get", "piped").text == "x\n")
+            #expect(try await home.kvs("get", "empty").text == "")
+            #expect(try await home.kvs("get", "int").text == "-5")
+            #expect(
+                try await home.kvs("get", "int", "--json").text
+                    == "{\"bytes\":50,\"key\":\"int\",\"type\":\"integer\",\"value\":-5}\n")
+            #expect(try await home.kvs("get", "date").text == "2026-09-18T12:00:00.500Z")
+            #expect(
+                try await home.kvs("ls").text
+                    == "b64\nbool\ndate\ndouble\nempty\nfile\nint\npiped\ntext\ntree\n")
+            #expect(try await home.kvs("ls", "d").text == "date\ndouble\n")
+            let list = try await home.kvs("ls", "--long", "b").text
+            #expect(list.contains("b64") && list.contains("data") && list.contains("just now"))
+
+            let exported = home.path + "/export.json"
+            #expect(try await home.kvs("export", exported).status == 0)
+            let mode = try FileManager.default.attributesOfItem(atPath: exported)
+            #expect(mode[.posixPermissions] as? Int == 0o600)
+            try await withHome { other in
+                let dry = try await other.kvs("import", exported, "--dry-run")
+                #expect(dry.text == "would set: 10 new, 0 changed, 0 unchanged\n")
+                #expect(try await other.kvs("ls").text == "")
+                let done = try await other.kvs("import", exported)
+                #expect(done.status == 0 && done.text == "10 new, 0 changed, 0 unchanged\n")
+                #expect(try await other.kvs("get", "file").output == bytes)
+                let again = try await other.kvs("export")
+                #expect(
+                    Self.values(again.output)
+                        == Self.values(try Data(contentsOf: URL(filePath: exported))))
+                let repeated = try await other.kvs("import", "-", input: again.output)
+                #expect(repeated.text == "0 new, 0 changed, 10 unchanged\n")
+            }
+        }
+    }
+
+    /// A document without the time at which it was written.
+    private static func values(_ document: Data) -> Substring {
+        let text = String(decoding: document, as: UTF8.self)
+        return text.firstRange(of: "\"store\"").map { text[$0.lowerBound...] } ?? ""
+    }
+
+    @Test("a removed key is gone, a missing one is status 1 with words, and stores are apart")
+    func removing() async throws {
+        try await withHome { home in
+            _ = try await home.kvs("set", "a", "1")
+            _ = try await home.kvs("set", "b", "2", "--store", "other")
+            let partly = try await home.kvs("rm", "a", "b")
+            #expect(partly.status == 1)
+            #expect(partly.errors == "kvs: no value for b in store default\n")
+            #expect(try await home.kvs("ls").text == "")
+            #expect(try await home.kvs("ls", "--store", "other").text == "b\n")
+            let missing = try await home.kvs("get", "a\u{1B}[2J")
+            #expect(missing.status == 1 && missing.output.isEmpty)
+            #expect(missing.errors == "kvs: no value for key a\\u{1B}[2J in store default\n")
+        }
+    }
+
+    @Test(
+        "wrong input ends with 64 and says what is wrong",
+        arguments: [
+            (["set", "", "x"], "empty key"), (["set", "k", "x", "--int"], "integer"),
+            (["set", "k"], "--stdin"), (["set", "k", "x", "--stdin"], "--stdin"),
+            (["set", "k", "x", "--int", "--type", "bool"], "once"),
+            (["set", "k", "x", "--type", "array"], "--json"),
+            (["set", "k", "{", "--json"], "JSON"), (["set", "k", "null", "--json"], "null"),
+            (["ls", "--store", "../x"], "store's name"), (["ls", "--timeout", "0"], "--timeout"),
+            (["watch", "--count", "0"], "--count"), (["frobnicate"], "frobnicate"),
+            (["get", "k", "--raw", "--json"], "--raw"),
+            (["join", "ftp://x", "--token", "t"], "ftp"),
+            (["join", "http://10.0.0.1:1", "--token", "t"], "plain text"),
+            (["join", "http://127.0.0.1:1", "--token", "a b"], "no token"),
+            (["join", "http://127.0.0.1:1"], "--token-stdin"),
+        ])
+    func usage(arguments: [String], words: String) async throws {
+        try await withHome { home in
+            let outcome = try await home.run("kvs", arguments)
+            #expect(outcome.status == 64 && outcome.output.isEmpty)
+            #expect(outcome.errors.hasPrefix("kvs: "), "\(outcome.errors)")
+            #expect(outcome.errors.contains(words), "\(outcome.errors)")
+        }
+    }
+
+    @Test("a key of 128 units fits, one of 129 does not; a value beyond the quota is 65")
+    func limits() async throws {
+        try await withHome { home in
+            let key = String(repeating: "k", count: 128)
+            #expect(try await home.kvs("set", key, "x").status == 0)
+            #expect(try await home.kvs("set", key + "k", "x").status == 64)
+            let large = Data(repeating: 0x78, count: 1_048_577)
+            let outcome = try await home.kvs("set", "large", "--stdin", "--data", input: large)
+            #expect(outcome.status == 65, "\(outcome.errors)")
+            #expect(try await home.kvs("ls").text == key + "\n")
+        }
+    }
+
+    @Test("a document with one bad value changes nothing")
+    func badImport() async throws {
+        try await withHome { home in
+            let file = try home.file(
+                "bad.json",
+                #"{"version":1,"store":"s","exported":"","values":["#
+                    + #"{"key":"good","type":"integer","value":1},"#
+                    + #"{"key":"","type":"integer","value":1}]}"#)
+            let outcome = try await home.kvs("import", file)
+            #expect(outcome.status == 65 && outcome.errors.contains("length of 0"))
+            #expect(try await home.kvs("ls").text == "")
+            #expect(try await home.kvs("import", home.path + "/none").status == 74)
+            #expect(try await home.kvs("export", home.path + "/none/x").status == 73)
+        }
+    }
+
+    @Test("without an account what needs a daemon ends with 78, and writing does not")
+    func notJoined() async throws {
+        try await withHome { home in
+            #expect(try await home.kvs("sync").status == 78)
+            #expect(try await home.kvs("leave").status == 78)
+            #expect(try await home.kvs("ls", "--fresh").status == 78)
+            #expect(try await home.kvs("set", "k", "v", "--require-sync").status == 78)
+            #expect(try await home.kvs("set", "k", "v").status == 0)
+            let status = try await home.kvs("status")
+            #expect(status.status == 0 && status.text.contains("no account has been joined"))
+            #expect(try await home.kvs("status", "--json").text.contains("\"joined\" : false"))
+        }
+    }
+
+    @Test("joining where nobody listens is 69, names the address, and leaves nothing behind")
+    func joinUnreachable() async throws {
+        try await withHome { home in
+            let outcome = try await home.kvs(
+                "join", "http://127.0.0.1:1", "--token-stdin", input: Data("s3cret\n".utf8))
+            #expect(outcome.status == 69)
+            #expect(outcome.errors.contains("127.0.0.1:1: connection refused"))
+            #expect(!outcome.errors.contains("s3cret"))
+            #expect(!FileManager.default.fileExists(atPath: home.path + "/.config"))
+        }
+    }
+
+    @Test("with a daemon that is away everything works, with a word on standard error")
+    func offline() async throws {
+        try await withHome { home in
+            let folder = home.path + "/.config/ubiquity"
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: true)
+            let file = folder + "/credentials.json"
+            try Data(
+                """
+                {"version":1,"daemon":"http://127.0.0.1:1","token":"s3cret","account":"a",
+                "deviceID":"d","deviceName":"desk"}
+                """.utf8
+            ).write(to: URL(filePath: file))
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
+            let exposed = try await home.kvs("ls")
+            #expect(exposed.status == 77 && exposed.errors.contains("chmod 600 \(file)"))
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
+
+            let set = try await home.kvs("set", "k", "v")
+            #expect(set.status == 0)
+            #expect(set.errors.hasPrefix("kvs: stored here, not yet sent: 127.0.0.1:1: connection"))
+            #expect(try await home.kvs("set", "k", "w", "--require-sync").status == 75)
+            let get = try await home.kvs("get", "k")
+            #expect(get.status == 0 && get.text == "w" && get.errors.contains("showing"))
+            #expect(try await home.kvs("get", "k", "--no-sync").errors == "")
+            #expect(try await home.kvs("get", "k", "--fresh").status == 69)
+            #expect(try await home.kvs("sync").status == 69)
+            let status = try await home.kvs("status")
+            #expect(status.text.contains("1 keys to be sent") && !status.text.contains("s3cret"))
+            let left = try await home.kvs("leave")
+            #expect(left.status == 0 && left.errors.contains("1 keys of it were never sent"))
+            #expect(try await home.kvs("ls").text == "")
+        }
+    }
+
+    @Test("watch tells what another program writes, and ends after its count or on Ctrl-C with 0")
+    func watching() async throws {
+        try await withHome { home in
+            let watch = try RunningProgram(home, "kvs", ["watch", "p", "--json", "--count", "2"])
+            var notes = watch.errors.makeAsyncIterator()
+            #expect(await notes.next() == "kvs: watching this machine only")
+            _ = try await home.kvs("set", "other", "x")
+            _ = try await home.kvs("set", "p/1", "x")
+            _ = try await home.kvs("rm", "p/1")
+            var lines = watch.output.makeAsyncIterator()
+            let first = try #require(await lines.next())
+            let second = try #require(await lines.next())
+            #expect(first.contains("\"key\":\"p/1\"") && first.contains("\"reason\":\"change\""))
+            #expect(second.contains("\"key\":\"p/1\"") && second.contains("\"removed\":true"))
+            #expect(await watch.status() == 0)
+
+            let endless = try RunningProgram(home, "kvs", ["watch"])
+            var words = endless.errors.makeAsyncIterator()
+            _ = await words.next()
+            endless.interrupt()
+            #expect(await endless.status() == 0)
+        }
+    }
+
+    @Test("keys are completed from the replica on this machine, of the store that is named")
+    func completion() async throws {
+        try await withHome { home in
+            func completed(_ words: String..., prefix: String) async throws -> String {
+                let protocolWords = ["---completion", "get", "--", "positional@0"]
+                let place = [String(words.count), String(prefix.count)]
+                return try await home.run("kvs", protocolWords + place + words + [prefix]).text
+            }
+            #expect(try await completed("kvs", "get", prefix: "") == "")
+            #expect(!FileManager.default.fileExists(atPath: home.path + "/.local"))
+            _ = try await home.kvs("set", "alpha", "1")
+            _ = try await home.kvs("set", "beta", "2")
+            _ = try await home.kvs("set", "a-other", "3", "--store", "other")
+            #expect(try await completed("kvs", "get", prefix: "a") == "alpha\n")
+            #expect(
+                try await completed("kvs", "get", "--store", "other", prefix: "") == "a-other\n")
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import Testing
+
+/// Two machines and a real daemon, each program as people run it.
+@Suite(
+    "kvs with kvsd", .timeLimit(.minutes(2)),
+    .enabled(if: TemporaryHome.program("kvsd") != nil, "kvsd has not been built beside the tests"))
+struct DaemonTests {
+    /// A daemon with its devices' tokens; stopped and removed at the end.
+    private func withDaemon(
+        devices: [String], _ body: (String, [String: String], TemporaryHome) async throws -> Void
+    ) async throws {
+        let home = try TemporaryHome()
+        defer { home.remove() }
+        var tokens: [String: String] = [:]
+        for device in devices {
+            let added = try await home.run("kvsd", ["device", "add", device])
+            let words = added.text.split { $0 == " " || $0 == "\n" }
+            let place = try #require(words.firstIndex(of: "--token"))
+            tokens[device] = String(words[place + 1])
+        }
+        let portFile = home.path + "/port"
+        let daemon = try RunningProgram(
+            home, "kvsd", ["serve", "--listen", "127.0.0.1:0", "--port-file", portFile])
+        var log = daemon.errors.makeAsyncIterator()
+        while !FileManager.default.fileExists(atPath: portFile), await log.next() != nil {}
+        let port = try String(contentsOfFile: portFile, encoding: .utf8)
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+        let draining = Task { while await log.next() != nil {} }
+        do {
+            try await body("http://127.0.0.1:\(port)", tokens, home)
+        } catch {
+            Issue.record(error)
+        }
+        daemon.interrupt()
+        _ = await daemon.status()
+        await draining.value
+    }
+
+    private func join(
+        _ home: TemporaryHome, _ url: String, _ token: String?
+    ) async throws -> TemporaryHome.Outcome {
+        try await home.kvs("join", url, "--token-stdin", input: Data(((token ?? "") + "\n").utf8))
+    }
+
+    @Test("what one machine sets another one gets, watches and removes")
+    func twoMachines() async throws {
+        try await withDaemon(devices: ["desk", "phone"]) { url, tokens, _ in
+            let (desk, phone) = (try TemporaryHome(), try TemporaryHome())
+            defer {
+                desk.remove()
+                phone.remove()
+            }
+            _ = try await desk.kvs("set", "before", "local")
+            let joined = try await join(desk, url, tokens["desk"])
+            #expect(joined.status == 0, "\(joined.errors)")
+            #expect(joined.text.contains("as device desk"))
+            #expect(joined.text.contains("local values of store default are part of the account"))
+            #expect(try await join(phone, url, tokens["phone"]).status == 0)
+            #expect(try await phone.kvs("get", "before").text == "local")
+
+            let watch = try RunningProgram(phone, "kvs", ["watch", "--json", "--count", "2"])
+            var notes = watch.errors.makeAsyncIterator()
+            while let note = await notes.next(), note != "kvs: connected" {}
+            #expect(try await desk.kvs("set", "theme", "dark", "--require-sync").status == 0)
+            var lines = watch.output.makeAsyncIterator()
+            let line = try #require(await lines.next())
+            #expect(line.contains("\"key\":\"theme\"") && line.contains("\"removed\":false"))
+            #expect(try await desk.kvs("rm", "theme", "--require-sync").status == 0)
+            let removed = try #require(await lines.next())
+            #expect(removed.contains("\"key\":\"theme\"") && removed.contains("\"removed\":true"))
+            #expect(await watch.status() == 0)
+
+            #expect(try await phone.kvs("set", "n", "7", "--int").status == 0)
+            #expect(try await desk.kvs("get", "n", "--fresh").text == "7")
+            let status = try await desk.kvs("status")
+            #expect(status.text.contains("reachable") && status.text.contains("0 keys to be sent"))
+            #expect(try await desk.kvs("sync").text == "sent 0, received 0, waiting 0\n")
+        }
+    }
+
+    @Test("a key that the account has is not overwritten by a local one, and the next set is")
+    func provisional() async throws {
+        try await withDaemon(devices: ["a", "b"]) { url, tokens, _ in
+            let (first, second) = (try TemporaryHome(), try TemporaryHome())
+            defer {
+                first.remove()
+                second.remove()
+            }
+            _ = try await join(first, url, tokens["a"])
+            #expect(try await first.kvs("set", "k", "account", "--require-sync").status == 0)
+            _ = try await second.kvs("set", "k", "default")
+            _ = try await join(second, url, tokens["b"])
+            #expect(try await second.kvs("get", "k").text == "account")
+            #expect(try await second.kvs("set", "k", "new", "--require-sync").status == 0)
+            #expect(try await first.kvs("get", "k", "--fresh").text == "new")
+        }
+    }
+
+    @Test("a wrong token is 77 with the address and the next step, and is not repeated")
+    func wrongToken() async throws {
+        try await withDaemon(devices: []) { url, _, home in
+            let outcome = try await join(home, url, "wr0ng-token")
+            #expect(outcome.status == 77, "\(outcome.errors)")
+            #expect(outcome.errors.contains(url) && outcome.errors.contains("make a token"))
+            #expect(!outcome.errors.contains("wr0ng-token"))
+            #expect(!FileManager.default.fileExists(atPath: home.path + "/.config"))
+        }
+    }
+
+    @Test("leaving shows the local store again; a second account needs leaving first")
+    func leaving() async throws {
+        try await withDaemon(devices: ["desk"]) { url, tokens, home in
+            _ = try await join(home, url, tokens["desk"])
+            #expect(try await home.kvs("set", "k", "v").status == 0)
+            let again = try await join(home, url, tokens["desk"])
+            #expect(again.status == 0, "\(again.errors)")
+            let elsewhere = url.replacing("127.0.0.1", with: "localhost")
+            let other = try await join(home, elsewhere, tokens["desk"])
+            #expect(other.status == 64 && other.errors.contains("kvs leave"), "\(other.errors)")
+            let left = try await home.kvs("leave")
+            #expect(left.status == 0 && left.text.contains("desk"))
+            #expect(left.errors == "")
+            #expect(try await home.kvs("ls").text == "")
+            _ = try await join(home, url, tokens["desk"])
+            #expect(try await home.kvs("ls").text == "k\n")
+        }
+    }
+}

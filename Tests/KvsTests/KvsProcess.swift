@@ -1,0 +1,140 @@
+import Foundation
+import Synchronization
+
+/// The built programs, run as people run them: in a home of their own.
+struct TemporaryHome: Sendable {
+    let path: String
+
+    init() throws {
+        path = NSTemporaryDirectory() + "kvs-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    func remove() { try? FileManager.default.removeItem(atPath: path) }
+
+    func file(_ name: String, _ text: String) throws -> String {
+        let file = "\(path)/\(name)"
+        try Data(text.utf8).write(to: URL(filePath: file))
+        return file
+    }
+
+    struct Outcome: Sendable {
+        var status: Int32
+        var output: Data
+        var errors: String
+
+        var text: String { String(decoding: output, as: UTF8.self) }
+    }
+
+    /// Where the test bundle is, the programs are too.
+    static func program(_ name: String) -> URL? {
+        let folder = Bundle.main.executableURL?.deletingLastPathComponent()
+        let candidates = [
+            folder, Bundle.main.bundleURL, Bundle.main.bundleURL.deletingLastPathComponent(),
+        ]
+        return candidates.compactMap { $0?.appending(path: name) }
+            .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+    }
+
+    func process(_ program: String, _ arguments: [String]) throws -> Process {
+        guard let url = Self.program(program) else {
+            throw CocoaError(.fileNoSuchFile, userInfo: [NSFilePathErrorKey: program])
+        }
+        let process = Process()
+        process.executableURL = url
+        process.arguments = arguments
+        process.environment = ["HOME": path, "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"]
+        return process
+    }
+
+    /// Runs `kvs` to its end.
+    func kvs(_ arguments: String..., input: Data? = nil) async throws -> Outcome {
+        try await run("kvs", arguments, input: input)
+    }
+
+    func run(_ program: String, _ arguments: [String], input: Data? = nil) async throws -> Outcome {
+        let process = try process(program, arguments)
+        return try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async {
+                continuation.resume(with: Result { try Self.finish(process, input) })
+            }
+        }
+    }
+
+    private static func finish(_ process: Process, _ input: Data?) throws -> Outcome {
+        let (inputPipe, output, errors) = (Pipe(), Pipe(), Pipe())
+        process.standardInput = inputPipe
+        process.standardOutput = output
+        process.standardError = errors
+        try process.run()
+        let words = Mutex(Data())
+        let reading = DispatchGroup()
+        DispatchQueue.global().async(group: reading) {
+            let data = errors.fileHandleForReading.readDataToEndOfFile()
+            words.withLock { $0 = data }
+        }
+        if let input { try? inputPipe.fileHandleForWriting.write(contentsOf: input) }
+        try? inputPipe.fileHandleForWriting.close()
+        let data = output.fileHandleForReading.readDataToEndOfFile()
+        reading.wait()
+        process.waitUntilExit()
+        return Outcome(
+            status: process.terminationStatus, output: data,
+            errors: words.withLock { String(decoding: $0, as: UTF8.self) })
+    }
+}
+
+/// A program that runs on while a test goes on.
+final class RunningProgram: Sendable {
+    private struct State {
+        var process: Process
+    }
+
+    private let state: Mutex<State>
+    let output: AsyncStream<String>
+    let errors: AsyncStream<String>
+    private let ended: AsyncStream<Int32>
+
+    init(_ home: TemporaryHome, _ program: String, _ arguments: [String]) throws {
+        let process = try home.process(program, arguments)
+        let (outputPipe, errorPipe) = (Pipe(), Pipe())
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = outputPipe
+        process.standardError = errorPipe
+        let (ended, ending) = AsyncStream<Int32>.makeStream()
+        process.terminationHandler = { process in
+            ending.yield(process.terminationStatus)
+            ending.finish()
+        }
+        try process.run()
+        self.ended = ended
+        output = Self.lines(outputPipe.fileHandleForReading)
+        errors = Self.lines(errorPipe.fileHandleForReading)
+        state = Mutex(State(process: process))
+    }
+
+    func interrupt() { state.withLock { $0.process.interrupt() } }
+
+    func status() async -> Int32? {
+        for await status in ended { return status }
+        return nil
+    }
+
+    private static func lines(_ handle: FileHandle) -> AsyncStream<String> {
+        let (stream, continuation) = AsyncStream<String>.makeStream()
+        DispatchQueue.global().async {
+            var rest = Data()
+            while true {
+                let data = handle.availableData
+                if data.isEmpty { break }
+                rest.append(data)
+                while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+                    continuation.yield(String(decoding: rest[..<end], as: UTF8.self))
+                    rest = Data(rest[(end + 1)...])
+                }
+            }
+            continuation.finish()
+        }
+        return stream
+    }
+}

@@ -1,0 +1,88 @@
+import Dispatch
+import KVStore
+import Synchronization
+
+/// Real files whose syncs are counted, held up or made to fail, on a disk that can be full.
+final class FaultyStorage: LogStorage {
+    struct State {
+        var isFull = false
+        var failsSync = false
+        var syncs = 0
+        /// Set to hold the next syncs up.
+        var gate: DispatchSemaphore?
+        var onSync: (@Sendable () -> Void)?
+    }
+
+    let state = Mutex(State())
+    private let base: FileLogStorage
+
+    init(directory: String) throws { base = try FileLogStorage(directory: directory) }
+
+    var syncs: Int { state.withLock { $0.syncs } }
+
+    func segments() throws(StorageFailure) -> [UInt64] { try base.segments() }
+
+    func open(segment: UInt64) throws(StorageFailure) -> (any LogFile)? {
+        guard let file = try base.open(segment: segment) else { return nil }
+        return FaultyFile(file, self)
+    }
+
+    func create(
+        segment: UInt64, header: [UInt8], byteCount: Int
+    ) throws(StorageFailure) -> any LogFile {
+        if state.withLock({ $0.isFull }) {
+            throw StorageFailure(
+                operation: "reserve space for", path: path(segment: segment), code: 28,
+                message: "No space left on device", isOutOfSpace: true)
+        }
+        return FaultyFile(
+            try base.create(segment: segment, header: header, byteCount: byteCount), self)
+    }
+
+    func remove(segment: UInt64) throws(StorageFailure) { try base.remove(segment: segment) }
+
+    func setAside(segment: UInt64) throws(StorageFailure) -> String {
+        try base.setAside(segment: segment)
+    }
+
+    func lock() throws(StorageFailure) { try base.lock() }
+    func unlock() { base.unlock() }
+    func lockIfFree() throws(StorageFailure) -> Bool { try base.lockIfFree() }
+    func path(segment: UInt64) -> String { base.path(segment: segment) }
+}
+
+private final class FaultyFile: LogFile {
+    private let base: any LogFile
+    private let storage: FaultyStorage
+
+    init(_ base: any LogFile, _ storage: FaultyStorage) {
+        self.base = base
+        self.storage = storage
+    }
+
+    var byteCount: Int { base.byteCount }
+
+    func read(
+        into buffer: UnsafeMutableRawBufferPointer, at offset: Int
+    ) throws(StorageFailure) -> Int {
+        try base.read(into: buffer, at: offset)
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StorageFailure) {
+        try base.write(bytes, at: offset)
+    }
+
+    func sync() throws(StorageFailure) {
+        let (fails, gate, onSync) = storage.state.withLock { state in
+            state.syncs += 1
+            return (state.failsSync, state.gate, state.onSync)
+        }
+        onSync?()
+        gate?.wait()
+        if fails {
+            throw StorageFailure(
+                operation: "sync", path: "segment", code: 5, message: "Input/output error")
+        }
+        try base.sync()
+    }
+}

@@ -1,0 +1,72 @@
+import Testing
+
+@testable import TerminalText
+
+@Suite("Text from outside")
+struct VisibleTextTests {
+    @Test(
+        "dangerous characters are shown as what they are",
+        arguments: [
+            ("a\u{1B}[2Jb", #"a\u{1B}[2Jb"#), ("a\nb\tc\r\n", #"a\u{A}b\u{9}c\u{D}\u{A}"#),
+            ("\u{7F}\u{9B}31m", #"\u{7F}\u{9B}31m"#),
+            ("abc\u{202E}def\u{2066}", #"abc\u{202E}def\u{2066}"#),
+            ("pay\u{200B}pal\u{FEFF}\u{AD}", #"pay\u{200B}pal\u{FEFF}\u{AD}"#),
+            ("\u{2028}\u{E0041}\u{E000}", #"\u{2028}\u{E0041}\u{E000}"#),
+            ("\u{FFFD}\u{3164}", #"\u{FFFD}\u{3164}"#),
+            ("a\u{301}\u{301}\u{301}\u{301}\u{301}", "a\u{301}\u{301}\u{301}\u{301}\\u{301}"),
+        ])
+    func escaped(text: String, shown: String) {
+        #expect(VisibleText.escape(text) == shown)
+    }
+
+    @Test(
+        "ordinary text stays as it is",
+        arguments: ["", "Max 5x", "Zoë", "日本語", "🧪 ok", "é", "🇨🇭", "naïve — “quoted”"])
+    func unchanged(text: String) {
+        #expect(VisibleText.escape(text) == text)
+    }
+
+    @Test("variation selectors are left out")
+    func variation() {
+        #expect(VisibleText.escape("❤\u{FE0F}") == "❤")
+    }
+
+    @Test("what was escaped is not escaped again, and holds no control character", arguments: 1...5)
+    func generated(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        for _ in 1...200 {
+            var text = String.UnicodeScalarView()
+            for _ in 1...20 {
+                let limit: UInt32 = Bool.random(using: &generator) ? 0x2100 : 0x11_0000
+                if let scalar = Unicode.Scalar(UInt32.random(in: 0..<limit, using: &generator)) {
+                    text.append(scalar)
+                }
+            }
+            let shown = VisibleText.escape(String(text))
+            #expect(VisibleText.escape(shown) == shown, "seed \(seed)")
+            #expect(
+                shown.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F },
+                "seed \(seed)")
+        }
+    }
+
+    @Test("text of several lines is escaped line by line and bounded")
+    func lines() {
+        #expect(
+            VisibleText.escapedLines("a\r\nb\u{7}\n\nc", limit: 9) == ["a", #"b\u{7}"#, "", "c"])
+        #expect(VisibleText.escapedLines("a\nb\nc", limit: 2) == ["a", "b"])
+    }
+}
+
+/// SplitMix64.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+    init(seed: UInt64) { state = seed }
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import Testing
+
+/// The repository polices itself: what a reader may rely on everywhere is checked here.
+@Suite("Tidy")
+struct TidyTests {
+    private static let root = URL(filePath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    private struct Source {
+        var path: String
+        var lines: [Substring]
+    }
+
+    private static func swiftFiles(below folder: String) throws -> [Source] {
+        let base = root.appending(path: folder)
+        let names = try FileManager.default.subpathsOfDirectory(atPath: base.path)
+        return try names.filter { $0.hasSuffix(".swift") }.sorted().map { name in
+            let text = try String(contentsOf: base.appending(path: name), encoding: .utf8)
+            return Source(
+                path: "\(folder)/\(name)",
+                lines: text.split(separator: "\n", omittingEmptySubsequences: false))
+        }
+    }
+
+    private func offenders(
+        in folders: [String] = ["Sources"], where isOffence: (Source, Substring) -> Bool
+    ) throws -> [String] {
+        try folders.flatMap { try Self.swiftFiles(below: $0) }.flatMap { source in
+            source.lines.enumerated()
+                .filter { isOffence(source, $0.element) }
+                .map { "\(source.path):\($0.offset + 1): \($0.element)" }
+        }
+    }
+
+    @Test("conditions on the platform stand only in Platform folders")
+    func platformConditions() throws {
+        let found = try offenders(in: ["Sources", "Tests"]) { source, line in
+            guard !source.path.contains("/Platform/") else { return false }
+            let text = line.drop { $0 == " " }
+            return text.hasPrefix("#if os(") || text.hasPrefix("#if canImport(")
+                || text.hasPrefix("#if !os(") || text.hasPrefix("#elseif os(")
+        }
+        #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+    }
+
+    @Test("KVStore and SnapshotModels import only what the toolchain brings")
+    func imports() throws {
+        let allowed: Set<String> = ["Foundation", "Dispatch", "Synchronization"]
+        let found = try offenders(in: ["Sources/KVStore", "Sources/SnapshotModels"]) { _, line in
+            let words = line.split(separator: " ")
+            guard let place = words.firstIndex(of: "import"), place <= 2,
+                words[..<place].allSatisfy({
+                    $0.hasPrefix("@") || $0 == "public" || $0 == "package"
+                }),
+                place + 1 < words.count
+            else { return false }
+            return !allowed.contains(String(words[place + 1]))
+        }
+        #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+    }
+
+    @Test("no file of ours is longer than 400 lines")
+    func fileLength() throws {
+        let long = try ["Sources", "Tests"].flatMap { try Self.swiftFiles(below: $0) }
+            .filter { $0.lines.count > 401 }
+            .map { "\($0.path): \($0.lines.count) lines" }
+        #expect(long.isEmpty, "\(long.joined(separator: "\n"))")
+    }
+
+    @Test("nothing is left unfinished")
+    func unfinished() throws {
+        let marks = ["TO" + "DO", "FIX" + "ME", "XX" + "X", "not imple" + "mented"]
+        let found = try offenders(in: ["Sources", "Tests"]) { _, line in
+            marks.contains { line.contains($0) }
+        }
+        #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+    }
+
+    @Test("nothing needs a newer system than macOS 15 and iOS 18")
+    func availability() throws {
+        let newer = ["InlineArray", "UTF8Span", "Task.immediate", "isolated deinit"]
+        let found = try offenders { _, line in newer.contains { line.contains($0) } }
+        #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+    }
+
+    @Test("files and types have names of the field, not of convenience")
+    func names() throws {
+        let banned = ["Utils", "Utilities", "Helpers", "Helper", "Manager", "Misc", "Common"]
+        let found = try Self.swiftFiles(below: "Sources").map(\.path).filter { path in
+            let name = path.split(separator: "/").last.map { $0.dropLast(6) } ?? ""
+            return banned.contains { name.hasSuffix($0) }
+        }
+        #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+    }
+
+    @Test("tests do not sleep to wait for a state")
+    func sleeping() throws {
+        let calls = ["Task.sle" + "ep", "Thread.sle" + "ep", "usle" + "ep("]
+        let found = try offenders(in: ["Tests"]) { _, line in
+            calls.contains { line.contains($0) } && !line.contains("// deadline")
+        }
+        #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+    }
+
+    @Test("fixtures hold no secret")
+    func fixtures() throws {
+        let base = Self.root.appending(path: "fixtures")
+        let names = try FileManager.default.subpathsOfDirectory(atPath: base.path)
+        var found: [String] = []
+        for name in names {
+            guard let data = FileManager.default.contents(atPath: base.appending(path: name).path)
+            else { continue }
+            let text = String(decoding: data, as: UTF8.self)
+            for mark in ["sk-", "sess-", "ghp_", "Bearer ey", "-----BEGIN"]
+            where text.contains(mark) {
+                found.append("\(name) contains \(mark)")
+            }
+        }
+        #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+    }
+}

@@ -1,0 +1,84 @@
+import SnapshotModels
+import Testing
+
+@testable import UsagePusher
+
+@Suite("When to push, whatever happens")
+struct PlanPropertyTests {
+    private let timing = PushPlan.Timing()
+
+    /// Changes in bursts and alone over ten minutes; some bring back what was there before.
+    private func changes(
+        _ generator: inout SeededGenerator
+    ) -> [(at: Duration, percent: Double?)] {
+        var changes: [(at: Duration, percent: Double?)] = []
+        var time = Duration.zero
+        while time < .seconds(600) {
+            let isBurst = Bool.random(using: &generator)
+            for _ in 0..<(isBurst ? Int.random(in: 2...60, using: &generator) : 1) {
+                time += .milliseconds(Int.random(in: 1...(isBurst ? 120 : 900), using: &generator))
+                let percent = Double(Int.random(in: 0...8, using: &generator))
+                changes.append((time, percent))
+            }
+            time += .milliseconds(Int.random(in: 0...150_000, using: &generator))
+        }
+        return changes
+    }
+
+    @Test(
+        "pushes keep their distance, miss nothing and beat in time",
+        arguments: 0..<150 as Range<UInt64>)
+    func instantReads(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        var world = PlanWorld()
+        let changes = changes(&generator)
+        world.changes = changes
+        try world.run(until: .seconds(900))
+        for (earlier, later) in zip(world.pushes, world.pushes.dropFirst()) {
+            let gap = later.at - earlier.at
+            #expect(gap >= timing.pushGap, "seed \(seed)")
+            #expect(gap <= timing.heartbeat, "seed \(seed)")
+            if later.reason == .heartbeat { #expect(gap == timing.heartbeat, "seed \(seed)") }
+            if later.reason == .change { #expect(earlier.percent != later.percent, "seed \(seed)") }
+        }
+        // Whatever stands for as long as a push may have to wait has been pushed by then.
+        let patience = timing.settle + timing.pushGap
+        for (index, change) in changes.enumerated() {
+            let end = index + 1 < changes.count ? changes[index + 1].at : .seconds(900)
+            guard end - change.at > patience else { continue }
+            let shown = world.pushes.last { $0.at <= change.at + patience }
+            #expect(shown?.percent == change.percent, "seed \(seed), change at \(change.at)")
+        }
+    }
+
+    @Test("slow reads and pushes that fail lose nothing", arguments: 0..<150 as Range<UInt64>)
+    func failures(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        var times = SeededGenerator(seed: ~seed)
+        var world = PlanWorld()
+        world.changes = changes(&generator)
+        let last = world.changes.last!
+        let draws = (0..<4_096).map { _ in Int.random(in: 0...1_500, using: &times) }
+        var readIndex = 0
+        world.readTime = {
+            readIndex += 1
+            return .milliseconds(draws[readIndex % draws.count])
+        }
+        var pushIndex = 0
+        world.pushTime = {
+            pushIndex += 1
+            return .milliseconds(draws[(pushIndex * 7) % draws.count])
+        }
+        world.pushSucceeds = { now in
+            now > last.at || !draws[Int(now.components.seconds) % draws.count].isMultiple(of: 3)
+        }
+        let end = last.at + .seconds(300)
+        try world.run(until: end)
+        for (earlier, later) in zip(world.pushes, world.pushes.dropFirst()) {
+            #expect(later.at - earlier.at >= timing.pushGap, "seed \(seed)")
+        }
+        let final = world.pushes.last { $0.succeeded }
+        #expect(final?.percent == last.percent, "seed \(seed)")
+        #expect(end - (final?.at ?? .zero) < timing.heartbeat + .seconds(10), "seed \(seed)")
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import SnapshotModels
+import Testing
+
+@testable import UsagePusher
+
+@Suite("Building a snapshot")
+struct SnapshotBuilderTests {
+    private let home: WatchedFolder
+    private var folder: String { home.path }
+
+    init() throws { home = try WatchedFolder() }
+
+    private func builder() -> SnapshotBuilder {
+        SnapshotBuilder(
+            sources: [
+                PercentSource("codex", path: folder + "/codex"),
+                PercentSource("claude", path: folder + "/claude"),
+            ],
+            environment: SourceEnvironment(home: folder),
+            device: DeviceIdentity(id: "6ba7b810-9dad-11d1-80b4-00c04fd430c8", name: "desk"),
+            appVersion: "1.0")
+    }
+
+    @Test("without any tool there is no snapshot")
+    func nothing() {
+        var builder = builder()
+        #expect(builder.snapshot(at: testNow) == nil)
+        builder.readAll(at: testNow)
+        #expect(builder.snapshot(at: testNow) == nil)
+        #expect(builder.reports.map(\.reading?.isInstalled) == [false, false])
+    }
+
+    @Test("providers come in the order of their sources, with the device's name and id")
+    func order() throws {
+        try "20".write(toFile: folder + "/claude", atomically: true, encoding: .utf8)
+        try "10".write(toFile: folder + "/codex", atomically: true, encoding: .utf8)
+        var builder = builder()
+        builder.readAll(at: testNow)
+        let snapshot = try #require(builder.snapshot(at: testNow))
+        #expect(snapshot.providers.map(\.providerID) == ["codex", "claude"])
+        #expect(snapshot.providers.map(\.primary?.usedPercent) == [10, 20])
+        #expect(snapshot.deviceName == "desk")
+        #expect(snapshot.deviceID == "6ba7b810-9dad-11d1-80b4-00c04fd430c8")
+        #expect(snapshot.appVersion == "1.0")
+        #expect(snapshot.syncTimestamp == testNow)
+        #expect(try SnapshotCodec.decode(SnapshotCodec.encode(snapshot)) == snapshot)
+    }
+
+    @Test("only the sources whose files changed are read again")
+    func partialRead() throws {
+        try "20".write(toFile: folder + "/claude", atomically: true, encoding: .utf8)
+        try "10".write(toFile: folder + "/codex", atomically: true, encoding: .utf8)
+        var builder = builder()
+        #expect(builder.watchedPaths.count == 2)
+        builder.readAll(at: testNow)
+        builder.read(changed: [WatchedPath(folder + "/claude")], at: testNow + 60)
+        builder.read(changed: [WatchedPath(folder + "/other")], at: testNow + 60)
+        let snapshot = try #require(builder.snapshot(at: testNow + 60))
+        #expect(snapshot.providers.map(\.costSummary?.sessionTokens) == [1_000_001, 1_000_002])
+        #expect(snapshot.providers[0].lastUpdated == testNow)
+    }
+}

@@ -1,0 +1,87 @@
+import Foundation
+import Testing
+
+@testable import UsagePusher
+
+@Suite("Which device a snapshot is from")
+struct SnapshotDeviceTests {
+    private let home: WatchedFolder
+    private var folder: String { home.at("data") }
+
+    init() throws { home = try WatchedFolder() }
+
+    @Test("the id is made once, kept for its owner only, and stays")
+    func created() throws {
+        let file = DeviceIdentityFile(dataDirectory: folder + "/deep/data")
+        #expect(try file.read() == nil)
+        let id = try file.readOrCreate()
+        #expect(id == id.lowercased())
+        #expect(UUID(uuidString: id) != nil)
+        #expect(try file.readOrCreate() == id)
+        #expect(try file.read() == id)
+        let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder + "/deep/data")
+        #expect(names == ["device-id"])
+    }
+
+    @Test("of many that come first at the same time one wins, for all")
+    func race() async throws {
+        let file = DeviceIdentityFile(dataDirectory: folder)
+        let ids = try await withThrowingTaskGroup(of: String.self) { group in
+            for _ in 0..<32 { group.addTask { try file.readOrCreate() } }
+            return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+        }
+        #expect(ids.count == 1)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 1)
+    }
+
+    @Test(
+        "a file that holds no id is told, not replaced",
+        arguments: ["", "\n", "not-an-id", "6ba7b810-9dad-11d1-80b4-00c04fd430c8x", "{}"])
+    func invalid(text: String) throws {
+        let file = DeviceIdentityFile(dataDirectory: folder)
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true)
+        try text.write(toFile: file.path, atomically: true, encoding: .utf8)
+        #expect(throws: DeviceIdentityFile.Failure.notAnIdentity(path: file.path)) {
+            try file.readOrCreate()
+        }
+        #expect(try String(contentsOfFile: file.path, encoding: .utf8) == text)
+    }
+
+    @Test("an id in upper case or without a line feed is read")
+    func lenient() {
+        let id = "6ba7b810-9dad-11d1-80b4-00c04fd430c8"
+        #expect(DeviceIdentity.id(in: id.uppercased()) == id)
+        #expect(DeviceIdentity.id(in: id + "\r\n") == id)
+    }
+
+    @Test("a folder that cannot be made is told with its name")
+    func unwritable() throws {
+        try "".write(toFile: folder, atomically: true, encoding: .utf8)
+        let file = DeviceIdentityFile(dataDirectory: folder + "/data")
+        let failure = #expect(throws: DeviceIdentityFile.Failure.self) {
+            try file.readOrCreate()
+        }
+        #expect(failure?.description.contains(folder) == true)
+    }
+
+    @Test("the pretty name of a machine is read as a shell would")
+    func prettyName() {
+        func name(_ text: String) -> String? { DeviceIdentity.prettyHostname(in: text) }
+        #expect(name("ICON_NAME=computer\nPRETTY_HOSTNAME=\"Lena's desk\"\n") == "Lena's desk")
+        #expect(name("PRETTY_HOSTNAME=desk") == "desk")
+        #expect(name("PRETTY_HOSTNAME='a b'") == "a b")
+        #expect(name(#"PRETTY_HOSTNAME="a \"b\" \\ c""#) == #"a "b" \ c"#)
+        #expect(name("PRETTY_HOSTNAME=\"\"\n# PRETTY_HOSTNAME=x") == nil)
+        #expect(name("PRETTY_HOSTNAME=\"") == "\"")
+        #expect(name("") == nil)
+    }
+
+    @Test("this machine has a name, and an empty one is not used")
+    func systemName() {
+        #expect(!DeviceIdentity(id: nil, name: DeviceIdentity.systemName()).name.isEmpty)
+        #expect(DeviceIdentity(id: nil, name: " \n").name == "unnamed device")
+    }
+}

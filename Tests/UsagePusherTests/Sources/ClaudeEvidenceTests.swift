@@ -1,0 +1,341 @@
+import Foundation
+import SnapshotModels
+import Testing
+
+@testable import UsagePusher
+
+@Suite("Claude: which evidence counts")
+struct ClaudeEvidenceTests {
+    private func statusline(_ name: String) throws -> Data {
+        try Data(
+            contentsOf: URL(fileURLWithPath: SampleHome.fixture("claude-statusline/\(name).json")))
+    }
+
+    private func statusline(session: String, _ windows: String) -> Data {
+        Data("{\"session_id\":\"\(session)\",\"rate_limits\":{\(windows)}}".utf8)
+    }
+
+    private func refusal(_ time: String, _ limits: String) -> String {
+        "{\"type\":\"assistant\",\"timestamp\":\"\(time)\",\"isApiErrorMessage\":true,"
+            + "\"apiErrorStatus\":429,\"error\":\"rate_limit\"\(limits),"
+            + "\"message\":{\"model\":\"<synthetic>\",\"content\":[{\"type\":\"text\","
+            + "\"text\":\"You have hit your limit\"}]}}\n"
+    }
+
+    private func quota(_ type: String, _ reset: String) -> String {
+        ",\"quotaLimits\":{\"status\":\"rejected\",\"rateLimitType\":\"\(type)\","
+            + "\"resetsAt\":\(reset)}"
+    }
+
+    private func provider(
+        _ home: SampleHome, at now: Date = sampleNow
+    ) throws -> ProviderUsageSnapshot {
+        var source = ClaudeSource()
+        return try #require(source.read(in: home.environment(), at: now).provider)
+    }
+
+    private static let transcript = ".claude/projects/p/s.jsonl"
+
+    @Test("a status line's numbers are newer than the cache's and count in the same window")
+    func captureAndCache() throws {
+        let home = try SampleHome(copying: "claude")
+        let store = ClaudeStatuslineStore(home.environment())
+        #expect(try store.keep(statusline: try statusline("full"), at: sampleNow))
+        let provider = try provider(home)
+        #expect(provider.primary?.usedPercent == 23.5)
+        #expect(provider.secondary?.usedPercent == 41.2)
+        #expect(provider.rateWindows?.count == 3)
+        #expect(provider.lastUpdated == sampleNow)
+    }
+
+    @Test("a session that idles and repeats old numbers lowers nothing")
+    func idleSession() throws {
+        let home = try SampleHome()
+        let store = ClaudeStatuslineStore(home.environment())
+        let window = { (percent: Int, reset: Int) in
+            "\"five_hour\":{\"used_percentage\":\(percent),\"resets_at\":\(reset)}"
+        }
+        try store.keep(
+            statusline: statusline(session: "busy", window(60, 1_789_740_600)),
+            at: sampleNow.addingTimeInterval(-60))
+        try store.keep(
+            statusline: statusline(session: "idle", window(10, 1_789_740_630)), at: sampleNow)
+        #expect(try provider(home).primary?.usedPercent == 60)
+        try store.keep(
+            statusline: statusline(session: "new", window(1, 1_789_750_000)), at: sampleNow)
+        #expect(try provider(home).primary?.usedPercent == 1)
+    }
+
+    @Test("without limits in its input a status line leaves the last capture as it is")
+    func absent() throws {
+        let home = try SampleHome()
+        let store = ClaudeStatuslineStore(home.environment())
+        try store.keep(statusline: try statusline("full"), at: sampleNow.addingTimeInterval(-100))
+        for name in ["absent", "null"] {
+            #expect(try !store.keep(statusline: try statusline(name), at: sampleNow))
+        }
+        let provider = try provider(home)
+        #expect(provider.windows.map(\.usedPercent) == [23.5, 41.2])
+        #expect(provider.lastUpdated == sampleNow.addingTimeInterval(-100))
+    }
+
+    @Test("more than 100 % and a missing window are kept as they are")
+    func unusual() throws {
+        let over = try SampleHome()
+        try ClaudeStatuslineStore(over.environment())
+            .keep(statusline: try statusline("over-100"), at: sampleNow)
+        #expect(try provider(over).primary?.usedPercent == 105)
+        #expect(try provider(over).primary?.remainingPercent == 0)
+        let weekly = try SampleHome()
+        try ClaudeStatuslineStore(weekly.environment())
+            .keep(statusline: try statusline("weekly-only"), at: sampleNow)
+        #expect(try provider(weekly).primary == nil)
+        #expect(try provider(weekly).secondary?.usedPercent == 12)
+    }
+
+    @Test("a window missing from a later status line of the session is kept with its own age")
+    func keptWindow() throws {
+        let home = try SampleHome()
+        let store = ClaudeStatuslineStore(home.environment())
+        let earlier = sampleNow.addingTimeInterval(-600)
+        try store.keep(statusline: try statusline("full"), at: earlier)
+        try store.keep(statusline: try statusline("weekly-only"), at: sampleNow)
+        let capture = try #require(
+            ClaudeStatuslineCapture(
+                document: try Data(
+                    contentsOf: URL(
+                        fileURLWithPath: store.folder + "/"
+                            + FileManager.default.contentsOfDirectory(atPath: store.folder)[0]))))
+        #expect(capture.windows["five_hour"]?.observedAt == earlier)
+        #expect(capture.capturedAt == sampleNow)
+        #expect(capture.windows["seven_day"]?.usedPercent == 41.2)
+    }
+
+    @Test("a capture holds the limits and nothing else of what the status line was told")
+    func captureContent() throws {
+        let capture = try #require(
+            ClaudeStatuslineCapture(statusline: try statusline("full"), capturedAt: sampleNow))
+        #expect(
+            String(decoding: capture.document, as: UTF8.self)
+                == "{\"capturedAt\":1789732800,\"session\":\"\(capture.session)\",\"version\":1,"
+                + "\"windows\":{\"five_hour\":{\"observedAt\":1789732800,\"resetsAt\":1789740600,"
+                + "\"usedPercent\":23.5},\"seven_day\":{\"observedAt\":1789732800,"
+                + "\"resetsAt\":1790006400,\"usedPercent\":41.2}}}")
+        #expect(ClaudeStatuslineCapture(document: capture.document) == capture)
+        #expect(!capture.session.contains("1111"))
+    }
+
+    @Test("a capture is private, is not rewritten for nothing, and old ones are removed")
+    func captureFiles() throws {
+        let home = try SampleHome()
+        let store = ClaudeStatuslineStore(home.environment(["XDG_STATE_HOME": home.path("state")]))
+        #expect(store.folder == home.path("state/ubiquity/claude-statusline"))
+        let input = try statusline("full")
+        #expect(try store.keep(statusline: input, at: sampleNow))
+        #expect(try !store.keep(statusline: input, at: sampleNow.addingTimeInterval(5)))
+        #expect(try store.keep(statusline: input, at: sampleNow.addingTimeInterval(60)))
+        let name = try FileManager.default.contentsOfDirectory(atPath: store.folder)[0]
+        let path = store.folder + "/" + name
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
+        #expect((mode as? NSNumber)?.intValue == 0o600)
+
+        let now = Date()
+        try FileManager.default.setAttributes(
+            [.modificationDate: now.addingTimeInterval(-9 * 86_400)], ofItemAtPath: path)
+        try home.write("state/ubiquity/claude-statusline/mine.txt", "", modified: .distantPast)
+        for number in 0..<80 {
+            let window =
+                "\"five_hour\":{\"used_percentage\":1,"
+                + "\"resets_at\":\(Int(now.timeIntervalSince1970) + 60)}"
+            try store.keep(statusline: statusline(session: "\(number)", window), at: now)
+        }
+        let left = try FileManager.default.contentsOfDirectory(atPath: store.folder)
+        #expect(left.count == ClaudeStatuslineStore.captureLimit + 1)
+        #expect(!left.contains(name))
+        #expect(left.contains("mine.txt"))
+        #expect(!left.contains { $0.hasSuffix(".tmp") })
+    }
+
+    @Test("a folder that cannot be written to is an error that names it")
+    func cannotWrite() throws {
+        let home = try SampleHome()
+        try home.write(".local", "a file where a folder should be")
+        let store = ClaudeStatuslineStore(home.environment())
+        #expect(throws: ClaudeStatuslineStore.Failure.self) {
+            try store.keep(statusline: statusline("full"), at: sampleNow)
+        }
+    }
+
+    @Test("a refusal is 100 % until its reset, whatever else says less")
+    func refused() throws {
+        let home = try SampleHome(copying: "claude")
+        try home.write(
+            Self.transcript,
+            refusal("2026-09-18T11:50:00Z", quota("five_hour", "1789740600000"))
+                + "{\"type\":\"summary\"}\n")
+        try ClaudeStatuslineStore(home.environment())
+            .keep(statusline: try statusline("full"), at: sampleNow)
+        let refused = try provider(home)
+        #expect(refused.primary?.usedPercent == 100)
+        #expect(refused.primary?.resetsAt == utc("2026-09-18T14:10:00Z"))
+        #expect(refused.secondary?.usedPercent == 41.2)
+        #expect(try provider(home, at: utc("2026-09-18T14:10:01Z")).primary == nil)
+    }
+
+    @Test("a later window seen after the refusal ends it early")
+    func endedEarly() throws {
+        let home = try SampleHome()
+        try home.write(
+            Self.transcript, refusal("2026-09-18T11:50:00Z", quota("five_hour", "1789740600")))
+        let window = "\"five_hour\":{\"used_percentage\":3,\"resets_at\":1789749000}"
+        try ClaudeStatuslineStore(home.environment())
+            .keep(statusline: statusline(session: "s", window), at: sampleNow)
+        #expect(try provider(home).primary?.usedPercent == 3)
+    }
+
+    @Test("other refusals: by week, by model, in the older words; about credits they say nothing")
+    func refusalForms() throws {
+        let line = { (text: String) in ClaudeRefusal(line: Data(text.utf8)) }
+        #expect(
+            line(refusal("2026-09-18T11:50:00Z", quota("seven_day", "1790006400")))?.window
+                == .weekly)
+        #expect(
+            line(refusal("2026-09-18T11:50:00Z", quota("seven_day_opus", "1790006400")))?.window
+                == ClaudeWindow(kind: .weekly, scope: "Opus"))
+        #expect(line(refusal("2026-09-18T11:50:00Z", "")) == nil)
+        #expect(line(refusal("2026-09-18T11:50:00Z", quota("overage", "1790006400"))) == nil)
+        let older = { (content: String, flag: Bool) in
+            "{\"timestamp\":\"2026-09-18T11:50:00Z\",\"isApiErrorMessage\":\(flag),"
+                + "\"message\":{\"content\":\(content)}}"
+        }
+        let words = "\"Claude AI usage limit reached|1789740600\""
+        #expect(line(older(words, true))?.window == .session)
+        #expect(
+            line(older("[{\"type\":\"text\",\"text\":\(words)}]", true))?.reading.usedPercent == 100
+        )
+        #expect(line(older("\"limit reached|1790006400\"", true))?.window == .weekly)
+        #expect(line(older("\"limit reached|\"", true)) == nil)
+        #expect(line(older(words, false)) == nil)
+    }
+
+    @Test("a user who writes about limits is not refused")
+    func quoted() throws {
+        let home = try SampleHome(copying: "claude")
+        try home.write(
+            Self.transcript,
+            "{\"type\":\"user\",\"timestamp\":\"2026-09-18T11:50:00Z\",\"quotaLimits\":{\"status\":"
+                + "\"rejected\",\"rateLimitType\":\"five_hour\",\"resetsAt\":1789740600},"
+                + "\"message\":{\"role\":\"user\",\"content\":\"limit reached|1789740600\"}}\n")
+        #expect(try provider(home).primary?.usedPercent == 22)
+    }
+
+    @Test("a cache fetched for another account is left out and said to be")
+    func otherAccount() throws {
+        let home = try SampleHome(copying: "claude")
+        let path = ".claude.json"
+        let text = try String(contentsOfFile: home.path(path), encoding: .utf8)
+        let parts = text.components(separatedBy: "0000000000aa")
+        try home.write(path, parts[0] + "0000000000cc" + parts[1] + "0000000000aa" + parts[2])
+        var source = ClaudeSource()
+        let reading = source.read(in: home.environment(), at: sampleNow)
+        #expect(reading.provider?.windows.isEmpty == true)
+        #expect(reading.provider?.accountEmail == "dev@example.test")
+        #expect(reading.findings.contains { $0.detail.contains("another account") })
+    }
+
+    @Test("spending that is enabled is a budget, in whole units, for the month it is from")
+    func budget() throws {
+        let state = { (fields: String) in
+            "{\"oauthAccount\":{},\"cachedUsageUtilization\":{\"fetchedAtMs\":1789731240000,"
+                + "\"utilization\":{\(fields)}}}"
+        }
+        let extra =
+            "\"extra_usage\":{\"is_enabled\":true,\"monthly_limit\":5000,\"used_credits\":\"1234\","
+            + "\"currency\":\"eur\"}"
+        let spend =
+            "\"spend\":{\"enabled\":true,\"used\":{\"amount_minor\":150,\"currency\":\"USD\","
+            + "\"exponent\":2},"
+            + "\"limit\":{\"amount_minor\":2000,\"currency\":\"USD\",\"exponent\":2}}"
+        let home = try SampleHome()
+        try home.write(".claude.json", state(extra))
+        #expect(
+            try provider(home).budget
+                == SyncBudget(
+                    usedAmount: 12.34, limitAmount: 50, currencyCode: "EUR", period: "month"))
+        try home.write(".claude.json", state(extra + "," + spend))
+        #expect(try provider(home).budget?.usedAmount == 1.5)
+        #expect(try provider(home).budget?.limitAmount == 20)
+        #expect(try provider(home, at: utc("2026-10-01T00:00:00Z")).budget == nil)
+    }
+
+    @Test("limits that have no name do not pass for the limit on everything")
+    func namelessScope() throws {
+        let home = try SampleHome()
+        try home.write(
+            ".claude.json",
+            "{\"cachedUsageUtilization\":{\"fetchedAtMs\":1789731240000,"
+                + "\"utilization\":{\"limits\":["
+                + "{\"kind\":\"weekly_scoped\",\"group\":\"weekly\",\"percent\":99,"
+                + "\"resets_at\":\"2026-09-21T16:00:00Z\",\"scope\":{\"model\":null}},"
+                + "{\"kind\":\"weekly_all\",\"group\":\"weekly\",\"percent\":5,"
+                + "\"resets_at\":\"2026-09-21T16:00:00Z\",\"scope\":null}]}}}")
+        let provider = try provider(home)
+        #expect(provider.windows.map(\.usedPercent) == [5])
+    }
+
+    @Test("plans are shown as people know them")
+    func plans() {
+        let account = { (type: String?, tier: String?) in
+            ClaudeState.Account(organizationType: type, rateLimitTier: tier)
+        }
+        let name = { ClaudePlan.shownName(account: $0, credentials: nil) }
+        #expect(name(account("claude_max", "default_claude_max_20x")) == "Max 20x")
+        #expect(name(account("claude_pro", "default_claude_ai")) == "Pro")
+        #expect(name(account("<x>", nil)) == nil)
+        #expect(name(nil) == nil)
+    }
+
+    @Test("a login file that is a pipe, deep, or for other things does no harm")
+    func hostile() throws {
+        let home = try SampleHome(copying: "claude")
+        try home.write(".claude/.credentials.json", "{\"mcpOAuth\":{}}")
+        try home.write(".claude/.config.json", String(repeating: "[", count: 200_000))
+        try FileManager.default.removeItem(atPath: home.path(".config/claude/projects"))
+        try home.link(".config/claude/projects", to: "projects")
+        #expect(mkfifo(home.path(".claude/projects/x.jsonl"), 0o600) == 0)
+        #expect(mkfifo(home.path(".config/claude/.claude.json"), 0o600) == 0)
+        let provider = try provider(home)
+        #expect(provider.primary?.usedPercent == 22)
+        #expect(provider.loginMethod == "Max 5x")
+        #expect(!provider.isError)
+    }
+
+    @Test("a state file that cannot be read is an error row that names it")
+    func unreadable() throws {
+        let home = try SampleHome()
+        try home.link(".claude.json", to: ".claude.json")
+        var source = ClaudeSource()
+        let reading = source.read(in: home.environment(), at: sampleNow)
+        #expect(reading.isInstalled)
+        #expect(reading.provider?.isError == true)
+        #expect(reading.provider?.statusMessage?.contains(home.path(".claude.json")) == true)
+    }
+
+    @Test("only the ends of transcripts are read, and unchanged ones not again")
+    func cost() throws {
+        let home = try SampleHome()
+        let filler = Data(repeating: UInt8(ascii: "x"), count: 8 * 1_048_576)
+        let tail = Data(
+            ("\n" + refusal("2026-09-18T11:50:00Z", quota("five_hour", "1789740600"))).utf8)
+        try home.write(Self.transcript, filler + tail)
+        var source = ClaudeSource()
+        var first = stillBudget()
+        #expect(
+            source.read(in: home.environment(), at: sampleNow, budget: &first).provider?.primary?
+                .usedPercent == 100)
+        #expect(first.bytesRead < 2_000_000)
+        var second = stillBudget()
+        _ = source.read(in: home.environment(), at: sampleNow, budget: &second)
+        #expect(second.bytesRead == 0)
+    }
+}

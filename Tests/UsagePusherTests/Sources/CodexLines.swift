@@ -1,0 +1,36 @@
+import Foundation
+
+/// Lines of Codex rollouts for tests.
+enum CodexLines {
+    static let session = utc("2026-09-18T14:15:00Z")
+    static let weekly = utc("2026-09-21T17:00:00Z")
+
+    static func window(_ percent: String, _ minutes: Int, _ reset: Date) -> String {
+        "{\"used_percent\":\(percent),\"window_minutes\":\(minutes),"
+            + "\"resets_at\":\(Int(reset.timeIntervalSince1970))}"
+    }
+
+    /// A `token_count` line; `limits` are the fields of `rate_limits`.
+    static func row(_ time: String, _ limits: String) -> String {
+        "{\"timestamp\":\"\(time)\",\"type\":\"event_msg\",\"payload\":{\"type\":\"token_count\","
+            + "\"info\":null,\"rate_limits\":\(limits)}}\n"
+    }
+
+    /// A line of the main bucket with both windows.
+    static func usual(
+        _ time: String, _ sessionPercent: Double, _ weeklyPercent: Double,
+        session: Date = session, weekly: Date = weekly
+    ) -> String {
+        row(
+            time,
+            "{\"limit_id\":\"codex\",\"primary\":\(window("\(sessionPercent)", 300, session)),"
+                + "\"secondary\":\(window("\(weeklyPercent)", 10_080, weekly)),"
+                + "\"plan_type\":\"plus\"}")
+    }
+
+    static func name(_ number: Int, day: String = "2026/09/18") -> String {
+        let digits = String(repeating: "0", count: 12 - "\(number)".count) + "\(number)"
+        return ".codex/sessions/\(day)/rollout-\(day.replacing("/", with: "-"))T10-00-00-"
+            + "01a0d000-0000-7000-8000-\(digits).jsonl"
+    }
+}

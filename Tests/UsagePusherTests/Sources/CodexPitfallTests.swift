@@ -1,0 +1,209 @@
+import Foundation
+import SnapshotModels
+import Testing
+
+@testable import UsagePusher
+
+@Suite("Codex: lines that mislead")
+struct CodexPitfallTests {
+    private func provider(
+        _ lines: String..., account: String? = nil, at now: Date = sampleNow
+    ) throws -> ProviderUsageSnapshot {
+        let home = try SampleHome()
+        for (index, text) in lines.enumerated() {
+            try home.write(CodexLines.name(index), text, modified: now)
+        }
+        if let account { try home.write(".codex/auth.json", account) }
+        var source = CodexSource()
+        return try #require(source.read(in: home.environment(), at: now).provider)
+    }
+
+    @Test("a null, or a window left out, clears nothing")
+    func sparse() throws {
+        let later = CodexLines.row(
+            "2026-09-18T11:30:00Z",
+            "{\"limit_id\":\"codex\","
+                + "\"primary\":\(CodexLines.window("40", 300, CodexLines.session)),"
+                + "\"secondary\":null,\"plan_type\":null,\"credits\":null}")
+        let empty = CodexLines.row("2026-09-18T11:40:00Z", "null")
+        let provider = try provider(
+            CodexLines.usual("2026-09-18T11:00:00Z", 31, 54) + later + empty)
+        #expect(provider.windows.map(\.usedPercent) == [40, 54])
+        #expect(provider.loginMethod == "Plus")
+        #expect(provider.lastUpdated == utc("2026-09-18T11:30:00Z"))
+    }
+
+    @Test("a later reset replaces the window even with a smaller number")
+    func resetCredit() throws {
+        let provider = try provider(
+            CodexLines.usual("2026-09-18T11:00:00Z", 95, 54)
+                + CodexLines.usual(
+                    "2026-09-18T11:10:00Z", 2, 54, session: utc("2026-09-18T16:10:00Z")))
+        #expect(provider.primary?.usedPercent == 2)
+        #expect(provider.primary?.resetsAt == utc("2026-09-18T16:10:00Z"))
+    }
+
+    @Test("resets a minute apart are one window, and its greatest number counts")
+    func jitter() throws {
+        let provider = try provider(
+            CodexLines.usual("2026-09-18T11:00:00Z", 36, 54)
+                + CodexLines.usual(
+                    "2026-09-18T11:10:00Z", 31, 54,
+                    session: CodexLines.session.addingTimeInterval(59)))
+        #expect(provider.primary?.usedPercent == 36)
+    }
+
+    @Test("a window that is over is left out, and the status says why")
+    func expired() throws {
+        let home = CodexLines.usual("2026-09-18T06:00:00Z", 80, 54, session: sampleNow)
+        let provider = try provider(home)
+        #expect(provider.primary == nil)
+        #expect(provider.windows.map(\.usedPercent) == [54])
+        #expect(
+            provider.statusMessage == "The session limit has been reset since the last reading")
+        #expect(provider.lastUpdated == utc("2026-09-18T06:00:00Z"))
+        let later = try self.provider(home, at: utc("2026-09-30T00:00:00Z"))
+        #expect(later.windows.isEmpty)
+        #expect(later.lastUpdated == utc("2026-09-18T06:00:00Z"))
+        #expect(!later.isError)
+    }
+
+    @Test("a kind of window that newer lines do not name is not reported as reset")
+    func formerPlan() throws {
+        let weekly = CodexLines.row(
+            "2026-09-18T11:00:00Z",
+            "{\"primary\":\(CodexLines.window("5", 10_080, CodexLines.weekly)),\"secondary\":null}")
+        let provider = try provider(
+            CodexLines.usual("2026-09-17T10:00:00Z", 80, 1, session: utc("2026-09-17T12:00:00Z"))
+                + weekly)
+        #expect(provider.statusMessage == nil)
+    }
+
+    @Test("swapped slots, a lone session in the second slot and other lengths are told by length")
+    func byLength() throws {
+        let swapped = try provider(
+            CodexLines.row(
+                "2026-09-18T11:00:00Z",
+                "{\"primary\":\(CodexLines.window("9", 10_080, CodexLines.weekly)),"
+                    + "\"secondary\":\(CodexLines.window("8", 300, CodexLines.session))}"))
+        #expect(swapped.windows.map(\.usedPercent) == [8, 9])
+        let month = try provider(
+            CodexLines.row(
+                "2026-09-18T11:00:00Z",
+                "{\"primary\":\(CodexLines.window("7", 43_800, utc("2026-10-01T00:00:00Z")))}"))
+        #expect(month.primary?.windowMinutes == 43_800)
+        #expect(month.secondary == nil)
+    }
+
+    @Test("numbers may be whole, text, above 100; a Boolean is none")
+    func numbers() throws {
+        for (text, percent) in [("36", 36.0), ("\"41.5\"", 41.5), ("105.25", 105.25)] {
+            let line = CodexLines.row(
+                "2026-09-18T11:00:00Z",
+                "{\"primary\":\(CodexLines.window(text, 300, CodexLines.session))}")
+            #expect(try provider(line).primary?.usedPercent == percent)
+        }
+        for text in ["true", "null", "\"\"", "\"NaN\"", "1e400", "[1]", "9223372036854775808"] {
+            let line = CodexLines.row(
+                "2026-09-18T11:00:00Z",
+                "{\"primary\":\(CodexLines.window(text, 300, CodexLines.session)),"
+                    + "\"credits\":{\"has_credits\":true,\"balance\":\"1\"}}")
+            #expect(try provider(line).windows.isEmpty)
+        }
+    }
+
+    @Test("milliseconds are understood and impossible resets are not")
+    func resets() throws {
+        let line = { (reset: String) in
+            CodexLines.row(
+                "2026-09-18T11:00:00Z",
+                "{\"primary\":{\"used_percent\":5,\"window_minutes\":300,\"resets_at\":\(reset)},"
+                    + "\"credits\":{\"has_credits\":true,\"balance\":\"1\"}}")
+        }
+        #expect(try provider(line("1789740900000")).primary?.resetsAt == CodexLines.session)
+        for reset in ["9223372036854775808", "253402300799", "1799740900", "-1"] {
+            #expect(try provider(line(reset)).primary?.resetsAt == nil)
+        }
+    }
+
+    @Test("a line from the future counts as seen now")
+    func futureClock() throws {
+        let provider = try provider(CodexLines.usual("2026-09-18T12:20:00Z", 36, 54))
+        #expect(provider.lastUpdated == sampleNow)
+        #expect(provider.primary?.usedPercent == 36)
+    }
+
+    @Test("both spellings of a spending limit are read, and one that is over is not shown")
+    func spendControl() throws {
+        let line = { (reset: Int) in
+            CodexLines.row(
+                "2026-09-18T11:00:00Z",
+                "{\"limitId\":\"premium\",\"spendControl\":{\"reached\":true,\"individualLimit\":"
+                    + "{\"limit\":\"10\",\"used\":10,\"resetAt\":\(reset)}},"
+                    + "\"credits\":{\"has_credits\":true,\"unlimited\":true,\"balance\":null}}")
+        }
+        let shown = try provider(line(1_790_769_600))
+        #expect(shown.budget?.usedAmount == 10)
+        #expect(shown.statusMessage == "Spend limit reached")
+        #expect(shown.credits == SyncCredits(unlimited: true))
+        #expect(try provider(line(1_789_000_000)).budget == nil)
+    }
+
+    @Test("the newer of the rollout's plan and the token's plan is shown")
+    func plan() throws {
+        let claims = Data("{\"https://api.openai.com/auth\":{\"chatgpt_plan_type\":\"team\"}}".utf8)
+            .base64EncodedString().replacing("=", with: "")
+        let account = { (refreshed: String) in
+            "{\"auth_mode\":\"chatgpt\",\"tokens\":{\"id_token\":\"a.\(claims).b\"},"
+                + "\"last_refresh\":\"\(refreshed)\"}"
+        }
+        let line = CodexLines.usual("2026-09-18T11:00:00Z", 1, 2)
+        #expect(try provider(line, account: account("2026-09-16T12:00:00Z")).loginMethod == "Plus")
+        #expect(try provider(line, account: account("2026-09-18T11:30:00Z")).loginMethod == "Team")
+    }
+
+    @Test("plans are shown as people know them")
+    func planNames() {
+        #expect(CodexPlan.shownName("prolite") == "Pro 5x")
+        #expect(CodexPlan.shownName("pro") == "Pro 20x")
+        #expect(CodexPlan.shownName("enterprise_cbp_usage_based") == "Enterprise")
+        #expect(CodexPlan.shownName("some_new_plan") == "Some New Plan")
+        #expect(CodexPlan.shownName("unknown") == nil)
+        #expect(CodexPlan.shownName("<b>") == nil)
+    }
+
+    @Test("the same session in both folders is read once, from sessions")
+    func archived() throws {
+        let home = try SampleHome()
+        try home.write(CodexLines.name(1), CodexLines.usual("2026-09-18T11:00:00Z", 30, 40))
+        let name = CodexLines.name(1).split(separator: "/").last.map(String.init) ?? ""
+        try home.write(
+            ".codex/archived_sessions/" + name, CodexLines.usual("2026-09-18T11:30:00Z", 90, 90))
+        var source = CodexSource()
+        let reading = source.read(in: home.environment(), at: sampleNow)
+        #expect(reading.provider?.windows.map(\.usedPercent) == [30, 40])
+    }
+
+    @Test("files count by modification time, whatever day their folder names")
+    func dayFolders() throws {
+        let home = try SampleHome()
+        try home.write(
+            CodexLines.name(1, day: "2026/08/01"), CodexLines.usual("2026-09-18T11:00:00Z", 30, 40))
+        var source = CodexSource()
+        #expect(source.read(in: home.environment(), at: sampleNow).provider?.primary != nil)
+    }
+
+    @Test("a limit reached in a window that is over is not reported any more")
+    func reachedAndOver() throws {
+        let line = CodexLines.row(
+            "2026-09-18T05:00:00Z",
+            "{\"primary\":\(CodexLines.window("100", 300, utc("2026-09-18T09:00:00Z"))),"
+                + "\"rate_limit_reached_type\":\"rate_limit_reached\"}")
+        #expect(
+            try provider(line).statusMessage
+                == "The session limit has been reset since the last reading")
+        #expect(
+            try provider(line, at: utc("2026-09-18T08:00:00Z")).statusMessage
+                == "Rate limit reached")
+    }
+}

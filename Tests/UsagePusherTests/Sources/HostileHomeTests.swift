@@ -1,0 +1,117 @@
+import Foundation
+import SnapshotModels
+import Testing
+
+@testable import UsagePusher
+
+@Suite("Homes that try to break a reader")
+struct HostileHomeTests {
+    @Test("lines of nonsense are skipped and the good line counts")
+    func nonsenseLines() throws {
+        let good = Data(CodexLines.usual("2026-09-18T11:00:00Z", 36, 55).utf8)
+        let limits = { (text: String) in Data(CodexLines.row("2026-09-18T11:30:00Z", text).utf8) }
+        var hostile: [Data] = [
+            limits(String(repeating: "[", count: 100_000)),
+            limits(
+                String(repeating: "{\"a\":", count: 5_000) + "1"
+                    + String(repeating: "}", count: 5_000)),
+            limits(
+                "{\"primary\":{\"used_percent\":1e400,\"window_minutes\":1e400,"
+                    + "\"resets_at\":1e400}}"
+            ),
+            limits("{\"primary\":{\"used_percent\":9223372036854775808,\"window_minutes\":-5}}"),
+            limits("{\"primary\":[1,2],\"credits\":\"x\",\"limit_id\":7,\"plan_type\":{}}"),
+            limits("7"), Data("\"token_count\"\n".utf8), Data("{\"token_count\"\n".utf8),
+        ]
+        hostile.append(
+            Data("{\"token_count\":\"".utf8) + Data([0xFF, 0xFE, 0xC0]) + Data("\"}\n".utf8))
+        hostile.append(Data("\"token_count\"".utf8) + Data(repeating: 0, count: 300) + Data([10]))
+        let home = try SampleHome()
+        for (index, line) in hostile.enumerated() {
+            try home.write(CodexLines.name(index), good + line)
+            var source = CodexSource()
+            let provider = source.read(in: home.environment(), at: sampleNow).provider
+            #expect(provider?.windows.map(\.usedPercent) == [36, 55], "line \(index)")
+            try FileManager.default.removeItem(atPath: home.path(CodexLines.name(index)))
+        }
+    }
+
+    @Test("a pipe under a rollout's or a login's name is not waited for")
+    func pipes() throws {
+        let home = try SampleHome()
+        try home.write(CodexLines.name(1), CodexLines.usual("2026-09-18T11:00:00Z", 36, 55))
+        #expect(mkfifo(home.path(CodexLines.name(2)), 0o600) == 0)
+        #expect(mkfifo(home.path(".codex/auth.json"), 0o600) == 0)
+        var source = CodexSource()
+        let reading = source.read(in: home.environment(), at: sampleNow)
+        #expect(reading.provider?.windows.count == 2)
+        #expect(reading.findings.contains { $0.path.hasSuffix("auth.json") })
+    }
+
+    @Test("links are followed, and links in a circle end")
+    func links() throws {
+        let home = try SampleHome()
+        let elsewhere = try SampleHome()
+        try elsewhere.write(
+            String(CodexLines.name(1).dropFirst(".codex/sessions/".count)),
+            CodexLines.usual("2026-09-18T11:00:00Z", 36, 55))
+        try home.link(".codex/sessions", to: elsewhere.path)
+        try elsewhere.link("2026/again", to: elsewhere.path)
+        try elsewhere.link("2026/self", to: "self")
+        try elsewhere.link("2026/gone", to: "nowhere")
+        var source = CodexSource()
+        let reading = source.read(in: home.environment(), at: sampleNow)
+        #expect(reading.provider?.windows.map(\.usedPercent) == [36, 55])
+        #expect(!reading.isPartial)
+        #expect(reading.findings.contains { $0.path.hasSuffix("self") })
+    }
+
+    @Test("a folder that cannot be read at all is an error row that names it")
+    func unreadableRoot() throws {
+        let home = try SampleHome()
+        try home.link(".codex/sessions", to: "sessions")
+        var source = CodexSource()
+        let reading = source.read(in: home.environment(), at: sampleNow)
+        #expect(reading.isInstalled)
+        #expect(reading.provider?.isError == true)
+        #expect(
+            reading.provider?.statusMessage?.contains(home.path(".codex/sessions")) == true)
+    }
+
+    @Test(
+        "without permission there is an error row, and with a part readable there are numbers",
+        .disabled(if: getuid() == 0, "the superuser may read everything"))
+    func permissions() throws {
+        let home = try SampleHome()
+        let name = CodexLines.name(1)
+        try home.write(name, CodexLines.usual("2026-09-18T11:00:00Z", 36, 55))
+        chmod(home.path(name), 0)
+        var source = CodexSource()
+        let denied = source.read(in: home.environment(), at: sampleNow)
+        #expect(denied.provider?.isError == true)
+        #expect(denied.provider?.statusMessage?.contains("permission denied") == true)
+        try home.write(CodexLines.name(2), CodexLines.usual("2026-09-18T11:00:00Z", 30, 50))
+        let partly = source.read(in: home.environment(), at: sampleNow)
+        #expect(partly.provider?.isError == false)
+        #expect(partly.provider?.windows.count == 2)
+        #expect(partly.findings.contains { $0.detail.contains("permission denied") })
+    }
+
+    @Test("depth is bounded and what lies above the bound is kept")
+    func depth() throws {
+        let home = try SampleHome()
+        try home.write(CodexLines.name(1), CodexLines.usual("2026-09-18T11:00:00Z", 36, 55))
+        try home.makeFolder(".codex/sessions/" + String(repeating: "d/", count: 40))
+        var source = CodexSource()
+        let reading = source.read(in: home.environment(), at: sampleNow)
+        #expect(reading.provider?.windows.count == 2)
+        #expect(reading.isPartial)
+    }
+
+    @Test("text from files is shown on one line, without control characters, and short")
+    func shownText() {
+        #expect("a\u{1B}[31m\nb\u{202E}\u{0}c".shownText() == "a[31mbc")
+        #expect(String(repeating: "x", count: 999).shownText(limit: 10)?.count == 10)
+        #expect("\u{7}\n ".shownText() == nil)
+    }
+}

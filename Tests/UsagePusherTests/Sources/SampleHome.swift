@@ -1,0 +1,96 @@
+import Foundation
+
+@testable import UsagePusher
+
+/// The moment that all expectations about the sample homes are made for: 2026-09-18T12:00:00Z.
+let sampleNow = Date(timeIntervalSince1970: 1_789_732_800)
+
+func utc(_ text: String) -> Date { JSONFields.date(text: text)! }
+
+/// A home folder in a temporary place, removed at the end.
+final class SampleHome {
+    let path: String
+
+    /// - Parameter name: a folder under fixtures/homes to copy; nil for an empty home.
+    init(copying name: String? = nil) throws {
+        let folder = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
+            .appendingPathComponent("sample-home-" + UUID().uuidString).path
+        path = folder
+        try makeFolder("")
+        guard let name else { return }
+        let source = Self.fixture(name)
+        for relative in try FileManager.default.subpathsOfDirectory(atPath: source) {
+            let original = source + "/" + relative
+            if try FileFacts(path: original).kind == .folder {
+                try makeFolder(relative)
+            } else {
+                try write(relative, Data(contentsOf: URL(fileURLWithPath: original)))
+            }
+        }
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    static func fixture(_ name: String) -> String {
+        URL(fileURLWithPath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("fixtures/homes/" + name).path
+    }
+
+    /// Its clock stands still, so that a busy machine changes no answer.
+    func environment(
+        _ variables: [String: String] = [:], limits: ScanLimits = ScanLimits()
+    ) -> SourceEnvironment {
+        var environment = SourceEnvironment(home: path, variables: variables, limits: limits)
+        environment.monotonicSeconds = { 0 }
+        return environment
+    }
+
+    func path(_ relative: String) -> String { path + "/" + relative }
+
+    @discardableResult
+    func write(_ relative: String, _ text: String, modified: Date = sampleNow) throws -> String {
+        try write(relative, Data(text.utf8), modified: modified)
+    }
+
+    @discardableResult
+    func write(_ relative: String, _ bytes: Data, modified: Date = sampleNow) throws -> String {
+        let target = path(relative)
+        try makeFolder((relative as NSString).deletingLastPathComponent)
+        try bytes.write(to: URL(fileURLWithPath: target))
+        try touch(relative, modified)
+        return target
+    }
+
+    func append(_ relative: String, _ text: String, modified: Date = sampleNow) throws {
+        let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path(relative)))
+        try handle.seekToEnd()
+        try handle.write(contentsOf: Data(text.utf8))
+        try handle.close()
+        try touch(relative, modified)
+    }
+
+    func touch(_ relative: String, _ date: Date) throws {
+        try FileManager.default.setAttributes(
+            [.modificationDate: date], ofItemAtPath: path(relative))
+    }
+
+    func makeFolder(_ relative: String) throws {
+        try FileManager.default.createDirectory(
+            atPath: path(relative), withIntermediateDirectories: true)
+    }
+
+    func link(_ relative: String, to target: String) throws {
+        try makeFolder((relative as NSString).deletingLastPathComponent)
+        try FileManager.default.createSymbolicLink(
+            atPath: path(relative), withDestinationPath: target)
+    }
+}
+
+/// A budget whose clock stands still.
+func stillBudget(_ limits: ScanLimits = ScanLimits()) -> ScanBudget {
+    ScanBudget(limits: limits, monotonicSeconds: { 0 })
+}

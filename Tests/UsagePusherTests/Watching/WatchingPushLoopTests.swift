@@ -1,0 +1,112 @@
+import Foundation
+import SnapshotModels
+import Synchronization
+import Testing
+
+@testable import UsagePusher
+
+@Suite("Watching and pushing, with real files", .timeLimit(.minutes(1)))
+struct WatchingPushLoopTests {
+    private final class Reports: Sendable {
+        let stream: AsyncStream<PushReport>
+        private let continuation: AsyncStream<PushReport>.Continuation
+
+        init() { (stream, continuation) = AsyncStream.makeStream() }
+
+        func add(_ report: PushReport) { continuation.yield(report) }
+    }
+
+    private func loop(
+        _ folder: WatchedFolder, sink: MemorySink, reports: Reports,
+        timing: PushPlan.Timing = .init()
+    ) -> PushLoop {
+        PushLoop(
+            builder: SnapshotBuilder(
+                sources: [
+                    PercentSource("codex", path: folder.at("codex")),
+                    PercentSource("claude", path: folder.at("claude")),
+                ],
+                environment: SourceEnvironment(home: folder.path),
+                device: DeviceIdentity(id: "1", name: "desk")),
+            sink: sink, watcher: SystemFileWatcher(limits: .quick), timing: timing,
+            report: { reports.add($0) })
+    }
+
+    @Test("each change of a file arrives in the store, and cancelling ends the loop")
+    func changes() async throws {
+        let folder = try WatchedFolder()
+        let sink = MemorySink()
+        let reports = Reports()
+        var timing = PushPlan.Timing()
+        timing.pushGap = .milliseconds(50)
+        let loop = loop(folder, sink: sink, reports: reports, timing: timing)
+        let task = Task { await loop.run() }
+        var told = reports.stream.makeAsyncIterator()
+        #expect(await told.next() == .empty)
+        for percent in [10.0, 20, 30] {
+            try folder.replace(folder.at("codex"), with: "\(percent)")
+            guard case .pushed(let snapshot, .change, _) = await told.next() else {
+                Issue.record("no push")
+                return
+            }
+            #expect(snapshot.providers.map(\.primary?.usedPercent) == [percent])
+            #expect(sink.snapshot()?.providers == snapshot.providers)
+        }
+        try folder.replace(folder.at("claude"), with: "5")
+        guard case .pushed(let both, .change, _) = await told.next() else {
+            Issue.record("no push")
+            return
+        }
+        #expect(both.providers.map(\.providerID) == ["codex", "claude"])
+        task.cancel()
+        await task.value
+    }
+
+    @Test("a push that fails is told and tried again")
+    func failure() async throws {
+        let folder = try WatchedFolder()
+        let sink = MemorySink()
+        sink.refuseNext(2)
+        let reports = Reports()
+        try folder.replace(folder.at("codex"), with: "10")
+        var timing = PushPlan.Timing()
+        timing.retry = .milliseconds(10)
+        let loop = loop(folder, sink: sink, reports: reports, timing: timing)
+        let task = Task { await loop.run() }
+        var failures = 0
+        for await report in reports.stream {
+            if case .failed = report { failures += 1 }
+            if case .pushed = report { break }
+        }
+        #expect(failures == 2)
+        task.cancel()
+        await task.value
+    }
+
+    @Test("a heartbeat carries a new time and the same numbers")
+    func heartbeat() async throws {
+        let folder = try WatchedFolder()
+        let sink = MemorySink()
+        let reports = Reports()
+        try folder.replace(folder.at("codex"), with: "10")
+        var timing = PushPlan.Timing()
+        timing.heartbeat = .milliseconds(20)
+        timing.pushGap = .milliseconds(1)
+        timing.readGap = .milliseconds(1)
+        let loop = loop(folder, sink: sink, reports: reports, timing: timing)
+        let task = Task { await loop.run() }
+        var pushes: [(SyncedUsageSnapshot, PushPlan.Reason)] = []
+        for await case .pushed(let snapshot, let reason, _) in reports.stream {
+            pushes.append((snapshot, reason))
+            if pushes.count == 4 { break }
+        }
+        task.cancel()
+        await task.value
+        let beats = pushes.filter { $0.1 == .heartbeat }
+        #expect(!beats.isEmpty)
+        #expect(
+            zip(pushes, pushes.dropFirst()).allSatisfy {
+                $1.0.syncTimestamp > $0.0.syncTimestamp
+            })
+    }
+}

@@ -1,0 +1,51 @@
+import Foundation
+import SnapshotModels
+import Testing
+
+@testable import usage_view
+
+@Suite("The JSON report")
+struct JSONReportTests {
+    @Test("the report of two devices, byte for byte")
+    func busy() throws {
+        let model = try Sample.model(
+            "busy-box", "busy-laptop", connected: ["11111111-1111-4111-8111-111111111111"])
+        let data = try JSONReport(model).encoded()
+        try StoredScreens.expect(String(decoding: data, as: UTF8.self), equals: "busy-json")
+    }
+
+    @Test("an expired window has no percent")
+    func expired() throws {
+        let report = JSONReport(try Sample.model("busy-box", minutesLater: 120))
+        let session = try #require(report.providers.first?.windows.first)
+        #expect(session.isExpired)
+        #expect(session.usedPercent == nil && session.remainingPercent == nil)
+        #expect(session.level == nil && session.resetsInSeconds == 0)
+    }
+
+    @Test("every kind of nothing has its own situation")
+    func situations() throws {
+        func report(_ stored: ViewModel.Stored, _ link: ViewModel.Link) -> JSONReport {
+            JSONReport(Sample.model(stored: stored, link: link))
+        }
+        #expect(report(.nothing, .notJoined).situation == .notJoined)
+        #expect(report(.nothing, .online).situation == .waitingForFirstPush)
+        let offline = report(.nothing, .offline(lastSeen: Sample.now))
+        #expect(offline.situation == .offlineWithoutData)
+        #expect(offline.connection == .init(state: .offline, lastSeen: Sample.now))
+        #expect(report(.unreadable(reason: "x"), .online).situation == .unreadable)
+        #expect(
+            report(.usage(SnapshotMerge.merge([], now: Sample.now)), .online).situation
+                == .waitingForFirstPush)
+    }
+
+    @Test("hostile documents are encoded, and the report reads back")
+    func hostile() throws {
+        let report = JSONReport(try Sample.model("hostile-text"))
+        let data = try report.encoded()
+        #expect(!data.contains(0x1B))
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        #expect(try decoder.decode(JSONReport.self, from: data) == report)
+    }
+}

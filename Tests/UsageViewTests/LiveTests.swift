@@ -1,0 +1,100 @@
+import Foundation
+import TerminalText
+import Testing
+
+@testable import usage_view
+
+@Suite("The live screen")
+struct LiveTests {
+    @Test("bytes become keys")
+    func keys() {
+        var parser = KeyParser()
+        #expect(
+            parser.keys(from: Array("q\r\u{3}é日".utf8))
+                == [.character("q"), .enter, .interrupt, .character("é"), .character("日")])
+        #expect(
+            parser.keys(from: Array("\u{1B}[A\u{1B}OB\u{1B}[5~\u{1B}[6~\u{1B}[H\u{1B}[1;5C".utf8))
+                == [.up, .down, .pageUp, .pageDown, .home, .unknown])
+        #expect(parser.endOfInput().isEmpty)
+    }
+
+    @Test("a sequence may come in pieces; a lone escape is the escape key")
+    func pieces() {
+        var parser = KeyParser()
+        #expect(parser.keys(from: [0x1B]).isEmpty)
+        #expect(parser.keys(from: [0x5B]).isEmpty)
+        #expect(parser.endOfInput().isEmpty)
+        #expect(parser.keys(from: [0x41]) == [.up])
+        #expect(parser.keys(from: [0xE6]).isEmpty)
+        #expect(parser.keys(from: [0x97, 0xA5]) == [.character("日")])
+        #expect(parser.keys(from: [0x1B]).isEmpty)
+        #expect(parser.endOfInput() == [.escape])
+        #expect(parser.keys(from: [0x1B, 0x71]) == [.escape, .character("q")])
+    }
+
+    @Test("noise is bounded and never traps", arguments: 1...5 as ClosedRange<UInt64>)
+    func noise(seed: UInt64) {
+        var parser = KeyParser()
+        var state = LiveState(options: ViewOptions())
+        var value = seed
+        for _ in 1...5_000 {
+            value = value &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            for key in parser.keys(from: [UInt8(truncatingIfNeeded: value >> 33)]) {
+                _ = state.handle(key, contentLines: 50, rows: 20)
+                #expect((0...30).contains(state.firstLine), "seed \(seed)")
+            }
+        }
+        #expect(parser.keys(from: [0x1B] + Array(repeating: 0x30, count: 40)).count > 0)
+    }
+
+    @Test("keys change the options, scroll within the content, and quit")
+    func state() {
+        var state = LiveState(options: ViewOptions())
+        func press(_ key: Key) -> LiveState.Outcome {
+            state.handle(key, contentLines: 30, rows: 20)
+        }
+        #expect(press(.character("u")) == .redraw && state.options.measure == .left)
+        #expect(press(.character("a")) == .redraw && state.options.isAbsolute)
+        #expect(press(.character("s")) == .redraw && state.options.sortOrder == .tightest)
+        #expect(press(.character("?")) == .redraw && state.isHelpShown)
+        #expect(press(.escape) == .redraw && !state.isHelpShown)
+        #expect(press(.escape) == .nothing)
+        #expect(press(.up) == .nothing)
+        #expect(press(.end) == .redraw && state.firstLine == 10)
+        #expect(press(.down) == .nothing)
+        #expect(press(.pageUp) == .redraw && state.firstLine == 0)
+        #expect(press(.character("x")) == .nothing)
+        #expect(press(.character("q")) == .quit && press(.interrupt) == .quit)
+    }
+
+    @Test("the live screen scrolls and names its keys", arguments: [0, 30])
+    func screen(scroll: Int) throws {
+        let model = try Sample.model("busy-box", "busy-laptop")
+        var state = LiveState(options: model.options)
+        for _ in 0..<scroll { _ = state.handle(.down, contentLines: 45, rows: 23) }
+        let size = ScreenSize(columns: 80, rows: 24)
+        let drawn = LiveScreen.screen(for: model, state: state, size: size)
+        #expect(drawn.screen.lines.count == 24)
+        try StoredScreens.expect(drawn.screen.plainText, equals: "live-80x24-from-\(scroll)")
+    }
+
+    @Test("help fits a small screen")
+    func help() throws {
+        let model = try Sample.model("busy-box")
+        var state = LiveState(options: model.options)
+        _ = state.handle(.character("?"), contentLines: 1, rows: 1)
+        let drawn = LiveScreen.screen(
+            for: model, state: state, size: ScreenSize(columns: 60, rows: 14))
+        try StoredScreens.expect(drawn.screen.plainText, equals: "live-help-60x14")
+    }
+
+    @Test("a frame paints every line over what is there and clears what is below")
+    func frame() {
+        let screen = Screen(lines: [StyledLine("a", .bold), StyledLine("b")])
+        #expect(
+            FrameEncoder.frame(for: screen, isColored: true)
+                == "\u{1B}[?2026h\u{1B}[H\u{1B}[1ma\u{1B}[0m\u{1B}[K\r\nb\u{1B}[K\u{1B}[J"
+                + "\u{1B}[?2026l")
+        #expect(FrameEncoder.text(for: screen, isColored: false) == "a\nb\n")
+    }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import SnapshotModels
+import TerminalText
+import Testing
+
+@testable import usage_view
+
+@Suite("Numbers in words")
+struct NumberTextTests {
+    @Test(
+        "percents never round over a border that matters",
+        arguments: [
+            (0, "0 %"), (0.01, "<1 %"), (0.99, "<1 %"), (1, "1 %"), (42.4, "42 %"),
+            (42.5, "43 %"), (99.4, "99 %"), (99.6, "99 %"), (100, "100 %"), (100.4, "100 %"),
+            (105, "105 %"), (-5, "-5 %"), (-0.4, "0 %"), (1e300, "999999 %"),
+        ] as [(Double, String)])
+    func percents(percent: Double, text: String) {
+        #expect(PercentText.text(percent) == text)
+    }
+
+    @Test("what is used and what is left add up to a hundred")
+    func complements() {
+        for tenths in 10...990 {
+            let used = Double(tenths) / 10
+            let number = { (text: String) in Int(text.dropLast(2)) ?? -1 }
+            let sum =
+                number(PercentText.text(used))
+                + number(PercentText.text(100 - used, isLeft: true))
+            #expect((99...100).contains(sum), "\(used)")
+            if used < 98.9 { #expect(sum == 100, "\(used)") }
+        }
+    }
+
+    @Test(
+        "a bar is empty only for nothing and full only for everything",
+        arguments: [
+            (-5, 0), (0, 0), (0.1, 1), (50, 5), (94, 9), (99.9, 9), (100, 10), (105, 10),
+            (1e300, 10),
+        ] as [(Double, Int)])
+    func bars(percent: Double, cells: Int) {
+        #expect(Bar.filledCells(percent: percent, cells: 10) == cells)
+        #expect(Bar.line(percent: percent, cells: 10, style: .plain).cells == 10)
+        #expect((0...1).contains(Bar.filledCells(percent: percent, cells: 1)))
+    }
+
+    @Test("amounts")
+    func amounts() {
+        #expect(AmountText.money(4, currency: "USD") == "$4.00")
+        #expect(AmountText.money(-4, currency: "USD") == "-$4.00")
+        #expect(AmountText.ratio(4, of: 20.5, currency: "EUR") == "4.00 of 20.50 EUR")
+        #expect(AmountText.number(1e300) == "1e+300")
+        #expect(
+            [950, 12_340, 1_245_000, 3_400_000_000, -5].map(AmountText.tokens)
+                == ["950", "12.3k", "1.2M", "3.4G", "-5"])
+    }
+
+    @Test("clock times are short today and name the day otherwise")
+    func clock() throws {
+        let zone = try #require(TimeZone(identifier: "Europe/Zurich"))
+        let clock = ClockText(zone: zone, now: Sample.now)
+        #expect(clock.text(Sample.now) == "14:00")
+        #expect(clock.text(Sample.now.addingTimeInterval(10 * 3_600)) == "Sat 19 Sep 00:00")
+        #expect(clock.text(Sample.now.addingTimeInterval(400 * 86_400)) == "23 Oct 2027")
+    }
+
+    @Test("notes break between their parts before they break inside one")
+    func wrapping() {
+        let text = "resets in 3d 4h · far over pace · runs out in 7h 33m"
+        #expect(
+            RowColumns.wrapped(text, width: 34)
+                == ["resets in 3d 4h · far over pace", "runs out in 7h 33m"])
+        #expect(
+            RowColumns.wrapped("one, two three, four", width: 10)
+                == ["one,", "two three,", "four"])
+        #expect(RowColumns.wrapped("", width: 5).isEmpty)
+        #expect(RowColumns.wrapped("abcdef", width: 4) == ["abcd", "ef"])
+    }
+}

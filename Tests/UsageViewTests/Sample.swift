@@ -1,0 +1,42 @@
+import Foundation
+import SnapshotModels
+
+@testable import usage_view
+
+/// Models from the documents under fixtures/snapshot, at one moment and in one zone.
+enum Sample {
+    /// 2026-09-18T12:00:00Z, a Friday.
+    static let now = Date(timeIntervalSince1970: 1_789_732_800)
+
+    static func model(
+        _ documents: String..., link: ViewModel.Link = .online,
+        connected: Set<String>? = nil, minutesLater: Double = 0, options: ViewOptions = .init()
+    ) throws -> ViewModel {
+        let now = now.addingTimeInterval(minutesLater * 60)
+        let snapshots = try documents.map {
+            try SnapshotCodec.decode(StoredScreens.document($0))
+        }
+        return ViewModel(
+            link: link,
+            stored: .usage(SnapshotMerge.merge(snapshots, now: now)),
+            connectedDevices: connected, now: now, zone: .gmt, options: options)
+    }
+
+    static func model(
+        stored: ViewModel.Stored, link: ViewModel.Link = .online
+    ) -> ViewModel {
+        ViewModel(link: link, stored: stored, now: now, zone: .gmt)
+    }
+
+    static func provider(
+        _ windows: [SyncRateWindow], observedMinutesAgo: Double = 0
+    ) -> ProviderState {
+        let provider = ProviderUsageSnapshot(
+            providerID: "x", providerName: "X",
+            lastUpdated: now.addingTimeInterval(-observedMinutesAgo * 60), rateWindows: windows)
+        let snapshot = SyncedUsageSnapshot(
+            providers: [provider], syncTimestamp: now, deviceName: "box")
+        return ProviderState(
+            SnapshotMerge.merge([snapshot], now: now).providers[0], now: now)
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import SnapshotModels
+import TerminalText
+import Testing
+
+@testable import usage_view
+
+@Suite("Screens")
+struct ScreenTests {
+    static let box = "11111111-1111-4111-8111-111111111111"
+    static let widths = [30, 60, 80, 120]
+
+    func draw(_ model: ViewModel, _ columns: Int, rows: Int? = nil) -> Screen {
+        let screen = ScreenLayout.screen(
+            for: model, size: ScreenSize(columns: columns, rows: rows))
+        for line in screen.lines {
+            #expect(line.cells <= columns, "too wide for \(columns): \(line.plainText)")
+        }
+        return screen
+    }
+
+    @Test(
+        "the sample documents at every width",
+        arguments: ["v0-first", "v0-doc-nulls", "v1-march-2026", "hostile-text"], widths)
+    func samples(document: String, columns: Int) throws {
+        let screen = draw(try Sample.model(document), columns)
+        try StoredScreens.expect(screen.plainText, equals: "\(document)-\(columns)")
+    }
+
+    @Test("two devices with everything at once, at every width", arguments: widths + [45, 160])
+    func busy(columns: Int) throws {
+        let model = try Sample.model("busy-box", "busy-laptop", connected: [Self.box])
+        try StoredScreens.expect(draw(model, columns).plainText, equals: "busy-\(columns)")
+    }
+
+    @Test("the options: what is left, clock times, the tightest first, ASCII only")
+    func options() throws {
+        let options = ViewOptions(
+            measure: .left, isAbsolute: true, sortOrder: .tightest, isUnicode: false)
+        let model = try Sample.model(
+            "busy-box", "busy-laptop", connected: [Self.box], options: options)
+        let screen = draw(model, 80)
+        #expect(screen.plainText.utf8.allSatisfy { $0 < 0x80 })
+        try StoredScreens.expect(screen.plainText, equals: "options-left-absolute-tightest-ascii")
+    }
+
+    @Test("colour says the same as the words, in sequences of one kind only")
+    func colour() throws {
+        let model = try Sample.model("busy-box", connected: [Self.box])
+        let screen = draw(model, 80)
+        let coloured = screen.lines.map { ANSI.render($0, isColored: true) }
+        try StoredScreens.expect(
+            coloured.joined(separator: "\n").replacing("\u{1B}", with: "^[") + "\n",
+            equals: "busy-box-coloured")
+    }
+
+    @Test("three hours later without a push everything is stale, and the link is down")
+    func stale() throws {
+        let model = try Sample.model(
+            "busy-box", link: .offline(lastSeen: Sample.now), minutesLater: 180)
+        try StoredScreens.expect(draw(model, 80).plainText, equals: "stale-offline-80")
+    }
+
+    @Test("a viewer whose clock is behind is told so")
+    func clockAhead() throws {
+        let model = try Sample.model("v1-march-2026", minutesLater: -90)
+        try StoredScreens.expect(draw(model, 80).plainText, equals: "clock-ahead-80")
+    }
+
+    @Test("a low pane shows the tightest window of each provider", arguments: [6, 3, 1])
+    func low(rows: Int) throws {
+        let model = try Sample.model("busy-box", "busy-laptop")
+        let screen = draw(model, 60, rows: rows)
+        #expect(screen.lines.count <= rows)
+        try StoredScreens.expect(screen.plainText, equals: "busy-60x\(rows)")
+    }
+
+    @Test("every kind of nothing says what to do next", arguments: [30, 80])
+    func nothing(columns: Int) throws {
+        let empty = SyncedUsageSnapshot(
+            providers: [], syncTimestamp: Sample.now.addingTimeInterval(-120), deviceName: "box")
+        let models = [
+            Sample.model(stored: .nothing, link: .notJoined),
+            Sample.model(stored: .nothing, link: .online),
+            Sample.model(stored: .nothing, link: .offline(lastSeen: nil)),
+            Sample.model(
+                stored: .nothing,
+                link: .offline(lastSeen: Sample.now.addingTimeInterval(-7_200))),
+            Sample.model(stored: .usage(SnapshotMerge.merge([empty], now: Sample.now))),
+            Sample.model(stored: .unreadable(reason: "it is not UTF-8 text\u{1B}[2J")),
+        ]
+        let text = models.map { draw($0, columns).plainText }.joined(separator: "\n")
+        try StoredScreens.expect(text, equals: "nothing-\(columns)")
+    }
+
+    @Test("no size traps and none is exceeded", arguments: ["busy-box", "hostile-text"])
+    func everySize(document: String) throws {
+        let model = try Sample.model(document)
+        for columns in 0...200 {
+            _ = draw(model, columns)
+            for rows in [0, 1, 2, 9, 10, 11] {
+                #expect(draw(model, columns, rows: rows).lines.count <= rows)
+            }
+        }
+    }
+}
