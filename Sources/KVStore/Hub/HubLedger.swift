@@ -78,6 +78,12 @@ package final class HubLedger {
                 $0 + Self.frameByteCount($1, of: store.key)
             }
         }
+        // Most likely nobody was told of what has been cut. If a byte of the disk changed instead, a replica has
+        // what is missing here, and must not take new numbers for those it knows.
+        if !recovery.cutWrites.isEmpty {
+            do throws(Fault) { try renewEpochs() } catch .log(let error) { throw error } catch {}
+            try log.sync()
+        }
     }
 
     private static func frameByteCount(_ entry: Hub.Entry, of id: StoreID) -> Int {

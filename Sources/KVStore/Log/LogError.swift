@@ -41,9 +41,16 @@ package struct LogRecovery: Sendable, Equatable {
     package var frameCount = 0
     /// A last write that never became whole, and has been cut.
     package var tornTail: LogDamage?
+    /// Writes that never became whole although later ones did: what a power failure leaves behind the last
+    /// sync. Everything behind them has been kept.
+    package var unsyncedGaps: [LogDamage] = []
     /// Damage before the tail; the files concerned have been copied to `setAside`.
     package var damage: [LogDamage] = []
     package var setAside: [String] = []
 
     package init() {}
+
+    /// What was cut at the end of the log. Nobody was told of it, if it was a write that never became whole and
+    /// not a byte that changed later.
+    package var cutWrites: [LogDamage] { unsyncedGaps + (tornTail.map { [$0] } ?? []) }
 }

@@ -7,14 +7,15 @@
 //    16   8  log id, the same in every segment of one log
 //    24   8  segment number, from 1
 //    32   8  bytes of the segment file
-//    40  20  zero
+//    40   8  where the frames of the segment before this one end; 0 in the first
+//    48  12  zero
 //    60   4  CRC-32C of bytes 0..<60
 //
 // Frame, at a multiple of 8, from 64 on, one behind the other:
 //     0   4  bytes of the payload, not 0
 //     4   4  CRC-32C of: log id, segment number, offset (8 bytes each), frame bytes 0..<4 and 8..<16, payload
 //     8   4  offset up to which the segment was on disk when this frame was written
-//    12   1  kind of the payload
+//    12   1  kind of the payload; 255 marks bytes that hold nothing
 //    13   3  zero
 //    16   n  payload, then zeros up to a multiple of 8
 //
@@ -33,7 +34,7 @@ package struct LogPosition: Sendable, Hashable, Comparable {
 
 /// What the owner of a log puts into a frame.
 package struct LogPayload: Sendable, Equatable {
-    /// Chosen by the owner, not 0.
+    /// Chosen by the owner, neither 0 nor 255.
     package var kind: UInt8
     package var bytes: [UInt8]
 
@@ -57,22 +58,31 @@ enum SegmentHeader {
     static let version: UInt32 = 1
     private static let magic = Array("UBIQLOG1".utf8)
 
-    static func encode(logID: UInt64, segment: UInt64, segmentByteCount: Int) -> [UInt8] {
+    static func encode(
+        logID: UInt64, segment: UInt64, segmentByteCount: Int, previousEnd: Int = 0
+    ) -> [UInt8] {
         var bytes = magic
         bytes.append(littleEndian: version)
         bytes.append(littleEndian: UInt32(byteCount))
         bytes.append(littleEndian: logID)
         bytes.append(littleEndian: segment)
         bytes.append(littleEndian: UInt64(segmentByteCount))
+        bytes.append(littleEndian: UInt64(previousEnd))
         bytes.append(contentsOf: [UInt8](repeating: 0, count: 60 - bytes.count))
         bytes.append(littleEndian: bytes.withUnsafeBytes { Checksum.of($0) })
         return bytes
     }
 
-    /// The log id of a header that is whole and belongs to `segment`.
-    static func logID(
+    struct Fields: Equatable {
+        var logID: UInt64
+        /// Where the frames of the segment before this one end; 0 where that is not known.
+        var previousEnd: Int
+    }
+
+    /// The fields of a header that is whole and belongs to `segment`.
+    static func fields(
         in bytes: UnsafeRawBufferPointer, segment: UInt64
-    ) throws(SegmentHeaderFault) -> UInt64 {
+    ) throws(SegmentHeaderFault) -> Fields {
         guard bytes.count >= byteCount, bytes.prefix(8).elementsEqual(magic) else {
             throw .notALog
         }
@@ -81,7 +91,9 @@ enum SegmentHeader {
         let version = bytes.littleEndian(UInt32.self, at: 8)
         guard version == self.version else { throw .version(version) }
         guard bytes.littleEndian(UInt64.self, at: 24) == segment else { throw .misplaced }
-        return bytes.littleEndian(UInt64.self, at: 16)
+        return Fields(
+            logID: bytes.littleEndian(UInt64.self, at: 16),
+            previousEnd: Int(clamping: bytes.littleEndian(UInt64.self, at: 40)))
     }
 }
 
@@ -93,6 +105,8 @@ enum SegmentHeaderFault: Error, Equatable {
 enum FrameFormat {
     static let headerByteCount = 16
     static let alignment = 8
+    /// The kind of a frame that covers bytes which never became a frame. Owners never see it.
+    static let voidKind: UInt8 = 255
 
     static func byteCount(payload: Int) -> Int {
         (headerByteCount + payload + alignment - 1) & ~(alignment - 1)
@@ -103,7 +117,7 @@ enum FrameFormat {
         _ payload: LogPayload, to buffer: inout [UInt8], logID: UInt64, segment: UInt64,
         offset: Int, durable: Int
     ) {
-        precondition(!payload.bytes.isEmpty && payload.kind != 0)
+        precondition(!payload.bytes.isEmpty && payload.kind != 0 && payload.kind != voidKind)
         let start = buffer.count
         let length = UInt32(payload.bytes.count)
         buffer.append(littleEndian: length)

@@ -88,6 +88,25 @@ final class SegmentScanner {
         return end
     }
 
+    /// The header of a frame that turns the bytes from `start` to `end`, whatever they are, into one that holds
+    /// nothing. A lost frame had a payload, so there is room for one.
+    func voidHeader(from start: Int, to end: Int) throws(StorageFailure) -> [UInt8] {
+        let count = end - start - FrameFormat.headerByteCount
+        precondition(count > 0)
+        guard let bytes = try bytes(at: start + FrameFormat.headerByteCount, count: count) else {
+            return []
+        }
+        let tail = UInt64(FrameFormat.voidKind) << 32
+        let sum = FrameFormat.checksum(
+            logID: logID, segment: segment, offset: start, length: UInt32(count), tail: tail,
+            payload: bytes)
+        var header: [UInt8] = []
+        header.append(littleEndian: UInt32(count))
+        header.append(littleEndian: sum)
+        header.append(littleEndian: tail)
+        return header
+    }
+
     /// `count` bytes at `offset`, valid until the next call; nil behind the end of the file.
     private func bytes(
         at offset: Int, count: Int

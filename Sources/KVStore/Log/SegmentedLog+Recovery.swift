@@ -91,7 +91,7 @@ extension SegmentedLog {
     private func follow(to number: UInt64) throws(LogError) {
         let file = try attempt { () throws(StorageFailure) in try storage.open(segment: number) }
         guard let file else { return }
-        let found = try headerLogID(of: file, segment: number)
+        let found = try header(of: file, segment: number).logID
         logID = found
         note(number, byteCount: file.byteCount)
         active = Active(
@@ -129,7 +129,9 @@ extension SegmentedLog {
         guard let file else { return }
         note(number, byteCount: file.byteCount)
         do throws(LogError) {
-            logID = try headerLogID(of: file, segment: number)
+            let header = try header(of: file, segment: number)
+            logID = header.logID
+            try checkEnd(ofSegmentBefore: number, recorded: header.previousEnd, &recovery)
         } catch .damaged(let damage) {
             try report(damage, segment: number, in: &recovery)
             return try salvage(number, file, visit: visit, recovery: &recovery)
@@ -152,8 +154,12 @@ extension SegmentedLog {
             }
             guard let content else { break }
             if let next {
-                try report(
-                    damage(in: number, from: end, to: next), segment: number, in: &recovery)
+                let gap = damage(in: number, from: end, to: next)
+                if isLast, try fillUnsyncedGap(file, scanner, from: end, to: next) {
+                    recovery.unsyncedGaps.append(gap)
+                } else {
+                    try report(gap, segment: number, in: &recovery)
+                }
                 end = next
             } else if isLast {
                 recovery.tornTail = LogDamage(
@@ -178,6 +184,45 @@ extension SegmentedLog {
             doubtful: proven < end ? proven..<end : nil)
     }
 
+    /// A finished segment ends where its successor says: lost frames at its end leave only zeros.
+    private func checkEnd(
+        ofSegmentBefore number: UInt64, recorded: Int, _ recovery: inout LogRecovery
+    ) throws(LogError) {
+        guard recorded != 0, let active, active.segment == number - 1, active.end < recorded else {
+            return
+        }
+        let path = storage.path(segment: active.segment)
+        guard !recovery.damage.contains(where: { $0.path == path }) else { return }
+        try report(
+            LogDamage(
+                path: path, offset: active.end,
+                detail: "\(recorded - active.end) bytes are missing at the end"),
+            segment: active.segment, in: &recovery)
+    }
+
+    /// After a power failure the writes behind the last sync may be there in any part, so whole frames can stand
+    /// behind bytes that are none. Such a gap gets a frame of its own that holds nothing, and is then like any
+    /// other place. Returns false, and does nothing, where a later frame proves that the gap's bytes were once on
+    /// disk, and on a log that salvages, which is written anew instead.
+    private func fillUnsyncedGap(
+        _ file: any LogFile, _ scanner: SegmentScanner, from start: Int, to end: Int
+    ) throws(LogError) -> Bool {
+        guard !options.salvages else { return false }
+        return try attempt { () throws(StorageFailure) in
+            var durable = 0
+            var next: Int? = end
+            while let place = next {
+                let scanned = try scan(scanner, from: place) { durable = max(durable, $0.durable) }
+                next = try scanner.nextFrame(behind: scanned.end)
+            }
+            guard durable <= start else { return false }
+            let header = try scanner.voidHeader(from: start, to: end)
+            try file.write(header, at: start)
+            scanner.refresh()
+            return true
+        }
+    }
+
     /// Visits frames until the first place that holds none.
     func scan(
         _ scanner: SegmentScanner, from start: Int, visit: Visitor
@@ -185,16 +230,18 @@ extension SegmentedLog {
         var offset = start
         var count = 0
         while case .frame(let frame, let next) = try scanner.finding(at: offset) {
-            visit(frame)
+            if frame.kind != FrameFormat.voidKind {
+                visit(frame)
+                count += 1
+            }
             offset = next
-            count += 1
         }
         return (offset, count)
     }
 
-    func headerLogID(
+    func header(
         of file: any LogFile, segment: UInt64
-    ) throws(LogError) -> UInt64 {
+    ) throws(LogError) -> SegmentHeader.Fields {
         let header = UnsafeMutableRawBufferPointer.allocate(
             byteCount: SegmentHeader.byteCount, alignment: 8)
         defer { header.deallocate() }
@@ -203,7 +250,7 @@ extension SegmentedLog {
         }
         let path = storage.path(segment: segment)
         do throws(SegmentHeaderFault) {
-            return try SegmentHeader.logID(
+            return try SegmentHeader.fields(
                 in: UnsafeRawBufferPointer(rebasing: header[0..<count]), segment: segment)
         } catch {
             let detail: String

@@ -52,7 +52,9 @@ extension SegmentedLog {
         var found = [UnsafeRawBufferPointer(header).littleEndian(UInt64.self, at: 16)]
         for other in segments {
             let file = try attempt { () throws(StorageFailure) in try storage.open(segment: other) }
-            if let file, let id = try? headerLogID(of: file, segment: other), !found.contains(id) {
+            if let file, let id = try? self.header(of: file, segment: other).logID,
+                !found.contains(id)
+            {
                 found.append(id)
             }
         }

@@ -136,7 +136,8 @@ package final class SegmentedLog {
         let number = (segments.last ?? 0) + 1
         if logID == 0 { logID = max(1, options.newLogID) }
         let size = max(options.segmentByteCount, SegmentHeader.byteCount + byteCount)
-        let header = SegmentHeader.encode(logID: logID, segment: number, segmentByteCount: size)
+        let header = SegmentHeader.encode(
+            logID: logID, segment: number, segmentByteCount: size, previousEnd: active?.end ?? 0)
         let file = try attempt { () throws(StorageFailure) in
             try storage.create(segment: number, header: header, byteCount: size)
         }

@@ -19,8 +19,8 @@ struct Check: ParsableCommand {
     func run() throws {
         let found = try StoppedDaemon.open(DataDirectory(directory ?? data.data))
         print("\(found.directory.logPath): \(found.ledger.recovery.frameCount) records, all whole")
-        if let torn = found.ledger.recovery.tornTail {
-            print("cut: \(torn.detail), at byte \(torn.offset) of \(torn.path)")
+        for cut in found.ledger.recovery.cutWrites {
+            print("cut: \(cut.detail), at byte \(cut.offset) of \(cut.path)")
         }
         for id in found.stores {
             guard let hub = found.ledger.hub(id) else { continue }

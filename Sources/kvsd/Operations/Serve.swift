@@ -112,8 +112,10 @@ struct Serve: AsyncParsableCommand {
         } catch {
             throw .log(error)
         }
-        if let torn = keeper.recovery.tornTail {
-            logger.notice("a last write that was never acknowledged has been cut: \(torn.path)")
+        for cut in keeper.recovery.cutWrites {
+            logger.warning(
+                "\(cut.path), byte \(cut.offset): a write that never became whole has been cut (\(cut.detail)); replicas are asked to send again what is missing"
+            )
         }
         return keeper
     }

@@ -64,7 +64,7 @@ extension LogPayload {
         while bytes.count < byteCount {
             bytes.append(UInt8(truncatingIfNeeded: random.next()))
         }
-        return LogPayload(kind: UInt8(number % 255 + 1), bytes: Array(bytes.prefix(byteCount)))
+        return LogPayload(kind: UInt8(number % 254 + 1), bytes: Array(bytes.prefix(byteCount)))
     }
 }
 
