@@ -55,6 +55,7 @@ let package = Package(
         .target(name: "KVStore", swiftSettings: strict),
         .target(name: "SnapshotModels", swiftSettings: strict),
         .target(name: "TerminalText", swiftSettings: strict),
+        .target(name: "ProgramSignals", swiftSettings: strict),
         .target(name: "KVStoreTesting", dependencies: ["KVStore"], swiftSettings: strict),
         .target(
             name: "KVStoreHTTP",
@@ -66,7 +67,7 @@ let package = Package(
             name: "usage-push",
             dependencies: [
                 "UsagePusher", "SnapshotModels", "KVStore", "KVStoreHTTP", "TerminalText",
-                argumentParser,
+                "ProgramSignals", argumentParser,
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -77,7 +78,9 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(
             name: "kvs",
-            dependencies: ["KVStore", "KVStoreHTTP", "TerminalText", argumentParser],
+            dependencies: [
+                "KVStore", "KVStoreHTTP", "TerminalText", "ProgramSignals", argumentParser,
+            ],
             swiftSettings: strict),
         .executableTarget(
             name: "kvsd",
@@ -90,6 +93,8 @@ let package = Package(
             name: "SnapshotModelsTests", dependencies: ["SnapshotModels"], swiftSettings: strict),
         .testTarget(
             name: "TerminalTextTests", dependencies: ["TerminalText"], swiftSettings: strict),
+        .testTarget(
+            name: "ProgramSignalsTests", dependencies: ["ProgramSignals"], swiftSettings: strict),
         .testTarget(name: "KVStoreTests", dependencies: ["KVStore"], swiftSettings: strict),
         .testTarget(
             name: "KVStoreTestingTests", dependencies: ["KVStoreTesting"],

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import KVStore
+import ProgramSignals
 import KVStoreHTTP
 import SnapshotModels
 import Synchronization
@@ -16,7 +17,7 @@ struct PushWatch {
 
     func run(_ builder: SnapshotBuilder) async throws {
         let tally = PushTally()
-        let signals = StopSignals()
+        let signals = EndSignals()
         if volume > .quiet {
             let names = builder.reports.map(\.providerName).joined(separator: ", ")
             Console.note("watching \(VisibleText.escape(names)); stop with Control-C")

@@ -49,9 +49,12 @@ package enum ReplicaEntry: Sendable, Equatable {
 /// What a replica remembers beside its keys.
 package struct ReplicaState: Sendable, Equatable {
     package var replica: ReplicaID
+    /// The identity of the storage that the replica's id was made for.
+    package var home: UInt64 = 0
     /// The greatest clock reading given out or seen.
-    package var clockMilliseconds: Int64 = 0
-    package var clockCounter: UInt32 = 0
+    var clock = HybridClock.Reading()
+    /// The greatest clock reading of a stamp that the daemon has.
+    var confirmed = HybridClock.Reading()
     /// Daemon's clock minus the device's.
     package var offsetMilliseconds: Int64 = 0
     /// The daemon's epoch; nil before the first answer.

@@ -3,37 +3,65 @@
 /// Readings strictly increase, and are greater than every stamp observed, so a write that follows what
 /// its author saw always wins over it. Source: Kulkarni et al., "Logical Physical Clocks", 2014.
 struct HybridClock: Sendable, Equatable {
+    struct Reading: Sendable, Equatable, Comparable {
+        var milliseconds: Int64 = 0
+        var counter: UInt32 = 0
+
+        init(milliseconds: Int64 = 0, counter: UInt32 = 0) {
+            self.milliseconds = milliseconds
+            self.counter = counter
+        }
+
+        init(_ stamp: Stamp) {
+            self.init(milliseconds: stamp.milliseconds, counter: stamp.counter)
+        }
+
+        static func < (left: Reading, right: Reading) -> Bool {
+            (left.milliseconds, left.counter) < (right.milliseconds, right.counter)
+        }
+    }
+
     /// The greatest reading given out or observed.
-    private(set) var milliseconds: Int64 = 0
-    private(set) var counter: UInt32 = 0
+    private(set) var reading = Reading()
+    /// The greatest reading of a stamp that the daemon has.
+    var confirmed = Reading()
     /// What to add to the device's clock to get the daemon's, as last learned.
     var offsetMilliseconds: Int64 = 0
 
     /// The next reading for a write at the device's time `now`.
     mutating func next(now: Int64, replica: ReplicaID) -> Stamp {
         let physical = corrected(now)
-        if physical > milliseconds {
-            (milliseconds, counter) = (physical, 0)
-        } else if counter == .max {
-            (milliseconds, counter) = (milliseconds + 1, 0)
+        if physical > reading.milliseconds {
+            reading = Reading(milliseconds: physical)
+        } else if reading.counter == .max {
+            reading = Reading(milliseconds: reading.milliseconds + 1)
         } else {
-            counter += 1
+            reading.counter += 1
         }
-        return Stamp(milliseconds: milliseconds, counter: counter, replica: replica)
+        return Stamp(
+            milliseconds: reading.milliseconds, counter: reading.counter, replica: replica)
     }
 
     /// Takes note of a stamp seen anywhere.
-    mutating func observe(_ stamp: Stamp) {
-        if (stamp.milliseconds, stamp.counter) > (milliseconds, counter) {
-            (milliseconds, counter) = (stamp.milliseconds, stamp.counter)
-        }
+    mutating func observe(_ stamp: Stamp) { observe(Reading(stamp)) }
+
+    mutating func observe(_ other: Reading) { reading = max(reading, other) }
+
+    /// Takes note of a stamp that the daemon has.
+    mutating func confirm(_ stamp: Stamp) { confirm(Reading(stamp)) }
+
+    mutating func confirm(_ other: Reading) {
+        observe(other)
+        confirmed = max(confirmed, other)
     }
 
     /// Forgets readings that lie in the daemon's future, after the daemon has refused one: what was
-    /// stamped with them is stamped again.
-    mutating func rewind(to now: Int64, keeping greatest: Stamp?) {
-        (milliseconds, counter) = (corrected(now), 0)
-        if let greatest { observe(greatest) }
+    /// stamped with them is stamped again, and still later than everything that the daemon has. `others` are stamps
+    /// that may be given out still.
+    mutating func rewind(to now: Int64, keeping others: some Sequence<Stamp>) {
+        reading = max(Reading(milliseconds: corrected(now)), confirmed)
+        let limit = reading.milliseconds
+        for stamp in others where stamp.milliseconds <= limit { observe(stamp) }
     }
 
     func corrected(_ now: Int64) -> Int64 {

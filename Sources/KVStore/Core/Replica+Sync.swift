@@ -30,7 +30,8 @@ extension Replica {
         case .page:
             session.pass!.cursor = response.cursor
             if !response.more { effects += finishPass(changed: &changed, at: now) }
-        case .increment: effects += moveCursor(to: response.cursor, at: now)
+        case .increment:
+            effects += moveCursor(to: response.cursor, epoch: response.epoch, at: now)
         case .records: session.needsRound = true
         }
         if response.more { session.needsRound = true }
@@ -63,15 +64,16 @@ extension Replica {
                 session.needsPass = true
                 return .records
             }
-            guard response.epoch == state.epoch else {
-                throw .malformed("an epoch that the daemon did not announce")
-            }
             return .increment
         }
-        guard response.initial == (pass.epoch == nil),
-            pass.epoch ?? response.epoch == response.epoch
-        else { throw .malformed("the history changed between two pages") }
+        guard response.initial == (pass.epoch == nil) else {
+            throw .malformed("the history changed between two pages")
+        }
         session.pass!.epoch = response.epoch
+        if response.initial {
+            session.pass!.lineage =
+                response.lineage ?? [SyncEpoch(epoch: response.epoch, end: .max)]
+        }
         session.pass!.horizon = response.horizon
         return .page
     }
@@ -87,10 +89,10 @@ extension Replica {
     mutating func receive(
         _ record: Record, seq: UInt64, changed: inout [String]
     ) -> [Effect] {
-        clock.observe(record.stamp)
+        clock.confirm(record.stamp)
         session.pass?.seen[record.key] = record.stamp
         if let entry = table[record.key] {
-            if entry.mark == .provisional {
+            if isProvisional(entry) {
                 // What the daemon has wins over a default written before the first download; a
                 // key that was removed there does not exist there.
                 if record.content.isTombstone { return [] }
@@ -108,6 +110,12 @@ extension Replica {
         return [.append(Self.entry(entry))]
     }
 
+    /// Whether an entry gives way to what the daemon has. The end of the first download makes such entries pending
+    /// and says then that it is complete; a program that was killed between the two has left only the former.
+    private func isProvisional(_ entry: Table.Entry) -> Bool {
+        entry.mark == .provisional || entry.mark == .pending && !state.initialSyncCompleted
+    }
+
     /// Whether the daemon's record counts although ours has the greater stamp.
     ///
     /// The daemon keeps the greatest stamp of a key, until it forgets the mark of a removal. A key may then begin
@@ -118,12 +126,17 @@ extension Replica {
         guard let pass = session.pass else {
             return entry.record.content.isTombstone && seq > state.cursor
         }
-        return !isNewHistory(pass) && pass.candidates[entry.record.key] == entry.record.stamp
+        return !hasLost(pass) && pass.candidates[entry.record.key] == entry.record.stamp
     }
 
-    /// Whether the daemon has lost its history since the last round trip, so that it may lack what it had.
-    private func isNewHistory(_ pass: SyncSession.FullPass) -> Bool {
-        state.epoch != nil && state.epoch != pass.epoch
+    /// Whether the daemon has lost what it does not have, and not forgotten a removal of it.
+    ///
+    /// A replica that knew everything up to the horizon has seen all removals that are forgotten; one whose place
+    /// is not in the daemon's history cannot tell, and keeps what it has.
+    private func hasLost(_ pass: SyncSession.FullPass) -> Bool {
+        guard let epoch = state.epoch else { return false }
+        return state.cursor >= pass.horizon ?? .max
+            || !pass.lineage.contains { $0.epoch == epoch && state.cursor <= $0.end }
     }
 
     /// Marks what the daemon has taken, and deals with what it has not.
@@ -141,10 +154,18 @@ extension Replica {
             switch refusals[change.key]?.reason {
             case nil:
                 session.pass?.seen[change.key] = entry.record.stamp
+                clock.confirm(entry.record.stamp)
                 table.mark(change.key, .settled)
                 session.counts.sent += 1
                 effects.append(.append(.acknowledged(key: change.key, stamp: entry.record.stamp)))
-            case SyncRejection.clock: restamped.append(change.key)
+            case SyncRejection.clock:
+                restamped.append(change.key)
+                // An own write whose answer got lost: the daemon has it, and what replaced it comes later.
+                if let present = refusals[change.key]?.present.flatMap({ Stamp($0) }),
+                    present.replica == id
+                {
+                    clock.confirm(present)
+                }
             case SyncRejection.again: session.needsRound = true
             case SyncRejection.quota:
                 session.blocked[change.key] = entry.record.stamp
@@ -166,8 +187,7 @@ extension Replica {
             // The daemon refuses stamps made with the time that it gave: try again later.
             session.retryAt = now.monotonic + Backoff.greatestMilliseconds
         }
-        let settled = table.entries.values.lazy.filter { $0.mark == .settled }
-        clock.rewind(to: now.wall, keeping: settled.map(\.record.stamp).max())
+        clock.rewind(to: now.wall, keeping: table.entries.values.lazy.map(\.record.stamp))
         let entries = keys.compactMap { table[$0] }.sorted { $0.record.stamp < $1.record.stamp }
         var effects: [Effect] = []
         for var entry in entries {
@@ -193,16 +213,19 @@ extension Replica {
         guard let pass = session.pass else { return [] }
         session.pass = nil
         var effects: [Effect] = []
-        let isNewHistory = isNewHistory(pass)
+        let hasLost = hasLost(pass)
+        if hasLost {
+            clock.confirmed = pass.seen.values.map { HybridClock.Reading($0) }.max() ?? .init()
+        }
         for entry in table.entries.values.sorted(by: { $0.record.stamp < $1.record.stamp }) {
             var entry = entry
             let key = entry.record.key
-            if entry.mark == .provisional {
+            if isProvisional(entry) {
                 entry.record.stamp = clock.next(now: now.wall, replica: id)
                 entry.mark = .pending
             } else if entry.mark == .settled, pass.candidates[key] == entry.record.stamp {
                 switch pass.seen[key] {
-                case nil where !isNewHistory:
+                case nil where !hasLost:
                     // The daemon has dropped the tombstone that removed the key. The stamp stays, so
                     // that the mark here is never newer than what it stands for.
                     entry.record.content = .tombstone
@@ -225,11 +248,14 @@ extension Replica {
         return effects
     }
 
-    private mutating func moveCursor(to cursor: UInt64, at now: Moment) -> [Effect] {
+    private mutating func moveCursor(
+        to cursor: UInt64, epoch: String, at now: Moment
+    ) -> [Effect] {
         let isOld = state.lastSyncMilliseconds.map { abs(now.wall - $0) >= 60_000 } ?? true
-        guard cursor > state.cursor || isOld else { return [] }
+        guard cursor > state.cursor || epoch != state.epoch || isOld else { return [] }
         return [
             updateState { state in
+                state.epoch = epoch
                 state.cursor = max(cursor, state.cursor)
                 state.lastSyncMilliseconds = now.wall
             }

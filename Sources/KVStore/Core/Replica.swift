@@ -22,6 +22,15 @@ package struct Replica: Sendable, Equatable {
 
     package var id: ReplicaID { state.replica }
 
+    /// Takes a new id where the replica's files stand in another place than the one its id was made for: the other
+    /// place may go on giving stamps. Returns whether it did.
+    mutating func settle(in home: UInt64, newID: ReplicaID) -> Bool {
+        guard state.home != home else { return false }
+        state.home = home
+        state.replica = newID
+        return true
+    }
+
     /// Everything to be kept, for a new log: one entry per key, and behind them the state, whose cursor
     /// covers them.
     package var entries: [ReplicaEntry] {
@@ -40,11 +49,16 @@ package struct Replica: Sendable, Equatable {
     package mutating func replay(_ entry: ReplicaEntry) -> String? {
         switch entry {
         case .record(let record, let isPending, let isProvisional):
-            clock.observe(record.stamp)
             let mark: Table.Mark =
                 isProvisional ? .provisional : isPending ? .pending : .settled
+            if mark == .settled {
+                clock.confirm(record.stamp)
+            } else {
+                clock.observe(record.stamp)
+            }
             return table.put(Table.Entry(record: record, mark: mark)) ? record.key : nil
         case .acknowledged(let key, let stamp):
+            clock.confirm(stamp)
             if table[key]?.record.stamp == stamp { table.mark(key, .settled) }
             return nil
         case .state(let other):
@@ -55,10 +69,8 @@ package struct Replica: Sendable, Equatable {
             }
             state = other
             clock.offsetMilliseconds = other.offsetMilliseconds
-            clock.observe(
-                Stamp(
-                    milliseconds: other.clockMilliseconds, counter: other.clockCounter,
-                    replica: other.replica))
+            clock.confirmed = other.confirmed
+            clock.observe(other.clock)
             return nil
         }
     }
@@ -89,8 +101,8 @@ package struct Replica: Sendable, Equatable {
     /// The state with the clock's present reading.
     var currentState: ReplicaState {
         var state = state
-        state.clockMilliseconds = clock.milliseconds
-        state.clockCounter = clock.counter
+        state.clock = clock.reading
+        state.confirmed = clock.confirmed
         state.offsetMilliseconds = clock.offsetMilliseconds
         return state
     }
@@ -161,8 +173,13 @@ extension Replica {
 
     /// After entries may have been lost: the next round trip downloads everything. Pending keys stay and are
     /// sent; what the daemon no longer has goes, as it does below the horizon.
-    mutating func forgetProgress() {
+    ///
+    /// Where the state itself is lost, a record that was not provisional shows that the first download was complete.
+    mutating func forgetProgress(isStateLost: Bool) {
         state.epoch = nil
         state.cursor = 0
+        if isStateLost, table.entries.values.contains(where: { $0.mark != .provisional }) {
+            state.initialSyncCompleted = true
+        }
     }
 }

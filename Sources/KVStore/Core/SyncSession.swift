@@ -17,6 +17,8 @@ struct SyncSession: Sendable, Equatable {
         /// Nil until the first page has come.
         var epoch: String?
         var cursor: UInt64 = 0
+        /// The daemon's history as the first page told it.
+        var lineage: [SyncEpoch] = []
         /// The daemon's horizon when it began.
         var horizon: UInt64?
         /// Whether it is the replica's first one.

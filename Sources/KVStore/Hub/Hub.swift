@@ -19,19 +19,41 @@ package struct Hub: Sendable, Equatable {
         package var rejected: [SyncRejection] = []
     }
 
-    /// Names the history that the sequence numbers belong to.
-    package internal(set) var epoch: String
+    /// A part of the history, named at random when it begins: with the first change after each start of the
+    /// daemon. So a number that was given twice, before and after an old copy of the files was put back, is of two
+    /// epochs.
+    package struct Epoch: Sendable, Equatable {
+        package var id: String
+        /// The sequence number before its first change.
+        package var start: UInt64
+        /// Whether a part of it, or of what came before it, may be lost: its readers start over.
+        package var isBroken: Bool
+
+        package init(id: String, start: UInt64, isBroken: Bool = false) {
+            self.id = id
+            self.start = start
+            self.isBroken = isBroken
+        }
+    }
+
+    /// The parts of this history that are still known, oldest first; never empty.
+    package private(set) var epochs: [Epoch]
     package private(set) var entries: [String: Entry] = [:]
     package private(set) var sequence: UInt64 = 0
     /// Cursors below it have missed a removal that is no longer known.
     package private(set) var horizon: UInt64 = 0
     package private(set) var byteCount = 0
     package private(set) var keyCount = 0
+    /// The greatest milliseconds of a stamp ever taken in.
+    package private(set) var clockMilliseconds: Int64 = 0
     private var index = SequenceIndex()
     /// Set while entries are loaded in another order than they were made in.
     private var isIndexStale = false
 
-    package init(epoch: String) { self.epoch = epoch }
+    package init(epoch: String) { epochs = [Epoch(id: epoch, start: 0)] }
+
+    /// Names the present part of the history.
+    package var epoch: String { epochs[epochs.count - 1].id }
 
     // MARK: - Taking changes in
 
@@ -48,16 +70,20 @@ package struct Hub: Sendable, Equatable {
                         limit: Int64(KeyProfile.standard.limit), stamp: change.stamp))
                 continue
             }
+            let present = planned[record.key] ?? entries[record.key]?.record
             func reject(_ reason: String, limit: Int64) {
                 plan.rejected.append(
                     SyncRejection(
-                        key: record.key, reason: reason, limit: limit, stamp: change.stamp))
+                        key: record.key, reason: reason, limit: limit, stamp: change.stamp,
+                        present: reason == SyncRejection.clock
+                            ? present?.stamp.description : nil))
             }
-            if record.stamp.milliseconds > now + WireLimits.futureMilliseconds {
-                reject(SyncRejection.clock, limit: now + WireLimits.futureMilliseconds)
+            // What follows a stamp that was taken in while this clock was ahead cannot be earlier than it.
+            let latest = max(now + WireLimits.futureMilliseconds, clockMilliseconds)
+            if record.stamp.milliseconds > latest {
+                reject(SyncRejection.clock, limit: latest)
                 continue
             }
-            let present = planned[record.key] ?? entries[record.key]?.record
             if let present, !record.supersedes(present) {
                 if present != record { plan.outdone.append(record.key) }
                 continue
@@ -93,6 +119,7 @@ package struct Hub: Sendable, Equatable {
 
     /// Takes in an entry with its sequence number, as the log gives it back.
     package mutating func load(_ entry: Entry) {
+        clockMilliseconds = max(clockMilliseconds, entry.record.stamp.milliseconds)
         let old = entries.updateValue(entry, forKey: entry.record.key)
         count(old?.record.content, by: -1)
         count(entry.record.content, by: 1)
@@ -119,10 +146,13 @@ package struct Hub: Sendable, Equatable {
     package var tombstoneCount: Int { entries.count - keyCount }
 
     /// Takes in what the log says of the store itself.
-    package mutating func load(epoch: String, sequence: UInt64, horizon: UInt64) {
-        self.epoch = epoch
+    package mutating func load(
+        epochs: [Epoch], sequence: UInt64, horizon: UInt64, clockMilliseconds: Int64
+    ) {
+        if !epochs.isEmpty { self.epochs = epochs }
         self.sequence = max(self.sequence, sequence)
         self.horizon = max(self.horizon, horizon)
+        self.clockMilliseconds = max(self.clockMilliseconds, clockMilliseconds)
     }
 
     private mutating func count(_ content: Record.Content?, by sign: Int) {
@@ -136,7 +166,28 @@ package struct Hub: Sendable, Equatable {
     /// Whether a reader at this cursor has to start over. One that is in the middle of a download of everything
     /// names the horizon with which it began: below it are only pages it has still to get.
     package func startsOver(epoch: String?, since: UInt64, horizon known: UInt64? = nil) -> Bool {
-        epoch != self.epoch || since > sequence || since < horizon && known != horizon
+        guard let index = epochs.firstIndex(where: { $0.id == epoch }), !epochs[index].isBroken
+        else { return true }
+        return since > lineage[index].end || since < horizon && known != horizon
+    }
+
+    /// Whether a live reader has to ask anew: changes are told under the present epoch only.
+    package func endsStream(epoch: String, since: UInt64) -> Bool {
+        epoch != self.epoch || startsOver(epoch: epoch, since: since)
+    }
+
+    /// The epoch that a cursor of this history is of.
+    package func epoch(at cursor: UInt64) -> String {
+        epochs.last { $0.start < cursor }?.id ?? epochs[0].id
+    }
+
+    /// The epochs of this history, and the last sequence number of each.
+    package var lineage: [SyncEpoch] {
+        epochs.indices.map { index in
+            SyncEpoch(
+                epoch: epochs[index].id,
+                end: index + 1 < epochs.count ? epochs[index + 1].start : sequence)
+        }
     }
 
     /// The answer to a request whose plan has been committed.
@@ -165,7 +216,8 @@ package struct Hub: Sendable, Equatable {
         }
         return SyncResponse(
             epoch: epoch, cursor: page.cursor, serverTime: now, initial: startsOver,
-            more: page.hasMore, changes: page.changes, rejected: rejected, horizon: horizon)
+            more: page.hasMore, changes: page.changes, rejected: rejected, horizon: horizon,
+            lineage: startsOver ? lineage : nil)
     }
 
     package struct Page: Sendable, Equatable {

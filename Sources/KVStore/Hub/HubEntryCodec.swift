@@ -3,10 +3,33 @@ import Foundation
 /// What the daemon keeps on disk: one of these in each frame of its log.
 enum HubEntry: Equatable {
     case record(StoreID, Hub.Entry)
-    /// A store's epoch, last sequence number and horizon.
-    case store(StoreID, epoch: String, sequence: UInt64, horizon: UInt64)
+    /// A store's epochs, last sequence number, horizon and greatest stamp.
+    case store(StoreID, State)
     /// A tombstone has been dropped.
     case forgotten(StoreID, key: String)
+
+    struct State: Equatable {
+        var epochs: [Hub.Epoch]
+        var sequence: UInt64
+        var horizon: UInt64
+        var clockMilliseconds: Int64
+
+        init(
+            epochs: [Hub.Epoch], sequence: UInt64 = 0, horizon: UInt64 = 0,
+            clockMilliseconds: Int64 = 0
+        ) {
+            self.epochs = epochs
+            self.sequence = sequence
+            self.horizon = horizon
+            self.clockMilliseconds = clockMilliseconds
+        }
+
+        init(_ hub: Hub) {
+            self.init(
+                epochs: hub.epochs, sequence: hub.sequence, horizon: hub.horizon,
+                clockMilliseconds: hub.clockMilliseconds)
+        }
+    }
 }
 
 /// A store of an account.
@@ -29,7 +52,8 @@ package struct StoreID: Sendable, Hashable, Comparable {
 // Every payload starts with the store: 0 1 bytes of the account · 1 1 bytes of the store's name · the two texts. Then:
 //
 // Kind 1, a key:       8 sequence number · 20 stamp · 1 flags (4 removed) · 2 bytes of the key · the key, the value
-// Kind 2, a store:     8 last sequence number · 8 horizon · the epoch
+// Kind 2, a store:     8 last sequence number · 8 horizon · 8 greatest milliseconds of a stamp · for each epoch, oldest
+//                      first: 8 the sequence number before it · 1 flags (1 broken) · 1 bytes of its name · the name
 // Kind 3, forgotten:   the key
 extension HubEntry {
     private enum Kind {
@@ -50,11 +74,17 @@ extension HubEntry {
             bytes.append(contentsOf: key)
             if case .value(let data) = entry.record.content { bytes.append(contentsOf: data) }
             return LogPayload(kind: Kind.record, bytes: bytes)
-        case .store(let store, let epoch, let sequence, let horizon):
+        case .store(let store, let state):
             var bytes = Self.start(store)
-            bytes.append(littleEndian: sequence)
-            bytes.append(littleEndian: horizon)
-            bytes.append(contentsOf: epoch.utf8)
+            bytes.append(littleEndian: state.sequence)
+            bytes.append(littleEndian: state.horizon)
+            bytes.append(littleEndian: state.clockMilliseconds)
+            for epoch in state.epochs {
+                bytes.append(littleEndian: epoch.start)
+                bytes.append(epoch.isBroken ? 1 : 0)
+                bytes.append(UInt8(epoch.id.utf8.count))
+                bytes.append(contentsOf: epoch.id.utf8)
+            }
             return LogPayload(kind: Kind.store, bytes: bytes)
         case .forgotten(let store, let key):
             return LogPayload(kind: Kind.forgotten, bytes: Self.start(store) + Array(key.utf8))
@@ -94,15 +124,36 @@ extension HubEntry {
                 store,
                 Hub.Entry(record: record, sequence: bytes.littleEndian(UInt64.self, at: start)))
         case Kind.store:
-            guard bytes.count >= start + 16, let epoch = bytes.text(start + 16..<bytes.count)
+            guard bytes.count > start + 24, let epochs = Self.epochs(in: bytes, from: start + 24)
             else { return nil }
             self = .store(
-                store, epoch: epoch, sequence: bytes.littleEndian(UInt64.self, at: start),
-                horizon: bytes.littleEndian(UInt64.self, at: start + 8))
+                store,
+                State(
+                    epochs: epochs, sequence: bytes.littleEndian(UInt64.self, at: start),
+                    horizon: bytes.littleEndian(UInt64.self, at: start + 8),
+                    clockMilliseconds: bytes.littleEndian(Int64.self, at: start + 16)))
         case Kind.forgotten:
             guard let key = bytes.text(start..<bytes.count) else { return nil }
             self = .forgotten(store, key: key)
         default: return nil
         }
+    }
+
+    private static func epochs(
+        in bytes: UnsafeRawBufferPointer, from start: Int
+    ) -> [Hub.Epoch]? {
+        var epochs: [Hub.Epoch] = []
+        var place = start
+        while place < bytes.count {
+            guard place + 10 <= bytes.count else { return nil }
+            let end = place + 10 + Int(bytes[place + 9])
+            guard end <= bytes.count, let id = bytes.text(place + 10..<end) else { return nil }
+            epochs.append(
+                Hub.Epoch(
+                    id: id, start: bytes.littleEndian(UInt64.self, at: place),
+                    isBroken: bytes[place + 8] & 1 != 0))
+            place = end
+        }
+        return epochs
     }
 }

@@ -32,6 +32,8 @@ package final class HubLedger {
     private let options: Options
     private var stores: [StoreID: Store] = [:]
     private var random: SplitMix64
+    /// Stores whose present epoch has begun since the log was opened.
+    private var begun: Set<StoreID> = []
     /// Stores with appended entries that no sync has covered.
     private var unsynced: Set<StoreID> = []
     /// Bytes of all values.
@@ -74,9 +76,9 @@ package final class HubLedger {
         self.stores = stores
         liveByteCount = stores.values.reduce(0) { $0 + $1.hub.byteCount }
         liveFrameByteCount = stores.reduce(0) { total, store in
-            store.value.hub.entries.values.reduce(total) {
-                $0 + Self.frameByteCount($1, of: store.key)
-            }
+            store.value.hub.entries.values.reduce(
+                total + Self.stateFrameByteCount(store.value.hub, of: store.key)
+            ) { $0 + Self.frameByteCount($1, of: store.key) }
         }
         // Most likely nobody was told of what has been cut. If a byte of the disk changed instead, a replica has
         // what is missing here, and must not take new numbers for those it knows.
@@ -90,6 +92,12 @@ package final class HubLedger {
         FrameFormat.byteCount(
             payload: 33 + id.account.utf8.count + id.name.utf8.count
                 + entry.record.key.utf8.count + entry.record.content.byteCount)
+    }
+
+    private static func stateFrameByteCount(_ hub: Hub, of id: StoreID) -> Int {
+        FrameFormat.byteCount(
+            payload: 26 + id.account.utf8.count + id.name.utf8.count
+                + hub.epochs.reduce(0) { $0 + 10 + $1.id.utf8.count })
     }
 
     /// Bytes of the frames of these keys as they stand in memory.
@@ -106,9 +114,11 @@ package final class HubLedger {
         case .record(let id, let entry):
             stores[id, default: Store(hub: Hub(epoch: ""), durableSequence: 0)].hub.load(entry)
             stores[id]!.places[entry.record.key] = place
-        case .store(let id, let epoch, let sequence, let horizon):
+        case .store(let id, let state):
             stores[id, default: Store(hub: Hub(epoch: ""), durableSequence: 0)].hub
-                .load(epoch: epoch, sequence: sequence, horizon: horizon)
+                .load(
+                    epochs: state.epochs, sequence: state.sequence, horizon: state.horizon,
+                    clockMilliseconds: state.clockMilliseconds)
             stores[id]!.statePlace = place
         case .forgotten(let id, let key):
             stores[id]?.hub.forget(key)
@@ -123,16 +133,13 @@ package final class HubLedger {
         _ request: SyncRequest, to id: StoreID, now: Int64
     ) throws(Fault) -> SyncResponse {
         if stores[id] == nil { try open(id) }
-        if request.epoch == stores[id]!.hub.epoch, request.since > stores[id]!.hub.sequence {
-            // The reader has seen numbers that this history has not given: it went back in time.
-            try renewEpoch(of: id)
-        }
         let plan = stores[id]!.hub.plan(request.changes, now: now)
         let growth = plan.accepted.reduce(0) { $0 + $1.record.content.byteCount }
         if growth > 0, liveByteCount + growth > options.liveByteLimit {
             throw .full(limit: options.liveByteLimit)
         }
-        try append(plan.accepted.map { .record(id, $0) })
+        try append(beginning(of: id, with: plan) + plan.accepted.map { .record(id, $0) })
+        if !plan.accepted.isEmpty { begun.insert(id) }
         let keys = Set(plan.accepted.map(\.record.key))
         let before = (stores[id]!.hub.byteCount, frameByteCount(ofKeys: keys, of: id))
         stores[id]!.hub.commit(plan)
@@ -170,31 +177,49 @@ package final class HubLedger {
         for entry in expired { hub.forget(entry.record.key) }
         // The horizon goes first: without it a removal would be forgotten unnoticed.
         try append(
-            [.store(id, epoch: hub.epoch, sequence: hub.sequence, horizon: hub.horizon)]
+            [.store(id, HubEntry.State(hub))]
                 + expired.map { .forgotten(id, key: $0.record.key) })
         for entry in expired { stores[id]!.places[entry.record.key] = nil }
         liveFrameByteCount -= frameByteCount(ofKeys: Set(expired.map(\.record.key)), of: id)
         stores[id]!.hub = hub
     }
 
-    /// Starts a new history for every store, after a restore from a backup.
+    /// Begins an epoch of every store and has all readers start over, after what the log held may have been lost.
     package func renewEpochs() throws(Fault) {
         for id in stores.keys.sorted() { try renewEpoch(of: id) }
     }
 
     private func open(_ id: StoreID) throws(Fault) {
-        let epoch = newEpoch()
-        try append([.store(id, epoch: epoch, sequence: 0, horizon: 0)])
+        try append([.store(id, HubEntry.State(epochs: [newEpoch(after: 0)]))])
+        begun.insert(id)
     }
+
+    /// The first change after a start begins an epoch.
+    private func beginning(of id: StoreID, with plan: Hub.Plan) -> [HubEntry] {
+        guard !plan.accepted.isEmpty, !begun.contains(id), let hub = stores[id]?.hub else {
+            return []
+        }
+        var state = HubEntry.State(hub)
+        state.epochs.append(newEpoch(after: hub.sequence))
+        state.epochs = state.epochs.suffix(Self.epochCount)
+        return [.store(id, state)]
+    }
+
+    /// Epochs that are remembered: a replica that has missed more starts downloads everything.
+    private static let epochCount = 32
 
     private func renewEpoch(of id: StoreID) throws(Fault) {
-        let hub = stores[id]!.hub
-        try append([
-            .store(id, epoch: newEpoch(), sequence: hub.sequence, horizon: hub.horizon)
-        ])
+        var state = HubEntry.State(stores[id]!.hub)
+        for index in state.epochs.indices { state.epochs[index].isBroken = true }
+        state.epochs.append(newEpoch(after: state.sequence))
+        state.epochs = state.epochs.suffix(Self.epochCount)
+        try append([.store(id, state)])
+        begun.insert(id)
     }
 
-    private func newEpoch() -> String { ReplicaID(rawValue: random.next()).description }
+    private func newEpoch(after sequence: UInt64) -> Hub.Epoch {
+        Hub.Epoch(id: ReplicaID(rawValue: random.next()).description, start: sequence)
+    }
 
     /// Appends entries; those about a store itself take effect at once, records with the caller's commit.
     private func append(_ entries: [HubEntry]) throws(Fault) {
@@ -210,8 +235,10 @@ package final class HubLedger {
             case .record(let id, let entry):
                 stores[id]!.places[entry.record.key] = place
                 unsynced.insert(id)
-            case .store(let id, _, _, _):
+            case .store(let id, _):
+                let before = stores[id].map { Self.stateFrameByteCount($0.hub, of: id) } ?? 0
                 Self.replay(entry, at: place, into: &stores)
+                liveFrameByteCount += Self.stateFrameByteCount(stores[id]!.hub, of: id) - before
                 unsynced.insert(id)
             case .forgotten: break
             }
@@ -273,11 +300,9 @@ package final class HubLedger {
             switch entry {
             case .record(let id, let record):
                 if stores[id]?.places[record.record.key] == frame.position { moved.append(entry) }
-            case .store(let id, _, _, _):
+            case .store(let id, _):
                 if stores[id]?.statePlace == frame.position, let hub = stores[id]?.hub {
-                    moved.append(
-                        .store(
-                            id, epoch: hub.epoch, sequence: hub.sequence, horizon: hub.horizon))
+                    moved.append(.store(id, HubEntry.State(hub)))
                 }
             case .forgotten: break
             }
@@ -286,7 +311,7 @@ package final class HubLedger {
         for (entry, place) in zip(moved, positions) {
             switch entry {
             case .record(let id, let entry): stores[id]!.places[entry.record.key] = place
-            case .store(let id, _, _, _): stores[id]!.statePlace = place
+            case .store(let id, _): stores[id]!.statePlace = place
             case .forgotten: break
             }
         }

@@ -18,6 +18,7 @@ package final class DurableReplica {
     private var hasNews = false
     /// Whether memory may hold what the log does not.
     private var isStale = false
+    private var random: SplitMix64
 
     package struct Options: Sendable {
         package var limits = StoreLimits()
@@ -40,6 +41,7 @@ package final class DurableReplica {
         var replica = Replica(
             id: ReplicaID(rawValue: random.next()), limits: options.limits,
             notificationKeyCount: options.notificationKeyCount, seed: random.next())
+        _ = replica.settle(in: storage.identity, newID: replica.id)
         log = SegmentedLog(
             storage: storage,
             options: SegmentedLog.Options(
@@ -57,6 +59,7 @@ package final class DurableReplica {
         }
         if let unknown { throw .damaged(unknown) }
         self.replica = replica
+        self.random = random
         self.isIdentified = isIdentified
         self.options = options
         if !recovery.damage.isEmpty { try startOver() }
@@ -74,9 +77,12 @@ package final class DurableReplica {
             if let unreadable { throw .damaged(unreadable) }
             if isStale { try restore(replica.session) }
             let session = replica.session
-            effects = body(&replica, now)
             do throws(LogError) {
-                try append(effects)
+                let newID = ReplicaID(rawValue: random.next())
+                let isNew = replica.settle(in: log.storage.identity, newID: newID)
+                let before = replica.currentState
+                effects = body(&replica, now)
+                try append(effects, behind: isNew || !isIdentified ? before : nil)
             } catch {
                 try restore(session)
                 throw error
@@ -121,12 +127,15 @@ package final class DurableReplica {
         return replica.notifications(.serverChange, changed.filter { known.insert($0).inserted })
     }
 
-    private func append(_ effects: [Effect]) throws(LogError) {
+    /// A first state is written by itself, as it was before the entries: a torn write keeps any number of them, and
+    /// a cursor must not be there without the records that it covers.
+    private func append(_ effects: [Effect], behind first: ReplicaState?) throws(LogError) {
         var payloads: [LogPayload] = []
         for case .append(let entry) in effects { payloads.append(entry.payload) }
         guard !payloads.isEmpty else { return }
-        if !isIdentified {
-            payloads.insert(ReplicaEntry.state(replica.currentState).payload, at: 0)
+        if let first {
+            try log.append([ReplicaEntry.state(first).payload])
+            isIdentified = true
         }
         try log.append(payloads)
         isIdentified = true
@@ -155,7 +164,7 @@ package final class DurableReplica {
     private func startOver() throws(LogError) {
         try log.exclusively(visit: takeIn) { () throws(LogError) in
             if let unreadable { throw .damaged(unreadable) }
-            replica.forgetProgress()
+            replica.forgetProgress(isStateLost: !isIdentified)
             _ = try log.rewrite(replica.entries.map(\.payload))
         }
         changed = []

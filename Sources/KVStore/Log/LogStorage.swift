@@ -29,6 +29,9 @@ package protocol LogStorage: AnyObject, Sendable {
     /// Takes the lock if nobody holds it; false when another process does.
     func lockIfFree() throws(StorageFailure) -> Bool
 
+    /// A number that a copy of the storage, or one that was put back from a backup, does not have.
+    var identity: UInt64 { get }
+
     /// What to call a segment in an error.
     func path(segment: UInt64) -> String
 }

@@ -7,7 +7,8 @@ import Foundation
 // Kind 2, acknowledged:    0 20 stamp · 20 the key
 // Kind 3, state:           0 8 replica id · 8 8 clock milliseconds · 16 4 clock counter · 20 8 offset to the daemon's
 //                          clock in milliseconds · 28 8 cursor · 36 8 last sync in milliseconds since 1970, or the
-//                          least number for never · 44 1 flags (1 first download completed, 2 epoch known) · 45 the epoch
+//                          least number for never · 44 1 flags (1 first download completed, 2 epoch known) · 45 8 home ·
+//                          53 8, 61 4 milliseconds and counter of the greatest stamp that the daemon has · 65 the epoch
 //
 // A stamp: 8 milliseconds, 4 counter, 8 replica id.
 //
@@ -39,12 +40,15 @@ extension ReplicaEntry {
             return LogPayload(kind: Kind.acknowledged, bytes: bytes)
         case .state(let state):
             bytes.append(littleEndian: state.replica.rawValue)
-            bytes.append(littleEndian: state.clockMilliseconds)
-            bytes.append(littleEndian: state.clockCounter)
+            bytes.append(littleEndian: state.clock.milliseconds)
+            bytes.append(littleEndian: state.clock.counter)
             bytes.append(littleEndian: state.offsetMilliseconds)
             bytes.append(littleEndian: state.cursor)
             bytes.append(littleEndian: state.lastSyncMilliseconds ?? .min)
             bytes.append((state.initialSyncCompleted ? 1 : 0) | (state.epoch == nil ? 0 : 2))
+            bytes.append(littleEndian: state.home)
+            bytes.append(littleEndian: state.confirmed.milliseconds)
+            bytes.append(littleEndian: state.confirmed.counter)
             bytes.append(contentsOf: (state.epoch ?? "").utf8)
             return LogPayload(kind: Kind.state, bytes: bytes)
         }
@@ -68,15 +72,16 @@ extension ReplicaEntry {
             guard bytes.count >= 20, let key = bytes.text(20..<bytes.count) else { return nil }
             self = .acknowledged(key: key, stamp: bytes.stamp(at: 0))
         case Kind.state:
-            guard bytes.count >= 45, let epoch = bytes.text(45..<bytes.count) else { return nil }
+            guard bytes.count >= 65, let epoch = bytes.text(65..<bytes.count) else { return nil }
             var state = ReplicaState(
                 replica: ReplicaID(rawValue: bytes.littleEndian(UInt64.self, at: 0)))
-            state.clockMilliseconds = bytes.littleEndian(Int64.self, at: 8)
-            state.clockCounter = bytes.littleEndian(UInt32.self, at: 16)
+            state.clock = bytes.reading(at: 8)
+            state.confirmed = bytes.reading(at: 53)
             state.offsetMilliseconds = bytes.littleEndian(Int64.self, at: 20)
             state.cursor = bytes.littleEndian(UInt64.self, at: 28)
             let lastSync = bytes.littleEndian(Int64.self, at: 36)
             state.lastSyncMilliseconds = lastSync == .min ? nil : lastSync
+            state.home = bytes.littleEndian(UInt64.self, at: 45)
             state.initialSyncCompleted = bytes[44] & 1 != 0
             state.epoch = bytes[44] & 2 != 0 ? epoch : nil
             self = .state(state)
@@ -100,6 +105,13 @@ extension UnsafeRawBufferPointer {
             milliseconds: Int64(clamping: littleEndian(UInt64.self, at: offset)),
             counter: littleEndian(UInt32.self, at: offset + 8),
             replica: ReplicaID(rawValue: littleEndian(UInt64.self, at: offset + 12)))
+    }
+
+    /// The clock reading in the 12 bytes at `offset`, which must lie inside.
+    fileprivate func reading(at offset: Int) -> HybridClock.Reading {
+        HybridClock.Reading(
+            milliseconds: littleEndian(Int64.self, at: offset),
+            counter: littleEndian(UInt32.self, at: offset + 8))
     }
 
     /// The UTF-8 text in `range`; nil when it is not UTF-8.

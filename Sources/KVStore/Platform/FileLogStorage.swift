@@ -6,6 +6,9 @@ package final class FileLogStorage: LogStorage {
     private let directory: Descriptor
     private let lockFile: Descriptor
     private let root: String
+    /// Made of the machine's id and the inode numbers of the folder and its lock file. Files that are copied over these
+    /// in place keep it: there is nothing to tell such a restore by.
+    package let identity: UInt64
 
     /// Opens the directory, which is made with its parents where it is missing.
     package init(directory path: String) throws(StorageFailure) {
@@ -22,6 +25,7 @@ package final class FileLogStorage: LogStorage {
         directory = try Descriptor(opening: path, flags: O_RDONLY | O_DIRECTORY)
         lockFile = try Descriptor(
             opening: "lock", in: directory, root: path, flags: O_RDWR | O_CREAT)
+        identity = Self.identity(of: [try directory.inode(), try lockFile.inode()])
     }
 
     package func segments() throws(StorageFailure) -> [UInt64] {
@@ -127,6 +131,21 @@ package final class FileLogStorage: LogStorage {
         guard fsync(directory.raw) == 0 else { throw .current("sync", path: root) }
     }
 
+    /// FNV-1a over the machine's id, where the system has one, and the numbers.
+    private static func identity(of numbers: [UInt64]) -> UInt64 {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        func add(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        for byte in FileManager.default.contents(atPath: "/etc/machine-id")?.prefix(64) ?? Data() {
+            add(byte)
+        }
+        for number in numbers {
+            for shift in stride(from: 0, to: 64, by: 8) {
+                add(UInt8(truncatingIfNeeded: number >> UInt64(shift)))
+            }
+        }
+        return hash
+    }
+
     private static func name(of segment: UInt64) -> String {
         let digits = String(segment, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits + ".log"
@@ -212,6 +231,12 @@ private final class Descriptor: @unchecked Sendable {
     }
 
     deinit { if raw >= 0 { close(raw) } }
+
+    func inode() throws(StorageFailure) -> UInt64 {
+        var status = stat()
+        guard fstat(raw, &status) == 0 else { throw .current("read the number of", path: path) }
+        return UInt64(status.st_ino)
+    }
 }
 
 extension StorageFailure {

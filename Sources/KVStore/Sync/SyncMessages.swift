@@ -69,6 +69,8 @@ public struct SyncRequest: Sendable, Codable, Equatable {
 }
 
 public struct SyncResponse: Sendable, Codable, Equatable {
+    /// The daemon's present epoch; where the answer goes on from the request's cursor, that cursor's history
+    /// has gone over into it.
     public var epoch: String
     /// What to send as `since` next.
     public var cursor: UInt64
@@ -82,11 +84,16 @@ public struct SyncResponse: Sendable, Codable, Equatable {
     public var more: Bool
     public var changes: [SyncChange]
     public var rejected: [SyncRejection]
+    /// With `initial`: the epochs that make up the daemon's history. A replica whose epoch and cursor are
+    /// not in it has seen changes that the daemon has lost.
+    public var lineage: [SyncEpoch]?
 
     public init(
         epoch: String, cursor: UInt64, serverTime: Int64, initial: Bool, more: Bool,
-        changes: [SyncChange], rejected: [SyncRejection] = [], horizon: UInt64? = nil
+        changes: [SyncChange], rejected: [SyncRejection] = [], horizon: UInt64? = nil,
+        lineage: [SyncEpoch]? = nil
     ) {
+        self.lineage = lineage
         self.horizon = horizon
         self.epoch = epoch
         self.cursor = cursor
@@ -95,6 +102,18 @@ public struct SyncResponse: Sendable, Codable, Equatable {
         self.more = more
         self.changes = changes
         self.rejected = rejected
+    }
+}
+
+/// A part of a store's history.
+public struct SyncEpoch: Sendable, Codable, Equatable {
+    public var epoch: String
+    /// The last sequence number given in it.
+    public var end: UInt64
+
+    public init(epoch: String, end: UInt64) {
+        self.epoch = epoch
+        self.end = end
     }
 }
 
@@ -107,6 +126,8 @@ public struct SyncRejection: Sendable, Codable, Equatable {
     public var limit: Int64?
     /// The stamp that was refused: a newer write of the key is not meant.
     public var stamp: String?
+    /// With "clock": the stamp of what the daemon has under the key.
+    public var present: String?
 
     public static let quota = "quota"
     public static let clock = "clock"
@@ -114,7 +135,11 @@ public struct SyncRejection: Sendable, Codable, Equatable {
     /// A newer record is there, and there was no room for it in this answer: send the change again.
     public static let again = "again"
 
-    public init(key: String, reason: String, limit: Int64? = nil, stamp: String? = nil) {
+    public init(
+        key: String, reason: String, limit: Int64? = nil, stamp: String? = nil,
+        present: String? = nil
+    ) {
+        self.present = present
         self.key = key
         self.reason = reason
         self.limit = limit

@@ -38,10 +38,14 @@ package final class SimulatedDisk: @unchecked Sendable {
     private var segments: [UInt64: Content] = [:]
     private var removed: [ObjectIdentifier: Content] = [:]
     private var random: SplitMix64
+    private(set) var identity: UInt64
 
     static let sectorByteCount = 512
 
-    package init(seed: UInt64) { random = SplitMix64(seed: seed) }
+    package init(seed: UInt64) {
+        random = SplitMix64(seed: seed)
+        identity = random.next()
+    }
 
     /// What a process opens the disk with.
     package func storage() -> any LogStorage { SimulatedStorage(disk: self) }
@@ -92,6 +96,7 @@ package final class SimulatedDisk: @unchecked Sendable {
 
     package func restore(_ snapshot: [UInt64: [UInt8]]) {
         segments = snapshot.mapValues { Content(durable: $0, current: $0) }
+        identity = random.next()
         processEnded()
     }
 

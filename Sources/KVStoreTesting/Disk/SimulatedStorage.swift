@@ -30,6 +30,7 @@ final class SimulatedStorage: LogStorage, @unchecked Sendable {
     func lock() throws(StorageFailure) { try disk.lock() }
     func unlock() { disk.unlock() }
     func lockIfFree() throws(StorageFailure) -> Bool { try disk.lockIfFree() }
+    var identity: UInt64 { disk.identity }
     func path(segment: UInt64) -> String { disk.path(segment) }
 }
 

@@ -13,19 +13,36 @@ struct SimulatedProcess {
     var isFlushDue = false
 }
 
-/// A machine with a disk, a clock and up to two programs.
+/// A machine's folder for the store of one account, with up to two programs that have it open.
 struct SimulatedDevice {
     let disk: SimulatedDisk
+    let store: StoreID
     /// What its clock is wrong by, in milliseconds.
     var clockError: Int64 = 0
+    /// Nothing gets through in either direction.
     var isPartitioned = false
+    /// What the device sends arrives, and nothing comes back.
+    var isDeaf = false
+    var isSignedIn = true
     var processes: [SimulatedProcess?]
-    /// The greatest stamp given out, per replica id.
-    var lastStamps: [ReplicaID: Stamp] = [:]
+    var backup: [UInt64: [UInt8]]?
+    /// Ids that its replica has had.
+    var replicaIDs: Set<ReplicaID> = []
     /// Records that the next program to open the replica must find, or newer ones of their keys.
     var mustHave: [Record] = []
     /// What the last successful sync covered, by key.
     var flushed: [String: Record] = [:]
     /// Whether bytes of its disk have been changed from outside.
     var wasDamaged = false
+    /// Whether the daemon has refused stamps of it, which were then given anew.
+    var hasRestamped = false
+    /// How often its folder was replaced by another.
+    var replacementCount = 0
+
+    /// Its folder now holds other files.
+    mutating func wasReplaced() {
+        mustHave = []
+        flushed = [:]
+        replacementCount += 1
+    }
 }

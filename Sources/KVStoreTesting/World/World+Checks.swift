@@ -23,7 +23,8 @@ extension World {
     /// What a killed program had in its log, and what a sync covered before a power failure, is there.
     func checkRecovered(_ durable: DurableReplica, on device: Int) throws(Violation) {
         defer { devices[device].mustHave = [] }
-        guard !devices[device].wasDamaged, clockRefusals == 0 else { return }
+        let forgotten = facts[devices[device].store]?.forgotten ?? [:]
+        guard !devices[device].wasDamaged, !devices[device].hasRestamped else { return }
         var found: [String: Record] = [:]
         for record in durable.replica.records { found[record.key] = record }
         for record in devices[device].mustHave {
@@ -42,97 +43,75 @@ extension World {
     func checkStamp(
         ofKey key: String, at address: ProcessAddress, unless before: Stamp?
     ) throws(Violation) {
-        guard clockRefusals == 0, !devices[address.device].wasDamaged,
+        let device = devices[address.device]
+        guard !device.hasRestamped, !device.wasDamaged,
             let replica = self[address]?.durable.replica,
             let record = replica.records.first(where: { $0.key == key }),
             record.stamp.replica == replica.id, record.stamp != before
         else { return }
-        let last = devices[address.device].lastStamps[replica.id]
-        if let last, record.stamp <= last {
+        if let last = lastStamps[replica.id], record.stamp <= last {
             throw violation(
                 "stamps of one replica increase", "\(name(address)) \(record.stamp) after \(last)")
         }
-        devices[address.device].lastStamps[replica.id] = record.stamp
+        lastStamps[replica.id] = record.stamp
+        devices[address.device].replicaIDs.insert(replica.id)
     }
 
-    func checkIdempotence(of request: SyncRequest) throws(Violation) {
-        guard let hub = daemon.hub else { return }
-        let again = hub.plan(request.changes, now: daemonTime)
-        if !again.accepted.isEmpty {
-            throw violation("a repeated request changes nothing", "\(again.accepted.count) again")
+    /// What the daemon took in from a request is in its history; the same request changes nothing more; a stamp
+    /// means one write.
+    func checkTaken(_ request: SyncRequest, into store: StoreID) throws(Violation) {
+        guard let hub = daemon.hub(store) else { return }
+        if !hub.plan(request.changes, now: daemonTime).accepted.isEmpty {
+            throw violation("a repeated request changes nothing", "\(request.changes.map(\.key))")
         }
+        var facts = facts[store] ?? StoreFacts()
+        for change in request.changes {
+            guard let entry = hub.entries[change.key] else { continue }
+            facts.take(entry)
+            let place = StoreFacts.Place(key: change.key, stamp: entry.record.stamp)
+            let first = facts.firstOfStamp[place] ?? entry.record
+            facts.firstOfStamp[place] = first
+            // A removal that nobody remembers leaves the stamp of what it removed.
+            if first != entry.record, first.content != .tombstone,
+                entry.record.content != .tombstone
+            {
+                throw violation("a stamp means one write", "\(entry.record.key) \(change.stamp)")
+            }
+        }
+        self.facts[store] = facts
     }
 
     /// Called after every sync of the daemon: all it holds is durable now.
     func noteAcknowledged() {
-        for entry in (daemon.hub?.entries ?? [:]).values {
-            everHeld.insert(entry.record)
-            if let known = acknowledged[entry.record.key], !entry.record.supersedes(known) {
-                continue
+        for store in stores {
+            var facts = facts[store] ?? StoreFacts()
+            for entry in (daemon.hub(store)?.entries ?? [:]).values {
+                facts.everHeld.insert(entry.record)
+                if let known = facts.acknowledged[entry.record.key],
+                    !entry.record.supersedes(known)
+                {
+                    continue
+                }
+                facts.acknowledged[entry.record.key] = entry.record
             }
-            acknowledged[entry.record.key] = entry.record
+            self.facts[store] = facts
         }
     }
 
     /// The daemon holds what it acknowledged, or something newer.
     func checkAcknowledged() throws(Violation) {
-        guard let hub = daemon.hub else {
-            if let lost = acknowledged.values.first {
-                throw violation("nothing acknowledged is lost", "the whole store, with \(lost.key)")
-            }
-            return
-        }
-        for record in acknowledged.values {
-            // After its removal has been forgotten a key is as if it had never been.
-            if let removal = forgotten[record.key], removal >= record.stamp { continue }
-            if let held = hub.entries[record.key]?.record {
-                if record.supersedes(held) {
-                    throw violation(
-                        "nothing acknowledged is lost",
-                        "\(record.key) \(record.stamp), now \(held.stamp)")
+        for store in stores {
+            let held = daemon.hub(store)?.entries ?? [:]
+            for record in (facts[store]?.acknowledged ?? [:]).values {
+                // After its removal has been forgotten a key is as if it had never been.
+                if let removal = facts[store]?.forgotten[record.key], removal >= record.stamp {
+                    continue
                 }
-            } else {
-                throw violation("nothing acknowledged is lost", "\(record.key) \(record.stamp)")
-            }
-        }
-    }
-
-    /// In a healed world everybody has the same, and it is what had to win.
-    func checkRest() throws(Violation) {
-        if let pendingViolation { throw pendingViolation }
-        try checkAcknowledged()
-        guard let hub = daemon.hub else { return }
-        var visible: [String: Record.Content] = [:]
-        for entry in hub.entries.values {
-            if case .value = entry.record.content {
-                visible[entry.record.key] = entry.record.content
-            }
-        }
-        for (device, value) in devices.enumerated() {
-            for (index, process) in value.processes.enumerated() {
-                let name = "d\(device)p\(index)"
-                guard let process else { throw violation("programs come back", name) }
-                let replica = process.durable.replica
-                if !replica.initialSyncCompleted {
-                    throw violation("the first download completes", name)
-                }
-                if !replica.pendingKeys.isEmpty {
-                    throw violation(
-                        "pending keys are sent", "\(name) keeps \(replica.pendingKeys.sorted())")
-                }
-                if replica.visibleContents != visible {
-                    let mine = replica.visibleContents
-                    let keys = Set(mine.keys).union(visible.keys).filter { mine[$0] != visible[$0] }
-                    throw violation("all converge", "\(name) differs in \(keys.sorted())")
-                }
-            }
-        }
-        guard !hasRestored, !devices.contains(where: \.wasDamaged) else { return }
-        for (key, stamp) in forgotten {
-            if let record = hub.entries[key]?.record, record.stamp < stamp,
-                buried.contains(record), !resendable.contains(record)
-            {
-                throw violation("no deleted key returns", "\(key) \(record.stamp)")
+                if let present = held[record.key]?.record, !record.supersedes(present) { continue }
+                throw violation(
+                    "nothing acknowledged is lost",
+                    "\(record.key) \(record.stamp), now "
+                        + "\(held[record.key].map { $0.record.stamp.description } ?? "nothing")")
             }
         }
     }

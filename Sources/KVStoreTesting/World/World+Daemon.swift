@@ -11,10 +11,13 @@ extension World {
         } catch {
             note("daemon failed to start", "\(error)")
             daemon.disk.processEnded()
+            if case .damaged = error { try repairDaemon() }
             queue.add(.startDaemon, at: time + delay(100...3_000))
             return
         }
-        note("daemon", "started at \(daemon.hub?.sequence ?? 0)")
+        note("daemon", "started at \(stores.map { daemon.hub($0)?.sequence ?? 0 })")
+        for _ in daemon.ledger?.recovery.cutWrites ?? [] { count("write of the daemon cut") }
+        for store in stores { facts[store, default: StoreFacts()].begin(with: daemon.hub(store)) }
         try checkAcknowledged()
     }
 
@@ -29,12 +32,13 @@ extension World {
     }
 
     private func end(_ stream: SimulatedDaemon.Stream) {
-        let address = ProcessAddress(
-            device: stream.device, process: stream.process, incarnation: stream.incarnation)
         // A half-open connection is noticed late.
-        let notice = options.hasNetworkFaults && isLikely(30) ? delay(5_000...40_000) : 5
+        let isLate = options.hasNetworkFaults && isLikely(30)
+        if isLate { count("end of a stream noticed late") }
+        let notice = isLate ? delay(5_000...40_000) : 5
         queue.add(
-            .streamEnded(address, id: stream.streamID), at: max(stream.lastDelivery, time + notice))
+            .streamEnded(stream.address, id: stream.streamID),
+            at: max(stream.lastDelivery, time + notice))
     }
 
     func receive(
@@ -43,9 +47,10 @@ extension World {
         guard let ledger = daemon.ledger else {
             return reply(.failure(.unreachable("connection refused")), id: id, to: address)
         }
+        let store = devices[address.device].store
         let response: SyncResponse
         do throws(HubLedger.Fault) {
-            response = try ledger.apply(request, to: SimulatedDaemon.store, now: daemonTime)
+            response = try ledger.apply(request, to: store, now: daemonTime)
         } catch {
             note("request failed", "\(error)")
             if case .log(.storage(let failure)) = error, failure.isOutOfSpace,
@@ -61,15 +66,16 @@ extension World {
             "request",
             "\(name(address)) \(request.changes.count) up \(response.changes.count) down "
                 + "cursor \(response.cursor) initial \(response.initial)")
-        try checkIdempotence(of: request)
+        try checkTaken(request, into: store)
         daemon.waiting.append(
-            SimulatedDaemon.Waiting(
-                device: address.device, process: address.process,
-                incarnation: address.incarnation, requestID: id, response: response))
-        if !daemon.isSyncDue {
-            daemon.isSyncDue = true
-            queue.add(.daemonSync, at: time + delay(1...20))
-        }
+            SimulatedDaemon.Waiting(address: address, requestID: id, response: response))
+        scheduleSync()
+    }
+
+    func scheduleSync() {
+        guard !daemon.isSyncDue else { return }
+        daemon.isSyncDue = true
+        queue.add(.daemonSync, at: time + delay(1...20))
     }
 
     /// One disk sync for all requests that wait, then their answers and the news.
@@ -86,7 +92,10 @@ extension World {
                     throw LogError.storage(error)
                 }
             }
-            while ledger.isCompactionDue { try ledger.compactStep() }
+            while ledger.isCompactionDue {
+                try ledger.compactStep()
+                count("compaction step")
+            }
         } catch {
             note("daemon sync failed", "\(error)")
             return daemonEnds()
@@ -96,72 +105,15 @@ extension World {
         daemon.waiting = []
         for answer in waiting {
             reply(
-                .success(answer.response), id: answer.requestID,
-                to: ProcessAddress(
-                    device: answer.device, process: answer.process,
-                    incarnation: answer.incarnation))
+                .success(answer.response), id: answer.requestID, to: answer.address)
         }
-        for index in daemon.streams.indices { feed(index) }
+        for index in daemon.streams.indices { try feedOrWait(index) }
     }
 
     private func reply(
         _ result: Result<SyncResponse, SyncTransportError>, id: UInt64, to address: ProcessAddress
     ) {
-        guard let arrival = arrival(for: address.device) else { return }
+        guard let arrival = arrival(for: address.device, isUp: false) else { return }
         queue.add(.answer(address, id: id, result), at: arrival)
-    }
-
-    // MARK: - Streams
-
-    func openStream(_ address: ProcessAddress, id: UInt64, since: UInt64, epoch: String) {
-        guard self[address]?.streamID == id else { return }
-        guard let hub = daemon.hub else {
-            queue.add(.streamEnded(address, id: id), at: time + 5)
-            return
-        }
-        if hub.startsOver(epoch: epoch, since: since) {
-            queue.add(.stream(address, id: id, .reset), at: time + 5)
-            return
-        }
-        queue.add(.stream(address, id: id, .opened), at: time + 5)
-        daemon.streams.append(
-            SimulatedDaemon.Stream(
-                device: address.device, process: address.process,
-                incarnation: address.incarnation, streamID: id, epoch: epoch, cursor: since,
-                lastDelivery: time + 5))
-        feed(daemon.streams.count - 1)
-    }
-
-    /// Sends a stream what is durable and new to it, in order, until the network breaks it.
-    private func feed(_ index: Int) {
-        guard let ledger = daemon.ledger, let hub = daemon.hub else { return }
-        var stream = daemon.streams[index]
-        defer { daemon.streams[index] = stream }
-        let address = ProcessAddress(
-            device: stream.device, process: stream.process, incarnation: stream.incarnation)
-        guard self[address]?.streamID == stream.streamID else { return }
-        if hub.startsOver(epoch: stream.epoch, since: stream.cursor) {
-            queue.add(
-                .stream(address, id: stream.streamID, .reset), at: max(stream.lastDelivery, time))
-            stream.cursor = hub.sequence
-            stream.epoch = hub.epoch
-            return
-        }
-        let durable = ledger.durableSequence(of: SimulatedDaemon.store)
-        let page = hub.page(after: stream.cursor, through: durable)
-        for change in page.changes {
-            guard let arrival = arrival(for: stream.device) else {
-                // The connection breaks in the middle of the stream; nothing after this gets through.
-                queue.add(
-                    .streamEnded(address, id: stream.streamID),
-                    at: max(stream.lastDelivery, time + delay(10...40_000)))
-                stream.streamID = 0
-                return
-            }
-            stream.lastDelivery = max(stream.lastDelivery, arrival)
-            queue.add(
-                .stream(address, id: stream.streamID, .change(change)), at: stream.lastDelivery)
-        }
-        stream.cursor = page.cursor
     }
 }

@@ -4,10 +4,11 @@ extension World {
     // MARK: - Life of a program
 
     func start(_ device: Int, _ index: Int) throws(Violation) {
-        guard devices[device].processes[index] == nil else { return }
+        guard devices[device].isSignedIn, devices[device].processes[index] == nil else { return }
         var options = DurableReplica.Options()
         options.segmentByteCount = self.options.segmentByteCount
         options.notificationKeyCount = isLikely(30) ? 1 : 50
+        options.limits = self.options.limits
         let durable: DurableReplica
         do throws(LogError) {
             durable = try DurableReplica(
@@ -51,24 +52,11 @@ extension World {
         }
         devices[device].disk.powerFails()
         // Stamps that were lost with it have never left the device.
-        devices[device].lastStamps = [:]
+        for id in devices[device].replicaIDs { lastStamps[id] = nil }
         devices[device].mustHave = Array(devices[device].flushed.values)
     }
 
     // MARK: - Events
-
-    func write(
-        _ content: Record.Content, forKey key: String, at address: ProcessAddress
-    ) throws(Violation) {
-        let before = self[address]?.durable.replica.records.first { $0.key == key }?.stamp
-        try transact(address) { replica, now in
-            replica.write(content, forKey: key, at: now).effects
-        } wrote: { process in
-            process.believed[key] = content == .tombstone ? nil : content
-        }
-        // Removing what is not there writes nothing; every value is another.
-        if content != .tombstone { try checkStamp(ofKey: key, at: address, unless: before) }
-    }
 
     func tell(_ address: ProcessAddress, _ event: Event) throws(Violation) {
         try transact(address) { replica, now in
@@ -77,7 +65,7 @@ extension World {
         }
     }
 
-    private func transact(
+    func transact(
         _ address: ProcessAddress, _ body: (inout Replica, Moment) -> [Effect],
         wrote: (inout SimulatedProcess) -> Void
     ) throws(Violation) {
@@ -172,81 +160,6 @@ extension World {
             devices[address.device].flushed[record.key] = record
         }
         return true
-    }
-
-    // MARK: - Effects
-
-    private func carryOut(_ effects: [Effect], at address: ProcessAddress) throws(Violation) {
-        for effect in effects {
-            guard self[address] != nil else { return }
-            switch effect {
-            case .append: throw violation("order of effects", "an append was handed out")
-            case .notify(let change): try hear(change, at: address)
-            case .send(let request): try send(request, from: address)
-            case .openStream(let since, let epoch):
-                lastID += 1
-                self[address]?.streamID = lastID
-                let id = lastID
-                if let arrival = arrival(for: address.device) {
-                    queue.add(
-                        .openStream(address, id: id, since: since, epoch: epoch), at: arrival)
-                } else {
-                    queue.add(.streamEnded(address, id: id), at: time + 10_000)
-                }
-            case .closeStream: self[address]?.streamID = nil
-            case .wake(let moment):
-                lastID += 1
-                self[address]?.wakeID = lastID
-                queue.add(.wake(address, id: lastID), at: max(time, moment))
-            case .finish: break
-            }
-        }
-    }
-
-    private func hear(_ change: StoreChange, at address: ProcessAddress) throws(Violation) {
-        note("notify", "\(name(address)) \(change.reason.rawValue) \(change.keys.sorted())")
-        guard change.reason != .quotaViolationChange, let process = self[address] else { return }
-        let visible = process.durable.replica.visibleContents
-        for key in change.keys {
-            if process.believed[key] == visible[key], change.keys.count == 1 {
-                counts["notified of an equal value", default: 0] += 1
-            }
-            self[address]?.believed[key] = visible[key]
-        }
-    }
-
-    private func send(_ request: SyncRequest, from address: ProcessAddress) throws(Violation) {
-        guard makeDurable(address), let process = self[address] else { return }
-        if !process.durable.replica.initialSyncCompleted, !request.changes.isEmpty {
-            throw violation(
-                "a fresh install never overwrites",
-                "\(name(address)) sent \(request.changes.count) keys before its first download")
-        }
-        lastID += 1
-        let id = lastID
-        self[address]?.requestID = id
-        note("send", "\(name(address)) since \(request.since) changes \(request.changes.count)")
-        if let arrival = arrival(for: address.device) {
-            queue.add(.request(address, id: id, request, sent: time), at: arrival)
-            if options.hasNetworkFaults, !isHealing, isLikely(10) {
-                note("doubled", "request \(id)")
-                queue.add(
-                    .request(address, id: id, request, sent: time),
-                    at: arrival + delay(1...20_000))
-            }
-        }
-        queue.add(.answer(address, id: id, .failure(.unreachable("timed out"))), at: time + 30_000)
-    }
-
-    /// When a message between a device and the daemon arrives; nil when it is lost.
-    func arrival(for device: Int) -> Int64? {
-        if devices[device].isPartitioned { return nil }
-        guard options.hasNetworkFaults, !isHealing else { return time + delay(1...20) }
-        if isLikely(10) {
-            counts["lost message", default: 0] += 1
-            return nil
-        }
-        return time + (isLikely(20) ? delay(1...20_000) : delay(1...200))
     }
 }
 

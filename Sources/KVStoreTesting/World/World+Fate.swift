@@ -1,63 +1,60 @@
 import KVStore
 
 extension World {
-    /// Something goes wrong, or an operator does something; `chance` is in 0..<34.
+    /// Something goes wrong, or a person does something with a machine; `chance` is in 0..<44.
     func fate(_ chance: Int) throws(Violation) {
         switch chance {
         case 0..<6 where options.hasCrashes:
             if let address = anyProcess() { try kill(address) }
         case 6..<9 where options.hasCrashes: powerFails(anyDevice())
         case 9..<14 where options.hasCrashes: daemonFails(losesPower: chance >= 12)
-        case 14..<19 where options.hasNetworkFaults: togglePartition(anyDevice())
-        case 19..<23 where options.hasClockFaults: stepClock()
-        case 23..<28 where options.hasDiskFaults: failDisk(of: anyDevice())
-        case 28..<30 where options.hasDiskFaults: failDaemonDisk()
-        case 30 where options.hasDiskFaults: flipBit(of: anyDevice())
-        case 31: try collectTombstones()
-        case 32 where options.hasRestores: backUp()
-        case 33 where options.hasRestores: try restore()
+        case 14..<18 where options.hasNetworkFaults: togglePartition(anyDevice())
+        case 18..<20 where options.hasNetworkFaults: toggleDeafness(anyDevice())
+        case 20..<24 where options.hasClockFaults: stepClock()
+        case 24 where options.hasClockFaults: stepDaemonClock()
+        case 25..<30 where options.hasDiskFaults: failDisk(of: anyDevice())
+        case 30..<32 where options.hasDiskFaults: failDaemonDisk()
+        case 32 where options.hasDiskFaults: flipBit(of: anyDevice())
+        case 33 where options.hasRestores: try flipDaemonBit()
+        case 34..<36: try collectTombstones()
+        case 36 where options.hasRestores: backUp()
+        case 37 where options.hasRestores: try restore()
+        case 38..<40 where options.hasAccounts: switchAccount()
+        case 40..<42 where options.hasCopies: replaceFolder(of: anyDevice())
         default: break
         }
     }
 
     private func anyDevice() -> Int { Int.random(in: devices.indices, using: &random) }
 
-    private func daemonFails(losesPower: Bool) {
-        guard daemon.ledger != nil else { return }
-        note(losesPower ? "daemon power failure" : "daemon kill", "")
-        daemonEnds()
-        if losesPower { daemon.disk.powerFails() }
-    }
-
     private func togglePartition(_ device: Int) {
         devices[device].isPartitioned.toggle()
         note("partition", "d\(device) \(devices[device].isPartitioned)")
     }
 
+    private func toggleDeafness(_ device: Int) {
+        devices[device].isDeaf.toggle()
+        note("half-open", "d\(device) \(devices[device].isDeaf)")
+    }
+
+    private static let clockSteps: [Int64] = [900, 45_000, 3_600_000, 86_400_000, 31_536_000_000]
+
     /// A device's clock steps, at times by a day or a year.
     private func stepClock() {
         let device = anyDevice()
-        let sizes: [Int64] = [900, 45_000, 3_600_000, 86_400_000, 31_536_000_000]
-        let size = sizes.randomElement(using: &random)!
+        let size = Self.clockSteps.randomElement(using: &random)!
         devices[device].clockError = Bool.random(using: &random) ? delay(-size...size) : 0
         note("clock", "d\(device) \(devices[device].clockError)")
     }
 
-    private func failDisk(of device: Int) {
-        var faults = SimulatedDisk.Faults()
-        switch Int.random(in: 0..<4, using: &random) {
-        case 0: faults.killInWrite = Int.random(in: 1...6, using: &random)
-        case 1: faults.failSync = Int.random(in: 1...3, using: &random)
-        case 2: faults.failCall = Int.random(in: 1...20, using: &random)
-        default:
-            faults.capacity =
-                options.segmentByteCount * Int.random(in: 0...3, using: &random)
-        }
-        devices[device].disk.faults = faults
-        note("disk", "d\(device) \(faults)")
+    private func stepDaemonClock() {
+        let size = Self.clockSteps.randomElement(using: &random)!
+        daemon.clockError = Bool.random(using: &random) ? delay(-size...size) : 0
+        note("daemon clock", "\(daemon.clockError)")
     }
 
-    private func failDaemonDisk() {
+    /// A fault that strikes at one of the next calls.
+    func drawFaults(segmentCount: Int) -> SimulatedDisk.Faults {
         var faults = SimulatedDisk.Faults()
         switch Int.random(in: 0..<4, using: &random) {
         case 0: faults.killInWrite = Int.random(in: 1...6, using: &random)
@@ -65,10 +62,14 @@ extension World {
         case 2: faults.failCall = Int.random(in: 1...20, using: &random)
         default:
             faults.capacity =
-                options.segmentByteCount * Int.random(in: 0...6, using: &random)
+                options.segmentByteCount * Int.random(in: 0...segmentCount, using: &random)
         }
-        daemon.disk.faults = faults
-        note("daemon disk", "\(faults)")
+        return faults
+    }
+
+    private func failDisk(of device: Int) {
+        devices[device].disk.faults = drawFaults(segmentCount: 3)
+        note("disk", "d\(device) \(devices[device].disk.faults)")
     }
 
     private func flipBit(of device: Int) {
@@ -80,64 +81,68 @@ extension World {
         }
     }
 
-    /// Three months pass for the removals that the daemon knows.
-    private func collectTombstones() throws(Violation) {
-        guard let ledger = daemon.ledger, let before = daemon.hub,
-            devices.allSatisfy({ $0.processes.allSatisfy { $0 != nil } })
-        else { return }
-        do throws(HubLedger.Fault) {
-            try ledger.collectTombstones(
-                of: SimulatedDaemon.store,
-                now: daemonTime + WireLimits.tombstoneMilliseconds + 60_000)
-        } catch {
-            note("collect failed", "\(error)")
-            noteForgotten(before.entries.values.filter { $0.record.content == .tombstone })
-            return daemonEnds()
-        }
-        noteForgotten(before.entries.values.filter { daemon.hub?.entries[$0.record.key] == nil })
-        if !daemon.isSyncDue {
-            daemon.isSyncDue = true
-            queue.add(.daemonSync, at: time + delay(1...20))
+    // MARK: - People and their machines
+
+    /// A machine's account goes, and the other one comes. The replica of the former stays on disk.
+    private func switchAccount() {
+        let machine = Int.random(in: 0..<options.deviceCount, using: &random)
+        let seats = [2 * machine, 2 * machine + 1]
+        for seat in seats {
+            devices[seat].isSignedIn.toggle()
+            note("account", "d\(seat) \(devices[seat].isSignedIn ? "comes" : "goes")")
+            if devices[seat].isSignedIn {
+                for process in devices[seat].processes.indices {
+                    queue.add(.start(device: seat, process: process), at: time + 10)
+                }
+            } else {
+                endPrograms(of: seat)
+            }
         }
     }
 
-    private func noteForgotten(_ entries: [Hub.Entry]) {
-        oldestMessageTime = time
-        buried.formUnion(everHeld)
-        for process in devices.flatMap(\.processes) {
-            guard let replica = process?.durable.replica else { continue }
-            let pending = replica.pendingKeys
-            resendable.formUnion(replica.records.filter { pending.contains($0.key) })
+    private func endPrograms(of device: Int) {
+        for index in devices[device].processes.indices {
+            guard let process = devices[device].processes[index] else { continue }
+            let address = ProcessAddress(
+                device: device, process: index, incarnation: process.incarnation)
+            guard makeDurable(address) else { continue }
+            devices[device].processes[index] = nil
         }
-        for record in entries.map(\.record).sorted(by: { $0.key < $1.key }) {
-            forgotten[record.key] = max(forgotten[record.key] ?? record.stamp, record.stamp)
-            note("forget", "\(record.key) \(record.stamp)")
-        }
+        devices[device].disk.processEnded()
     }
 
-    private func backUp() {
-        guard daemon.ledger != nil else { return }
-        daemon.backup = daemon.disk.snapshot()
-        note("backup", "at \(daemon.hub?.sequence ?? 0)")
-    }
-
-    /// An operator restores the last backup, which starts a new history.
-    private func restore() throws(Violation) {
-        guard let backup = daemon.backup, daemon.ledger != nil else { return }
-        note("restore", "")
-        daemonEnds()
-        daemon.disk.faults = SimulatedDisk.Faults()
-        daemon.disk.restore(backup)
+    /// A folder is copied from another machine, put back from a backup, or lost.
+    private func replaceFolder(of device: Int) {
+        let choice = Int.random(in: 0..<4, using: &random)
+        if choice == 0 {
+            devices[device].backup = devices[device].disk.snapshot()
+            note("replica backup", "d\(device)")
+            return
+        }
+        for index in devices[device].processes.indices
+        where devices[device].processes[index] != nil {
+            ended(device, index)
+        }
+        switch choice {
+        case 1:
+            guard let backup = devices[device].backup else { return }
+            note("replica restored", "d\(device)")
+            devices[device].disk.restore(backup)
+        case 2:
+            let others = devices.indices.filter {
+                $0 != device && devices[$0].store == devices[device].store
+            }
+            guard let other = others.randomElement(using: &random) else { return }
+            note("replica copied", "d\(other) to d\(device)")
+            devices[device].disk.restore(devices[other].disk.snapshot())
+            devices[device].wasDamaged = devices[device].wasDamaged || devices[other].wasDamaged
+            devices[device].hasRestamped =
+                devices[device].hasRestamped || devices[other].hasRestamped
+        default:
+            note("reinstall", "d\(device)")
+            devices[device].disk.restore([:])
+        }
+        devices[device].wasReplaced()
         hasRestored = true
-        acknowledged = [:]
-        forgotten = [:]
-        try startDaemon()
-        do throws(HubLedger.Fault) {
-            try daemon.ledger?.renewEpochs()
-        } catch {
-            throw violation("restore", "\(error)")
-        }
-        daemon.isSyncDue = true
-        try syncDaemon()
     }
 }

@@ -1,4 +1,3 @@
-import Foundation
 import KVStore
 
 /// A world under one seed: devices with programs, a daemon, a network, disks and clocks, all of which may fail. It
@@ -16,6 +15,7 @@ package final class World {
         case answer(ProcessAddress, id: UInt64, Result<SyncResponse, SyncTransportError>)
         case daemonSync
         case openStream(ProcessAddress, id: UInt64, since: UInt64, epoch: String)
+        case look(streamID: UInt64)
         case stream(ProcessAddress, id: UInt64, SyncEvent)
         case streamEnded(ProcessAddress, id: UInt64)
     }
@@ -34,23 +34,18 @@ package final class World {
     var time: Int64 = 0
     var devices: [SimulatedDevice] = []
     var daemon: SimulatedDaemon
+    var facts: [StoreID: StoreFacts] = [:]
     var lastID: UInt64 = 0
     var stepsLeft: Int
     var isHealing = false
-    /// The greatest record of each key that the daemon has acknowledged and must not lose.
-    var acknowledged: [String: Record] = [:]
-    /// Removals that the daemon was allowed to forget, with their stamps.
-    var forgotten: [String: Stamp] = [:]
-    /// Records that a device still had to send when the daemon forgot a removal: they may come back.
-    var resendable: Set<Record> = []
     /// No message lives for the months that a removal is kept: those sent before this time are lost.
     var oldestMessageTime: Int64 = 0
-    /// Records that were gone when the daemon forgot a removal, and must not come back.
-    var buried: Set<Record> = []
-    /// Everything the daemon has ever held.
-    var everHeld: Set<Record> = []
+    /// Whether the daemon has lost a part of its history, or a replica has gone back to an earlier one.
     var hasRestored = false
-    var clockRefusals = 0
+    /// The greatest stamp given out, per replica id.
+    var lastStamps: [ReplicaID: Stamp] = [:]
+    /// How often each folder had been replaced when the daemon last lost its history.
+    var replacementCounts: [Int] = []
     /// Found where it could not be thrown.
     var pendingViolation: Violation?
     /// What happened, by kind, for the report.
@@ -71,17 +66,19 @@ package final class World {
         stepsLeft = self.options.stepCount
     }
 
+    /// The stores of the accounts.
+    var stores: [StoreID] {
+        (options.hasAccounts ? ["one", "two"] : ["one"]).map {
+            StoreID(account: $0, name: "default")
+        }
+    }
+
     /// Runs the world to its end and checks every promise on the way.
     package func run() throws(Violation) {
         queue.add(.startDaemon, at: 0)
-        for device in 0..<options.deviceCount {
-            let processCount = Int.random(in: 1...2, using: &random)
-            devices.append(
-                SimulatedDevice(
-                    disk: SimulatedDisk(seed: random.next()),
-                    processes: Array(repeating: nil, count: processCount)))
-            for process in 0..<processCount {
-                queue.add(.start(device: device, process: process), at: delay(0...2_000))
+        for _ in 0..<options.deviceCount {
+            for (place, store) in stores.enumerated() {
+                addDevice(store, isSignedIn: place == 0)
             }
         }
         queue.add(.step, at: delay(1...500))
@@ -92,6 +89,18 @@ package final class World {
             if let pendingViolation { throw pendingViolation }
         }
         try checkRest()
+    }
+
+    private func addDevice(_ store: StoreID, isSignedIn: Bool) {
+        let processCount = Int.random(in: 1...2, using: &random)
+        devices.append(
+            SimulatedDevice(
+                disk: SimulatedDisk(seed: random.next()), store: store, isSignedIn: isSignedIn,
+                processes: Array(repeating: nil, count: processCount)))
+        for process in 0..<processCount {
+            queue.add(
+                .start(device: devices.count - 1, process: process), at: delay(0...2_000))
+        }
     }
 
     /// When a healed world must have come to rest.
@@ -115,13 +124,17 @@ package final class World {
             self[address]?.requestID = nil
             switch result {
             case .success(let response):
-                clockRefusals += response.rejected.filter { $0.reason == "clock" }.count
+                if response.rejected.contains(where: { $0.reason == SyncRejection.clock }) {
+                    devices[address.device].hasRestamped = true
+                    count("clock refusal")
+                }
                 try tell(address, .answered(response))
             case .failure(let error): try tell(address, .failed(error))
             }
         case .daemonSync: try syncDaemon()
         case .openStream(let address, let id, let since, let epoch):
-            openStream(address, id: id, since: since, epoch: epoch)
+            try openStream(address, id: id, since: since, epoch: epoch)
+        case .look(let streamID): try look(after: streamID)
         case .stream(let address, let id, let event):
             guard self[address]?.streamID == id else { return }
             try tell(address, .stream(event))
@@ -132,43 +145,8 @@ package final class World {
         }
     }
 
-    // MARK: - People and fate
-
-    private func step() throws(Violation) {
-        stepsLeft -= 1
-        if stepsLeft <= 0 { return try heal() }
-        queue.add(.step, at: time + delay(1...4_000))
-        let chance = Int.random(in: 0..<100, using: &random)
-        switch chance {
-        case 0..<60: try writeSomething()
-        case 60..<66:
-            if let address = anyProcess() {
-                lastID += 1
-                try tell(address, .synchronize(waiter: lastID))
-            }
-        default: try fate(chance - 66)
-        }
-    }
-
-    private func writeSomething() throws(Violation) {
-        guard let address = anyProcess() else { return }
-        let key = "k\(Int.random(in: 0..<options.keyCount, using: &random))"
-        let content: Record.Content
-        if Int.random(in: 0..<4, using: &random) == 0 {
-            content = .tombstone
-        } else {
-            let count = Int.random(in: 1...60, using: &random)
-            lastID += 1
-            content = .value(
-                Data((0..<count).map { _ in UInt8.random(in: 0...255, using: &random) })
-                    + Data("\(lastID)".utf8))
-        }
-        note("write", "\(name(address)) \(key) \(content.byteCount)")
-        try write(content, forKey: key, at: address)
-    }
-
     /// Ends all faults, brings everything up and lets the world come to rest.
-    private func heal() throws(Violation) {
+    func heal() throws(Violation) {
         isHealing = true
         healTime = time
         note("heal", "")
@@ -177,6 +155,8 @@ package final class World {
         if daemon.ledger == nil { queue.add(.startDaemon, at: time) }
         for index in devices.indices {
             devices[index].isPartitioned = false
+            devices[index].isDeaf = false
+            devices[index].isSignedIn = true
             devices[index].disk.faults = SimulatedDisk.Faults()
             for process in devices[index].processes.indices {
                 if devices[index].processes[process] == nil {
@@ -204,19 +184,6 @@ package final class World {
         }
     }
 
-    func anyProcess() -> ProcessAddress? {
-        var running: [ProcessAddress] = []
-        for (device, value) in devices.enumerated() {
-            for (index, process) in value.processes.enumerated() {
-                guard let process else { continue }
-                running.append(
-                    ProcessAddress(
-                        device: device, process: index, incarnation: process.incarnation))
-            }
-        }
-        return running.randomElement(using: &random)
-    }
-
     func moment(of device: Int) -> Moment {
         Moment(wall: Self.epochMilliseconds + time + devices[device].clockError, monotonic: time)
     }
@@ -229,8 +196,10 @@ package final class World {
 
     func name(_ address: ProcessAddress) -> String { "d\(address.device)p\(address.process)" }
 
+    func count(_ kind: String) { counts[kind, default: 0] += 1 }
+
     func note(_ kind: String, _ detail: String) {
-        counts[kind, default: 0] += 1
+        count(kind)
         let line = "\(time) \(kind) \(detail)"
         for byte in line.utf8 { traceDigest = (traceDigest ^ UInt64(byte)) &* 0x100_0000_01B3 }
         traceSink?(line)

@@ -1,4 +1,4 @@
-import KVStore
+package import KVStore
 
 /// What a simulated world is made of and what may go wrong in it.
 package struct WorldOptions: Sendable {
@@ -10,8 +10,14 @@ package struct WorldOptions: Sendable {
     package var hasCrashes = true
     package var hasDiskFaults = true
     package var hasClockFaults = true
+    /// Whether the daemon's files are put back from a backup, and bytes of them change.
     package var hasRestores = true
+    /// Whether replica folders are copied, put back from a backup and begun anew.
+    package var hasCopies = true
+    /// Whether there are two accounts between which machines switch.
+    package var hasAccounts = true
     package var segmentByteCount = 4_096
+    package var limits = StoreLimits()
 
     package init() {}
 
@@ -27,5 +33,11 @@ package struct WorldOptions: Sendable {
         hasClockFaults = Bool.random(using: &random)
         hasRestores = Int.random(in: 0..<4, using: &random) == 0
         segmentByteCount = [2_048, 4_096, 16_384].randomElement(using: &random)!
+        hasCopies = Int.random(in: 0..<4, using: &random) == 0
+        hasAccounts = Int.random(in: 0..<4, using: &random) == 0
+        if Int.random(in: 0..<4, using: &random) == 0 {
+            limits.totalByteCount = Int.random(in: 100...2_000, using: &random)
+            limits.keyCount = Int.random(in: 1...4, using: &random)
+        }
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import KVStore
+import ProgramSignals
 
 struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -26,6 +27,7 @@ struct WatchCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        let signals = EndSignals()
         let opened = try options.open(isLive: true)
         defer { opened.store.close() }
         let store = opened.store
@@ -37,7 +39,7 @@ struct WatchCommand: AsyncParsableCommand {
             }
         }
         let ending = Task {
-            for await _ in EndSignals.stream() {}
+            await signals.wait()
             printing.cancel()
         }
         defer {

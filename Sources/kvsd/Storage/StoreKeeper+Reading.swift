@@ -15,7 +15,7 @@ extension StoreKeeper {
     ) async throws(StoreFault) -> StoreNews {
         try await read { keeper throws(StoreFault) in
             guard let hub = keeper.ledger.hub(id) else { return .unknownStore }
-            if hub.startsOver(epoch: epoch, since: position) { return .reset }
+            if hub.endsStream(epoch: epoch, since: position) { return .reset }
             let durable = keeper.ledger.durableSequence(of: id)
             return .page(hub.page(after: position, through: max(position, durable)))
         }

@@ -95,8 +95,9 @@ extension StoreKeeper {
             epoch: request.epoch, since: request.since, horizon: request.horizon)
         let page = hub.page(after: startsOver ? 0 : request.since, through: durable)
         return SyncResponse(
-            epoch: hub.epoch, cursor: page.cursor, serverTime: options.now(),
-            initial: startsOver, more: page.hasMore, changes: page.changes, horizon: hub.horizon)
+            epoch: hub.epoch(at: page.cursor), cursor: page.cursor, serverTime: options.now(),
+            initial: startsOver, more: page.hasMore, changes: page.changes, horizon: hub.horizon,
+            lineage: startsOver ? hub.lineage : nil)
     }
 }
 

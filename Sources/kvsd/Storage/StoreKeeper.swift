@@ -88,12 +88,12 @@ final class StoreKeeper: @unchecked Sendable {
                 if let failure { throw failure }
                 let value = try body(self)
                 group.append { fault in
-                    waiter.resume(fault.map { .failure($0) } ?? .success(value))
                     self.leave()
+                    waiter.resume(fault.map { .failure($0) } ?? .success(value))
                 }
             } catch {
-                waiter.resume(.failure(error))
                 leave()
+                waiter.resume(.failure(error))
                 noteRefusal(error)
             }
             startSync()

@@ -106,7 +106,7 @@ struct ConnectionTests {
         for round in 0..<8 {
             let lines =
                 switch round % 3 {
-                case 0: bench.answer(epoch: "unheard of", cursor: 5)
+                case 0: bench.answer(epoch: "other", cursor: 0, more: true)
                 case 1: bench.answer(cursor: 5, [SyncChange(key: "b", stamp: "x", deleted: true)])
                 default:
                     bench.answer(cursor: 5, [.other(String(repeating: "k", count: 70_000), "1")])

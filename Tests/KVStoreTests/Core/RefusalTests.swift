@@ -16,24 +16,43 @@ struct RefusalTests {
         bench.now.wall += 1_000_000_000
         _ = bench.set("a", "1")
         _ = bench.set("b", "1")
-        _ = bench.answer(cursor: 0)
-        #expect(bench.request?.changes.map(\.key) == ["b"])
-        _ = bench.set("a", "2")
         // The daemon's clock is a billion milliseconds behind this device's.
         let lines = bench.answer(
             rejected: refuse(bench, SyncRejection.clock), ahead: -1_000_000_000)
-        #expect(lines == ["append b=1 pending", "send e 0 b a"])
+        #expect(lines == ["append a=1 pending", "state e 0", "send e 0 a b"])
         let stamps = try #require(bench.request).changes.compactMap { Stamp($0.stamp) }
         #expect(stamps[0].milliseconds == 1_000_000)
-        #expect(bench.replica.state.cursor == 0)
+        _ = bench.set("a", "2")
         // The other key, written in the meantime with a stamp from the future, is refused and mended next.
-        let rejected = refuse(bench, SyncRejection.clock).filter { $0.key == "a" }
+        let rejected = refuse(bench, SyncRejection.clock).filter { $0.key == "b" }
         #expect(
             bench.answer(cursor: 1, rejected: rejected, ahead: -1_000_000_000)
-                == ["acknowledged b", "append a=2 pending", "state e 1", "send e 1 a"])
-        #expect(bench.answer(cursor: 2, ahead: -1_000_000_000) == ["acknowledged a", "state e 2"])
+                == ["append b=1 pending", "state e 1", "send e 1 a b"])
+        let mended = try #require(bench.request).changes.compactMap { Stamp($0.stamp) }
+        #expect(stamps[0] < mended[0] && mended[0] < mended[1])
+        #expect(mended[1].milliseconds == 1_000_000)
+        #expect(
+            bench.answer(cursor: 3, ahead: -1_000_000_000)
+                == ["acknowledged a", "acknowledged b", "state e 3"])
         #expect(bench.replica.pendingKeys == [])
         #expect(bench.values == ["a": "2", "b": "1"])
+    }
+
+    @Test(
+        "a stamp given anew comes after all that the daemon has, also of what was overwritten since"
+    )
+    func afterConfirmed() throws {
+        var bench = ReplicaBench.joined()
+        _ = bench.set("a", "1")
+        let first = try #require(bench.request?.changes.first.flatMap { Stamp($0.stamp) })
+        _ = bench.answer(cursor: 1)
+        bench.now.wall += 1_000_000
+        _ = bench.set("a", "2")
+        // Back to the very millisecond of the first write.
+        _ = bench.answer(
+            rejected: refuse(bench, SyncRejection.clock), ahead: -1_000_000)
+        let second = try #require(bench.request?.changes.first.flatMap { Stamp($0.stamp) })
+        #expect(second > first && second.milliseconds == first.milliseconds)
     }
 
     @Test("a daemon that refuses every stamp is not asked without a pause")

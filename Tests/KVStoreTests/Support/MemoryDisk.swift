@@ -13,6 +13,7 @@ final class MemoryDisk: Sendable {
     }
 
     struct State: Sendable {
+        var identity: UInt64 = 1
         var names: [UInt64: Int] = [:]
         var inodes: [Inode] = []
         var setAside: [String: [UInt8]] = [:]
@@ -84,5 +85,14 @@ final class MemoryDisk: Sendable {
             left.inodes[index] = Inode(content: bytes, synced: bytes)
         }
         return MemoryDisk(left)
+    }
+}
+
+extension MemoryDisk {
+    /// The same files in another place.
+    func movedCopy() -> MemoryDisk {
+        let copy = copy()
+        copy.state.withLock { $0.identity += 1 }
+        return copy
     }
 }

@@ -5,6 +5,8 @@ import Synchronization
 
 /// One process's view of a `MemoryDisk`, with faults that can be aimed at the n-th call of a kind.
 final class MemoryLogStorage: LogStorage {
+    var identity: UInt64 { disk.state.withLock { $0.identity } }
+
     enum Call: Hashable, Sendable, CaseIterable {
         case segments, open, create, remove, setAside, lock, read, write, sync
     }

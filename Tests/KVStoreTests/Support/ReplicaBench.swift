@@ -38,13 +38,15 @@ struct ReplicaBench {
 
     mutating func answer(
         epoch: String = "e", cursor: UInt64 = 0, initial: Bool = false, more: Bool = false,
-        _ changes: [SyncChange] = [], rejected: [SyncRejection] = [], ahead: Int64 = 0
+        _ changes: [SyncChange] = [], rejected: [SyncRejection] = [], ahead: Int64 = 0,
+        horizon: UInt64? = nil, lineage: [SyncEpoch]? = nil
     ) -> [String] {
         handle(
             .answered(
                 SyncResponse(
                     epoch: epoch, cursor: cursor, serverTime: now.wall + ahead, initial: initial,
-                    more: more, changes: changes, rejected: rejected)))
+                    more: more, changes: changes, rejected: rejected, horizon: horizon,
+                    lineage: lineage)))
     }
 
     var values: [String: String] {

@@ -67,19 +67,19 @@ struct EventStreamTests {
         }
     }
 
-    @Test("a place that went out of reach while the stream was open is a reset")
+    @Test("an epoch that begins while the stream is open is a reset")
     func renewed() async throws {
-        let test = try TestDaemon()
+        let test = try TestDaemon(stored: [Samples.change("a")])
         try await test.served { _, port in
-            let epoch = try await sync(test, [Samples.change("a")]).epoch
+            let epoch = try await sync(test, []).epoch
             var reader = try await EventReader(
                 port: port, path: "/v1/stores/s/changes?since=1&epoch=\(epoch)",
                 token: test.token(TestDaemon.laptop))
             #expect(await reader.next()?.name == "opened")
-            // A replica that has seen numbers which this daemon never gave.
+            // The first change since this daemon started.
             let answer = try await test.daemon.keeper.sync(
-                Samples.request(epoch: epoch, since: 77), store: store)
-            #expect(answer.epoch != epoch)
+                Samples.request([Samples.change("b")], epoch: epoch, since: 1), store: store)
+            #expect(answer.epoch != epoch && !answer.initial)
             #expect(await reader.next()?.name == "reset")
             #expect(await reader.next() == nil)
             await reader.connection.close()

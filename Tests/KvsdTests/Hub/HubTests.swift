@@ -114,7 +114,7 @@ struct HubTests {
         #expect(hub.apply(Samples.request(epoch: "other", since: 1)).initial)
         #expect(hub.apply(Samples.request(epoch: "e", since: 3)).initial)
         #expect(!hub.apply(Samples.request(epoch: "e", since: 1)).initial)
-        hub.load(epoch: "e", sequence: 2, horizon: 2)
+        hub.load(epochs: [], sequence: 2, horizon: 2, clockMilliseconds: 0)
         let response = hub.apply(Samples.request(epoch: "e", since: 1))
         #expect(response.initial)
         #expect(response.changes.count == 2)

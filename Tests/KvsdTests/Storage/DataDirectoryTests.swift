@@ -35,13 +35,13 @@ struct DataDirectoryTests {
     func damage() throws {
         let folder = try TemporaryFolder()
         let directory = DataDirectory(folder.path)
-        let first = try HubLedger(storage: directory.lockedStorage(), seed: 1)
         let store = StoreID(account: "default", name: "s")
         for index in 0..<3 {
-            _ = try first.apply(
+            let ledger = try HubLedger(storage: directory.lockedStorage(), seed: 1)
+            _ = try ledger.apply(
                 Samples.request([Samples.change("k\(index)")]), to: store, now: Samples.now)
+            try ledger.close()
         }
-        try first.close()
         let path = directory.logPath + "/0000000000000001.log"
         var data = try #require(FileManager.default.contents(atPath: path))
         let place = try #require(data.firstRange(of: Data("k1value".utf8))?.lowerBound)

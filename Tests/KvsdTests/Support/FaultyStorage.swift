@@ -18,6 +18,8 @@ final class FaultyStorage: LogStorage {
 
     init(directory: String) throws { base = try FileLogStorage(directory: directory) }
 
+    var identity: UInt64 { base.identity }
+
     var syncs: Int { state.withLock { $0.syncs } }
 
     func segments() throws(StorageFailure) -> [UInt64] { try base.segments() }

@@ -30,7 +30,7 @@ final class TestDaemon: Sendable {
 
     init(
         limits: EdgeLimits = TestDaemon.patient, segmentByteCount: Int = 1_048_576,
-        now: @escaping @Sendable () -> Int64 = { Samples.now }
+        stored: [SyncChange] = [], now: @escaping @Sendable () -> Int64 = { Samples.now }
     ) throws {
         folder = try TemporaryFolder()
         var logger = Logger(label: "test")
@@ -39,6 +39,14 @@ final class TestDaemon: Sendable {
         options.now = now
         options.ledger.segmentByteCount = segmentByteCount
         storage = try FaultyStorage(directory: folder.path + "/log")
+        if !stored.isEmpty {
+            // What a daemon that ran before has left.
+            let ledger = try HubLedger(storage: storage, seed: 2)
+            _ = try ledger.apply(
+                Samples.request(stored), to: StoreID(account: "default", name: "s"),
+                now: Samples.now)
+            try ledger.close()
+        }
         let keeper = try StoreKeeper(storage: storage, options: options, seed: 1, logger: logger)
         var tokens: [String: String] = [:]
         var random = SystemRandomNumberGenerator()

@@ -1,0 +1,47 @@
+import KVStore
+
+/// What a world knows of one store beside what the store says of itself.
+struct StoreFacts {
+    /// The greatest record of each key that the daemon has acknowledged and must not lose.
+    var acknowledged: [String: Record] = [:]
+    /// Removals that the daemon was allowed to forget, with their stamps.
+    var forgotten: [String: Stamp] = [:]
+    /// The greatest sequence number of a removal that is forgotten: readers below it have to start over.
+    var forgottenSequence: UInt64 = 0
+    /// Records that a device still had to send when the daemon forgot a removal: they may come back.
+    var resendable: Set<Record> = []
+    /// Records that were gone when the daemon forgot a removal, and must not come back.
+    var buried: Set<Record> = []
+    /// Everything the daemon has ever held.
+    var everHeld: Set<Record> = []
+    /// The first record that the daemon held of each key and stamp.
+    var firstOfStamp: [Place: Record] = [:]
+    /// What devices had on disk when the daemon lost a part of its history, by device.
+    var mustReturn: [(device: Int, record: Record)] = []
+    /// The history of the present run of the daemon: which key a number belongs to, and the last one of each key.
+    var keyOfSequence: [UInt64: String] = [:]
+    var lastSequence: [String: UInt64] = [:]
+
+    struct Place: Hashable {
+        var key: String
+        var stamp: Stamp
+    }
+
+    /// Begins a run of the daemon.
+    mutating func begin(with hub: Hub?) {
+        keyOfSequence = [:]
+        lastSequence = [:]
+        for entry in (hub?.entries ?? [:]).values { take(entry) }
+    }
+
+    mutating func take(_ entry: Hub.Entry) {
+        keyOfSequence[entry.sequence] = entry.record.key
+        lastSequence[entry.record.key] = entry.sequence
+    }
+
+    /// The numbers behind `start` up to `end` whose keys have not changed again since.
+    func current(after start: UInt64, through end: UInt64) -> [UInt64] {
+        guard start < end else { return [] }
+        return lastSequence.values.filter { $0 > start && $0 <= end }
+    }
+}

@@ -1,0 +1,121 @@
+import KVStore
+
+extension World {
+    func daemonFails(losesPower: Bool) {
+        guard daemon.ledger != nil else { return }
+        note(losesPower ? "daemon power failure" : "daemon kill", "")
+        daemonEnds()
+        if losesPower { daemon.disk.powerFails() }
+    }
+
+    func failDaemonDisk() {
+        daemon.disk.faults = drawFaults(segmentCount: 6)
+        note("daemon disk", "\(daemon.disk.faults)")
+    }
+
+    /// A byte of the daemon's log changes while it is down.
+    func flipDaemonBit() throws(Violation) {
+        guard daemon.ledger != nil else { return }
+        daemonFails(losesPower: true)
+        let tail: Int? = Bool.random(using: &random) ? 64 : nil
+        guard daemon.disk.flipBit(inLastBytes: tail) else { return }
+        note("daemon bit flip", tail.map(String.init) ?? "anywhere")
+        daemon.wasDamaged = true
+        loseHistory()
+    }
+
+    /// Three months pass for the removals that the daemon knows of a store.
+    func collectTombstones() throws(Violation) {
+        let store = stores.randomElement(using: &random)!
+        guard let ledger = daemon.ledger, let before = daemon.hub(store),
+            devices.allSatisfy({ $0.store != store || $0.processes.allSatisfy { $0 != nil } })
+        else { return }
+        do throws(HubLedger.Fault) {
+            try ledger.collectTombstones(
+                of: store, now: daemonTime + WireLimits.tombstoneMilliseconds + 60_000)
+        } catch {
+            note("collect failed", "\(error)")
+            noteForgotten(before.entries.values.filter { $0.record.content == .tombstone }, store)
+            return daemonEnds()
+        }
+        noteForgotten(
+            before.entries.values.filter { daemon.hub(store)?.entries[$0.record.key] == nil },
+            store)
+        scheduleSync()
+    }
+
+    private func noteForgotten(_ entries: [Hub.Entry], _ store: StoreID) {
+        oldestMessageTime = time
+        var facts = facts[store] ?? StoreFacts()
+        facts.buried.formUnion(facts.everHeld)
+        for process in devices.filter({ $0.store == store }).flatMap(\.processes) {
+            guard let replica = process?.durable.replica else { continue }
+            let pending = replica.pendingKeys
+            facts.resendable.formUnion(replica.records.filter { pending.contains($0.key) })
+        }
+        for entry in entries.sorted(by: { $0.record.key < $1.record.key }) {
+            let record = entry.record
+            facts.forgotten[record.key] = max(
+                facts.forgotten[record.key] ?? record.stamp, record.stamp)
+            facts.forgottenSequence = max(facts.forgottenSequence, entry.sequence)
+            note("forget", "\(record.key) \(record.stamp)")
+        }
+        self.facts[store] = facts
+    }
+
+    func backUp() {
+        guard daemon.ledger != nil, !daemon.wasDamaged else { return }
+        daemon.backup = daemon.disk.snapshot()
+        note("backup", "at \(stores.map { daemon.hub($0)?.sequence ?? 0 })")
+    }
+
+    /// An operator puts the last backup back, by the daemon's own means, which begin a new history, or by copying
+    /// the files.
+    func restore() throws(Violation) {
+        guard let backup = daemon.backup, daemon.ledger != nil else { return }
+        let isDeclared = Bool.random(using: &random)
+        note("restore", isDeclared ? "declared" : "by copying")
+        daemonEnds()
+        daemon.disk.faults = SimulatedDisk.Faults()
+        daemon.disk.restore(backup)
+        daemon.wasDamaged = false
+        loseHistory()
+        try startDaemon()
+        guard isDeclared else { return }
+        do throws(HubLedger.Fault) {
+            try daemon.ledger?.renewEpochs()
+        } catch {
+            throw violation("restore", "\(error)")
+        }
+        daemon.isSyncDue = true
+        try syncDaemon()
+    }
+
+    /// What a daemon's operator does when it refuses to start.
+    func repairDaemon() throws(Violation) {
+        guard daemon.wasDamaged else {
+            throw violation("a log that nobody touched opens", "the daemon calls it damaged")
+        }
+        note("daemon replaced", daemon.backup == nil ? "empty" : "by a backup")
+        daemon.disk.restore(daemon.backup ?? [:])
+        daemon.wasDamaged = false
+        loseHistory()
+    }
+
+    /// The daemon no longer has to have what it acknowledged; what devices have on disk has to come back.
+    private func loseHistory() {
+        hasRestored = true
+        for store in stores {
+            var facts = facts[store] ?? StoreFacts()
+            facts.acknowledged = [:]
+            facts.forgottenSequence = 0
+            facts.mustReturn = []
+            for (index, device) in devices.enumerated()
+            where device.store == store && !device.wasDamaged && !device.hasRestamped {
+                facts.mustReturn += device.flushed.values.map { (index, $0) }
+            }
+            self.facts[store] = facts
+        }
+        replacementCounts = devices.map(\.replacementCount)
+    }
+}

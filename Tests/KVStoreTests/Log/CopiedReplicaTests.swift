@@ -1,0 +1,59 @@
+import Foundation
+import Testing
+
+@testable import KVStore
+
+@Suite("Copied and restored replicas")
+struct CopiedReplicaTests {
+    private static let now = Moment(wall: 1_000, monotonic: 0)
+
+    private func open(_ disk: MemoryDisk, seed: UInt64) throws -> DurableReplica {
+        try DurableReplica(
+            storage: MemoryLogStorage(disk), options: DurableReplica.Options(), seed: seed)
+    }
+
+    private func write(_ text: String, to durable: DurableReplica) throws -> Stamp {
+        _ = try durable.transact(at: Self.now) { replica, now in
+            replica.write(.value(Data(text.utf8)), forKey: "k", at: now).effects
+        }
+        return try #require(durable.replica.records.first).stamp
+    }
+
+    @Test("a copy takes a new id before its first stamp; in its own place a replica keeps its id")
+    func copied() throws {
+        let disk = MemoryDisk()
+        let original = try open(disk, seed: 1)
+        let first = try write("1", to: original)
+        let copy = disk.movedCopy()
+
+        let reopened = try open(disk, seed: 2)
+        #expect(reopened.replica.id == first.replica)
+        #expect(try write("2", to: reopened).replica == first.replica)
+
+        let moved = try open(copy, seed: 3)
+        let stamp = try write("3", to: moved)
+        #expect(stamp.replica != first.replica)
+        #expect(stamp > first)
+        #expect(try open(copy, seed: 4).replica.id == stamp.replica)
+    }
+
+    @Test("two programs that find a copied replica agree on its new id")
+    func twoPrograms() throws {
+        let disk = MemoryDisk()
+        _ = try write("1", to: open(disk, seed: 1))
+        let copy = disk.movedCopy()
+        let (left, right) = (try open(copy, seed: 2), try open(copy, seed: 3))
+        let stamp = try write("2", to: left)
+        #expect(try write("3", to: right).replica == stamp.replica)
+        #expect(try write("4", to: left).replica == stamp.replica)
+    }
+
+    @Test("files that were copied elsewhere have another identity, in their place always the same")
+    func files() throws {
+        let folder = try ScratchFolder()
+        let first = try FileLogStorage(directory: folder.path + "/a").identity
+        #expect(try FileLogStorage(directory: folder.path + "/a").identity == first)
+        try FileManager.default.copyItem(atPath: folder.path + "/a", toPath: folder.path + "/b")
+        #expect(try FileLogStorage(directory: folder.path + "/b").identity != first)
+    }
+}

@@ -1,0 +1,22 @@
+import Foundation
+import ProgramSignals
+import Testing
+
+@Suite("Ctrl-C", .serialized, .timeLimit(.minutes(1)))
+struct EndSignalsTests {
+    @Test("a signal that comes before anybody waits is not missed")
+    func early() async {
+        let signals = EndSignals()
+        raise(SIGINT)
+        await signals.wait()
+        await signals.wait()
+    }
+
+    @Test("a cancelled wait returns")
+    func cancelled() async {
+        let signals = EndSignals()
+        let waiting = Task { await signals.wait() }
+        waiting.cancel()
+        await waiting.value
+    }
+}
