@@ -92,6 +92,8 @@ let package = Package(
             name: "TerminalTextTests", dependencies: ["TerminalText"], swiftSettings: strict),
         .testTarget(name: "KVStoreTests", dependencies: ["KVStore"], swiftSettings: strict),
         .testTarget(
+            name: "ProtocolModelTests", dependencies: ["KVStore"], swiftSettings: strict),
+        .testTarget(
             name: "KVStoreTestingTests", dependencies: ["KVStoreTesting"],
             swiftSettings: strict),
         .testTarget(
