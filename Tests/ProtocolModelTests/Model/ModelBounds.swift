@@ -17,7 +17,7 @@ struct ModelBounds: Sendable, CustomTestStringConvertible {
     var isLive = [false, false]
     /// Whether a device begins without a first download, so that its writes are provisional.
     var isFresh = [false, false]
-    /// Each device's clock minus the daemon's, in milliseconds.
+    /// Each device's clock minus the daemon's, in milliseconds, from the first write on.
     var skew: [Int64] = [0, 0]
     /// Whether the daemon begins with a value of one key, written by somebody else.
     var isPopulated = false

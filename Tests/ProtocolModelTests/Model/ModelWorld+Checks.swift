@@ -42,10 +42,11 @@ extension ModelWorld {
     /// Drops ghosts that say nothing any more, so that equal futures are equal states.
     mutating func settleGhosts(_ index: Int) {
         for key in 0..<2 {
-            if let owed = devices[index].owed[key], let held = greatest[key],
-                !Self.isGreater(owed, held)
-            {
-                devices[index].owed[key] = nil
+            if let owed = devices[index].owed[key] {
+                let isHeld = greatest[key].map { !Self.isGreater(owed, $0) } ?? false
+                // A removal that was greater has won, also where it is forgotten meanwhile.
+                let isRemoved = forgotten[key].map { owed.stamp < $0 } ?? false
+                if isHeld || isRemoved { devices[index].owed[key] = nil }
             }
             guard let content = devices[index].provisional[key], strays.isEmpty else { continue }
             if case .request = devices[index].flight { continue }

@@ -58,7 +58,9 @@ extension ModelWorld {
     private func checkProvisional(_ record: Record, replaces there: Hub.Entry) throws {
         let key = Self.keyIndex(record.key)
         for (index, device) in devices.enumerated()
-        where device.provisional[key] == record.content {
+        where device.provisional[key] == record.content
+            && device.replica.id == record.stamp.replica
+        {
             if there.sequence <= device.firstCursor ?? .max {
                 throw ModelViolation(
                     promise: "a provisional write never replaces a value of the daemon",

@@ -126,7 +126,9 @@ private struct DigestWriter {
     mutating func change(_ change: SyncChange) {
         key(change.key)
         sequence(change.seq ?? 0)
-        record(change.record)
+        // The text as it is: reading it back would take most of the time of a search.
+        state.mix(UInt64(bitPattern: Int64(change.stamp.hashValue)))
+        content(change.deleted == true ? .tombstone : change.value.map { .value($0) })
     }
 
     mutating func request(_ request: SyncRequest) {
@@ -142,9 +144,8 @@ private struct DigestWriter {
         state.mix(UInt64(clock.milliseconds) << 16 | UInt64(clock.counter))
         state.mix(UInt64(bitPattern: clock.offsetMilliseconds))
         sequence(replica.state.cursor)
-        flags(
-            replica.state.epoch == nil, replica.initialSyncCompleted,
-            replica.state.lastSyncMilliseconds == nil)
+        state.mix(UInt64(bitPattern: replica.state.lastSyncMilliseconds ?? -1))
+        flags(replica.state.epoch == nil, replica.initialSyncCompleted)
     }
 
     mutating func device(_ device: ModelWorld.Device) {

@@ -34,7 +34,7 @@ extension ModelWorld {
         var steps: [DeviceStep] = []
         let device = devices[index]
         if case .answer = device.flight { steps.append(.answerArrives) }
-        if device.flight == .none {
+        if device.flight == .none, device.isSetUp {
             let replica = device.replica
             let lacksSomething =
                 replica.state.cursor != hub.sequence || !replica.initialSyncCompleted

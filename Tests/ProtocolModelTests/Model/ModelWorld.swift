@@ -48,6 +48,8 @@ struct ModelWorld {
     var faultsLeft: Int
     var crashesLeft: Int
     var forgettingsLeft: Int
+    /// Whether the devices' clocks have gone wrong.
+    var isSkewed = false
     /// Ghost, by key: the greatest record that the daemon took, since it forgot the key.
     var greatest: [Record?] = [nil, nil]
     /// Ghost, by key: the stamp of the removal that the daemon forgot.
@@ -79,12 +81,22 @@ struct ModelWorld {
             devices.append(Device(replica: replica, disk: bounds.crashes > 0 ? replica : nil))
         }
         for index in 0..<2 where !bounds.isFresh[index] { try attach(index) }
-        while let step = steps().first(where: \.isProgress) { try take(step) }
+        try settle()
+        isSkewed = true
         for index in 0..<2 where bounds.isFresh[index] { try attach(index) }
     }
 
+    /// Takes what comes by itself until nothing is under way.
+    private mutating func settle() throws {
+        var coming = steps().filter(\.isProgress)
+        while let step = coming.first {
+            try take(step)
+            coming = steps().filter(\.isProgress)
+        }
+    }
+
     func now(_ index: Int) -> Moment {
-        Moment(wall: Self.daemonTime + bounds.skew[index], monotonic: 0)
+        Moment(wall: Self.daemonTime + (isSkewed ? bounds.skew[index] : 0), monotonic: 0)
     }
 
     static func keyIndex(_ key: String) -> Int { key == keys[0] ? 0 : 1 }
