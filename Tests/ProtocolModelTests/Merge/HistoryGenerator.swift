@@ -2,8 +2,9 @@ import Foundation
 
 @testable import KVStore
 
-/// What several devices wrote, as it can come about: clocks that are wrong, devices that hear of each other
-/// now and then, a directory that was copied, stamps taken over from a stranger's record.
+/// What several devices wrote, as it can come about: clocks that are wrong, devices that hear of
+/// each other now and then, a directory that was copied, stamps taken over from a stranger's
+/// record.
 struct HistoryGenerator {
     /// In the order in which they were written.
     private(set) var records: [Record] = []

@@ -2,7 +2,8 @@ import Foundation
 
 @testable import KVStore
 
-/// A record as `docs/protocol.md` orders it: the text of its stamp, then value over removal, then bytes.
+/// A record as `docs/protocol.md` orders it: the text of its stamp, then value over removal, then
+/// bytes.
 ///
 /// Made from the text on the wire and from nothing else of the product, so that it can judge the
 /// merge rule.

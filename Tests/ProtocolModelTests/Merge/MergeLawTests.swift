@@ -10,18 +10,18 @@ struct MergeLawTests {
     }
 
     @Test("supersedes is a strict total order, and the one that the protocol describes")
-    func order() {
-        HistorySeeds.each(1_500, of: "order") { seed in
+    func order() throws {
+        try HistorySeeds.each(1_500, of: "order") { seed in
             let records = HistoryGenerator(seed: seed).records
             for left in records {
-                #expect(!left.supersedes(left), "UBIQUITY_SEED=\(seed)")
+                if left.supersedes(left) { throw HistoryFailure("\(left) over itself", seed) }
                 for right in records where right.key == left.key {
                     let isGreater = left.supersedes(right)
                     let isSame = left.stamp == right.stamp && left.content == right.content
                     let isTotal = isSame ? !isGreater : isGreater != right.supersedes(left)
                     let expected = HistoryRecord(left).isGreater(than: HistoryRecord(right))
                     if !isTotal || isGreater != expected {
-                        Issue.record("\(left) and \(right): UBIQUITY_SEED=\(seed)")
+                        throw HistoryFailure("\(left) and \(right)", seed)
                     }
                 }
             }
@@ -29,20 +29,20 @@ struct MergeLawTests {
     }
 
     @Test("taking the greater is commutative, associative and idempotent")
-    func laws() {
-        HistorySeeds.each(1_000, of: "laws") { seed in
+    func laws() throws {
+        try HistorySeeds.each(1_000, of: "laws") { seed in
             let all = HistoryGenerator(seed: seed).records
             for key in HistoryGenerator.keys {
                 let records = all.filter { $0.key == key }.prefix(6)
                 for a in records {
-                    if merge(a, a) != a { Issue.record("idempotent: UBIQUITY_SEED=\(seed)") }
+                    if merge(a, a) != a { throw HistoryFailure("idempotent", seed) }
                     for b in records {
                         let ab = merge(a, b)
                         if ab != merge(b, a) {
-                            Issue.record("commutative: UBIQUITY_SEED=\(seed)")
+                            throw HistoryFailure("commutative", seed)
                         }
                         for c in records where merge(ab, c) != merge(a, merge(b, c)) {
-                            Issue.record("associative: UBIQUITY_SEED=\(seed)")
+                            throw HistoryFailure("associative", seed)
                         }
                     }
                 }
@@ -51,8 +51,8 @@ struct MergeLawTests {
     }
 
     @Test("maximum, hub and replica find the winner of a plain fold, in any order and repetition")
-    func oneWinner() {
-        HistorySeeds.each(1_500, of: "one winner") { seed in
+    func oneWinner() throws {
+        try HistorySeeds.each(1_500, of: "one winner") { seed in
             var history = HistoryGenerator(seed: seed)
             var winners: [String: HistoryRecord] = [:]
             for key in HistoryGenerator.keys {
@@ -66,19 +66,21 @@ struct MergeLawTests {
                 for record in delivery {
                     folded[record.key] = folded[record.key].map { merge($0, record) } ?? record
                 }
-                expect(folded, winners, "fold", seed)
+                try expect(folded, winners, "fold", seed)
 
                 var hub = Hub(epoch: "epoch")
                 for message in history.messages(delivery) {
                     let plan = hub.plan(message.map { SyncChange($0) }, now: HistoryGenerator.time)
-                    if !plan.rejected.isEmpty { Issue.record("UBIQUITY_SEED=\(seed)") }
+                    if !plan.rejected.isEmpty {
+                        throw HistoryFailure("the daemon refused a record", seed)
+                    }
                     hub.commit(plan)
                 }
-                expect(hub.entries.mapValues(\.record), winners, "hub", seed)
+                try expect(hub.entries.mapValues(\.record), winners, "hub", seed)
 
                 // The second delivery meets what the first one left: nothing may change.
                 for message in history.messages(delivery) { bench.receive(message) }
-                expect(bench.records, winners, "replica", seed)
+                try expect(bench.records, winners, "replica", seed)
             }
         }
     }
@@ -86,16 +88,16 @@ struct MergeLawTests {
     private func expect(
         _ records: [String: Record], _ winners: [String: HistoryRecord], _ place: String,
         _ seed: UInt64
-    ) {
+    ) throws {
         let found = records.mapValues { HistoryRecord($0) }
         if found != winners {
-            Issue.record("\(place): \(found), not \(winners), UBIQUITY_SEED=\(seed)")
+            throw HistoryFailure("\(place): \(found), not \(winners)", seed)
         }
     }
 
     @Test("a winner reaches a third device with the stamp and bytes that its writer gave it")
-    func neverRestamped() {
-        HistorySeeds.each(700, of: "never restamped") { seed in
+    func neverRestamped() throws {
+        try HistorySeeds.each(700, of: "never restamped") { seed in
             var history = HistoryGenerator(seed: seed)
             let written = Set(history.records.map { HistoryRecord($0) })
             var hub = Hub(epoch: "epoch")
@@ -114,10 +116,10 @@ struct MergeLawTests {
             third.receive(page.changes.compactMap(\.record))
             let arrived = third.records.mapValues { HistoryRecord($0) }
             if !Set(arrived.values).isSubset(of: written) {
-                Issue.record("a record that nobody wrote: UBIQUITY_SEED=\(seed)")
+                throw HistoryFailure("a record that nobody wrote", seed)
             }
             if arrived != hub.entries.mapValues({ HistoryRecord($0.record) }) {
-                Issue.record("the third device has others: UBIQUITY_SEED=\(seed)")
+                throw HistoryFailure("the third device has others", seed)
             }
         }
     }

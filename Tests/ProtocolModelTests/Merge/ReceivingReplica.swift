@@ -1,6 +1,7 @@
 @testable import KVStore
 
-/// A replica that has done its first download and hears records from its daemon, answer by answer.
+/// A replica that has done its first download and hears records from its daemon, answer by
+/// answer.
 struct ReceivingReplica {
     private(set) var replica: Replica
     private var cursor: UInt64 = 0

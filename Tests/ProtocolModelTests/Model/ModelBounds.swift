@@ -2,15 +2,17 @@ import Testing
 
 /// How large a world of the model is, and what may go wrong in it.
 ///
-/// There are always two devices and two keys. Every write is drawn anew: each device may write each
-/// key, as a value or as a removal, at each moment, until `writes` have been made.
+/// There are always two devices and two keys. Every write is drawn anew: each device may write
+/// each key, as a value or as a removal, at each moment, until `writes` have been made.
 struct ModelBounds: Sendable, CustomTestStringConvertible {
     var name: String
     var writes = 4
     /// Messages that are lost, come late, come twice; streams that break.
     var faults = 0
-    /// Programs killed and started again, also between two appends of one event.
+    /// Programs killed and started again.
     var crashes = 0
+    /// Whether a crash may also leave the log with only the first of the entries of one event.
+    var tearsEvents = true
     /// Tombstones that the daemon forgets.
     var forgettings = 0
     /// Whether a device keeps a live stream; otherwise it asks when there is something new.

@@ -3,13 +3,13 @@ import Testing
 
 /// Two devices, two keys, and every order in which writes are made and messages arrive.
 ///
-/// The bounds of each case are searched completely, not sampled. `UBIQUITY_MODEL=full` searches the
-/// larger ones too; that is meant for a release build.
+/// The bounds of each case are searched completely, not sampled. `UBIQUITY_MODEL=full` searches
+/// the larger ones too; that is meant for a release build.
 @Suite("Every state of a small world", .serialized)
 struct ModelTests {
     private static let isFull = ProcessInfo.processInfo.environment["UBIQUITY_MODEL"] == "full"
 
-    /// What runs always: a debug build takes seconds for each.
+    /// What runs always; a debug build takes some 20 s for all of it.
     private static let small: [ModelBounds] = [
         ModelBounds(name: "4 writes, devices that ask"),
         ModelBounds(name: "2 writes, live streams", writes: 2, isLive: [true, true]),
@@ -28,27 +28,26 @@ struct ModelTests {
     /// What `UBIQUITY_MODEL=full` adds.
     private static let large: [ModelBounds] = [
         ModelBounds(name: "4 writes, one live stream", isLive: [true, false]),
-        ModelBounds(name: "3 writes, live streams", writes: 3, isLive: [true, true]),
-        ModelBounds(name: "3 writes, a fault", writes: 3, faults: 1),
+        ModelBounds(name: "4 writes, live streams", isLive: [true, true]),
+        ModelBounds(name: "4 writes, a fault", faults: 1),
         ModelBounds(
-            name: "2 writes, a fault, live streams", writes: 2, faults: 1,
-            isLive: [true, true]),
-        ModelBounds(name: "3 writes, a crash", writes: 3, crashes: 1),
+            name: "2 writes, a fault, live streams", writes: 2, faults: 1, isLive: [true, true]),
+        ModelBounds(name: "4 writes, a crash", crashes: 1),
         ModelBounds(
-            name: "2 writes, a crash, live streams", writes: 2, crashes: 1,
-            isLive: [true, true]),
+            name: "2 writes, a crash, live streams", writes: 2, crashes: 1, isLive: [true, true]),
         ModelBounds(name: "4 writes, a forgotten removal", forgettings: 1),
         ModelBounds(name: "2 writes, a fault, a crash", writes: 2, faults: 1, crashes: 1),
         ModelBounds(
-            name: "3 writes, a fresh install, the daemon has a value", writes: 3,
-            isFresh: [false, true], isPopulated: true),
+            name: "4 writes, a fresh install, the daemon has a value", isFresh: [false, true],
+            isPopulated: true),
         ModelBounds(
             name: "2 writes, a fresh install, a fault and a crash", writes: 2, faults: 1,
-            crashes: 1, isFresh: [false, true], isPopulated: true),
+            crashes: 1, tearsEvents: false, isFresh: [false, true], isPopulated: true),
         ModelBounds(
             name: "2 writes, a fresh install with a live stream", writes: 2, isLive: [true, true],
             isFresh: [false, true], isPopulated: true),
         ModelBounds(name: "4 writes, a clock 100 s ahead", skew: [0, 100_000]),
+        ModelBounds(name: "4 writes, a clock 100 s behind", skew: [0, -100_000]),
         ModelBounds(name: "4 writes of equal values", writesEqualValues: true),
     ]
 
@@ -62,5 +61,19 @@ struct ModelTests {
             "\(bounds.name): \(search.stateCount) states, \(search.stepCount) steps, "
                 + "\(search.restCount) at rest, \(search.terminalCount) terminal, "
                 + "depth \(search.greatestDepth), \(time)")
+    }
+
+    /// The entries of the event that completes the first download make defaults pending, and then
+    /// say that it is complete. A log that was cut between them starts with defaults that count
+    /// as writes.
+    @Test("a first download whose entries are torn apart leaves its defaults provisional")
+    func tornFirstDownload() {
+        withKnownIssue("a torn end of the first download turns defaults into writes") {
+            var search = ModelSearch()
+            try search.run(
+                ModelBounds(
+                    name: "2 writes, a fresh install, a torn event", writes: 2, crashes: 1,
+                    isFresh: [false, true], isPopulated: true))
+        }
     }
 }

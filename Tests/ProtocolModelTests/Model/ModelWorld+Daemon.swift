@@ -69,8 +69,8 @@ extension ModelWorld {
         }
     }
 
-    /// The answer brings every change after the cursor but the request's own, and the winners over
-    /// what was sent in vain.
+    /// The answer brings every change after the cursor but the request's own, and the winners
+    /// over what was sent in vain.
     private func check(_ answer: SyncResponse, to request: SyncRequest) throws {
         let isKnown =
             request.epoch == hub.epoch && request.since <= hub.sequence

@@ -48,8 +48,9 @@ extension ModelWorld {
         }
     }
 
-    /// A value that no other write of the world has, unless the bounds want equal ones. It is named
-    /// after the clock reading, so that courses of events which differ in nothing else meet.
+    /// A value that no other write of the world has, unless the bounds want equal ones. It is
+    /// named after the clock reading, so that courses of events which differ in nothing else
+    /// meet.
     private func newContent(_ index: Int) -> Record.Content {
         guard !bounds.writesEqualValues else { return .value(Data([7])) }
         let replica = devices[index].replica

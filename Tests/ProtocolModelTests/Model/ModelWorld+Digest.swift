@@ -5,9 +5,11 @@ import Foundation
 extension ModelWorld {
     /// The same for states that have the same future.
     ///
-    /// * The two keys are interchangeable: nothing depends on their names. Of the two namings the one with the
-    ///   lesser digest counts. The devices are not: between equal readings their ids decide.
-    /// * Sequence numbers are only compared, and a new one is greater than all, so they count by rank.
+    /// * The two keys are interchangeable: nothing depends on their names. Of the two namings the
+    ///   one with the lesser digest counts. The devices are not: between equal readings their ids
+    ///   decide.
+    /// * Sequence numbers are only compared, and a new one is greater than all, so they count by
+    ///   rank.
     /// * Stamps count as they are: a clock goes on by one, so their distances matter.
     /// * What `carryOut` sets to a constant is left out, and so is the index of the hub, which
     ///   follows from its entries.

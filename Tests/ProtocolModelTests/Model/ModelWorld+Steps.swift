@@ -64,7 +64,7 @@ extension ModelWorld {
             if crashesLeft > 0 {
                 steps.append(.crash(index, requestSurvives: false))
                 if isSent { steps.append(.crash(index, requestSurvives: true)) }
-                for step in deviceSteps(index) {
+                for step in bounds.tearsEvents ? deviceSteps(index) : [] {
                     var copy = self
                     let count = copy.perform(step, by: index).count { effect in
                         if case .append = effect { true } else { false }

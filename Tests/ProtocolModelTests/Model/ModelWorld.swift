@@ -4,9 +4,10 @@ import Foundation
 
 /// One state of everything: two replicas, the daemon's hub, and what is under way between them.
 ///
-/// The replicas and the hub are the product's own values. Beside them stand ghosts: what a reader of
-/// the promises, not of the code, would note down to judge what the code does. Time stands still,
-/// so that stamps differ by counter and replica, and a wait is over whenever the search says so.
+/// The replicas and the hub are the product's own values. Beside them stand ghosts: what a reader
+/// of the promises, not of the code, would note down to judge what the code does. Time stands
+/// still, so that stamps differ by counter and replica, and a wait is over whenever the search
+/// says so.
 struct ModelWorld {
     struct Device {
         var replica: Replica
@@ -103,7 +104,8 @@ struct ModelWorld {
 }
 
 extension ModelWorld {
-    /// The order of records as `docs/protocol.md` has it, written without the product's merge rule.
+    /// The order of records as `docs/protocol.md` has it, written without the product's merge
+    /// rule.
     static func isGreater(_ left: Record, _ right: Record) -> Bool {
         let (mine, theirs) = (left.stamp, right.stamp)
         if mine.milliseconds != theirs.milliseconds {

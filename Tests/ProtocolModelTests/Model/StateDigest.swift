@@ -1,5 +1,5 @@
-/// 128 bits that stand for a state. Two lanes are mixed differently, so that among the some million states of
-/// a search the chance that two states share both is below 1 in 10^20.
+/// 128 bits that stand for a state. Two lanes are mixed differently, so that among the some
+/// million states of a search the chance that two states share both is below 1 in 10^20.
 struct StateDigest: Hashable, Comparable {
     private(set) var low: UInt64 = 0x243F_6A88_85A3_08D3
     private(set) var high: UInt64 = 0x1319_8A2E_0370_7344
