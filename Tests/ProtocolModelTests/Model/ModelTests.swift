@@ -20,19 +20,15 @@ struct ModelTests {
             name: "2 writes, a fresh install, the daemon has a value", writes: 2,
             isFresh: [false, true], isPopulated: true),
         ModelBounds(name: "2 writes, two fresh installs", writes: 2, isFresh: [true, true]),
-        ModelBounds(name: "2 writes, a clock 100 s ahead", writes: 2, skew: [0, 100_000]),
+        ModelBounds(name: "3 writes, a clock 100 s ahead", writes: 3, skew: [100_000, 0]),
         ModelBounds(name: "2 writes, a clock 100 s behind", writes: 2, skew: [0, -100_000]),
         ModelBounds(name: "3 writes of equal values", writes: 3, writesEqualValues: true),
     ]
 
-    /// What `UBIQUITY_MODEL=full` adds.
+    /// What `UBIQUITY_MODEL=full` adds, the largest last.
     private static let large: [ModelBounds] = [
-        ModelBounds(name: "4 writes, one live stream", isLive: [true, false]),
-        ModelBounds(name: "4 writes, live streams", isLive: [true, true]),
-        ModelBounds(name: "4 writes, a fault", faults: 1),
         ModelBounds(
             name: "2 writes, a fault, live streams", writes: 2, faults: 1, isLive: [true, true]),
-        ModelBounds(name: "4 writes, a crash", crashes: 1),
         ModelBounds(
             name: "2 writes, a crash, live streams", writes: 2, crashes: 1, isLive: [true, true]),
         ModelBounds(name: "4 writes, a forgotten removal", forgettings: 1),
@@ -49,6 +45,10 @@ struct ModelTests {
         ModelBounds(name: "4 writes, a clock 100 s ahead", skew: [0, 100_000]),
         ModelBounds(name: "4 writes, a clock 100 s behind", skew: [0, -100_000]),
         ModelBounds(name: "4 writes of equal values", writesEqualValues: true),
+        ModelBounds(name: "4 writes, one live stream", isLive: [true, false]),
+        ModelBounds(name: "4 writes, a fault", faults: 1),
+        ModelBounds(name: "4 writes, a crash", crashes: 1),
+        ModelBounds(name: "4 writes, live streams", isLive: [true, true]),
     ]
 
     @Test("every promise holds in every state", arguments: small + (isFull ? large : []))
