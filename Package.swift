@@ -97,6 +97,8 @@ let package = Package(
             name: "ProgramSignalsTests", dependencies: ["ProgramSignals"], swiftSettings: strict),
         .testTarget(name: "KVStoreTests", dependencies: ["KVStore"], swiftSettings: strict),
         .testTarget(
+            name: "ProtocolModelTests", dependencies: ["KVStore"], swiftSettings: strict),
+        .testTarget(
             name: "KVStoreTestingTests", dependencies: ["KVStoreTesting"],
             swiftSettings: strict),
         .testTarget(
