@@ -87,6 +87,8 @@ extension SimulatedCloud {
 
     private func drain(_ program: Program) async {
         await program.run?.store.drainAnnouncements()
+        // Here and not while they are posted, so that the trace has one order.
+        for notification in program.takeUnnoted() { take(notification, of: program) }
         program.isDelivering = false
     }
 

@@ -115,8 +115,8 @@ extension SimulatedCloud {
         return decisions
     }
 
-    /// A store has posted a notification.
-    func hear(_ notification: CloudNotification, from program: Program) {
+    /// Notes what a store has posted.
+    func take(_ notification: CloudNotification, of program: Program) {
         note(
             "\(program.label) posts reason \(notification.reason.rawValue) for \(notification.keys)"
         )

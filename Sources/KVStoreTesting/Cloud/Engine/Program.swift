@@ -7,6 +7,8 @@ final class Program: Sendable {
     private struct State {
         var run: Run?
         var notifications: [CloudNotification] = []
+        /// How many of them the cloud has taken note of.
+        var notedCount = 0
         var isDelivering = false
     }
 
@@ -43,18 +45,22 @@ final class Program: Sendable {
         set { state.withLock { $0.isDelivering = newValue } }
     }
 
-    /// Goes on with a freshly opened store. `heard` is called for each notification that it posts.
-    func start(
-        _ store: UbiquitousKeyValueStore, life: Life,
-        heard: @escaping @Sendable (CloudNotification) -> Void
-    ) {
+    /// What it has posted since the last call.
+    func takeUnnoted() -> [CloudNotification] {
+        state.withLock { state in
+            defer { state.notedCount = state.notifications.count }
+            return Array(state.notifications[state.notedCount...])
+        }
+    }
+
+    /// Goes on with a freshly opened store.
+    func start(_ store: UbiquitousKeyValueStore, life: Life) {
         let clock = machine.clock
         let observation = Observation(of: store) { [weak self] change in
             let notification = CloudNotification(
                 time: VirtualClock.date(VirtualClock.start + clock.milliseconds),
                 reason: change.reason, keys: change.keys.sorted())
             self?.state.withLock { $0.notifications.append(notification) }
-            heard(notification)
         }
         let run = Run(store: store, life: life, observation: observation)
         state.withLock { $0.run = run }

@@ -8,10 +8,7 @@ extension SimulatedCloud {
         note("\(program.label) starts")
         let store = try UbiquitousKeyValueStore(
             configuration: configuration, runtime: runtime(of: program, life: life))
-        program.start(store, life: life) { [weak self, weak program] notification in
-            guard let self, let program else { return }
-            hear(notification, from: program)
-        }
+        program.start(store, life: life)
     }
 
     func restart(_ programs: [Program], after end: CloudDevice.End) throws(StoreError) {
