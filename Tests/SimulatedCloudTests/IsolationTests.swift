@@ -51,6 +51,22 @@ struct IsolationTests {
         }
     }
 
+    @Test("a cloud that nobody holds is gone with its devices and stores")
+    func freed() async throws {
+        weak var freed: SimulatedCloud?
+        weak var store: UbiquitousKeyValueStore?
+        do {
+            let cloud = try await course(seed: 11)
+            let phone = try cloud.device("phone")
+            phone.hold()
+            phone.store.set(1, forKey: "under way")
+            await cloud.advance(by: .seconds(5))
+            (freed, store) = (cloud, phone.store)
+        }
+        #expect(freed == nil)
+        #expect(store == nil)
+    }
+
     @Test("the limits and errors are the real store's")
     func limits() async throws {
         let cloud = SimulatedCloud(seed: 10)

@@ -49,7 +49,10 @@ public final class SimulatedCloud: Sendable {
     /// The device of that name, which is made at the first call: its app opens its store, and the first
     /// messages wait for `advance` or `settle`.
     ///
-    /// - Parameter options: of no meaning where the device is there already.
+    /// - Parameters:
+    ///   - name: what decisions and the trace call it.
+    ///   - options: of no meaning where the device is there already.
+    /// - Throws: what opening a store throws.
     public func device(
         _ name: String, _ options: CloudDevice.Options = CloudDevice.Options()
     ) throws(StoreError) -> CloudDevice {
