@@ -29,8 +29,8 @@ extension SimulatedCloud {
     ///   each other's changes with changes; `CloudError.held` when all that is left waits for `release()`.
     public func settle(within limit: Duration = .seconds(3_600)) async throws(CloudError) {
         let end = clock.milliseconds + max(0, limit.milliseconds)
+        await drainAll()
         while true {
-            await drainAll()
             let moving = state.withLock { $0.agenda.actions.filter(\.isUnderWay) }
             if moving.isEmpty { break }
             guard await step(through: end) else {
