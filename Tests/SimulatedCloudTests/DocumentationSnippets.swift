@@ -23,22 +23,22 @@ private final class Appearance {
 struct PortAnAppSnippets {
     private let cloud = SimulatedCloud(seed: 1)
 
-    @Test("the calls stay as they are")
+    /// The only test of this target that opens the default store, which a process does once.
+    @Test("the calls stay as they are, once a configuration names the folder and the store")
     func calls() throws {
-        let store = try cloud.device("phone").store
+        let folder = FileManager.default.temporaryDirectory
+            .appending(path: "ubiquity-snippets-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        UbiquitousKeyValueStore.setDefaultConfiguration(
+            StoreConfiguration(directory: folder, storeName: "com.example.app"))
+
+        let store = UbiquitousKeyValueStore.default
         store.set("dark", forKey: "theme")
         store.set(true, forKey: "sound")
         let size = store.double(forKey: "size")  // 0 for a missing key
         store.removeObject(forKey: "draft")
         #expect(size == 0)
         #expect(Appearance(store: store).theme == "dark")
-    }
-
-    @Test("a configuration names the folder and the store")
-    func configuration() {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "unused").path
-        UbiquitousKeyValueStore.setDefaultConfiguration(
-            StoreConfiguration(directory: folder, storeName: "com.example.app"))
     }
 
     @Test("the notification and the stream tell the same")

@@ -51,6 +51,34 @@ struct IsolationTests {
         }
     }
 
+    @Test(
+        "threads may write, in two processes of a device and on another one, while the cloud runs")
+    func threads() async throws {
+        let cloud = SimulatedCloud(seed: 12)
+        let phone = try cloud.device("phone")
+        let stores = [
+            phone.store, try phone.process("widget").store, try cloud.device("mac").store,
+        ]
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (index, store) in stores.enumerated() {
+                group.addTask {
+                    for number in 0..<100 {
+                        store.set(Int64(number), forKey: "own \(index)")
+                        store.set(Int64(number), forKey: "shared")
+                    }
+                }
+            }
+            for _ in 0..<2 { group.addTask { await cloud.advance(by: .seconds(30)) } }
+            group.addTask { _ = try await stores[0].synchronizeNow() }
+            try await group.waitForAll()
+        }
+        try await cloud.settle()
+        let values = stores.map { $0.dictionaryRepresentation.mapValues { "\($0)" } }
+        #expect(values[0] == values[1])
+        #expect(values[0] == values[2])
+        for index in stores.indices { #expect(values[0]["own \(index)"] == "99") }
+    }
+
     @Test("a cloud that nobody holds is gone with its devices and stores")
     func freed() async throws {
         weak var freed: SimulatedCloud?
