@@ -32,6 +32,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "KVStore", targets: ["KVStore"]),
+        .library(name: "KVStoreTesting", targets: ["KVStoreTesting"]),
         .library(name: "SnapshotModels", targets: ["SnapshotModels"]),
         .library(name: "KVStoreHTTP", targets: ["KVStoreHTTP"]),
         .library(name: "UsagePusher", targets: ["UsagePusher"]),
@@ -100,6 +101,9 @@ let package = Package(
             name: "ProtocolModelTests", dependencies: ["KVStore"], swiftSettings: strict),
         .testTarget(
             name: "KVStoreTestingTests", dependencies: ["KVStoreTesting"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SimulatedCloudTests", dependencies: ["KVStoreTesting", "KVStore"],
             swiftSettings: strict),
         .testTarget(
             name: "KVStoreHTTPTests",

@@ -85,7 +85,7 @@ extension StoreError {
         }
     }
 
-    init(_ error: SyncTransportError, operation: String, store: String) {
+    package init(_ error: SyncTransportError, operation: String, store: String) {
         let code: Code =
             switch error {
             case .unreachable, .busy, .malformed: .unreachable

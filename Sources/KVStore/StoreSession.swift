@@ -1,15 +1,14 @@
-import Dispatch
 import Foundation
 
 /// Everything that belongs to one account's replica of one store in this process.
 final class StoreSession: Sendable {
     let configuration: StoreConfiguration
     let replica: LocalReplica
-    let driver: SyncDriver?
+    let driver: (any SyncDriving)?
     private let watch: any DirectoryWatch
 
     init(
-        configuration: StoreConfiguration, announcements: Announcements
+        configuration: StoreConfiguration, runtime: StoreRuntime, announcements: Announcements
     ) throws(StoreError) {
         guard StoreConfiguration.isValidStoreName(configuration.storeName) else {
             throw StoreError(
@@ -18,24 +17,19 @@ final class StoreSession: Sendable {
                 hint: "use 1–128 letters, digits, '.', '_' or '-', not starting with '.'")
         }
         self.configuration = configuration
-        let storage: FileLogStorage
+        let storage: any LogStorage
         do throws(StorageFailure) {
-            storage = try FileLogStorage(directory: configuration.directory)
+            storage = try runtime.openStorage(configuration.directory)
         } catch {
             throw StoreError(.storage(error), operation: "open")
         }
-        let driver = configuration.transport.map {
-            SyncDriver(
-                transport: $0, storeName: configuration.storeName,
-                monotonicMilliseconds: System.monotonicMilliseconds)
-        }
+        let driver = runtime.makeDriver(configuration)
         self.driver = driver
         var options = DurableReplica.Options()
         options.limits = configuration.limits
         options.notificationKeyCount = configuration.notificationKeyCount
         let replica = try LocalReplica(
-            storage: storage, options: options, now: Moment.now,
-            seed: .random(in: 0...UInt64.max),
+            storage: storage, options: options, runtime: runtime,
             outlet: { effect in
                 if case .notify(let change) = effect {
                     announcements.announce(change)
@@ -45,8 +39,7 @@ final class StoreSession: Sendable {
             },
             connectionChanged: { announcements.announce($0) })
         self.replica = replica
-        let queue = DispatchQueue(label: "ubiquity.watch")
-        watch = System.watch(directory: configuration.directory, queue: queue) { [weak replica] in
+        watch = runtime.watch(configuration.directory) { [weak replica] in
             try? replica?.catchUp()
         }
         // What others appended after the replica was read and before the watch began.

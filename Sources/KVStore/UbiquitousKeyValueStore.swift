@@ -15,15 +15,22 @@ import Synchronization
 /// ```
 public final class UbiquitousKeyValueStore: Sendable {
     private let session: Mutex<StoreSession>
+    private let runtime: StoreRuntime
     private let announcements = Announcements()
 
     /// Opens the replica, which is made where it is missing, and connects in the background.
     ///
     /// Throws where the folder or its files cannot be used. Damaged files are set aside and told in
     /// `status.recoveryNotes`.
-    public init(configuration: StoreConfiguration) throws(StoreError) {
-        let opened = try StoreSession(configuration: configuration, announcements: announcements)
+    public convenience init(configuration: StoreConfiguration) throws(StoreError) {
+        try self.init(configuration: configuration, runtime: .system)
+    }
+
+    package init(configuration: StoreConfiguration, runtime: StoreRuntime) throws(StoreError) {
+        let opened = try StoreSession(
+            configuration: configuration, runtime: runtime, announcements: announcements)
         session = Mutex(opened)
+        self.runtime = runtime
         announcements.setSource(self)
         try opened.connect()
     }
@@ -53,7 +60,8 @@ public final class UbiquitousKeyValueStore: Sendable {
     /// have is set there, and a key that it has keeps the account's value.
     public func changeAccount(to configuration: StoreConfiguration) throws(StoreError) {
         let former = current
-        let opened = try StoreSession(configuration: configuration, announcements: announcements)
+        let opened = try StoreSession(
+            configuration: configuration, runtime: runtime, announcements: announcements)
         let before = former.replica.read(\.visibleContents)
         if former.driver == nil, opened.driver != nil {
             let known = opened.replica.read(\.visibleContents)
@@ -127,7 +135,7 @@ public final class UbiquitousKeyValueStore: Sendable {
             return false
         }
         if let driver = session.driver {
-            Task { _ = try? await driver.synchronize(session.replica) }
+            driver.requestRound(session.replica)
         }
         return true
     }
@@ -159,6 +167,9 @@ public final class UbiquitousKeyValueStore: Sendable {
             await feed.next()
         }
     }
+
+    /// Returns when observers have been called for everything that has happened so far, and the streams have it.
+    package func drainAnnouncements() async { await announcements.drain() }
 
     /// The state of the connection, first as it is now and then whenever it changes. A slow reader gets
     /// only the newest.

@@ -1,7 +1,7 @@
 import Dispatch
 
 /// Says when files of a folder have been written to or created, by any process.
-protocol DirectoryWatch: AnyObject, Sendable {
+package protocol DirectoryWatch: AnyObject, Sendable {
     func cancel()
 }
 

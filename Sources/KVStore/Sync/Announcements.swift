@@ -84,6 +84,13 @@ final class Announcements: Sendable {
         }
     }
 
+    /// Returns when everything announced so far has been told.
+    func drain() async {
+        await withCheckedContinuation { continuation in
+            queue.async { continuation.resume() }
+        }
+    }
+
     func finish() {
         let (feeds, connections) = state.withLock { state in
             state.isFinished = true

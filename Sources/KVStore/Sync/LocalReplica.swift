@@ -1,11 +1,10 @@
-import Dispatch
 import Foundation
 import Synchronization
 
 /// The one owner of a durable replica in this process: a lock, a clock and a timer around it.
 ///
 /// Calls come from any thread and block for as long as an append takes.
-final class LocalReplica: Sendable {
+package final class LocalReplica: Sendable {
     private struct State {
         let durable: DurableReplica
         var isFlushScheduled = false
@@ -14,31 +13,30 @@ final class LocalReplica: Sendable {
     }
 
     private let state: Mutex<State>
-    private let now: @Sendable () -> Moment
+    private let runtime: StoreRuntime
     /// Called in order, under the lock: must only enqueue.
     private let outlet: @Sendable (Effect) -> Void
     /// Called under the lock when the connection's state is another: must only enqueue.
     private let connectionChanged: @Sendable (StoreStatus.Connection) -> Void
-    private let queue = DispatchQueue(label: "ubiquity.replica")
     /// What opening repaired or set aside, in words.
     let recoveryNotes: [String]
 
-    static let flushMilliseconds = 100
+    static let flushMilliseconds: Int64 = 100
 
     init(
-        storage: any LogStorage, options: DurableReplica.Options,
-        now: @escaping @Sendable () -> Moment, seed: UInt64,
+        storage: any LogStorage, options: DurableReplica.Options, runtime: StoreRuntime,
         outlet: @escaping @Sendable (Effect) -> Void,
         connectionChanged: @escaping @Sendable (StoreStatus.Connection) -> Void = { _ in }
     ) throws(StoreError) {
         do throws(LogError) {
-            let durable = try DurableReplica(storage: storage, options: options, seed: seed)
+            let durable = try DurableReplica(
+                storage: storage, options: options, seed: runtime.newSeed())
             recoveryNotes = durable.recovery.notes
             state = Mutex(State(durable: durable))
         } catch {
             throw StoreError(error, operation: "open")
         }
-        self.now = now
+        self.runtime = runtime
         self.outlet = outlet
         self.connectionChanged = connectionChanged
     }
@@ -53,9 +51,30 @@ final class LocalReplica: Sendable {
         if let violation { throw violation }
     }
 
-    func handle(_ event: Event) throws(StoreError) {
+    package func handle(_ event: Event) throws(StoreError) {
         try transact(operation: "synchronize") { replica, now in
             replica.handle(event, at: now)
+        }
+    }
+
+    /// Handles what came of an effect. An event whose entries cannot be written down (a full disk) leaves the
+    /// replica as it was; it is told of a failure instead, and tries again after a while.
+    ///
+    /// - Returns: the event, where even that failed: the replica waits for it, so it is to be told
+    ///   again after a while.
+    package func tell(_ event: Event) -> Event? {
+        do throws(StoreError) {
+            try handle(event)
+            return nil
+        } catch {
+            guard error.code != .closed else { return nil }
+            let cause = SyncTransportError.unreachable(error.description)
+            switch event {
+            case .answered: return tell(.failed(cause))
+            case .stream: return tell(.streamEnded(cause))
+            case .failed, .streamEnded, .woke: return event
+            case .attached, .synchronize: return nil
+            }
         }
     }
 
@@ -68,7 +87,7 @@ final class LocalReplica: Sendable {
                     .closed, operation: operation, subject: "the store", reason: "it is closed")
             }
             do throws(LogError) {
-                for effect in try state.durable.transact(at: now(), body) { outlet(effect) }
+                for effect in try state.durable.transact(at: runtime.now(), body) { outlet(effect) }
             } catch {
                 throw StoreError(error, operation: operation)
             }
@@ -86,7 +105,7 @@ final class LocalReplica: Sendable {
         try state.withLock { (state: inout State) throws(StoreError) in
             guard !state.isClosed else { return }
             do throws(LogError) {
-                for effect in try state.durable.catchUp(at: now()) { outlet(effect) }
+                for effect in try state.durable.catchUp(at: runtime.now()) { outlet(effect) }
             } catch {
                 throw StoreError(error, operation: "read")
             }
@@ -96,13 +115,13 @@ final class LocalReplica: Sendable {
     private func scheduleFlush(_ state: inout State) {
         guard !state.isFlushScheduled, (try? state.durable.prepareSync()) != nil else { return }
         state.isFlushScheduled = true
-        queue.asyncAfter(deadline: .now() + .milliseconds(Self.flushMilliseconds)) { [weak self] in
+        runtime.after(Self.flushMilliseconds) { [weak self] in
             try? self?.flush()
         }
     }
 
     /// Blocks until everything written before the call is on disk.
-    func flush() throws(StoreError) {
+    package func flush() throws(StoreError) {
         do throws(LogError) {
             let pending = try state.withLock { (state: inout State) throws(LogError) in
                 state.isFlushScheduled = false
@@ -130,7 +149,7 @@ final class LocalReplica: Sendable {
         }
     }
 
-    func read<Result>(_ body: (borrowing Replica) -> sending Result) -> sending Result {
+    package func read<Result>(_ body: (borrowing Replica) -> sending Result) -> sending Result {
         state.withLock { body($0.durable.replica) }
     }
 }

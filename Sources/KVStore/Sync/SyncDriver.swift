@@ -1,10 +1,10 @@
 import Foundation
 import Synchronization
 
-/// Carries out a replica's network effects and feeds the outcomes back as events.
+/// The driver of a real transport.
 ///
 /// Effects come through one queue, in the order in which the replica gave them.
-final class SyncDriver: Sendable {
+final class SyncDriver: SyncDriving {
     private struct Waiting {
         var continuations: [UInt64: CheckedContinuation<SyncOutcome, Never>] = [:]
         var lastID: UInt64 = 0
@@ -57,6 +57,15 @@ final class SyncDriver: Sendable {
         for continuation in left {
             continuation.resume(returning: .failed(.unreachable("the store was closed")))
         }
+    }
+
+    func requestRound(_ replica: LocalReplica) {
+        // A waiter of its own number, for which nobody has a continuation.
+        let id = waiting.withLock { waiting in
+            waiting.lastID += 1
+            return waiting.lastID
+        }
+        try? replica.handle(.synchronize(waiter: id))
     }
 
     /// Waits for a whole round trip that begins now.
@@ -137,29 +146,12 @@ final class SyncDriver: Sendable {
         }
     }
 
-    /// An event whose entries cannot be written down (a full disk) leaves the replica as it was; it is
-    /// told of a failure instead, and tries again after a while.
     private func tell(_ replica: LocalReplica, _ event: Event) {
-        do throws(StoreError) {
-            try replica.handle(event)
-        } catch {
-            guard error.code != .closed else { return }
-            let cause = SyncTransportError.unreachable(error.description)
-            switch event {
-            case .answered: tell(replica, .failed(cause))
-            case .stream: tell(replica, .streamEnded(cause))
-            case .failed, .streamEnded, .woke: tellLater(replica, event)
-            case .attached, .synchronize: break
-            }
-        }
-    }
-
-    /// The replica waits for these, so they are not lost where even reading its files fails for a while.
-    private func tellLater(_ replica: LocalReplica, _ event: Event) {
+        guard let again = replica.tell(event) else { return }
         Task { [weak self, weak replica] in
             try? await Task.sleep(for: .milliseconds(Backoff.greatestMilliseconds))
             guard let self, let replica else { return }
-            tell(replica, event)
+            tell(replica, again)
         }
     }
 }

@@ -1,0 +1,17 @@
+public import Foundation
+public import KVStore
+
+/// A `didChangeExternallyNotification` that a store has posted.
+public struct CloudNotification: Sendable, Equatable {
+    /// The true time of it.
+    public var time: Date
+    public var reason: StoreChangeReason
+    /// Sorted.
+    public var keys: [String]
+
+    public init(time: Date, reason: StoreChangeReason, keys: [String]) {
+        self.time = time
+        self.reason = reason
+        self.keys = keys
+    }
+}

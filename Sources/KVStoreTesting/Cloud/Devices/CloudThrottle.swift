@@ -1,0 +1,13 @@
+/// How many requests a device may make in a span of time. Past that the cloud asks it to wait.
+public struct CloudThrottle: Sendable, Equatable {
+    public var requestCount: Int
+    public var window: Duration
+
+    public init(requestCount: Int, per window: Duration) {
+        self.requestCount = requestCount
+        self.window = window
+    }
+
+    /// 15 requests in 90 seconds: what people have observed of Apple's service, which documents no number.
+    public static let observedOfApple = CloudThrottle(requestCount: 15, per: .seconds(90))
+}

@@ -1,0 +1,34 @@
+/// What is still to happen, in the order of time; of two at one time, the one added first comes first.
+struct Agenda<Action> {
+    private struct Item {
+        var time: Int64
+        var action: Action
+    }
+
+    /// The next one is the last one.
+    private var items: [Item] = []
+
+    /// In no promised order.
+    var actions: some Sequence<Action> { items.lazy.map(\.action) }
+
+    mutating func add(_ action: Action, at time: Int64) {
+        var low = 0
+        var high = items.count
+        while low < high {
+            let middle = (low + high) / 2
+            if items[middle].time > time { low = middle + 1 } else { high = middle }
+        }
+        items.insert(Item(time: time, action: action), at: low)
+    }
+
+    /// Takes the next action, unless it comes later than `limit`.
+    mutating func popFirst(through limit: Int64) -> (time: Int64, action: Action)? {
+        guard let next = items.last, next.time <= limit else { return nil }
+        items.removeLast()
+        return (next.time, next.action)
+    }
+
+    mutating func removeAll(where isUnwanted: (Action) -> Bool) {
+        items.removeAll { isUnwanted($0.action) }
+    }
+}

@@ -1,0 +1,65 @@
+import KVStore
+import Synchronization
+
+/// A simulated device: its clock, its network, its disks and its processes.
+final class Machine: Sendable {
+    struct State {
+        /// What its clock is ahead of the true time, in milliseconds.
+        var clockError: Int64 = 0
+        var account: String?
+        var network = NetworkState()
+        /// Replica folders by their paths.
+        var disks: [String: ReplicaDisk] = [:]
+        /// In the order of their opening; the app's is the first.
+        var programs: [Program] = []
+    }
+
+    let name: String
+    let options: CloudDevice.Options
+    let clock: VirtualClock
+    let state: Mutex<State>
+
+    init(name: String, options: CloudDevice.Options, clock: VirtualClock) {
+        self.name = name
+        self.options = options
+        self.clock = clock
+        state = Mutex(
+            State(clockError: options.clockError.milliseconds, account: options.account))
+    }
+
+    var moment: Moment {
+        let now = clock.milliseconds
+        return Moment(
+            wall: VirtualClock.start + now + state.withLock { $0.clockError }, monotonic: now)
+    }
+
+    var programs: [Program] { state.withLock { $0.programs } }
+
+    /// Whether what is waited for can come without anybody's help.
+    var isReachable: Bool { state.withLock { !$0.network.isOffline && !$0.network.isHeld } }
+
+    func directory(account: String?) -> String { "/\(name)/\(account ?? "local")" }
+
+    func configuration(account: String?) -> StoreConfiguration {
+        StoreConfiguration(
+            directory: directory(account: account), storeName: options.storeName,
+            limits: options.limits, transport: account.map(CloudTransport.init),
+            isLive: options.isLive, notificationKeyCount: options.notificationKeyCount)
+    }
+}
+
+/// What a device's network does to its messages.
+struct NetworkState {
+    var isOffline = false
+    var isHeld = false
+    var isReordering = false
+    var delay: Int64 = 0
+    var throttle: CloudThrottle?
+    /// When the requests of the running window came, oldest first.
+    var requestTimes: [Int64] = []
+    var failures: [SyncTransportError] = []
+    var drops: [CloudDevice.Message: Int] = [:]
+    var duplicates = 0
+    /// Messages that arrived at a held network, in their order.
+    var held: [SimulatedCloud.Action] = []
+}

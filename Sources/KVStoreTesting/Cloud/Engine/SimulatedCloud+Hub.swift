@@ -1,0 +1,166 @@
+import KVStore
+import Synchronization
+
+extension SimulatedCloud {
+    private var daemonTime: Int64 { VirtualClock.start + clock.milliseconds }
+
+    /// A request has arrived at the cloud.
+    func receive(_ request: SyncRequest, id: UInt64, from driver: CloudDriver) {
+        let machine = driver.program.machine
+        if let seconds = throttleSeconds(of: machine) {
+            note("the cloud asks \(driver.program.label) to wait \(seconds) s")
+            let refusal = SyncTransportError.busy(retryAfterSeconds: seconds)
+            return carry(.answer(driver, id: id, .failure(refusal)), of: machine)
+        }
+        let store = driver.storeID
+        let now = daemonTime
+        let (before, result, after) = hub.withLock { hub in
+            let before = hub.ledger.hub(store)?.records(of: request) ?? [:]
+            let result: Result<SyncResponse, SyncTransportError>
+            do throws(SyncTransportError) {
+                result = .success(try hub.apply(request, to: store, now: now))
+            } catch {
+                result = .failure(error)
+            }
+            return (before, result, hub.ledger.hub(store)?.records(of: request) ?? [:])
+        }
+        if case .success(let response) = result {
+            note(
+                decisions(
+                    on: request, rejected: response.rejected, before: before, after: after,
+                    account: store.account))
+        }
+        carry(.answer(driver, id: id, result), of: machine)
+        feedStreams()
+    }
+
+    func openStream(of driver: CloudDriver, id: UInt64, since: UInt64, epoch: String) {
+        guard driver.isReading(stream: id) else { return }
+        let startsOver = hub.withLock { hub in
+            hub.ledger.hub(driver.storeID)?.startsOver(epoch: epoch, since: since) ?? true
+        }
+        guard !startsOver else {
+            return schedule(
+                .event(driver, id: id, .reset), after: latency(of: driver.program.machine))
+        }
+        let arrival = clock.milliseconds + latency(of: driver.program.machine)
+        schedule(.event(driver, id: id, .opened), at: arrival)
+        hub.withLock { hub in
+            hub.streams.append(
+                CloudHub.Stream(
+                    driver: driver, id: id, epoch: epoch, cursor: since, lastArrival: arrival))
+        }
+        feedStreams()
+    }
+
+    /// Sends every stream what is new to it. A lost event breaks its stream.
+    private func feedStreams() {
+        let broken = hub.withLock { hub in
+            hub.streams.removeAll { !$0.driver.isReading(stream: $0.id) }
+            var broken: [CloudHub.Stream] = []
+            for index in hub.streams.indices {
+                let machine = hub.streams[index].driver.program.machine
+                for event in hub.news(forStream: index) {
+                    let earliest = clock.milliseconds + latency(of: machine)
+                    hub.streams[index].lastArrival = max(hub.streams[index].lastArrival, earliest)
+                    let stream = hub.streams[index]
+                    if isDropped(.event, of: machine) {
+                        broken.append(stream)
+                        break
+                    }
+                    schedule(
+                        .event(stream.driver, id: stream.id, event), at: stream.lastArrival)
+                }
+            }
+            hub.streams.removeAll { stream in broken.contains { $0.id == stream.id } }
+            return broken
+        }
+        for stream in broken {
+            note("the network breaks the stream of \(stream.driver.program.label)")
+            schedule(
+                .streamEnded(stream.driver, id: stream.id, .unreachable("the connection broke")),
+                at: stream.lastArrival)
+        }
+    }
+
+    // MARK: - The cloud's own life
+
+    /// Ends the cloud's daemon and starts it again. Connections break; what was acknowledged is there.
+    ///
+    /// - Parameter end: how it ends. With a power failure it loses what is not on its disk.
+    public func restart(after end: CloudDevice.End = .quit) {
+        let seed = newSeed()
+        note("the cloud restarts after \(end)")
+        let streams = hub.withLock { hub in
+            if end == .powerFailure { hub.disk.powerFails() } else { hub.disk.processEnded() }
+            hub.restart(seed: seed)
+            return hub.removeStreams()
+        }
+        breakUp(streams)
+    }
+
+    /// Keeps a copy of everything that the cloud holds, in place of an earlier one.
+    public func backUp() {
+        note("a backup is made")
+        hub.withLock { $0.backup = $0.disk.snapshot() }
+    }
+
+    /// Puts the cloud back to its backup, as an operator does after a loss: what came later is gone there, and comes
+    /// back from the devices that have it.
+    public func restoreBackup() {
+        let seed = newSeed()
+        let streams = hub.withLock { hub in
+            guard let backup = hub.backup else {
+                preconditionFailure("restoreBackup() needs a backUp() before it")
+            }
+            hub.disk.restore(backup)
+            hub.restart(seed: seed)
+            do throws(HubLedger.Fault) {
+                try hub.renewEpochs()
+            } catch {
+                fatalError("the simulated cloud cannot write to its own disk: \(error)")
+            }
+            return hub.removeStreams()
+        }
+        note("the backup is restored")
+        breakUp(streams)
+    }
+
+    private func breakUp(_ streams: [CloudHub.Stream]) {
+        for stream in streams {
+            schedule(
+                .streamEnded(stream.driver, id: stream.id, .unreachable("the daemon stopped")))
+        }
+    }
+}
+
+extension CloudHub {
+    /// What a stream has not been told yet, in order.
+    fileprivate mutating func news(forStream index: Int) -> [SyncEvent] {
+        let stream = streams[index]
+        guard let hub = ledger.hub(stream.driver.storeID) else { return [] }
+        if hub.startsOver(epoch: stream.epoch, since: stream.cursor) {
+            streams[index].epoch = hub.epoch
+            streams[index].cursor = hub.sequence
+            return [.reset]
+        }
+        var events: [SyncEvent] = []
+        let durable = ledger.durableSequence(of: stream.driver.storeID)
+        var hasMore = true
+        while hasMore {
+            let page = hub.page(after: streams[index].cursor, through: durable)
+            events += page.changes.map { .change($0) }
+            streams[index].cursor = page.cursor
+            hasMore = page.hasMore
+        }
+        return events
+    }
+}
+
+extension Hub {
+    fileprivate func records(of request: SyncRequest) -> [String: Record] {
+        var records: [String: Record] = [:]
+        for change in request.changes { records[change.key] = entries[change.key]?.record }
+        return records
+    }
+}

@@ -1,0 +1,23 @@
+import Foundation
+import Synchronization
+
+/// Milliseconds since the simulated cloud began; they pass only when somebody says so.
+final class VirtualClock: Sendable {
+    private let elapsed = Mutex<Int64>(0)
+
+    /// What the true time is at the beginning, in milliseconds since 1970: 2026-09-18 12:00:00 UTC.
+    static let start: Int64 = 1_789_732_800_000
+
+    var milliseconds: Int64 { elapsed.withLock { $0 } }
+
+    func advance(to time: Int64) { elapsed.withLock { $0 = max($0, time) } }
+
+    static func date(_ wall: Int64) -> Date { Date(timeIntervalSince1970: Double(wall) / 1_000) }
+}
+
+extension Duration {
+    /// Whole milliseconds, cut toward zero.
+    var milliseconds: Int64 {
+        components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
+    }
+}

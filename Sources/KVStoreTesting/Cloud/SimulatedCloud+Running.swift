@@ -1,0 +1,116 @@
+import KVStore
+import Synchronization
+
+extension SimulatedCloud {
+    /// Lets the time pass, and in it everything that is due. Observers of what happened have been called when it
+    /// returns, at the virtual moment of their news.
+    ///
+    /// ```swift
+    /// phone.delay = .seconds(5)
+    /// phone.store.set("dark", forKey: "theme")
+    /// await cloud.advance(by: .seconds(1))      // on its way
+    /// await cloud.advance(by: .seconds(20))     // there
+    /// ```
+    public func advance(by duration: Duration) async {
+        let end = clock.milliseconds + max(0, duration.milliseconds)
+        await drainAll()
+        while await step(through: end) {}
+        clock.advance(to: end)
+    }
+
+    /// Runs until nothing is under way: everything that could be sent has arrived and was answered, everything is on
+    /// disk, and all observers have been called. Time passes as far as that takes.
+    ///
+    /// A device that is offline is at rest with what it has still to send. Readers of `changes` have been
+    /// handed their changes, and run when Swift next gives them a thread.
+    ///
+    /// - Parameter limit: the virtual time that it may take.
+    /// - Throws: `CloudError.stillMoving` when there is no rest within the limit, as where two devices answer
+    ///   each other's changes with changes; `CloudError.held` when all that is left waits for `release()`.
+    public func settle(within limit: Duration = .seconds(3_600)) async throws(CloudError) {
+        let end = clock.milliseconds + max(0, limit.milliseconds)
+        await drainAll()
+        while true {
+            let moving = state.withLock { $0.agenda.actions.filter(\.isUnderWay) }
+            if moving.isEmpty { break }
+            guard await step(through: end) else {
+                throw .stillMoving(
+                    after: limit, what: Array(Set(moving.map(\.words)).sorted().prefix(10)))
+            }
+        }
+        let held = machines.flatMap { machine in
+            machine.state.withLock { $0.network.held.map(\.words) }
+        }
+        if !held.isEmpty { throw .held(what: held) }
+    }
+
+    /// Runs until a round trip that somebody waits for is over. Fails where it cannot end by itself.
+    func runUntilAnswered(_ driver: CloudDriver, waiter: UInt64) async -> SyncOutcome {
+        while true {
+            if let outcome = driver.takeOutcome(of: waiter) { return outcome }
+            if driver.isStopped { return .failed(.unreachable("the store was closed")) }
+            let machine = driver.program.machine
+            if machine.state.withLock({ $0.network.isHeld && !$0.network.held.isEmpty }) {
+                return .failed(
+                    .unreachable("the messages of \(machine.name) are held until release()"))
+            }
+            guard await step(through: .max) else {
+                return .failed(.unreachable("nothing is under way that could answer"))
+            }
+        }
+    }
+
+    var machines: [Machine] {
+        state.withLock { state in
+            state.machines.sorted { $0.key < $1.key }.map(\.value)
+        }
+    }
+
+    /// Performs the next action if it comes by then, and waits for those who are told of it.
+    private func step(through limit: Int64) async -> Bool {
+        await turn.take()
+        defer { turn.give() }
+        guard let (time, action) = state.withLock({ $0.agenda.popFirst(through: limit) }) else {
+            return false
+        }
+        clock.advance(to: time)
+        perform(action)
+        await drain(action.program)
+        return true
+    }
+
+    private func drainAll() async {
+        await turn.take()
+        defer { turn.give() }
+        for machine in machines { for program in machine.programs { await drain(program) } }
+    }
+
+    private func drain(_ program: Program) async {
+        await program.run?.store.drainAnnouncements()
+        // Here and not while they are posted, so that the trace has one order.
+        for notification in program.takeUnnoted() { take(notification, of: program) }
+        program.isDelivering = false
+    }
+
+    private func perform(_ action: Action) {
+        if action.isMessage, !arrives(action) { return }
+        switch action {
+        case .timer(_, let life, let body), .look(_, let life, let body):
+            if !life.isOver { body() }
+        case .effect(let driver, let effect): driver.carryOut(effect, in: self)
+        case .wake(let driver, let id):
+            if driver.isDue(wake: id) { driver.tell(.woke, in: self) }
+        case .retell(let driver, let event): driver.tell(event, in: self)
+        case .request(let driver, let id, let request): receive(request, id: id, from: driver)
+        case .answer(let driver, let id, let result): driver.finishRequest(id, result, in: self)
+        case .openStream(let driver, let id, let since, let epoch):
+            openStream(of: driver, id: id, since: since, epoch: epoch)
+        case .event(let driver, let id, let event):
+            if driver.isReading(stream: id) { driver.tell(.stream(event), in: self) }
+        case .timeout(let driver, let id):
+            driver.finishRequest(id, .failure(.unreachable("no answer came in time")), in: self)
+        case .streamEnded(let driver, let id, let error):
+            driver.endStream(id, error, in: self)
+        }
+    }
+}

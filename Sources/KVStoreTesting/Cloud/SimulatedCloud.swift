@@ -1,0 +1,135 @@
+public import Foundation
+public import KVStore
+import Synchronization
+
+/// A cloud and its devices inside one process, for tests of code that syncs through a key-value store.
+///
+/// Devices hand out real `UbiquitousKeyValueStore` values, and the cloud runs the daemon's own merge
+/// rule and log; only disks, network and clocks are simulated. Nothing moves and no time passes unless the
+/// test says so, and the same seed with the same calls gives the same course of events.
+///
+/// ```swift
+/// let cloud = SimulatedCloud(seed: 1)
+/// let phone = try cloud.device("phone")
+/// let mac = try cloud.device("mac")
+/// phone.store.set("dark", forKey: "theme")
+/// try await cloud.settle()
+/// #expect(mac.store.string(forKey: "theme") == "dark")
+/// ```
+///
+/// Clouds share nothing, so any number of tests may run at once. All members may be called from any thread.
+/// A store outlives its cloud and is then offline for good.
+public final class SimulatedCloud: Sendable {
+    struct State {
+        var agenda = Agenda<Action>()
+        var random: SplitMix64
+        var machines: [String: Machine] = [:]
+        var lastID: UInt64 = 0
+        var decisions: [CloudDecision] = []
+        var trace: [String] = []
+        /// The devices' names by the ids of their replicas.
+        var writers: [ReplicaID: String] = [:]
+    }
+
+    let clock = VirtualClock()
+    let state: Mutex<State>
+    let hub: Mutex<CloudHub>
+    let turn = Turn()
+
+    /// The account that devices have joined unless told otherwise.
+    public static let defaultAccount = "account"
+
+    /// - Parameter seed: decides replica ids, delays and back-off.
+    public init(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        hub = Mutex(CloudHub(seed: random.next()))
+        state = Mutex(State(random: random))
+    }
+
+    /// The device of that name, which is made at the first call: its app opens its store, and the first
+    /// messages wait for `advance` or `settle`.
+    ///
+    /// - Parameters:
+    ///   - name: what decisions and the trace call it.
+    ///   - options: of no meaning where the device is there already.
+    /// - Throws: what opening a store throws.
+    public func device(
+        _ name: String, _ options: CloudDevice.Options = CloudDevice.Options()
+    ) throws(StoreError) -> CloudDevice {
+        let (machine, isNew) = state.withLock { state in
+            if let machine = state.machines[name] { return (machine, false) }
+            let machine = Machine(name: name, options: options, clock: clock)
+            state.machines[name] = machine
+            return (machine, true)
+        }
+        let device = CloudDevice(cloud: self, machine: machine)
+        if isNew { _ = try device.process(CloudDevice.appProcess) }
+        return device
+    }
+
+    /// The true time. It begins on 18 September 2026 at noon UTC and passes only with `advance` and `settle`.
+    public var now: Date { VirtualClock.date(VirtualClock.start + clock.milliseconds) }
+
+    /// What has happened, a line each with its virtual second, the latest 10,000. Equal for equal seeds
+    /// and calls; its words may change with the versions of this package.
+    public var trace: [String] { state.withLock { $0.trace } }
+
+    /// Every choice between two values, and every refusal, the latest 10,000, oldest first.
+    ///
+    /// ```swift
+    /// for decision in cloud.decisions where decision.key == "theme" { print(decision) }
+    /// ```
+    public var decisions: [CloudDecision] { state.withLock { $0.decisions } }
+
+    static let keptLineCount = 10_000
+}
+
+// MARK: - For the engine
+
+extension SimulatedCloud {
+    /// Adds to the agenda; may be called under a replica's lock.
+    func schedule(_ action: Action, after milliseconds: Int64 = 0) {
+        schedule(action, at: clock.milliseconds + milliseconds)
+    }
+
+    func schedule(_ action: Action, at time: Int64) {
+        let time = max(time, clock.milliseconds)
+        state.withLock { $0.agenda.add(action, at: time) }
+    }
+
+    func newID() -> UInt64 {
+        state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+    }
+
+    func newSeed() -> UInt64 { state.withLock { $0.random.next() } }
+
+    func random(_ range: ClosedRange<Int64>) -> Int64 {
+        state.withLock { Int64.random(in: range, using: &$0.random) }
+    }
+
+    func noteReplica(_ id: ReplicaID, of program: Program) {
+        state.withLock { $0.writers[id] = program.machine.name }
+    }
+
+    func note(_ line: @autoclosure () -> String) {
+        let time = clock.milliseconds
+        let fraction = String(time % 1_000 + 1_000).dropFirst()
+        let line = "\(time / 1_000).\(fraction) \(line())"
+        state.withLock { state in
+            state.trace.append(line)
+            if state.trace.count > Self.keptLineCount { state.trace.removeFirst(1_000) }
+        }
+    }
+
+    func note(_ decisions: [CloudDecision]) {
+        guard !decisions.isEmpty else { return }
+        for decision in decisions { note(decision.description) }
+        state.withLock { state in
+            state.decisions += decisions
+            if state.decisions.count > Self.keptLineCount { state.decisions.removeFirst(1_000) }
+        }
+    }
+}

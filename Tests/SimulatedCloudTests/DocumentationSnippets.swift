@@ -1,0 +1,192 @@
+import Foundation
+import KVStore
+import KVStoreTesting
+import Synchronization
+import Testing
+
+// The snippets of two articles, compiled and run. Change them together with
+// Sources/KVStore/Documentation.docc/PortAnApp.md and
+// Sources/KVStoreTesting/Documentation.docc/TestYourSyncCode.md.
+
+private final class Appearance {
+    private let store: any KeyValueStoring
+
+    init(store: any KeyValueStoring) { self.store = store }
+
+    var theme: String {
+        get { store.string(forKey: "theme") ?? "light" }
+        set { store.set(newValue, forKey: "theme") }
+    }
+}
+
+@Suite("Snippets: Port an app from NSUbiquitousKeyValueStore", .timeLimit(.minutes(1)))
+struct PortAnAppSnippets {
+    private let cloud = SimulatedCloud(seed: 1)
+
+    /// The only test of this target that opens the default store, which a process does once.
+    @Test("the calls stay as they are, once a configuration names the folder and the store")
+    func calls() throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appending(path: "ubiquity-snippets-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        UbiquitousKeyValueStore.setDefaultConfiguration(
+            StoreConfiguration(directory: folder, storeName: "com.example.app"))
+
+        let store = UbiquitousKeyValueStore.default
+        store.set("dark", forKey: "theme")
+        store.set(true, forKey: "sound")
+        let size = store.double(forKey: "size")  // 0 for a missing key
+        store.removeObject(forKey: "draft")
+        #expect(size == 0)
+        #expect(Appearance(store: store).theme == "dark")
+    }
+
+    @Test("the notification and the stream tell the same")
+    func observing() async throws {
+        let phone = try cloud.device("phone")
+        phone.store.set("dark", forKey: "theme")
+        try await cloud.settle()
+        let store = try cloud.device("mac").store
+        let reloaded = Mutex<[String]>([])
+        @Sendable func reload(_ keys: [String], isFirstDownload: Bool) {
+            if isFirstDownload { reloaded.withLock { $0 += keys } }
+        }
+        let token = NotificationCenter.default.addObserver(
+            forName: UbiquitousKeyValueStore.didChangeExternallyNotification, object: store,
+            queue: nil
+        ) { note in
+            let keys = note.userInfo?[NSUbiquitousKeyValueStoreChangedKeysKey] as? [String]
+            let reason = note.userInfo?[NSUbiquitousKeyValueStoreChangeReasonKey] as? Int
+            reload(
+                keys ?? [], isFirstDownload: reason == NSUbiquitousKeyValueStoreInitialSyncChange)
+        }
+        defer { NotificationCenter.default.removeObserver(token) }
+        let changes = store.changes
+        try await cloud.settle()
+        #expect(reloaded.withLock { $0 } == ["theme"])
+        store.close()
+        for await change in changes {
+            reload(change.keys, isFirstDownload: change.reason == .initialSyncChange)
+        }
+    }
+
+    @Test("a migration waits for the first download")
+    func firstDownload() async throws {
+        let store = try cloud.device("phone").store
+        func migrate() {
+            guard store.status.initialSyncCompleted else { return }
+            if let old = store.string(forKey: "colours") {
+                store.set(old, forKey: "theme")
+                store.removeObject(forKey: "colours")
+            }
+        }
+        store.set("sepia", forKey: "colours")
+        migrate()
+        #expect(store.keys == ["colours"])
+        try await cloud.settle()
+        migrate()
+        #expect(store.keys == ["theme"])
+    }
+
+    @Test("the throwing writer tells of the quota")
+    func quota() throws {
+        let store = try cloud.device("phone").store
+        let text = String(repeating: "n", count: 2_000_000)
+        var kept: String?
+        func keepOnThisDevice(_ text: String) { kept = text }
+        func save() throws {
+            do {
+                try store.write(.string(text), forKey: "note")
+            } catch {
+                switch error.code {
+                case .quotaExceeded, .tooManyKeys: keepOnThisDevice(text)
+                default: throw error
+                }
+            }
+        }
+        try save()
+        #expect(kept == text)
+    }
+
+    @Test("a round trip can be waited for")
+    func roundTrip() async throws {
+        let store = try cloud.device("phone").store
+        store.set("dark", forKey: "theme")
+        let report = try await store.synchronizeNow()
+        print("sent \(report.sentKeyCount), received \(report.receivedKeyCount)")
+        #expect(report == SyncReport(sentKeyCount: 1))
+    }
+}
+
+@Suite("Snippets: Test your sync code", .timeLimit(.minutes(1)))
+struct TestYourSyncCodeSnippets {
+    @Test("two devices, a conflict and why a value won")
+    func conflict() async throws {
+        let cloud = SimulatedCloud(seed: 1)
+        let phone = try cloud.device("phone")
+        let mac = try cloud.device("mac")
+
+        Appearance(store: phone.store).theme = "dark"
+        try await cloud.settle()
+        #expect(Appearance(store: mac.store).theme == "dark")
+
+        phone.isOffline = true
+        phone.store.set("sepia", forKey: "theme")
+        await cloud.advance(by: .seconds(60))
+        mac.store.set("light", forKey: "theme")
+        phone.isOffline = false
+        try await cloud.settle()
+        #expect(phone.store.string(forKey: "theme") == "light")
+
+        let decision = try #require(cloud.decisions.last { $0.place == .cloud })
+        #expect(decision.winner == .present)
+        #expect(decision.incoming?.writer == "phone")
+        print(decision)
+    }
+
+    @Test("a fresh install")
+    func freshInstall() async throws {
+        let cloud = SimulatedCloud(seed: 1)
+        let phone = try cloud.device("phone")
+        phone.store.set("dark", forKey: "theme")
+        try await cloud.settle()
+
+        try phone.reinstall()
+        phone.store.set("light", forKey: "theme")  // a default
+        try await cloud.settle()
+        #expect(phone.store.string(forKey: "theme") == "dark")
+        #expect(phone.notifications.last?.reason == .initialSyncChange)
+    }
+
+    @Test("a quota violation")
+    func quota() async throws {
+        let cloud = SimulatedCloud(seed: 1)
+        let phone = try cloud.device(
+            "phone", .with { $0.limits = StoreLimits(totalByteCount: 1_000) })
+        phone.store.set(String(repeating: "n", count: 2_000), forKey: "note")
+        try await cloud.settle()
+        #expect(phone.notifications.map(\.reason) == [.quotaViolationChange])
+    }
+
+    @Test("bad networks, bad clocks, bad luck", arguments: 1...UInt64(10))
+    func badLuck(seed: UInt64) async throws {
+        let cloud = SimulatedCloud(seed: seed)
+        let phone = try cloud.device("phone")
+        let mac = try cloud.device("mac")
+
+        mac.hold()  // nothing arrives until release()
+        phone.dropNext(1, .answer)  // the cloud has the change, the phone does not know
+        phone.duplicateNext()
+        phone.isReordering = true
+        phone.delay = .seconds(2)
+        phone.throttle = .observedOfApple  // 15 requests in 90 s
+        phone.failNextRequest(with: .unauthorized("the token was revoked"))
+        phone.clockError = .seconds(-3_600)
+        phone.store.set("dark", forKey: "theme")
+        try phone.restart(after: .kill)
+        await cloud.advance(by: .seconds(300))
+        mac.release()
+        try await cloud.settle()
+        #expect(mac.store.string(forKey: "theme") == "dark", "seed \(seed)")
+    }
+}
