@@ -8,7 +8,7 @@ import socket
 import threading
 import time
 
-from .kills import kill_kvs, verify, workload
+from .kills import learn_epoch, verify, workload
 from .memory import NO_ANSWER, Memory
 from .programs import Daemon, Fault, Machine
 from .wire import Client, EventReader
@@ -68,6 +68,7 @@ def go_on(row, daemon, token, steps, memory, where):
         row.expect(allowed, f"a write was answered {answer}", where)
         if reader is None and answer.status == 200:
             reader = EventReader(client)
+            learn_epoch(client, memory)
     after = False
     for call in daemon.calls:
         failed_sync = call.is_faulty and call.name == "sync" and call.path.endswith(".log")
@@ -212,15 +213,17 @@ def no_descriptors(programs, random):
     return body
 
 
-def slow_disk(programs, random, milliseconds, crowd):
+def slow_disk(programs, random, milliseconds, crowd, segment_bytes=1 << 20):
     """Every sync takes long: who waits, who must not, and for how many there is room."""
 
     def body(row):
         tokens_needed = 1 + crowd // 150
-        data, tokens = programs.new_data("slow", tokens_needed)
+        data, tokens = programs.new_data(f"slow-{crowd}-{segment_bytes}", tokens_needed)
         switch = programs.work / "slow-disk"
+        switch.unlink(missing_ok=True)
         fault = Fault("delay", 1, "sync", count=0, number=milliseconds, switch=switch)
-        daemon = Daemon(programs, data, fault=fault, extra=["--heartbeat-milliseconds", "100"])
+        daemon = Daemon(programs, data, fault=fault, segment_bytes=segment_bytes,
+                        extra=["--heartbeat-milliseconds", "100"])
         memory, client = Memory(), Client(daemon.port, tokens[0])
         memory.write(client, "before", b"1")
         reader = EventReader(client)
@@ -251,6 +254,10 @@ def slow_disk(programs, random, milliseconds, crowd):
         second = EventReader(client)
         row.expect(second.wait(lambda reader: reader.told), "a new watcher is blocked")
         waited = time.monotonic() - start
+        row.expect(
+            waited < milliseconds / 1_000,
+            f"watchers and health had to wait for {waited:.1f} s, a sync takes "
+            f"{milliseconds / 1_000:.1f} s")
         busiest = daemon.resident_bytes()
         for thread in threads:
             thread.join()

@@ -61,6 +61,8 @@ def cases(programs, seed, is_long):
         ("7 kvsd without file descriptors", lambda r: bad_calls.no_descriptors(p, r)),
         ("8 a slow disk",
          lambda r: bad_calls.slow_disk(p, r, 2_000, 40)),
+        ("8 a slow disk while segments end",
+         lambda r: bad_calls.slow_disk(p, r, 1_000, 30, segment_bytes=4_096)),
         ("8 a slow disk and a crowd",
          lambda r: bad_calls.slow_disk(p, r, 4_000, 1_300)),
         ("22 two daemons on one folder", lambda r: owners.two_daemons(p, r)),

@@ -1,5 +1,6 @@
 """kill -9 at every file call: of the daemon under puts and deletes, of kvs in a local replica."""
 
+import http.client
 import os
 import shutil
 import signal
@@ -34,11 +35,22 @@ def run_until_killed(row, daemon, token, steps, memory, where):
             row.expect(daemon.wait_if_dying(), "a living daemon gave no answer", where)
             break
         row.expect(answer.status == 200, f"a write was answered {answer}", where)
-        reader = reader or EventReader(client)
+        if reader is None:
+            reader = EventReader(client)
+            learn_epoch(client, memory)
     if reader and not daemon.is_running:
         reader.wait(lambda reader: reader.is_over)
     if reader:
         memory.tell(list(reader.told))
+
+
+def learn_epoch(client, memory):
+    try:
+        answer = client.sync()
+    except (OSError, http.client.HTTPException):
+        return
+    if answer.status == 200:
+        memory.epoch = answer.json["epoch"]
 
 
 def verify(row, programs, data, token, memory, where, **options):

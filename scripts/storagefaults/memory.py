@@ -1,5 +1,7 @@
 """What a careful client remembers, and what it may find after a fault."""
 
+import http.client
+
 NO_ANSWER = object()
 
 
@@ -41,10 +43,14 @@ class Memory:
                     self.allowed[key] = values[values.index(value):]
                 self.highest = max(self.highest, sequence)
 
-    def compare(self, client, may_renew_epoch=False):
+    def compare(self, client):
+        """Everything, and that the place up to which all was known still counts."""
+        if self.epoch is not None:
+            answer = client.sync(self.epoch, self.highest)
+            if answer.status != 200 or answer.json["initial"]:
+                self.violations.append(
+                    f"a cursor at {self.highest} is told to start over ({answer})")
         epoch, cursor, found = client.everything()
-        if self.epoch is not None and epoch != self.epoch and not may_renew_epoch:
-            self.violations.append(f"the epoch changed from {self.epoch} to {epoch}")
         if self.highest and cursor < self.highest:
             self.violations.append(f"the cursor went back from {self.highest} to {cursor}")
         for key, values in self.allowed.items():
@@ -65,8 +71,6 @@ class Memory:
 
     def write(self, client, key, value):
         """Puts (or deletes, for None) and notes the outcome; returns the answer, or NO_ANSWER."""
-        import http.client
-
         self.attempt(key, value)
         try:
             answer = client.delete(key) if value is None else client.put(key, value)
