@@ -1,5 +1,6 @@
 """Calls that fail, do less than asked, or take long."""
 
+import copy
 import errno
 import http.client
 import re
@@ -8,7 +9,7 @@ import socket
 import threading
 import time
 
-from .kills import learn_epoch, verify, workload
+from .kills import learn_epoch, prepared, verify, workload
 from .memory import NO_ANSWER, Memory
 from .programs import Daemon, Fault, Machine
 from .wire import Client, EventReader
@@ -18,7 +19,8 @@ def daemon_errors(programs, random, code, call_names, limit, action="error"):
     """One call fails once, at every place; the daemon goes on or stops taking writes."""
 
     def body(row):
-        template, (token,) = programs.new_data(f"template-{action}-{code}-{len(call_names)}")
+        name = f"template-{action}-{code}-{len(call_names)}"
+        template, token, before = prepared(programs, random, name)
         steps = workload(random, 30)
 
         def one(at):
@@ -27,7 +29,7 @@ def daemon_errors(programs, random, code, call_names, limit, action="error"):
             where = f"{action} {errno.errorcode.get(code, '')} at {call_names or 'call'} {at}"
             fault = Fault(action, at, call_names, number=code)
             daemon = Daemon(programs, data, fault=fault)
-            memory = Memory()
+            memory = copy.deepcopy(before)
             if daemon.port:
                 go_on(row, daemon, token, steps, memory, where)
                 status = daemon.stop()
@@ -209,6 +211,32 @@ def no_descriptors(programs, random):
         row.expect(answer is not NO_ANSWER and answer.status == 200, f"not back: {answer}")
         daemon.stop()
         verify(row, programs, data, token, memory, "after")
+
+    return body
+
+
+def very_slow_disk(programs, random):
+    """A sync takes longer than a request may: its outcome is unknown, and is told to be."""
+
+    def body(row):
+        data, (token,) = programs.new_data("very-slow")
+        switch = programs.work / "very-slow-disk"
+        fault = Fault("delay", 1, "sync", number=34_000, switch=switch)
+        daemon = Daemon(programs, data, fault=fault, segment_bytes=1 << 20)
+        client, memory = Client(daemon.port, token, timeout=60), Memory()
+        memory.write(client, "before", b"1")
+        switch.touch()
+        answer = memory.write(client, "slow", b"2")
+        row.runs += 1
+        row.hits += sum(call.is_faulty for call in daemon.calls) + (answer.code is not None)
+        row.expect(
+            answer.status == 503 and answer.code == "outcome-unknown",
+            f"a put with a sync of 34 s was answered {answer}")
+        row.expect(answer.headers.get("Retry-After"), "it does not say when to try again")
+        answer = memory.write(client, "slow", b"2")
+        row.expect(answer.status == 200, f"the same put again was answered {answer}")
+        daemon.stop()
+        verify(row, programs, data, token, memory, "after", segment_bytes=1 << 20)
 
     return body
 

@@ -18,14 +18,15 @@ def cases(programs, seed, is_long):
         ("1 kvsd killed after a call", lambda r: kills.daemon_killed(p, r, "kill-after", few(4))),
         ("1 kvsd killed at a system call",
          lambda r: kills.daemon_killed_by_strace(p, r, few(3))),
+        ("1 kvsd device add killed before a call", lambda r: kills.device_add_killed(p, r)),
         ("1 kvs killed before a call", lambda r: kills.replica_killed(p, r, "kill", few(1))),
         ("3 kvsd killed within a write", lambda r: kills.daemon_killed(p, r, "torn", few(6))),
         ("3 kvs killed within a write", lambda r: kills.replica_killed(p, r, "torn", few(1))),
         ("3 kvsd's last record cut", lambda r: damage.torn_tail(p, r, 1 if is_long else 37)),
         ("4 a bit of kvsd's log flipped",
-         lambda r: damage.flipped_bits(p, r, 5 if is_long else 211)),
+         lambda r: damage.flipped_bits(p, r, 5 if is_long else 307)),
         ("4 a bit of a replica flipped",
-         lambda r: damage.flipped_replica(p, r, 1 if is_long else 37)),
+         lambda r: damage.flipped_replica(p, r, 1 if is_long else 61)),
         ("4 a bit of the last record flipped, then writes",
          lambda r: owners.damaged_tail_then_writes(p, r)),
         ("5 kvsd on a full disk",
@@ -61,8 +62,6 @@ def cases(programs, seed, is_long):
         ("7 kvsd without file descriptors", lambda r: bad_calls.no_descriptors(p, r)),
         ("8 a slow disk",
          lambda r: bad_calls.slow_disk(p, r, 2_000, 40)),
-        ("8 a slow disk while segments end",
-         lambda r: bad_calls.slow_disk(p, r, 1_000, 30, segment_bytes=4_096)),
         ("8 a slow disk and a crowd",
          lambda r: bad_calls.slow_disk(p, r, 4_000, 1_300)),
         ("22 two daemons on one folder", lambda r: owners.two_daemons(p, r)),
@@ -71,4 +70,11 @@ def cases(programs, seed, is_long):
         ("22 an older copy put back, four writes first", lambda r: owners.older_copy(p, 4)),
         ("22 an older copy put back, nine writes first", lambda r: owners.older_copy(p, 9)),
     ]
+    if is_long:
+        table += [
+            ("8 a slow disk while segments end",
+             lambda r: bad_calls.slow_disk(p, r, 1_000, 30, segment_bytes=4_096)),
+            ("8 a disk slower than a request may be",
+             lambda r: bad_calls.very_slow_disk(p, r)),
+        ]
     return [(name, make(random.Random(f"{seed} {name}"))) for name, make in table]

@@ -73,8 +73,21 @@ def verify(row, programs, data, token, memory, where, **options):
         row.violate(violation, where)
 
 
+def prepared(programs, random, name):
+    """The folder of a daemon that was killed with records that the next start has to make sure of,
+    its token, and what was acknowledged."""
+    data, (token,) = programs.new_data(name)
+    daemon, memory = Daemon(programs, data), Memory()
+    client = Client(daemon.port, token)
+    for key, value in workload(random, 4):
+        memory.write(client, key, value)
+    learn_epoch(client, memory)
+    daemon.kill()
+    return data, token, memory
+
+
 def daemon_killed(programs, random, action, limit, steps_count=30):
-    """At every call, or at `limit` of them chosen by the seed."""
+    """At every call, or at `limit` of them chosen by the seed; from an empty folder."""
 
     def body(row):
         template, (token,) = programs.new_data(f"template-{action}")
@@ -251,7 +264,38 @@ def replica_killed(programs, random, action, limit):
                 shutil.rmtree(machine.home)
                 if not hit:
                     break
-                at += random.randrange(1, 6) if limit else 1
+                at += random.randrange(2, 9) if limit else 1
+
+    return body
+
+
+def device_add_killed(programs, random):
+    """kvsd device add at every call: the file with the tokens is the former one or the new one."""
+
+    def body(row):
+        template, _ = programs.new_data("devices")
+        at = 1
+        while True:
+            data = programs.work / "devices-run"
+            shutil.copytree(template, data)
+            log = programs.work / "devices.calls"
+            log.unlink(missing_ok=True)
+            done = programs.run("kvsd", "device", "add", "late", "--data", data,
+                                extra=programs.faulty(Fault("kill", at), data, log))
+            hit = done.returncode == -signal.SIGKILL
+            row.runs += 1
+            row.hits += hit
+            where = f"kill at call {at}"
+            row.expect(hit or done.returncode == 0, f"ended with {done.returncode}", where)
+            listed = programs.run("kvsd", "device", "list", "--data", data)
+            row.expect(b"device-0" in listed.stdout, f"a device is gone: {listed.stderr}", where)
+            row.expect(hit or b"late" in listed.stdout, "the new device is not there", where)
+            again = programs.run("kvsd", "device", "add", "later", "--data", data)
+            row.expect(again.returncode == 0, f"no change afterwards: {again.stderr}", where)
+            shutil.rmtree(data)
+            if not hit:
+                return
+            at += 1
 
     return body
 
