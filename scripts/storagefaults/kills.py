@@ -1,5 +1,6 @@
 """kill -9 at every file call: of the daemon under puts and deletes, of kvs in a local replica."""
 
+import collections
 import http.client
 import os
 import shutil
@@ -109,7 +110,11 @@ def daemon_killed(programs, random, action, limit, steps_count=30):
             hit = daemon.was_killed
             row.runs += 1
             row.hits += hit
-            total = len(daemon.calls)
+            made = daemon.calls
+            total = len(made)
+            if not at:
+                names = collections.Counter(call.name for call in made)
+                row.notes.append(", ".join(f"{count} {name}" for name, count in names.items()))
             if action == "torn":
                 # What was torn is cut at the next start: that start is killed as well.
                 for second in range(1, 4):
@@ -130,7 +135,6 @@ def daemon_killed(programs, random, action, limit, steps_count=30):
             hit, _ = one(at)
             if not hit and at > total:
                 break
-        row.notes.append(f"{total} calls in a run without a fault")
 
     return body
 
