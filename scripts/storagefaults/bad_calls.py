@@ -9,7 +9,7 @@ import socket
 import threading
 import time
 
-from .kills import learn_epoch, prepared, verify, workload
+from .kills import learn_place, prepared, verify, workload
 from .memory import NO_ANSWER, Memory
 from .programs import Daemon, Fault, Machine
 from .wire import Client, EventReader
@@ -70,7 +70,7 @@ def go_on(row, daemon, token, steps, memory, where):
         row.expect(allowed, f"a write was answered {answer}", where)
         if reader is None and answer.status == 200:
             reader = EventReader(client)
-            learn_epoch(client, memory)
+            learn_place(client, memory)
     after = False
     for call in daemon.calls:
         failed_sync = call.is_faulty and call.name == "sync" and call.path.endswith(".log")

@@ -38,20 +38,20 @@ def run_until_killed(row, daemon, token, steps, memory, where):
         row.expect(answer.status == 200, f"a write was answered {answer}", where)
         if reader is None:
             reader = EventReader(client)
-            learn_epoch(client, memory)
+            learn_place(client, memory)
     if reader and not daemon.is_running:
         reader.wait(lambda reader: reader.is_over)
     if reader:
         memory.tell(list(reader.told))
 
 
-def learn_epoch(client, memory):
+def learn_place(client, memory):
     try:
         answer = client.sync()
     except (OSError, http.client.HTTPException):
         return
     if answer.status == 200:
-        memory.epoch = answer.json["epoch"]
+        memory.place = (answer.json["epoch"], answer.json["cursor"])
 
 
 def verify(row, programs, data, token, memory, where, **options):
@@ -82,7 +82,7 @@ def prepared(programs, random, name):
     client = Client(daemon.port, token)
     for key, value in workload(random, 4):
         memory.write(client, key, value)
-    learn_epoch(client, memory)
+    learn_place(client, memory)
     daemon.kill()
     return data, token, memory
 

@@ -12,7 +12,8 @@ class Memory:
     def __init__(self):
         self.allowed = {}
         self.acknowledged = {}
-        self.epoch = None
+        # The epoch and cursor of the last answer; no fault may make them useless.
+        self.place = None
         self.highest = 0
         self.violations = []
 
@@ -45,11 +46,11 @@ class Memory:
 
     def compare(self, client):
         """Everything, and that the place up to which all was known still counts."""
-        if self.epoch is not None:
-            answer = client.sync(self.epoch, self.highest)
+        if self.place:
+            answer = client.sync(*self.place)
             if answer.status != 200 or answer.json["initial"]:
                 self.violations.append(
-                    f"a cursor at {self.highest} is told to start over ({answer})")
+                    f"a cursor at {self.place[1]} is told to start over ({answer})")
         epoch, cursor, found = client.everything()
         if self.highest and cursor < self.highest:
             self.violations.append(f"the cursor went back from {self.highest} to {cursor}")
@@ -67,7 +68,7 @@ class Memory:
         numbers = [sequence for sequence, _ in found.values()]
         if len(set(numbers)) != len(numbers):
             self.violations.append("a sequence number stands for two keys")
-        self.epoch, self.highest = epoch, max(self.highest, cursor)
+        self.place, self.highest = (epoch, cursor), max(self.highest, cursor)
 
     def write(self, client, key, value):
         """Puts (or deletes, for None) and notes the outcome; returns the answer, or NO_ANSWER."""

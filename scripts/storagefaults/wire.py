@@ -84,16 +84,33 @@ class Client:
 
 
 class EventReader:
-    """A live stream, read by a thread; what it was told stays in `told`."""
+    """A live stream, read by a thread; what it was told stays in `told`.
 
-    def __init__(self, client, since=0):
-        self.client, self.since = client, since
+    After a reset it comes back, as often as `returns` says: a new part of the history has begun.
+    """
+
+    def __init__(self, client, since=0, returns=3):
+        self.client, self.since, self.returns = client, since, returns
         self.told, self.kinds, self.heartbeats, self.is_over = [], [], 0, False
         self.changed = threading.Condition()
         self.thread = threading.Thread(target=self.read, daemon=True)
         self.thread.start()
 
     def read(self):
+        try:
+            self.follow()
+            while self.kinds and self.kinds[-1] == "reset" and self.returns:
+                self.returns -= 1
+                self.since = self.told[-1][0] if self.told else 0
+                self.follow()
+        except (OSError, http.client.HTTPException, ValueError):
+            pass
+        finally:
+            with self.changed:
+                self.is_over = True
+                self.changed.notify_all()
+
+    def follow(self):
         connection = http.client.HTTPConnection("127.0.0.1", self.client.port, timeout=60)
         try:
             connection.request(
@@ -115,13 +132,8 @@ class EventReader:
                                  else base64.b64decode(change["value"]))
                         self.told.append((change["seq"], change["key"], value))
                     self.changed.notify_all()
-        except (OSError, http.client.HTTPException, ValueError):
-            pass
         finally:
             connection.close()
-            with self.changed:
-                self.is_over = True
-                self.changed.notify_all()
 
     def wait(self, condition, seconds=20):
         """Whether `condition` of this reader became true."""
