@@ -84,9 +84,10 @@ def go_on(row, daemon, token, steps, memory, where):
                 all(answer.status != 200 for answer in rest),
                 "a write succeeded after a failed sync", where)
         row.expect(client.health("/readyz").status == 503, "it says that it is ready", where)
-    elif steps and answers[-1].code:
-        row.expect(
-            answers[-1].status == 404, f"it does not recover: {answers[-1]}", where)
+    else:
+        again = memory.write(client, "again", b"well")
+        recovers = again is not NO_ANSWER and again.status == 200
+        row.expect(recovers, f"it does not recover: {again}", where)
     read = client.health("/v1/stores")
     row.expect(read.status == 200, f"stores cannot be listed: {read}", where)
     if memory.highest:

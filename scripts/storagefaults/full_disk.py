@@ -1,6 +1,7 @@
 """A disk without room: real small file systems, and single calls that say so."""
 
 import contextlib
+import shutil
 import subprocess
 
 from .kills import verify
@@ -11,6 +12,8 @@ from .wire import Client, EventReader
 
 @contextlib.contextmanager
 def small_disk(programs, options):
+    if not shutil.which("mount"):
+        raise NotRun("there is no mount command")
     place = programs.work / "disk"
     place.mkdir(exist_ok=True)
     done = subprocess.run(
