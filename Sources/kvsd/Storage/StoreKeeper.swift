@@ -119,8 +119,14 @@ final class StoreKeeper: @unchecked Sendable {
     }
 
     private func noteRefusal(_ fault: StoreFault) {
-        guard case .diskFull = fault else { return }
-        count { $0.refusedForSpace += 1 }
+        switch fault {
+        case .diskFull: count { $0.refusedForSpace += 1 }
+        case .diskFailed: break
+        default: return
+        }
+        // An append that ends a segment syncs it. Where that has failed the log is closed, and
+        // whoever asks whether writes are taken hears so at once, not after the next write.
+        do throws(LogError) { _ = try ledger.prepareSync() } catch { fail(error) }
     }
 
     /// Answers what waits, syncs, closes the log and ends every live stream; later calls that write
