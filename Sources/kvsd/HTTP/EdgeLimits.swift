@@ -28,5 +28,18 @@ struct EdgeLimits: Sendable {
     /// Bytes of events that are written at once.
     var eventBatchByteCount = 65_536
 
+    /// Files that are open besides connections: the log, the devices, event loops, the libraries'.
+    static let reservedFileCount = 48
+
     init() {}
+
+    /// Serves no more connections than there may be open files. Accepting beyond that fails again
+    /// and again, which keeps an event loop busy, and the log could not open its next segment.
+    /// 0 stands for a limit that is not known and changes nothing.
+    mutating func fit(openFileCount: Int) {
+        guard openFileCount > 0 else { return }
+        let room = max(2, openFileCount - Self.reservedFileCount)
+        surplusConnectionCount = min(surplusConnectionCount, room / 8)
+        connectionCount = min(connectionCount, room - surplusConnectionCount)
+    }
 }

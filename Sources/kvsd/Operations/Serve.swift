@@ -67,7 +67,6 @@ struct Serve: AsyncParsableCommand {
     func run() async throws {
         var logger = Logger(label: "kvsd", factory: { StreamLogHandler.standardError(label: $0) })
         logger.logLevel = logLevel
-        _ = OpenFileLimit.raise()
         let directory = data.directory
         let keeper: StoreKeeper
         do throws(DataDirectoryError) {
@@ -84,6 +83,7 @@ struct Serve: AsyncParsableCommand {
         }
         var limits = EdgeLimits()
         limits.heartbeatMilliseconds = heartbeatMilliseconds
+        limits.fit(openFileCount: OpenFileLimit.raise())
         let daemon = Daemon(
             keeper: keeper, devices: devices, limits: limits,
             replica: ReplicaID(rawValue: UInt64.random(in: 1...UInt64.max)))

@@ -15,7 +15,7 @@ import Synchronization
 final class StoreKeeper: @unchecked Sendable {
     struct Options: Sendable {
         var ledger = HubLedger.Options()
-        /// Requests that may wait at a time.
+        /// Requests that may wait for the disk at a time.
         var waitingCount = 1_024
         var storesPerAccount = 1_024
         /// Milliseconds since 1970.
@@ -59,13 +59,14 @@ final class StoreKeeper: @unchecked Sendable {
     // MARK: - Calls
 
     /// Runs `body` on the owner and gives what it returns.
+    ///
+    /// It does not wait for the disk and takes no place among the requests that do: live streams go
+    /// on where no further write is accepted. How many there are, the connections bound.
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (StoreKeeper) throws(StoreFault) -> Value
     ) async throws(StoreFault) -> Value {
         let waiter = Waiter<Value>()
-        try enter()
         owner.async { [self] in
-            defer { leave() }
             do throws(StoreFault) {
                 waiter.resume(.success(try body(self)))
             } catch {
@@ -118,8 +119,14 @@ final class StoreKeeper: @unchecked Sendable {
     }
 
     private func noteRefusal(_ fault: StoreFault) {
-        guard case .diskFull = fault else { return }
-        count { $0.refusedForSpace += 1 }
+        switch fault {
+        case .diskFull: count { $0.refusedForSpace += 1 }
+        case .diskFailed: break
+        default: return
+        }
+        // An append that ends a segment syncs it. Where that has failed the log is closed, and
+        // whoever asks whether writes are taken hears so at once, not after the next write.
+        do throws(LogError) { _ = try ledger.prepareSync() } catch { fail(error) }
     }
 
     /// Answers what waits, syncs, closes the log and ends every live stream; later calls that write

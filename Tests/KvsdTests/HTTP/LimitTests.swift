@@ -10,6 +10,21 @@ import Testing
 
 @Suite("Limits at the edge", .timeLimit(.minutes(2)))
 struct LimitTests {
+    @Test(
+        "connections leave room for the files that the daemon opens itself",
+        arguments: [1, 64, 256, 1_024, 4_096, 65_536])
+    func openFiles(count: Int) {
+        var limits = EdgeLimits()
+        limits.fit(openFileCount: count)
+        let connections = limits.connectionCount + limits.surplusConnectionCount
+        #expect(limits.connectionCount > 0)
+        #expect(connections <= max(2, count - EdgeLimits.reservedFileCount))
+        if count >= 65_536 { #expect(limits.connectionCount == EdgeLimits().connectionCount) }
+        var unknown = EdgeLimits()
+        unknown.fit(openFileCount: 0)
+        #expect(unknown.connectionCount == EdgeLimits().connectionCount)
+    }
+
     @Test("a body of 2 MiB is read and one byte more is not", arguments: [false, true])
     func body(isTooLarge: Bool) async throws {
         let test = try TestDaemon()

@@ -1,0 +1,314 @@
+"""Calls that fail, do less than asked, or take long."""
+
+import copy
+import errno
+import http.client
+import re
+import shutil
+import socket
+import threading
+import time
+
+from .kills import learn_place, prepared, verify, workload
+from .memory import NO_ANSWER, Memory
+from .programs import Daemon, Fault, Machine
+from .wire import Client, EventReader
+
+
+def daemon_errors(programs, random, code, call_names, limit, action="error"):
+    """One call fails once, at every place; the daemon goes on or stops taking writes."""
+
+    def body(row):
+        name = f"template-{action}-{code}-{len(call_names)}"
+        template, token, before = prepared(programs, random, name)
+        steps = workload(random, 30)
+
+        def one(at):
+            data = programs.work / f"{action}-{code}-run"
+            shutil.copytree(template, data)
+            where = f"{action} {errno.errorcode.get(code, '')} at {call_names or 'call'} {at}"
+            fault = Fault(action, at, call_names, number=code)
+            daemon = Daemon(programs, data, fault=fault)
+            memory = copy.deepcopy(before)
+            if daemon.port:
+                go_on(row, daemon, token, steps, memory, where)
+                status = daemon.stop()
+                row.expect(status == 0, f"ended with {status}: {daemon.words[-300:]}", where)
+            else:
+                row.expect(
+                    daemon.process.poll() in (73, 74), f"start: {daemon.process.poll()}", where)
+                row.expect(daemon.words.startswith("kvsd: "), f"start: {daemon.words}", where)
+            row.runs += 1
+            row.hits += any(call.is_faulty for call in daemon.calls)
+            total = sum(call.number > 0 for call in daemon.calls)
+            verify(row, programs, data, token, memory, where)
+            shutil.rmtree(data)
+            return total
+
+        total = one(0)
+        places = range(1, total + 1)
+        if limit and limit < total:
+            places = sorted(random.sample(places, limit))
+        for at in places:
+            one(at)
+        row.notes.append(f"{total} such calls in a run without a fault")
+
+    return body
+
+
+def go_on(row, daemon, token, steps, memory, where):
+    """All steps, through errors, and what has to hold of the answers."""
+    client = Client(daemon.port, token)
+    reader, answers = None, []
+    for key, value in steps:
+        answer = memory.write(client, key, value)
+        if not row.expect(answer is not NO_ANSWER, "no answer", where):
+            return
+        answers.append(answer)
+        allowed = answer.status == 200 or answer.code in ("disk-full", "disk-failed")
+        allowed = allowed or (value is None and answer.status == 404)
+        row.expect(allowed, f"a write was answered {answer}", where)
+        if reader is None and answer.status == 200:
+            reader = EventReader(client)
+            learn_place(client, memory)
+    answers.append(memory.write(client, "again", b"well"))
+    after = False
+    for call in daemon.calls:
+        failed_sync = call.is_faulty and call.name == "sync" and call.path.endswith(".log")
+        after = after or failed_sync
+    if after:
+        # Which answer belonged to the failed sync is known by its code.
+        codes = [answer.code for answer in answers]
+        if row.expect("disk-failed" in codes, f"a failed sync was hidden: {codes}", where):
+            rest = answers[codes.index("disk-failed"):]
+            row.expect(
+                all(answer.status != 200 for answer in rest),
+                "a write succeeded after a failed sync", where)
+        row.expect(client.health("/readyz").status == 503, "it says that it is ready", where)
+    elif answers[-1] is NO_ANSWER or answers[-1].status != 200:
+        again = memory.write(client, "again", b"better")
+        recovers = again is not NO_ANSWER and again.status == 200
+        row.expect(recovers, f"it does not recover: {again}", where)
+    read = client.health("/v1/stores")
+    row.expect(read.status == 200, f"stores cannot be listed: {read}", where)
+    if memory.highest:
+        for key in {key for key, _ in steps}:
+            got = client.get(key)
+            row.expect(
+                got.status in (200, 404) or after and got.code == "disk-failed",
+                f"a read was answered {got}", where)
+            if got.status == 200:
+                row.expect(got.body in memory.allowed[key], f"{key} is wrong", where)
+    if reader:
+        memory.tell(list(reader.told))
+
+
+def daemon_writes_nothing_for_a_while(programs, random, code):
+    """Every write and reservation fails, then the disk is well again, without a restart."""
+
+    def body(row):
+        data, (token,) = programs.new_data(f"while-{code}")
+        switch = programs.work / "bad-disk"
+        fault = Fault("error", 1, "write reserve", count=0, number=code, switch=switch)
+        daemon = Daemon(programs, data, fault=fault)
+        client, memory = Client(daemon.port, token), Memory()
+        for key, value in workload(random, 5):
+            memory.write(client, key, value)
+        switch.touch()
+        for key, value in workload(random, 5):
+            answer = memory.write(client, key, value)
+            row.hits += answer.status in (503, 507)
+        row.runs += 1
+        row.expect(row.hits, "nothing failed")
+        switch.unlink()
+        answer = memory.write(client, "back", b"again")
+        row.expect(answer.status == 200, f"the disk is well again, a put is answered {answer}")
+        daemon.stop()
+        verify(row, programs, data, token, memory, "after")
+
+    return body
+
+
+def replica_errors(programs, random, code, limit):
+    """kvs set with one failing call: it fails with a word, or it has stored."""
+
+    def body(row):
+        machine = Machine(programs, programs.work / f"errors-{code}")
+        machine.kvs("set", "small", "kept", "--no-sync")
+        log = programs.work / "kvs-errors.calls"
+        for scene in ("fresh", "present"):
+            at = 1
+            while True:
+                run = Machine(programs, programs.work / f"errors-{code}-run")
+                if scene == "present":
+                    shutil.copytree(machine.home, run.home, dirs_exist_ok=True)
+                log.unlink(missing_ok=True)
+                done = run.kvs("set", "new", "value", "--no-sync",
+                               fault=Fault("error", at, number=code), log=log)
+                hit = log.exists() and re.search(r" 1 /", log.read_text()) is not None
+                row.runs += 1
+                row.hits += hit
+                where = f"{scene}, {errno.errorcode[code]} at call {at}"
+                check_replica(row, run, done, scene, where)
+                shutil.rmtree(run.home)
+                if not hit:
+                    break
+                at += random.randrange(1, 4) if limit else 1
+
+    return body
+
+
+def check_replica(row, run, done, scene, where):
+    words = done.stderr.decode()
+    if done.returncode != 0:
+        row.expect(
+            done.returncode in (73, 74) and words.startswith("kvs: "),
+            f"exit {done.returncode}: {words[-200:]}", where)
+    found = run.kvs("get", "new", "--raw", "--no-sync")
+    now = found.stdout if found.returncode == 0 else None
+    allowed = (b"value",) if done.returncode == 0 else (b"value", None)
+    row.expect(now in allowed, f"exit {done.returncode}, then {now} {found.stderr}", where)
+    if scene == "present":
+        kept = run.kvs("get", "small", "--raw", "--no-sync")
+        row.expect(kept.stdout == b"kept", f"an earlier value is gone: {kept.stderr}", where)
+    again = run.kvs("set", "after", "yes", "--no-sync")
+    row.expect(again.returncode == 0, f"no write afterwards: {again.stderr}", where)
+
+
+def no_descriptors(programs, random):
+    """As many connections as there may be open files, and more."""
+
+    def body(row):
+        data, (token,) = programs.new_data("descriptors")
+        daemon = Daemon(programs, data, open_files=64)
+        client, memory = Client(daemon.port, token, timeout=3), Memory()
+        for key, value in workload(random, 5):
+            memory.write(client, key, value)
+        held = []
+        for _ in range(120):
+            connection = socket.socket()
+            connection.setblocking(False)
+            connection.connect_ex(("127.0.0.1", daemon.port))
+            held.append(connection)
+        row.runs += 1
+        time.sleep(1)
+        before, start = daemon.processor_seconds(), time.monotonic()
+        try:
+            answered = client.health().status == 200
+        except (OSError, http.client.HTTPException):
+            answered = False
+        row.hits += not answered
+        time.sleep(1)
+        used = (daemon.processor_seconds() - before) / (time.monotonic() - start)
+        row.notes.append(f"{100 * used:.0f} % of a core while no file can be opened")
+        row.expect(used < 0.5, f"it spins: {100 * used:.0f} % of a core")
+        row.expect(daemon.is_running, f"it has ended: {daemon.words[-300:]}")
+        for connection in held:
+            connection.close()
+        deadline = time.monotonic() + 20
+        answer, tries = NO_ANSWER, 0
+        while time.monotonic() < deadline and (answer is NO_ANSWER or answer.status != 200):
+            # A new key each time: one without an answer may still be stored later.
+            answer, tries = memory.write(client, f"back-{tries}", b"again"), tries + 1
+        row.expect(answer is not NO_ANSWER and answer.status == 200, f"not back: {answer}")
+        daemon.stop()
+        verify(row, programs, data, token, memory, "after")
+
+    return body
+
+
+def very_slow_disk(programs, random):
+    """A sync takes longer than a request may: its outcome is unknown, and is told to be."""
+
+    def body(row):
+        data, (token,) = programs.new_data("very-slow")
+        switch = programs.work / "very-slow-disk"
+        fault = Fault("delay", 1, "sync", number=34_000, switch=switch)
+        daemon = Daemon(programs, data, fault=fault, segment_bytes=1 << 20)
+        client, memory = Client(daemon.port, token, timeout=60), Memory()
+        memory.write(client, "before", b"1")
+        switch.touch()
+        answer = memory.write(client, "slow", b"2")
+        row.runs += 1
+        row.hits += sum(call.is_faulty for call in daemon.calls) + (answer.code is not None)
+        row.expect(
+            answer.status == 503 and answer.code == "outcome-unknown",
+            f"a put with a sync of 34 s was answered {answer}")
+        row.expect(answer.headers.get("Retry-After"), "it does not say when to try again")
+        answer = memory.write(client, "slow", b"2")
+        row.expect(answer.status == 200, f"the same put again was answered {answer}")
+        daemon.stop()
+        verify(row, programs, data, token, memory, "after", segment_bytes=1 << 20)
+
+    return body
+
+
+def slow_disk(programs, random, milliseconds, crowd, segment_bytes=1 << 20):
+    """Every sync takes long: who waits, who must not, and for how many there is room."""
+
+    def body(row):
+        tokens_needed = 1 + crowd // 150
+        data, tokens = programs.new_data(f"slow-{crowd}-{segment_bytes}", tokens_needed)
+        switch = programs.work / "slow-disk"
+        switch.unlink(missing_ok=True)
+        fault = Fault("delay", 1, "sync", count=0, number=milliseconds, switch=switch)
+        daemon = Daemon(programs, data, fault=fault, segment_bytes=segment_bytes,
+                        extra=["--heartbeat-milliseconds", "100"])
+        memory, client = Memory(), Client(daemon.port, tokens[0])
+        memory.write(client, "before", b"1")
+        reader = EventReader(client)
+        reader.wait(lambda reader: reader.told)
+        calm = daemon.resident_bytes()
+        switch.touch()
+        outcomes, lock = [], threading.Lock()
+
+        def put(index):
+            one = Client(daemon.port, tokens[index % tokens_needed], timeout=60)
+            sent = time.monotonic()
+            try:
+                answer = one.put(f"s{index % 500}-{index}", bytes(200))
+            except (OSError, http.client.HTTPException) as error:
+                answer = error
+            with lock:
+                outcomes.append((sent, time.monotonic(), answer))
+
+        threads = [threading.Thread(target=put, args=(index,)) for index in range(crowd)]
+        for thread in threads:
+            thread.start()
+        row.runs += 1
+        start = time.monotonic()
+        row.expect(client.health().status == 200, "/healthz is not answered")
+        beats = reader.heartbeats
+        row.expect(
+            reader.wait(lambda reader: reader.heartbeats >= beats + 3), "a watcher is blocked")
+        second = EventReader(client)
+        row.expect(second.wait(lambda reader: reader.told), "a new watcher is blocked")
+        waited = time.monotonic() - start
+        row.expect(
+            waited < milliseconds / 1_000,
+            f"watchers and health had to wait for {waited:.1f} s, a sync takes "
+            f"{milliseconds / 1_000:.1f} s")
+        busiest = daemon.resident_bytes()
+        for thread in threads:
+            thread.join()
+        syncs = [call for call in daemon.calls if call.name == "sync"]
+        row.hits += sum(call.is_faulty for call in syncs)
+        acknowledged = [item for item in outcomes if getattr(item[2], "status", 0) == 200]
+        busy = [item for item in outcomes if getattr(item[2], "code", None) == "busy"]
+        row.expect(
+            len(acknowledged) + len(busy) == crowd,
+            f"other answers: {[str(item[2]) for item in outcomes if item not in acknowledged][:3]}")
+        row.expect(acknowledged, "nothing was acknowledged")
+        for sent, came, _ in acknowledged:
+            row.expect(
+                any(call.start >= sent and call.end <= came for call in syncs),
+                "an answer came before a sync that covers it")
+        row.notes.append(
+            f"{len(acknowledged)} acknowledged, {len(busy)} told that it is busy, watchers and "
+            f"health took {waited:.1f} s, memory {calm >> 20} to {busiest >> 20} MiB")
+        if crowd > 1_024:
+            row.expect(busy, "the queue has no bound")
+        switch.unlink()
+        row.expect(daemon.stop() == 0, "it did not stop well")
+
+    return body
