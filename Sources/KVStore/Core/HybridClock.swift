@@ -58,10 +58,14 @@ struct HybridClock: Sendable, Equatable {
     /// Forgets readings that lie in the daemon's future, after the daemon has refused one: what was
     /// stamped with them is stamped again, and still later than everything that the daemon has. `others` are stamps
     /// that may be given out still.
-    mutating func rewind(to now: Int64, keeping others: some Sequence<Stamp>) {
+    ///
+    /// `limit` is the greatest time of a stamp that the daemon takes: it has nothing beyond, so what was confirmed
+    /// beyond is of a history that is lost.
+    mutating func rewind(to now: Int64, limit: Int64?, keeping others: some Sequence<Stamp>) {
+        if let limit, confirmed.milliseconds > limit { confirmed = Reading() }
         reading = max(Reading(milliseconds: corrected(now)), confirmed)
-        let limit = reading.milliseconds
-        for stamp in others where stamp.milliseconds <= limit { observe(stamp) }
+        let present = reading.milliseconds
+        for stamp in others where stamp.milliseconds <= present { observe(stamp) }
     }
 
     func corrected(_ now: Int64) -> Int64 {
