@@ -30,12 +30,15 @@ extension SegmentedLog {
             active = nil
             if !options.isShared { storage.unlock() }
         }
+        // Whoever opens the log next finds a torn tail where this fails.
+        if !options.isShared { try? clean() }
         if failure == nil { try sync() }
     }
 
     /// Visits what other processes have appended since the last look.
     ///
-    /// Without the lock a frame that is being written is left for the next time.
+    /// Without the lock a frame that is being written is left for the next time. A frame that it visits stays in the
+    /// log, even where the write fails after that.
     package func catchUp(isLocked: Bool, visit: Visitor) throws(LogError) {
         while true {
             if active == nil {
@@ -60,7 +63,8 @@ extension SegmentedLog {
         }
     }
 
-    /// Visits every frame again, from the oldest segment up to the last frame known.
+    /// Visits every frame again, from the oldest segment up to the last frame known: what stands behind it,
+    /// `catchUp` has still to visit.
     package func visitAll(_ visit: Visitor) throws(LogError) {
         for number in segments {
             let file = try attempt { () throws(StorageFailure) in
@@ -68,8 +72,11 @@ extension SegmentedLog {
             }
             guard let file else { continue }
             let scanner = SegmentScanner(file: file, logID: logID, segment: number)
+            let end = number == active?.segment ? active!.end : .max
             try attempt { () throws(StorageFailure) in
-                _ = try scan(scanner, from: SegmentHeader.byteCount, visit: visit)
+                _ = try scan(scanner, from: SegmentHeader.byteCount) { frame in
+                    if frame.position.offset < end { visit(frame) }
+                }
             }
         }
     }
@@ -99,22 +106,6 @@ extension SegmentedLog {
             segment: number, file: file,
             scanner: SegmentScanner(file: file, logID: found, segment: number),
             end: SegmentHeader.byteCount, synced: SegmentHeader.byteCount)
-    }
-
-    /// A process that was killed in a write has left a part of a frame.
-    private func cutTornTail() throws(LogError) {
-        let place = active!
-        let next = try attempt { () throws(StorageFailure) -> Int? in
-            guard case .invalid = try place.scanner.finding(at: place.end),
-                let end = try place.scanner.endOfContent(from: place.end)
-            else { return nil }
-            if let next = try place.scanner.nextFrame(behind: place.end) { return next }
-            try zero(place.file, from: place.end, to: end)
-            place.scanner.refresh()
-            return nil
-        }
-        guard let next else { return }
-        throw .damaged(damage(in: place.segment, from: place.end, to: next))
     }
 
     func damage(in segment: UInt64, from start: Int, to next: Int) -> LogDamage {
