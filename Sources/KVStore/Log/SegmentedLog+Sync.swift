@@ -36,7 +36,7 @@ extension SegmentedLog {
         guard let active, active.synced < active.end else { return nil }
         return PendingSync(
             file: active.file, segment: active.segment, end: active.end,
-            doubtful: active.doubtful)
+            doubtful: active.doubtfulStart.map { $0..<active.end })
     }
 
     /// Takes note of the outcome. After a failure nothing more is written: the pages that the
@@ -46,7 +46,7 @@ extension SegmentedLog {
             self.failure = self.failure ?? failure
         } else if active?.segment == sync.segment {
             active!.synced = max(active!.synced, sync.end)
-            active!.doubtful = nil
+            active!.doubtfulStart = nil
         }
     }
 
