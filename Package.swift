@@ -90,6 +90,9 @@ let package = Package(
                 logging, nioCore, nioHTTP1, nioHTTPTypes, nioPosix, serviceLifecycle, unixSignals,
             ],
             swiftSettings: strict),
+        .executableTarget(
+            name: "simulate", dependencies: ["KVStoreTesting", argumentParser],
+            swiftSettings: strict),
         .testTarget(
             name: "SnapshotModelsTests", dependencies: ["SnapshotModels"], swiftSettings: strict),
         .testTarget(

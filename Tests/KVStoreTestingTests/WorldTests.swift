@@ -5,13 +5,20 @@ import Testing
 /// Seeds of the simulated world, run with the product's replica, log and ledger.
 @Suite("Simulated world")
 struct WorldTests {
-    /// Seeds that once broke a promise, and which.
+    /// Seeds that once broke a promise, and which. A seed plays the same course only as long as the world draws the
+    /// same numbers, so what each found has a test of its own as well.
     private static let regressions: [UInt64] = [
         22,  // a full download judged keys that settled while it was under way
         72, 131,  // what a request brought did not count as seen
         324,  // a removal that the daemon had forgotten outlived a key that began anew
         3_900,  // the cursor was written before the records that it covers
         5_759,  // a second process trusted a disk whose sync had failed
+        9,  // after a refused clock a stamp was given twice, to what the daemon had and to what replaced it
+        717, 1_962,  // a daemon whose clock had been ahead lost its files, and refused the keys ever after
+        4_757,  // a torn first write kept a cursor without the records that it covers
+        5_715,  // after a cut tail a replica sent again what had been removed in the meantime
+        15_797,  // a late answer to another process put its epoch beside a newer cursor
+        26_538,  // a pass that another process had ended was begun again, as if more were lost
     ]
 
     @Test("every seed that ever failed holds", arguments: regressions)
@@ -31,12 +38,5 @@ struct WorldTests {
             for world in worlds { try world.run() }
             #expect(worlds[0].traceDigest == worlds[1].traceDigest)
         }
-    }
-
-    @Test("fresh seeds hold; the one that fails is printed")
-    func freshSeeds() throws {
-        let first = UInt64.random(in: 1...UInt64(UInt32.max))
-        print("fresh seeds from \(first)")
-        for seed in first..<first + 40 { try World(seed: seed).run() }
     }
 }

@@ -70,6 +70,7 @@ extension Replica {
     private mutating func openStreamIfDue() -> [Effect] {
         guard session.isLive, session.stream == .closed, let epoch = state.epoch else { return [] }
         session.stream = .opening
+        session.streamEpoch = epoch
         return [.openStream(since: state.cursor, epoch: epoch)]
     }
 
@@ -125,7 +126,7 @@ extension Replica {
             session.stream = .open
             var changed: [String] = []
             var effects = receive(record, seq: seq, changed: &changed)
-            if seq > state.cursor {
+            if seq > state.cursor, session.streamEpoch == state.epoch {
                 effects.append(
                     updateState { state in
                         state.cursor = seq

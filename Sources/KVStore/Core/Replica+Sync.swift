@@ -31,7 +31,10 @@ extension Replica {
             session.pass!.cursor = response.cursor
             if !response.more { effects += finishPass(changed: &changed, at: now) }
         case .increment:
-            effects += moveCursor(to: response.cursor, epoch: response.epoch, at: now)
+            // Another process may have moved on meanwhile: this answer goes on from where the request stood.
+            if inFlight.request.epoch == state.epoch {
+                effects += moveCursor(to: response.cursor, epoch: response.epoch, at: now)
+            }
         case .records: session.needsRound = true
         }
         if response.more { session.needsRound = true }
@@ -173,11 +176,14 @@ extension Replica {
             default: session.blocked[change.key] = entry.record.stamp
             }
         }
-        return effects + restamp(restamped, at: now)
+        let limit = restamped.compactMap { refusals[$0]?.limit }.max()
+        return effects + restamp(restamped, limit: limit, at: now)
     }
 
     /// Gives keys whose stamps lie in the daemon's future new ones, in their old order.
-    private mutating func restamp(_ keys: [String], at now: Moment) -> [Effect] {
+    private mutating func restamp(
+        _ keys: [String], limit: Int64?, at now: Moment
+    ) -> [Effect] {
         guard !keys.isEmpty else {
             session.clockRefusals = 0
             return []
@@ -187,11 +193,13 @@ extension Replica {
             // The daemon refuses stamps made with the time that it gave: try again later.
             session.retryAt = now.monotonic + Backoff.greatestMilliseconds
         }
-        clock.rewind(to: now.wall, keeping: table.entries.values.lazy.map(\.record.stamp))
+        clock.rewind(
+            to: now.wall, limit: limit, keeping: table.entries.values.lazy.map(\.record.stamp))
         let entries = keys.compactMap { table[$0] }.sorted { $0.record.stamp < $1.record.stamp }
         var effects: [Effect] = []
         for var entry in entries {
             entry.record.stamp = clock.next(now: now.wall, replica: id)
+            clock.regive(entry.record.stamp)
             table.put(entry)
             effects.append(.append(Self.entry(entry)))
         }
@@ -252,11 +260,11 @@ extension Replica {
         to cursor: UInt64, epoch: String, at now: Moment
     ) -> [Effect] {
         let isOld = state.lastSyncMilliseconds.map { abs(now.wall - $0) >= 60_000 } ?? true
-        guard cursor > state.cursor || epoch != state.epoch || isOld else { return [] }
+        let isAhead = cursor >= state.cursor && (cursor, epoch) != (state.cursor, state.epoch ?? "")
+        guard isAhead || isOld else { return [] }
         return [
             updateState { state in
-                state.epoch = epoch
-                state.cursor = max(cursor, state.cursor)
+                if isAhead { (state.epoch, state.cursor) = (epoch, cursor) }
                 state.lastSyncMilliseconds = now.wall
             }
         ]

@@ -44,6 +44,8 @@ struct SyncSession: Sendable, Equatable {
     var isAttached = false
     var isLive = false
     var stream = Stream.closed
+    /// The epoch that the stream was asked for with.
+    var streamEpoch: String?
     var inFlight: InFlight?
     var pass: FullPass?
     /// The daemon has said that the cursor is of no use: the next round begins a pass.
@@ -61,10 +63,10 @@ struct SyncSession: Sendable, Equatable {
     /// Answers in a row that refused a stamp as too far ahead.
     var clockRefusals = 0
 
+    /// The next round asks from where the replica stands then; the daemon says whether that needs a new pass.
     mutating func abandonPass() {
         guard pass != nil else { return }
         pass = nil
-        needsPass = true
         needsRound = true
         inFlight?.isOvertaken = true
     }

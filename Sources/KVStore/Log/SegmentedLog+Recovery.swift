@@ -9,7 +9,7 @@ extension SegmentedLog {
         var recovery = LogRecovery()
         segments = try attempt { () throws(StorageFailure) in try storage.segments() }
         var previous: UInt64?
-        for number in segments {
+        for (index, number) in segments.enumerated() {
             if let previous, number != previous + 1 {
                 try report(
                     LogDamage(
@@ -18,7 +18,8 @@ extension SegmentedLog {
                     segment: nil, in: &recovery)
             }
             previous = number
-            try open(number, isLast: number == segments.last, visit: visit, recovery: &recovery)
+            let next = index + 1 < segments.count ? segments[index + 1] : nil
+            try open(number, next: next, visit: visit, recovery: &recovery)
         }
         return recovery
     }
@@ -114,8 +115,10 @@ extension SegmentedLog {
     }
 
     private func open(
-        _ number: UInt64, isLast: Bool, visit: Visitor, recovery: inout LogRecovery
+        _ number: UInt64, next: UInt64?, visit: Visitor, recovery: inout LogRecovery
     ) throws(LogError) {
+        let isLast = next == nil
+        let recordedEnd = try recordedEnd(of: number, next: next)
         let file = try attempt { () throws(StorageFailure) in try storage.open(segment: number) }
         guard let file else { return }
         note(number, byteCount: file.byteCount)
@@ -139,6 +142,7 @@ extension SegmentedLog {
             }
             recovery.frameCount += scanned.count
             end = scanned.end
+            if let recordedEnd, end >= recordedEnd { break }
             let (content, next) = try attempt { () throws(StorageFailure) in
                 let content = try scanner.endOfContent(from: end)
                 return (content, content == nil ? nil : try scanner.nextFrame(behind: end))
@@ -173,6 +177,19 @@ extension SegmentedLog {
         active = Active(
             segment: number, file: file, scanner: scanner, end: end, synced: proven,
             doubtful: proven < end ? proven..<end : nil)
+    }
+
+    /// Where the frames of a finished segment end, as its successor says. What stands behind them are bytes that were
+    /// cut once, by a process whose sync failed then.
+    private func recordedEnd(
+        of number: UInt64, next: UInt64?
+    ) throws(LogError) -> Int? {
+        guard let next, next == number + 1 else { return nil }
+        let file = try attempt { () throws(StorageFailure) in try storage.open(segment: next) }
+        guard let file, let end = try? header(of: file, segment: next).previousEnd, end > 0 else {
+            return nil
+        }
+        return end
     }
 
     /// A finished segment ends where its successor says: lost frames at its end leave only zeros.

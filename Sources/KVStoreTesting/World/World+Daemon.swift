@@ -64,12 +64,20 @@ extension World {
         }
         note(
             "request",
-            "\(name(address)) \(request.changes.count) up \(response.changes.count) down "
-                + "cursor \(response.cursor) initial \(response.initial)")
+            "\(name(address)) up \(request.changes.map(\.key)) down \(response.changes.map(\.key)) "
+                + "cursor \(response.cursor) of \(response.epoch) horizon \(response.horizon ?? 0)"
+                + (response.initial ? " initial" : "")
+                + (response.rejected.isEmpty ? "" : " \(response.rejected.map(\.reason))"))
         try checkTaken(request, into: store)
         daemon.waiting.append(
             SimulatedDaemon.Waiting(address: address, requestID: id, response: response))
+        if strikesUnsynced() { return daemonFails(losesPower: true) }
         scheduleSync()
+    }
+
+    /// Whether power fails between a write and the sync that was to follow at once.
+    func strikesUnsynced() -> Bool {
+        options.hasCrashes && !isHealing && Int.random(in: 0..<60, using: &random) == 0
     }
 
     func scheduleSync() {
@@ -114,6 +122,6 @@ extension World {
         _ result: Result<SyncResponse, SyncTransportError>, id: UInt64, to address: ProcessAddress
     ) {
         guard let arrival = arrival(for: address.device, isUp: false) else { return }
-        queue.add(.answer(address, id: id, result), at: arrival)
+        queue.add(.answer(address, id: id, result, sent: time), at: arrival)
     }
 }

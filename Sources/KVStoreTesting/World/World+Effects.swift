@@ -41,6 +41,7 @@ extension World {
     }
 
     private func send(_ request: SyncRequest, from address: ProcessAddress) throws(Violation) {
+        if strikesUnsynced() { return powerFails(address.device) }
         guard makeDurable(address), let process = self[address] else { return }
         if !process.durable.replica.initialSyncCompleted, !request.changes.isEmpty {
             throw violation(
@@ -50,7 +51,10 @@ extension World {
         lastID += 1
         let id = lastID
         self[address]?.requestID = id
-        note("send", "\(name(address)) since \(request.since) changes \(request.changes.count)")
+        note(
+            "send",
+            "\(name(address)) since \(request.since) of \(request.epoch ?? "none") "
+                + "changes \(request.changes.count)")
         if let arrival = arrival(for: address.device, isUp: true) {
             queue.add(.request(address, id: id, request, sent: time), at: arrival)
             if options.hasNetworkFaults, !isHealing, isLikely(10) {
@@ -60,7 +64,9 @@ extension World {
                     at: arrival + delay(1...20_000))
             }
         }
-        queue.add(.answer(address, id: id, .failure(.unreachable("timed out"))), at: time + 30_000)
+        queue.add(
+            .answer(address, id: id, .failure(.unreachable("timed out")), sent: time),
+            at: time + 30_000)
     }
 
     /// When a message between a device and the daemon arrives; nil when it is lost.

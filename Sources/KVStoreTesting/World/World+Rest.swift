@@ -77,7 +77,8 @@ extension World {
         }
         for (key, stamp) in facts.forgotten {
             if let record = hub.entries[key]?.record, record.stamp < stamp,
-                facts.buried.contains(record), !facts.resendable.contains(record)
+                record.content != .tombstone, facts.buried.contains(record),
+                !facts.resendable.contains(record)
             {
                 throw violation("no deleted key returns", "\(key) \(record.stamp)")
             }

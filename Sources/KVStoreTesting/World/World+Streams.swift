@@ -14,14 +14,14 @@ extension World {
             return
         }
         if hub.endsStream(epoch: epoch, since: since) {
-            queue.add(.stream(address, id: id, .reset), at: arrival)
+            queue.add(.stream(address, id: id, .reset, sent: time), at: arrival)
             return
         }
         if since < facts[store]?.forgottenSequence ?? 0 {
             throw violation(
                 "a reader below the horizon is told so", "\(name(address)) since \(since)")
         }
-        queue.add(.stream(address, id: id, .opened), at: arrival)
+        queue.add(.stream(address, id: id, .opened, sent: time), at: arrival)
         let isSlow = options.hasNetworkFaults && isLikely(25)
         if isSlow { count("slow reader") }
         daemon.streams.append(
@@ -58,7 +58,7 @@ extension World {
         defer { daemon.streams[index] = stream }
         if hub.endsStream(epoch: stream.epoch, since: stream.cursor) {
             queue.add(
-                .stream(stream.address, id: stream.streamID, .reset),
+                .stream(stream.address, id: stream.streamID, .reset, sent: time),
                 at: max(stream.lastDelivery, time))
             stream.isBroken = true
             return
@@ -76,7 +76,7 @@ extension World {
             }
             stream.lastDelivery = max(stream.lastDelivery, arrival)
             queue.add(
-                .stream(stream.address, id: stream.streamID, .change(change)),
+                .stream(stream.address, id: stream.streamID, .change(change), sent: time),
                 at: stream.lastDelivery)
         }
         stream.cursor = page.cursor

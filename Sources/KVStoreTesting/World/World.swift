@@ -12,11 +12,12 @@ package final class World {
         case wake(ProcessAddress, id: UInt64)
         case flush(ProcessAddress)
         case request(ProcessAddress, id: UInt64, SyncRequest, sent: Int64)
-        case answer(ProcessAddress, id: UInt64, Result<SyncResponse, SyncTransportError>)
+        case answer(
+            ProcessAddress, id: UInt64, Result<SyncResponse, SyncTransportError>, sent: Int64)
         case daemonSync
         case openStream(ProcessAddress, id: UInt64, since: UInt64, epoch: String)
         case look(streamID: UInt64)
-        case stream(ProcessAddress, id: UInt64, SyncEvent)
+        case stream(ProcessAddress, id: UInt64, SyncEvent, sent: Int64)
         case streamEnded(ProcessAddress, id: UInt64)
     }
 
@@ -119,8 +120,9 @@ package final class World {
         case .request(let address, let id, let request, let sent):
             guard sent >= oldestMessageTime else { return }
             try receive(request, id: id, from: address)
-        case .answer(let address, let id, let result):
+        case .answer(let address, let id, let result, let sent):
             guard self[address]?.requestID == id else { return }
+            if case .success = result, sent < oldestMessageTime { return }
             self[address]?.requestID = nil
             switch result {
             case .success(let response):
@@ -135,8 +137,12 @@ package final class World {
         case .openStream(let address, let id, let since, let epoch):
             try openStream(address, id: id, since: since, epoch: epoch)
         case .look(let streamID): try look(after: streamID)
-        case .stream(let address, let id, let event):
+        case .stream(let address, let id, let event, let sent):
             guard self[address]?.streamID == id else { return }
+            guard sent >= oldestMessageTime else {
+                self[address]?.streamID = nil
+                return try tell(address, .streamEnded(nil))
+            }
             try tell(address, .stream(event))
         case .streamEnded(let address, let id):
             guard self[address]?.streamID == id else { return }

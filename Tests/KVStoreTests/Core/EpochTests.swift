@@ -50,6 +50,72 @@ struct EpochTests {
         }
     }
 
+    @Test("an answer that another process has overtaken leaves epoch and cursor as they are")
+    func overtaken() {
+        var bench = ReplicaBench.joined()
+        _ = bench.handle(.synchronize(waiter: 1))
+        var state = bench.replica.currentState
+        (state.epoch, state.cursor) = ("f", 21)
+        _ = bench.replica.replay(.state(state))
+        _ = bench.answer(epoch: "e", cursor: 19)
+        #expect(bench.replica.state.epoch == "f")
+        #expect(bench.replica.state.cursor == 21)
+    }
+
+    @Test("a stream of an earlier epoch moves no cursor of the present one")
+    func earlierStream() {
+        var bench = ReplicaBench()
+        _ = bench.handle(.attached(isLive: true))
+        #expect(bench.answer(cursor: 4, initial: true) == ["state e 4", "open stream e 4"])
+        var state = bench.replica.currentState
+        (state.epoch, state.cursor) = ("f", 21)
+        _ = bench.replica.replay(.state(state))
+        _ = bench.handle(.stream(.change(.other("a", "1", seq: 30))))
+        #expect(bench.replica.state.cursor == 21)
+        #expect(bench.values == ["a": "1"])
+    }
+
+    @Test("what a lost history had confirmed does not keep keys from being sent")
+    func clockAfterLoss() {
+        var bench = ReplicaBench.joined()
+        _ = bench.set("a", "1")
+        _ = bench.answer(cursor: 1, [.other("b", "1", at: 900_000_000)])
+        _ = bench.set("a", "2")
+        _ = bench.answer(epoch: "f", cursor: 0, initial: true)
+        _ = bench.answer(epoch: "f", cursor: 0, initial: true)
+        #expect(bench.replica.pendingKeys == ["a", "b"])
+        for _ in 0..<2 {
+            let late = (bench.request?.changes ?? []).filter {
+                Stamp($0.stamp)!.milliseconds > bench.now.wall + WireLimits.futureMilliseconds
+            }
+            _ = bench.answer(
+                epoch: "f", cursor: 2,
+                rejected: late.map {
+                    SyncRejection(key: $0.key, reason: SyncRejection.clock, stamp: $0.stamp)
+                })
+        }
+        #expect(bench.replica.pendingKeys.isEmpty)
+        #expect(bench.values == ["a": "2", "b": "1"])
+    }
+
+    @Test("a limit below what a replica takes for confirmed shows that the daemon has lost it")
+    func limitBelowConfirmed() throws {
+        var bench = ReplicaBench.joined()
+        _ = bench.handle(.synchronize(waiter: 1))
+        _ = bench.answer(cursor: 1, [.other("b", "1", at: 900_000_000)])
+        _ = bench.set("a", "1")
+        let refused = try #require(bench.request?.changes.first)
+        #expect(Stamp(refused.stamp)!.milliseconds == 900_000_000)
+        _ = bench.answer(
+            cursor: 1,
+            rejected: [
+                SyncRejection(
+                    key: "a", reason: SyncRejection.clock, limit: 1_060_000, stamp: refused.stamp)
+            ])
+        let again = try #require(bench.request?.changes.first.flatMap { Stamp($0.stamp) })
+        #expect(again.milliseconds == 1_000_000)
+    }
+
     @Test("after a start the first change begins an epoch, and a restart without changes none")
     func begins() throws {
         let disk = MemoryDisk()

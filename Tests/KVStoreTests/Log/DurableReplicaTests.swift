@@ -46,6 +46,20 @@ struct DurableReplicaTests {
         }
     }
 
+    @Test("a first download that is torn at any byte leaves no cursor without its records")
+    func tornFirstDownload() throws {
+        for byteCount in 0...200 {
+            let disk = MemoryDisk()
+            let storage = MemoryLogStorage(disk)
+            let durable = try open(storage)
+            // The first write says who the replica is, the second what it has downloaded.
+            storage.aim(.kill(after: byteCount), at: .write, number: 2)
+            #expect(throws: LogError.self) { try attach(durable) }
+            let again = try open(MemoryLogStorage(disk), seed: 2)
+            if again.replica.state.cursor == 3 { #expect(values(again) == ["theirs": "1"]) }
+        }
+    }
+
     @Test("opened again it knows its id, its state, its keys and what is to be sent")
     func reopen() throws {
         let disk = MemoryDisk()

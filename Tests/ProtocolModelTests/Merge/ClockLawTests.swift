@@ -85,7 +85,10 @@ struct ClockLawTests {
         // Wraps rather than stops the program; the result is clamped and later than before.
         let before = clock
         let reading = clock.next(now: .max, replica: id)
-        #expect((reading.milliseconds, reading.counter) > (before.milliseconds, before.counter))
+        #expect(
+            (reading.milliseconds, reading.counter) > (
+                before.reading.milliseconds, before.reading.counter
+            ))
     }
 
     @Test("the text of a stamp orders as its numbers do, and reads back")

@@ -82,6 +82,16 @@ extension ModelWorld {
 
     mutating func append(_ entry: ReplicaEntry, by index: Int) throws {
         _ = devices[index].disk?.replay(entry)
+        let kept = devices[index].disk ?? devices[index].replica
+        // What the first download left is owed when the download is known to be complete.
+        guard kept.initialSyncCompleted else { return }
+        if case .state = entry {
+            for (key, name) in Self.keys.enumerated() {
+                if let entry = kept.table[name], entry.mark == .pending {
+                    devices[index].owed[key] = entry.record
+                }
+            }
+        }
         guard case .record(let record, isPending: true, isProvisional: false) = entry else {
             return
         }

@@ -143,7 +143,9 @@ private struct DigestWriter {
 
     mutating func replicaState(_ replica: Replica) {
         let clock = replica.clock
-        state.mix(UInt64(clock.milliseconds) << 16 | UInt64(clock.counter))
+        for reading in [clock.reading, clock.confirmed, clock.regiven] {
+            state.mix(UInt64(reading.milliseconds) << 16 | UInt64(reading.counter))
+        }
         state.mix(UInt64(bitPattern: clock.offsetMilliseconds))
         sequence(replica.state.cursor)
         state.mix(UInt64(bitPattern: replica.state.lastSyncMilliseconds ?? -1))

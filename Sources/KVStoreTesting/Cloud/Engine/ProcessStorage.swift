@@ -13,6 +13,8 @@ final class ProcessStorage: LogStorage {
         self.life = life
     }
 
+    var identity: UInt64 { base.identity }
+
     private func call<Result>(
         _ body: () throws(StorageFailure) -> Result
     ) throws(StorageFailure) -> Result {
