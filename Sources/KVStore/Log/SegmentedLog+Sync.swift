@@ -50,7 +50,7 @@ extension SegmentedLog {
         }
     }
 
-    /// Blocks until everything appended is on disk.
+    /// Blocks until everything appended is on disk. When it throws, nothing more is written: `closedByFailure`.
     package func sync() throws(LogError) {
         guard let pending = try prepareSync() else { return }
         do throws(StorageFailure) {
@@ -58,7 +58,7 @@ extension SegmentedLog {
             finish(pending, failure: nil)
         } catch {
             finish(pending, failure: error)
-            throw .storage(error)
+            throw .closedByFailure(error)
         }
     }
 
