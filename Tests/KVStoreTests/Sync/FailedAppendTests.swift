@@ -46,7 +46,7 @@ struct FailedAppendTests {
         changes: [.other("a", "1", seq: 1)])
 
     @Test(
-        "an answer that the disk does not take is a failed round: nothing of it shows, and it is asked anew"
+        "an answer that the disk does not take is a failed round, and it is asked for anew"
     )
     func answered() throws {
         let device = Device()
