@@ -25,6 +25,8 @@ struct HybridClock: Sendable, Equatable {
     private(set) var reading = Reading()
     /// The greatest reading of a stamp that the daemon has.
     var confirmed = Reading()
+    /// The greatest reading given out again after a refusal: the daemon may have such a stamp without an answer.
+    private(set) var regiven = Reading()
     /// What to add to the device's clock to get the daemon's, as last learned.
     var offsetMilliseconds: Int64 = 0
 
@@ -62,11 +64,17 @@ struct HybridClock: Sendable, Equatable {
     /// `limit` is the greatest time of a stamp that the daemon takes: it has nothing beyond, so what was confirmed
     /// beyond is of a history that is lost.
     mutating func rewind(to now: Int64, limit: Int64?, keeping others: some Sequence<Stamp>) {
-        if let limit, confirmed.milliseconds > limit { confirmed = Reading() }
-        reading = max(Reading(milliseconds: corrected(now)), confirmed)
+        if let limit {
+            if confirmed.milliseconds > limit { confirmed = Reading() }
+            if regiven.milliseconds > limit { regiven = Reading() }
+        }
+        reading = max(Reading(milliseconds: corrected(now)), confirmed, regiven)
         let present = reading.milliseconds
         for stamp in others where stamp.milliseconds <= present { observe(stamp) }
     }
+
+    /// Takes note of a stamp of this replica that is lower than one given before.
+    mutating func regive(_ stamp: Stamp) { regiven = max(regiven, Reading(stamp)) }
 
     func corrected(_ now: Int64) -> Int64 {
         min(max(now &+ offsetMilliseconds, 0), Stamp.greatestMilliseconds)

@@ -199,6 +199,7 @@ extension Replica {
         var effects: [Effect] = []
         for var entry in entries {
             entry.record.stamp = clock.next(now: now.wall, replica: id)
+            clock.regive(entry.record.stamp)
             table.put(entry)
             effects.append(.append(Self.entry(entry)))
         }

@@ -54,6 +54,7 @@ package struct Replica: Sendable, Equatable {
             if mark == .settled {
                 clock.confirm(record.stamp)
             } else {
+                if HybridClock.Reading(record.stamp) <= clock.reading { clock.regive(record.stamp) }
                 clock.observe(record.stamp)
             }
             return table.put(Table.Entry(record: record, mark: mark)) ? record.key : nil

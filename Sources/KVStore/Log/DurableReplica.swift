@@ -68,7 +68,8 @@ package final class DurableReplica {
     /// Runs a change as the only one of all processes. The effects hold no `append`: that is done.
     ///
     /// When it throws, memory is what the log says, and none of the effects may be carried out. What others
-    /// have changed is told with the next call that does not throw.
+    /// have changed is told with the next call that does not throw, and so are the first entries of the change
+    /// where they stand in the log although the write has failed.
     package func transact(
         at now: Moment, _ body: (inout Replica, Moment) -> [Effect]
     ) throws(LogError) -> [Effect] {

@@ -8,7 +8,8 @@
 //    24   8  segment number, from 1
 //    32   8  bytes of the segment file
 //    40   8  where the frames of the segment before this one end; 0 in the first
-//    48  12  zero
+//    48   8  log id again, for when the first is damaged; 0 in what earlier programs wrote
+//    56   4  zero
 //    60   4  CRC-32C of bytes 0..<60
 //
 // Frame, at a multiple of 8, from 64 on, one behind the other:
@@ -68,6 +69,7 @@ enum SegmentHeader {
         bytes.append(littleEndian: segment)
         bytes.append(littleEndian: UInt64(segmentByteCount))
         bytes.append(littleEndian: UInt64(previousEnd))
+        bytes.append(littleEndian: logID)
         bytes.append(contentsOf: [UInt8](repeating: 0, count: 60 - bytes.count))
         bytes.append(littleEndian: bytes.withUnsafeBytes { Checksum.of($0) })
         return bytes
@@ -77,6 +79,11 @@ enum SegmentHeader {
         var logID: UInt64
         /// Where the frames of the segment before this one end; 0 where that is not known.
         var previousEnd: Int
+    }
+
+    /// The log ids that the bytes of a damaged header may still hold.
+    static func possibleLogIDs(in bytes: UnsafeRawBufferPointer) -> [UInt64] {
+        [bytes.littleEndian(UInt64.self, at: 16), bytes.littleEndian(UInt64.self, at: 48)]
     }
 
     /// The fields of a header that is whole and belongs to `segment`.

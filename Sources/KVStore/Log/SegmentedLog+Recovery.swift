@@ -9,7 +9,7 @@ extension SegmentedLog {
         var recovery = LogRecovery()
         segments = try attempt { () throws(StorageFailure) in try storage.segments() }
         var previous: UInt64?
-        for number in segments {
+        for (index, number) in segments.enumerated() {
             if let previous, number != previous + 1 {
                 try report(
                     LogDamage(
@@ -18,7 +18,8 @@ extension SegmentedLog {
                     segment: nil, in: &recovery)
             }
             previous = number
-            try open(number, isLast: number == segments.last, visit: visit, recovery: &recovery)
+            let next = index + 1 < segments.count ? segments[index + 1] : nil
+            try open(number, next: next, visit: visit, recovery: &recovery)
         }
         return recovery
     }
@@ -29,12 +30,15 @@ extension SegmentedLog {
             active = nil
             if !options.isShared { storage.unlock() }
         }
+        // Whoever opens the log next finds a torn tail where this fails.
+        if !options.isShared { try? clean() }
         if failure == nil { try sync() }
     }
 
     /// Visits what other processes have appended since the last look.
     ///
-    /// Without the lock a frame that is being written is left for the next time.
+    /// Without the lock a frame that is being written is left for the next time. A frame that it visits stays in the
+    /// log, even where the write fails after that.
     package func catchUp(isLocked: Bool, visit: Visitor) throws(LogError) {
         while true {
             if active == nil {
@@ -59,7 +63,8 @@ extension SegmentedLog {
         }
     }
 
-    /// Visits every frame again, from the oldest segment up to the last frame known.
+    /// Visits every frame again, from the oldest segment up to the last frame known: what stands behind it,
+    /// `catchUp` has still to visit.
     package func visitAll(_ visit: Visitor) throws(LogError) {
         for number in segments {
             let file = try attempt { () throws(StorageFailure) in
@@ -67,8 +72,11 @@ extension SegmentedLog {
             }
             guard let file else { continue }
             let scanner = SegmentScanner(file: file, logID: logID, segment: number)
+            let end = number == active?.segment ? active!.end : .max
             try attempt { () throws(StorageFailure) in
-                _ = try scan(scanner, from: SegmentHeader.byteCount, visit: visit)
+                _ = try scan(scanner, from: SegmentHeader.byteCount) { frame in
+                    if frame.position.offset < end { visit(frame) }
+                }
             }
         }
     }
@@ -100,22 +108,6 @@ extension SegmentedLog {
             end: SegmentHeader.byteCount, synced: SegmentHeader.byteCount)
     }
 
-    /// A process that was killed in a write has left a part of a frame.
-    private func cutTornTail() throws(LogError) {
-        let place = active!
-        let next = try attempt { () throws(StorageFailure) -> Int? in
-            guard case .invalid = try place.scanner.finding(at: place.end),
-                let end = try place.scanner.endOfContent(from: place.end)
-            else { return nil }
-            if let next = try place.scanner.nextFrame(behind: place.end) { return next }
-            try zero(place.file, from: place.end, to: end)
-            place.scanner.refresh()
-            return nil
-        }
-        guard let next else { return }
-        throw .damaged(damage(in: place.segment, from: place.end, to: next))
-    }
-
     func damage(in segment: UInt64, from start: Int, to next: Int) -> LogDamage {
         LogDamage(
             path: storage.path(segment: segment), offset: start,
@@ -123,8 +115,10 @@ extension SegmentedLog {
     }
 
     private func open(
-        _ number: UInt64, isLast: Bool, visit: Visitor, recovery: inout LogRecovery
+        _ number: UInt64, next: UInt64?, visit: Visitor, recovery: inout LogRecovery
     ) throws(LogError) {
+        let isLast = next == nil
+        let recordedEnd = try recordedEnd(of: number, next: next)
         let file = try attempt { () throws(StorageFailure) in try storage.open(segment: number) }
         guard let file else { return }
         note(number, byteCount: file.byteCount)
@@ -148,6 +142,7 @@ extension SegmentedLog {
             }
             recovery.frameCount += scanned.count
             end = scanned.end
+            if let recordedEnd, end >= recordedEnd { break }
             let (content, next) = try attempt { () throws(StorageFailure) in
                 let content = try scanner.endOfContent(from: end)
                 return (content, content == nil ? nil : try scanner.nextFrame(behind: end))
@@ -182,6 +177,19 @@ extension SegmentedLog {
         active = Active(
             segment: number, file: file, scanner: scanner, end: end, synced: proven,
             doubtful: proven < end ? proven..<end : nil)
+    }
+
+    /// Where the frames of a finished segment end, as its successor says. What stands behind them are bytes that were
+    /// cut once, by a process whose sync failed then.
+    private func recordedEnd(
+        of number: UInt64, next: UInt64?
+    ) throws(LogError) -> Int? {
+        guard let next, next == number + 1 else { return nil }
+        let file = try attempt { () throws(StorageFailure) in try storage.open(segment: next) }
+        guard let file, let end = try? header(of: file, segment: next).previousEnd, end > 0 else {
+            return nil
+        }
+        return end
     }
 
     /// A finished segment ends where its successor says: lost frames at its end leave only zeros.

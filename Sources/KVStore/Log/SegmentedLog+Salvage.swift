@@ -12,7 +12,7 @@ extension SegmentedLog {
     }
 
     /// Visits the whole frames of a segment whose header is damaged. Their checksums need the log's id:
-    /// the header may still have it, and every other segment has.
+    /// the header has it twice, and every other segment has it too.
     func salvage(
         _ number: UInt64, _ file: any LogFile, visit: Visitor, recovery: inout LogRecovery
     ) throws(LogError) {
@@ -49,7 +49,7 @@ extension SegmentedLog {
         defer { header.deallocate() }
         header.initializeMemory(as: UInt8.self, repeating: 0)
         _ = try attempt { () throws(StorageFailure) in try file.read(into: header, at: 0) }
-        var found = [UnsafeRawBufferPointer(header).littleEndian(UInt64.self, at: 16)]
+        var found = SegmentHeader.possibleLogIDs(in: UnsafeRawBufferPointer(header))
         for other in segments {
             let file = try attempt { () throws(StorageFailure) in try storage.open(segment: other) }
             if let file, let id = try? self.header(of: file, segment: other).logID,

@@ -5,8 +5,10 @@
 /// the live state in memory. One owner calls it from one thread at a time; only `PendingSync.perform()`
 /// may run beside other calls.
 ///
-/// Invariant: frames before `end` of the active segment are whole, and everything behind is zero or, with
-/// several processes, a frame that another one is writing.
+/// Invariant: frames before `end` of the active segment are whole, and everything behind is zero, or
+/// `unclean`, or, with several processes, what another one has written or is writing.
+/// Invariant: on a shared log a frame that stood whole in the file is never taken back, because a reader
+/// that holds no lock may have seen it.
 /// Invariant: a segment that is not the last has been synced before the next one was created.
 package final class SegmentedLog {
     package struct Options: Sendable {
@@ -43,6 +45,8 @@ package final class SegmentedLog {
         /// What was found at opening without a proof that it is on disk. An earlier process may have seen its
         /// sync fail, and the system then shows pages that it has given up to write.
         var doubtful: Range<Int>?
+        /// What a write that failed may have left behind; nothing is appended before it is zero again.
+        var unclean: Unclean?
     }
 
     let storage: any LogStorage
@@ -81,12 +85,15 @@ package final class SegmentedLog {
 
     /// Appends the payloads in order with one write; returns where each stands. Not on disk before a sync.
     ///
-    /// When it throws, none of them will ever be visited.
+    /// When it throws, none of them will ever be visited on a log that is not shared, unless the process ends
+    /// before its next append. On a shared log the first ones may stand whole, and `catchUp` then visits
+    /// them as if another process had written them; before it has done so under the lock, `append` throws.
     @discardableResult
     package func append(_ payloads: [LogPayload]) throws(LogError) -> [LogPosition] {
         guard !payloads.isEmpty else { return [] }
         if let failure { throw .closedByFailure(failure) }
         let byteCount = try Self.byteCount(of: payloads)
+        try clean()
         if active == nil || active!.end + byteCount > active!.file.byteCount {
             try startSegment(toHold: byteCount)
         }
@@ -119,19 +126,16 @@ package final class SegmentedLog {
         do throws(StorageFailure) {
             try place.file.write(buffer, at: place.end)
         } catch {
-            // A part may stand there. Later frames could end just where a whole one of these
-            // starts, so the place must be zero again before anything else is written.
-            do throws(StorageFailure) {
-                try zero(place.file, from: place.end, to: place.end + buffer.count)
-            } catch let second {
-                failure = second
-            }
+            active!.unclean = Unclean(end: place.end + buffer.count, cause: error)
+            // Where this fails too, the next append begins with it.
+            try? clean()
             throw .storage(error)
         }
     }
 
     /// Ends the active segment and starts the next.
     func startSegment(toHold byteCount: Int) throws(LogError) {
+        try clean()
         try sync()
         let number = (segments.last ?? 0) + 1
         if logID == 0 { logID = max(1, options.newLogID) }
@@ -152,11 +156,6 @@ package final class SegmentedLog {
     func note(_ segment: UInt64, byteCount: Int) {
         fileByteCounts[segment] = byteCount
         fileByteCount = fileByteCounts.values.reduce(0, +)
-    }
-
-    func zero(_ file: any LogFile, from start: Int, to end: Int) throws(StorageFailure) {
-        let zeros = [UInt8](repeating: 0, count: min(end, file.byteCount) - start)
-        try file.write(zeros, at: start)
     }
 
     func attempt<Result>(

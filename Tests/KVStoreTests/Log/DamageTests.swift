@@ -69,14 +69,14 @@ struct DamageTests {
             #expect(recovery.damage == [damage])
             #expect(recovery.setAside.count == 1)
             #expect(disk.setAsideFiles.values.first == damaged.bytes(of: segment))
-            // A header's own log id is what the frames' checksums need; another segment has it.
+            // The frames' checksums need the log id, which the header has twice.
             #expect(lost.count <= 1, "segment \(segment), byte \(offset): \(lost.count) lost")
         case .incompatible?, .storage?, .closedByFailure?, .removed?, .tooLarge?:
             Issue.record("segment \(segment), byte \(offset): \(strict!)")
         }
     }
 
-    @Test("a byte flipped in the header of the only segment costs no frame, except in its log id")
+    @Test("a byte flipped in the header of the only segment costs no frame")
     func loneHeader() throws {
         let whole = MemoryDisk()
         let log = SegmentedLog.over(MemoryLogStorage(whole), segmentByteCount: 1_024)
@@ -88,9 +88,25 @@ struct DamageTests {
             let (recovery, frames) = try framesOf(disk, salvages: true)
             #expect(recovery.damage.count == 1)
             #expect(recovery.setAside.count == 1)
-            let isLogID = (16..<24).contains(offset)
-            #expect(frames.map(\.payload) == (isLogID ? [] : Self.all), "byte \(offset)")
+            #expect(frames.map(\.payload) == Self.all, "byte \(offset)")
         }
+    }
+
+    @Test("a header without a second log id, as earlier programs wrote it, is read")
+    func headerWithoutSecondID() throws {
+        let disk = MemoryDisk()
+        let log = SegmentedLog.over(MemoryLogStorage(disk), segmentByteCount: 1_024)
+        _ = try log.openReading()
+        try log.appendExclusively(Self.all)
+        var bytes = disk.bytes(of: 1)
+        bytes.replaceSubrange(48..<60, with: [UInt8](repeating: 0, count: 12))
+        var sum: [UInt8] = []
+        sum.append(littleEndian: bytes[..<60].withUnsafeBytes { Checksum.of($0) })
+        bytes.replaceSubrange(60..<64, with: sum)
+        disk.put(bytes, segment: 1)
+        #expect(try framesOf(disk).frames.map(\.payload) == Self.all)
+        disk.damage(1, at: 33) { ~$0 }
+        #expect(try framesOf(disk, salvages: true).frames.map(\.payload) == Self.all)
     }
 
     @Test(

@@ -8,11 +8,12 @@ struct LogFaultTests {
     private static let inputOutput: Int32 = 5
 
     private func openLog(
-        segmentByteCount: Int = 256
+        segmentByteCount: Int = 256, isShared: Bool = true
     ) throws -> (SegmentedLog, MemoryLogStorage, MemoryDisk) {
         let disk = MemoryDisk()
         let storage = MemoryLogStorage(disk)
-        let log = SegmentedLog.over(storage, segmentByteCount: segmentByteCount)
+        let log = SegmentedLog.over(
+            storage, segmentByteCount: segmentByteCount, isShared: isShared)
         _ = try log.openReading()
         return (log, storage, disk)
     }
@@ -42,20 +43,40 @@ struct LogFaultTests {
             try framesOf(disk).frames.map(\.payload) == [1, 2, 3, 4, 6].map { .numbered($0) })
     }
 
-    @Test("a write that fails at any byte leaves no trace, and the log goes on")
+    @Test("a write that fails at any byte leaves no trace in the daemon's log, which goes on")
     func tornWrite() throws {
         for byteCount in 0...80 {
-            let (log, storage, disk) = try openLog()
+            let (log, storage, disk) = try openLog(isShared: false)
             try log.appendExclusively([.numbered(1)])
             storage.aim(.tear(byteCount), at: .write)
             #expect(throws: LogError.self) {
                 try log.appendExclusively([.numbered(2), .numbered(3)])
             }
             try log.appendExclusively([.numbered(4, byteCount: 9)])
+            try log.close()
             #expect(
                 try framesOf(disk).frames.map(\.payload) == [
                     .numbered(1), .numbered(4, byteCount: 9),
                 ])
+        }
+    }
+
+    @Test("a write that fails at any byte leaves only whole frames where others may have read them")
+    func tornSharedWrite() throws {
+        let group: [LogPayload] = [.numbered(2), .numbered(3)]
+        for byteCount in 0...80 {
+            let (log, storage, disk) = try openLog()
+            try log.appendExclusively([.numbered(1)])
+            storage.aim(.tear(byteCount), at: .write)
+            #expect(throws: LogError.self) { try log.appendExclusively(group) }
+            let standing = Array(group.prefix(byteCount / 40))
+            #expect(disk.bytes(of: 1)[(104 + 40 * standing.count)...].allSatisfy { $0 == 0 })
+            // What stands comes to the writer too, as if another process had written it.
+            let found = try log.appendExclusively([.numbered(4, byteCount: 9)])
+            #expect(found.map(\.payload) == standing, "\(byteCount) bytes")
+            #expect(
+                try framesOf(disk).frames.map(\.payload)
+                    == [.numbered(1)] + standing + [.numbered(4, byteCount: 9)])
         }
     }
 

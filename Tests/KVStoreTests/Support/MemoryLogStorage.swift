@@ -25,6 +25,7 @@ final class MemoryLogStorage: LogStorage {
         var always: [Call: Int32] = [:]
         var counts: [Call: Int] = [:]
         var isDead = false
+        var afterTornWrite: (@Sendable () -> Void)?
     }
 
     let disk: MemoryDisk
@@ -48,6 +49,13 @@ final class MemoryLogStorage: LogStorage {
             plan.faults = [:]
         }
     }
+
+    /// What happens between a write that fails in part and whatever its process does next.
+    func afterTornWrite(_ body: @escaping @Sendable () -> Void) {
+        plan.withLock { $0.afterTornWrite = body }
+    }
+
+    fileprivate var afterTornWrite: (@Sendable () -> Void)? { plan.withLock { $0.afterTornWrite } }
 
     func count(of call: Call) -> Int { plan.withLock { $0.counts[call, default: 0] } }
 
@@ -175,6 +183,7 @@ private final class MemoryLogFile: LogFile {
         }
         guard let fault else { return }
         if fault.dies { storage.kill() }
+        storage.afterTornWrite?()
         throw storage.failure("write", EIO)
     }
 

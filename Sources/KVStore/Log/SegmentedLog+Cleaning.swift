@@ -1,0 +1,56 @@
+extension SegmentedLog {
+    /// What a write that failed may have left behind: anything from the end of the frames on.
+    struct Unclean {
+        /// The offset behind the write.
+        var end: Int
+        /// Why the write failed.
+        var cause: StorageFailure
+    }
+
+    /// Zeroes what a failed write has left behind: later frames could end just where a whole one of it starts.
+    /// When it throws, that is still to be done.
+    ///
+    /// On a shared log it runs under the lock under which the write failed. Whole frames at the front stay there,
+    /// and it then throws: they must be read before anything is appended.
+    func clean() throws(LogError) {
+        guard let place = active, let unclean = place.unclean else { return }
+        var start = place.end
+        try attempt { () throws(StorageFailure) in
+            if options.isShared {
+                place.scanner.refresh()
+                start = try scan(place.scanner, from: place.end, visit: { _ in }).end
+            }
+            if start < unclean.end { try zero(place.file, from: start, to: unclean.end) }
+            place.scanner.refresh()
+        }
+        guard start == place.end else { throw .storage(unclean.cause) }
+        active!.unclean = nil
+    }
+
+    /// Zeroes what is behind the frames and is none: a part of a write of a process that was killed, or of one that
+    /// failed. Runs under the lock, when all frames have been read: other processes may have written since.
+    func cutTornTail() throws(LogError) {
+        let place = active!
+        let next = try attempt { () throws(StorageFailure) -> Int? in
+            if place.unclean == nil {
+                guard case .invalid = try place.scanner.finding(at: place.end) else { return nil }
+            }
+            guard let end = try place.scanner.endOfContent(from: place.end) else { return nil }
+            if let next = try place.scanner.nextFrame(behind: place.end) { return next }
+            try zero(place.file, from: place.end, to: end)
+            place.scanner.refresh()
+            return nil
+        }
+        if let next { throw .damaged(damage(in: place.segment, from: place.end, to: next)) }
+        active!.unclean = nil
+    }
+
+    /// Zeroes the bytes at `start` last. They are how other processes know that there is something to cut, so
+    /// they must stand where zeroing ends halfway.
+    func zero(_ file: any LogFile, from start: Int, to end: Int) throws(StorageFailure) {
+        let end = min(end, file.byteCount)
+        let rest = min(start + FrameFormat.alignment, end)
+        if rest < end { try file.write([UInt8](repeating: 0, count: end - rest), at: rest) }
+        try file.write([UInt8](repeating: 0, count: rest - start), at: start)
+    }
+}
