@@ -28,6 +28,7 @@ TABLE = "Core/Table.swift"
 HUB = "Hub/Hub.swift"
 LEDGER = "Hub/HubLedger.swift"
 RECOVERY = "Log/SegmentedLog+Recovery.swift"
+CLEANING = "Log/SegmentedLog+Cleaning.swift"
 LOG_SYNC = "Log/SegmentedLog+Sync.swift"
 
 TAKE_IN = "        let entry = Table.Entry(record: record, mark: .settled)\n"
@@ -94,12 +95,10 @@ BUGS = [
     # The log
     bug("torn-tail-left", "a torn tail is not zeroed",
         (RECOVERY, "try zero(file, from: end, to: content)", "_ = content"),
-        (RECOVERY, "            try zero(place.file, from: place.end, to: end)\n",
+        (CLEANING, "            try zero(place.file, from: place.end, to: end)\n",
          "            _ = end\n")),
     bug("failed-write-left", "what a failed write has left is not zeroed",
-        ("Log/SegmentedLog.swift",
-         "try zero(place.file, from: place.end, to: place.end + buffer.count)",
-         "try zero(place.file, from: place.end, to: place.end)")),
+        (CLEANING, "if start < unclean.end { try zero", "if start < 0 { try zero")),
     bug("doubt-ignored", "bytes found at opening without a proof are not written again",
         (LOG_SYNC, "            if let doubtful { try writeAgain(doubtful) }\n", "")),
     bug("compaction-drops", "the daemon's compaction drops keys that still count",
