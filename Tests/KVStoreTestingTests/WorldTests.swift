@@ -22,7 +22,7 @@ struct WorldTests {
         4_291,  // two refusals gave the same stamp, while a message with it was on its way
         4_951,  // a torn write that was cut came back behind a finished segment's frames
         100_567, 106_139,  // a sync vouched for what another process had failed to sync
-        107_173, 103_052,  // a record ahead of the cursor was taken back by an earlier change that came late
+        107_173, 103_052,  // a record ahead of the cursor was taken back by a late change
         26_538,  // a pass that another process had ended was begun again, as if more were lost
     ]
 

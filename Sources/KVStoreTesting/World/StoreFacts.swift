@@ -21,6 +21,8 @@ struct StoreFacts {
     /// The history of the present run of the daemon: which key a number belongs to, and the last one of each key.
     var keyOfSequence: [UInt64: String] = [:]
     var lastSequence: [String: UInt64] = [:]
+    /// Up to where a sync has covered the daemon's history.
+    var durableSequence: UInt64 = 0
 
     struct Place: Hashable {
         var key: String
@@ -31,6 +33,7 @@ struct StoreFacts {
     mutating func begin(with hub: Hub?) {
         keyOfSequence = [:]
         lastSequence = [:]
+        durableSequence = hub?.sequence ?? 0
         for entry in (hub?.entries ?? [:]).values { take(entry) }
     }
 

@@ -39,6 +39,38 @@ extension World {
         }
     }
 
+    /// A write wins over what its author saw, whatever the clocks say.
+    func checkWins(
+        _ key: String, over former: Stamp?, at address: ProcessAddress
+    ) throws(Violation) {
+        guard let former,
+            let record = self[address]?.durable.replica.records.first(where: { $0.key == key }),
+            record.stamp <= former
+        else { return }
+        throw violation(
+            "a write wins over what it replaces",
+            "\(name(address)) \(key) \(record.stamp) over \(former)")
+    }
+
+    /// A value of the daemon takes the place of what was written before the first download; `early` is
+    /// what stood there when the answer came.
+    func checkDefaults(
+        _ early: [String: Record.Content], against response: SyncResponse,
+        at address: ProcessAddress
+    ) throws(Violation) {
+        guard !early.isEmpty, let replica = self[address]?.durable.replica,
+            replica.initialSyncCompleted
+        else { return }
+        for change in response.changes where change.value != nil {
+            guard let content = early[change.key], change.record?.content != content,
+                replica.visibleContents[change.key] == content
+            else { continue }
+            throw violation(
+                "a fresh install never overwrites",
+                "\(name(address)) keeps its own \(change.key)")
+        }
+    }
+
     /// A new stamp of a replica is greater than those before, until the daemon has refused one.
     func checkStamp(
         ofKey key: String, at address: ProcessAddress, unless before: Stamp?
@@ -64,6 +96,13 @@ extension World {
         if !hub.plan(request.changes, now: daemonTime).accepted.isEmpty {
             throw violation("a repeated request changes nothing", "\(request.changes.map(\.key))")
         }
+        let values = hub.entries.values.map(\.record.content).filter { $0 != .tombstone }
+        if hub.keyCount != values.count
+            || hub.byteCount != values.reduce(0, { $0 + $1.byteCount })
+        {
+            throw violation(
+                "the quota's counters equal a recount", "the daemon's of \(store.account)")
+        }
         var facts = facts[store] ?? StoreFacts()
         for change in request.changes {
             guard let entry = hub.entries[change.key] else { continue }
@@ -85,6 +124,7 @@ extension World {
     func noteAcknowledged() {
         for store in stores {
             var facts = facts[store] ?? StoreFacts()
+            facts.durableSequence = daemon.hub(store)?.sequence ?? 0
             for entry in (daemon.hub(store)?.entries ?? [:]).values {
                 facts.everHeld.insert(entry.record)
                 if let known = facts.acknowledged[entry.record.key],

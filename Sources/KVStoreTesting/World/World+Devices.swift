@@ -59,9 +59,16 @@ extension World {
     // MARK: - Events
 
     func tell(_ address: ProcessAddress, _ event: Event) throws(Violation) {
+        var early: [String: Record.Content] = [:]
         try transact(address) { replica, now in
-            replica.handle(event, at: now)
+            if !replica.initialSyncCompleted {
+                early = replica.visibleContents.filter { replica.pendingKeys.contains($0.key) }
+            }
+            return replica.handle(event, at: now)
         } wrote: { _ in
+        }
+        if case .answered(let response) = event {
+            try checkDefaults(early, against: response, at: address)
         }
     }
 

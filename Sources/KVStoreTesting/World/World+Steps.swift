@@ -55,8 +55,10 @@ extension World {
         var refusal: StoreError?
         var isWritten = false
         var isOver = false
+        var former: Stamp?
         let limits = options.limits
         try transact(address) { replica, now in
+            former = replica.records.first { $0.key == key }?.stamp
             let before = (replica.usedByteCount, replica.usedKeyCount)
             let outcome = replica.write(content, forKey: key, at: now)
             refusal = outcome.violation
@@ -76,6 +78,7 @@ extension World {
         }
         // Removing what is not there writes nothing; every value is another.
         if content != .tombstone, refusal == nil {
+            try checkWins(key, over: former, at: address)
             try checkStamp(ofKey: key, at: address, unless: before?.stamp)
         }
     }

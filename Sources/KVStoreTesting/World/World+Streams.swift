@@ -97,6 +97,10 @@ extension World {
                 throw violation(
                     "a stream tells what happened", "\(name(stream.address)) \(change)")
             }
+            if seq > facts.durableSequence {
+                throw violation(
+                    "a live reader is told what is on disk", "\(name(stream.address)) \(change)")
+            }
             last = seq
         }
         let told = Set(page.changes.compactMap(\.seq))

@@ -1,0 +1,110 @@
+import Synchronization
+import Testing
+
+@testable import KVStore
+
+/// What came over the network while the replica's log cannot take it.
+@Suite("Answers that cannot be written down")
+struct FailedAppendTests {
+    private final class Device: Sendable {
+        let storage = MemoryLogStorage(MemoryDisk())
+        private let time = Mutex<Int64>(1_000)
+        private let effects = Mutex<[Effect]>([])
+
+        func open() throws -> LocalReplica {
+            var runtime = StoreRuntime.system
+            runtime.now = { [self] in
+                Moment(wall: 1_000_000, monotonic: time.withLock { $0 })
+            }
+            runtime.after = { _, _ in }
+            return try LocalReplica(
+                storage: storage, options: DurableReplica.Options(), runtime: runtime
+            ) { [self] effect in effects.withLock { $0.append(effect) } }
+        }
+
+        func pass(milliseconds: Int64) { time.withLock { $0 += milliseconds } }
+
+        /// What was to be done since the last look.
+        func newEffects() -> [String] {
+            effects.withLock { effects in
+                defer { effects = [] }
+                return effects.map { effect in
+                    switch effect {
+                    case .send(let request): "send \(request.epoch ?? "none") \(request.since)"
+                    case .openStream(let since, let epoch): "open stream \(epoch) \(since)"
+                    case .wake: "wake"
+                    case .notify(let change): "notify \(change.keys)"
+                    default: "\(effect)"
+                    }
+                }
+            }
+        }
+    }
+
+    private let answer = SyncResponse(
+        epoch: "e", cursor: 1, serverTime: 1_000_000, initial: true, more: false,
+        changes: [.other("a", "1", seq: 1)])
+
+    @Test(
+        "an answer that the disk does not take is a failed round, and it is asked for anew"
+    )
+    func answered() throws {
+        let device = Device()
+        let replica = try device.open()
+        try replica.handle(.attached(isLive: true))
+        #expect(device.newEffects() == ["send none 0"])
+        device.storage.aim(.fail(28), at: .write)
+        #expect(replica.tell(.answered(answer)) == nil)
+        #expect(device.newEffects() == ["wake"])
+        #expect(replica.read { $0.visibleContents.isEmpty && !$0.initialSyncCompleted })
+        device.pass(milliseconds: 60_000)
+        #expect(replica.tell(.woke) == nil)
+        #expect(device.newEffects() == ["send none 0"])
+        #expect(replica.tell(.answered(answer)) == nil)
+        #expect(device.newEffects() == ["notify [\"a\"]", "open stream e 1"])
+    }
+
+    @Test("a change on the stream that the disk does not take ends the stream, and comes again")
+    func streamed() throws {
+        let device = Device()
+        let replica = try device.open()
+        try replica.handle(.attached(isLive: true))
+        #expect(replica.tell(.answered(answer)) == nil)
+        _ = device.newEffects()
+        device.storage.aim(.fail(28), at: .write)
+        #expect(replica.tell(.stream(.change(.other("b", "1", seq: 2)))) == nil)
+        #expect(device.newEffects() == ["wake"])
+        #expect(replica.read { Set($0.visibleContents.keys) } == ["a"])
+        device.pass(milliseconds: 60_000)
+        #expect(replica.tell(.woke) == nil)
+        #expect(device.newEffects() == ["send e 1"])
+    }
+
+    @Test("an event that cannot be told at all is given back, and told later")
+    func givenBack() throws {
+        let device = Device()
+        let replica = try device.open()
+        try replica.handle(.attached(isLive: true))
+        _ = device.newEffects()
+        device.storage.breakAll(.lock, code: 5)
+        let again = try #require(replica.tell(.answered(answer)))
+        guard case .failed = again else {
+            Issue.record("it is given back as \(again)")
+            return
+        }
+        #expect(device.newEffects() == [])
+        device.storage.heal()
+        #expect(replica.tell(again) == nil)
+        #expect(device.newEffects() == ["wake"])
+    }
+
+    @Test("a closed replica takes no events and asks for none to be told again")
+    func closed() throws {
+        let device = Device()
+        let replica = try device.open()
+        try replica.handle(.attached(isLive: true))
+        replica.close()
+        #expect(replica.tell(.answered(answer)) == nil)
+        #expect(throws: StoreError.self) { try replica.handle(.woke) }
+    }
+}

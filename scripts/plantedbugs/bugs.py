@@ -1,0 +1,121 @@
+"""The bugs: each a name, what it is, and exact replacements in files below Sources/KVStore."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Edit:
+    file: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True)
+class Bug:
+    name: str
+    meaning: str
+    edits: tuple
+
+
+def bug(name, meaning, *edits):
+    return Bug(name, meaning, tuple(Edit(*edit) for edit in edits))
+
+
+REPLICA = "Core/Replica.swift"
+SESSION = "Core/Replica+Session.swift"
+SYNC = "Core/Replica+Sync.swift"
+TABLE = "Core/Table.swift"
+HUB = "Hub/Hub.swift"
+LEDGER = "Hub/HubLedger.swift"
+RECOVERY = "Log/SegmentedLog+Recovery.swift"
+CLEANING = "Log/SegmentedLog+Cleaning.swift"
+LOG_SYNC = "Log/SegmentedLog+Sync.swift"
+
+TAKE_IN = "        let entry = Table.Entry(record: record, mark: .settled)\n"
+
+BUGS = [
+    # Stamps and the merge
+    bug("old-stamp-kept", "a replica takes in a greater record's value under its own old stamp",
+        (SYNC, TAKE_IN,
+         "        var record = record\n"
+         "        if let old = table[record.key] { record.stamp = old.record.stamp }\n" + TAKE_IN)),
+    bug("restamp-on-relay", "a received record is stored with a new stamp of the receiver",
+        (SYNC, TAKE_IN,
+         "        var record = record\n"
+         "        record.stamp = clock.next(now: 0, replica: id)\n" + TAKE_IN)),
+    bug("clock-deaf", "the clock does not follow stamps that are received",
+        (SYNC,
+         "        clock.confirm(record.stamp)\n        session.pass?.seen",
+         "        session.pass?.seen"),
+        (REPLICA,
+         "        if let former = table[key] { clock.observe(former.record.stamp) }\n", "")),
+    bug("copy-keeps-id", "a copied replica goes on under the id of the one it was copied from",
+        (REPLICA, "        state.replica = newID\n", "")),
+
+    # What is sent and acknowledged
+    bug("newer-write-acknowledged", "an acknowledgement settles whatever the key holds by then",
+        (SYNC, "                entry.record.stamp.description == change.stamp\n",
+         "                !change.stamp.isEmpty\n")),
+    bug("acknowledged-before-sync", "a sync of the log does not sync",
+        (LOG_SYNC, "            try file.sync()\n", "")),
+    bug("told-before-sync", "live readers are told of changes that no sync has covered",
+        (LEDGER, "stores[id]?.durableSequence ?? 0 }", "stores[id]?.hub.sequence ?? 0 }")),
+    bug("pending-mark-lost", "a log that is written anew holds pending keys as settled",
+        (REPLICA, "entry.record, isPending: entry.mark != .settled,",
+         "entry.record, isPending: entry.mark == .provisional,")),
+
+    # The first download
+    bug("early-write-pending", "a write before the first download counts as a later one",
+        (REPLICA, "state.initialSyncCompleted ? .pending : .provisional", ".pending"),
+        (SYNC, "entry.mark == .provisional || entry.mark == .pending && !state"
+               ".initialSyncCompleted",
+         "entry.mark == .provisional")),
+    bug("half-ended-download", "a kill at the end of the first download makes defaults count",
+        (SYNC, "entry.mark == .provisional || entry.mark == .pending && !state"
+               ".initialSyncCompleted",
+         "entry.mark == .provisional")),
+
+    # Cursors and epochs
+    bug("cursor-first", "the cursor is appended before the records that it covers",
+        (SYNC, "effects += moveCursor(to: response.cursor, epoch: response.epoch, at: now)",
+         "effects = moveCursor(to: response.cursor, epoch: response.epoch, at: now) + effects")),
+    bug("stream-of-another-epoch", "a stream of an older epoch moves the cursor",
+        (SESSION, "if seq > state.cursor, session.streamEpoch == state.epoch {",
+         "if seq > state.cursor {")),
+    bug("page-one-short", "a page leaves its last change out and moves the cursor over it",
+        (HUB, "        page.cursor = max(page.cursor, last)\n",
+         "        page.changes = page.changes.dropLast()\n"
+         "        page.cursor = max(page.cursor, last)\n")),
+    bug("no-epoch-at-start", "the first change after a start begins no epoch",
+        (LEDGER, "        return [.store(id, state)]\n",
+         "        return state.epochs.isEmpty ? [.store(id, state)] : []\n")),
+    bug("early-collection", "a removal is forgotten and the horizon stays",
+        (HUB, "        horizon = max(horizon, entry.sequence)\n", "")),
+
+    # The log
+    bug("torn-tail-left", "a torn tail is not zeroed",
+        (RECOVERY, "try zero(file, from: end, to: content)", "_ = content"),
+        (CLEANING, "            try zero(place.file, from: place.end, to: end)\n",
+         "            _ = end\n")),
+    bug("failed-write-left", "what a failed write has left is not zeroed",
+        (CLEANING, "if start < unclean.end { try zero", "if start < 0 { try zero")),
+    bug("doubt-ignored", "bytes found at opening without a proof are not written again",
+        (LOG_SYNC, "            if let doubtful { try writeAgain(doubtful) }\n", "")),
+    bug("compaction-drops", "the daemon's compaction drops keys that still count",
+        (LEDGER, "frame.position { moved.append(entry) }",
+         "frame.position { _ = moved.isEmpty }")),
+    bug("compaction-unsynced", "old segments are removed before their successor is on disk",
+        (LOG_SYNC,
+         "        try sync()\n        while let oldest",
+         "        while let oldest")),
+
+    # Counters and notifications
+    bug("quota-drift", "a replaced value is not taken off the quota's counters",
+        (TABLE, "        count(old?.record.content, by: -1)\n", "        _ = old?.mark\n")),
+    bug("daemon-quota-drift", "a replaced value is not taken off the daemon's counters",
+        (HUB, "        count(old?.record.content, by: -1)\n", "        _ = old?.sequence\n")),
+    bug("removal-untold", "an app is not told that a key was removed elsewhere",
+        (SYNC, "        if table.put(entry) { changed.append(record.key) }\n",
+         "        if table.put(entry), !record.content.isTombstone {\n"
+         "            changed.append(record.key)\n        }\n")),
+]
