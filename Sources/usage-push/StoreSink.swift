@@ -41,12 +41,14 @@ final class StoreSink: SnapshotSink {
     /// A single push does not keep a person waiting.
     private static let timeouts = HTTPTimeouts(connect: .seconds(3), request: .seconds(10))
 
+    /// Opens the store; what that repaired is told on standard error.
     init(environment: StoreEnvironment, storeName: String, isLive: Bool) throws(StoreError) {
         let configuration = try environment.configuration(
             storeNamed: storeName, isLive: isLive,
             timeouts: isLive ? HTTPTimeouts() : Self.timeouts)
         isJoined = configuration.transport != nil
         store = try UbiquitousKeyValueStore(configuration: configuration)
+        for note in store.status.recoveryNotes { Console.complain(note) }
     }
 
     func put(_ data: Data, forKey key: String) throws {

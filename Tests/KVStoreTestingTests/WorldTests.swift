@@ -13,11 +13,16 @@ struct WorldTests {
         324,  // a removal that the daemon had forgotten outlived a key that began anew
         3_900,  // the cursor was written before the records that it covers
         5_759,  // a second process trusted a disk whose sync had failed
-        9,  // after a refused clock a stamp was given twice, to what the daemon had and to what replaced it
-        717, 1_962,  // a daemon whose clock had been ahead lost its files, and refused the keys ever after
+        9,  // after a refused clock a stamp was given twice
+        717, 1_962,  // a daemon whose clock had been ahead lost its files, and refused the keys
         4_757,  // a torn first write kept a cursor without the records that it covers
         5_715,  // after a cut tail a replica sent again what had been removed in the meantime
         15_797,  // a late answer to another process put its epoch beside a newer cursor
+        260,  // the same, where the replica had begun its download anew
+        4_291,  // two refusals gave the same stamp, while a message with it was on its way
+        4_951,  // a torn write that was cut came back behind a finished segment's frames
+        100_567, 106_139,  // a sync vouched for what another process had failed to sync
+        107_173, 103_052,  // a record ahead of the cursor was taken back by an earlier change that came late
         26_538,  // a pass that another process had ended was begun again, as if more were lost
     ]
 

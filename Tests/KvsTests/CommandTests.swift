@@ -245,4 +245,49 @@ struct CommandTests {
                 try await completed("kvs", "get", "--store", "other", prefix: "") == "a-other\n")
         }
     }
+
+    @Test(
+        "every program says once what it repaired, and status names the damaged file as long as it is there"
+    )
+    func damagedReplica() async throws {
+        try await withHome { home in
+            #expect(try await home.kvs("set", "k", "v").status == 0)
+            let folder = home.path + "/.local/share/ubiquity/replicas/local/default"
+            func breakNewestSegment() throws -> String {
+                let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+                let newest = try #require(names.filter { $0.hasSuffix(".log") }.max())
+                let url = URL(filePath: "\(folder)/\(newest)")
+                var bytes = try Data(contentsOf: url)
+                bytes[17] ^= 1
+                try bytes.write(to: url)
+                return "\(folder)/\(newest).damaged-1"
+            }
+            let programs: [(name: String, arguments: [String])] = [
+                ("kvs", ["get", "k"]), ("usage-view", []), ("usage-view", ["--json"]),
+            ]
+            for (name, arguments) in programs {
+                let aside = try breakNewestSegment()
+                let told = try await home.run(name, arguments)
+                #expect(told.status == 0, "\(told.errors)")
+                let lines = told.errors.split(separator: "\n").filter { $0.contains(folder) }
+                #expect(lines.count == 2, "\(told.errors)")
+                #expect(lines.allSatisfy { $0.hasPrefix(name + ": ") })
+                #expect(lines.filter { $0.contains(aside) }.count == 1)
+                #expect(!(try await home.run(name, arguments)).errors.contains(folder))
+                #expect(try await home.kvs("get", "k").text == "v")
+                let status = try await home.kvs("status")
+                #expect(status.text.contains(aside) && status.errors == "")
+                #expect(status.text.contains("look at it, then remove it"))
+                let json = try await home.kvs("status", "--json")
+                let document = try #require(
+                    try JSONSerialization.jsonObject(with: json.output) as? [String: Any])
+                #expect((document["damagedFiles"] as? [String])?.contains(aside) == true)
+            }
+            for name in try FileManager.default.contentsOfDirectory(atPath: folder)
+            where name.contains(".damaged-") {
+                try FileManager.default.removeItem(atPath: "\(folder)/\(name)")
+            }
+            #expect(!(try await home.kvs("status")).text.contains("damaged"))
+        }
+    }
 }

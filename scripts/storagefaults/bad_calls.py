@@ -65,7 +65,8 @@ def go_on(row, daemon, token, steps, memory, where):
         if not row.expect(answer is not NO_ANSWER, "no answer", where):
             return
         answers.append(answer)
-        allowed = answer.status == 200 or answer.code in ("disk-full", "disk-failed")
+        allowed = answer.status == 200 or answer.code in (
+            "disk-full", "write-failed", "disk-failed")
         allowed = allowed or (value is None and answer.status == 404)
         row.expect(allowed, f"a write was answered {answer}", where)
         if reader is None and answer.status == 200:

@@ -124,9 +124,11 @@ extension Replica {
                     + backOff(.malformed("a change without key, stamp or number"), at: now)
             }
             session.stream = .open
+            // Another process may have moved on into another epoch; the daemon ends this stream then.
+            guard session.streamEpoch == state.epoch else { return [] }
             var changed: [String] = []
             var effects = receive(record, seq: seq, changed: &changed)
-            if seq > state.cursor, session.streamEpoch == state.epoch {
+            if seq > state.cursor {
                 effects.append(
                     updateState { state in
                         state.cursor = seq

@@ -15,7 +15,9 @@ extension Replica {
         var changed: [String] = []
         let reason: StoreChangeReason =
             session.pass?.isFirst == true ? .initialSyncChange : .serverChange
-        for change in response.changes {
+        // Records ahead of the cursor would be taken for the daemon's latest when an earlier change of their keys
+        // comes late; the next round brings them.
+        for change in use == .acknowledgements ? [] : response.changes {
             guard let record = change.record, KeyProfile.standard.allows(record.key) else {
                 return effects + notifications(reason, changed)
                     + fail(inFlight, .malformed("a change without key or stamp"), at: now)
@@ -31,11 +33,8 @@ extension Replica {
             session.pass!.cursor = response.cursor
             if !response.more { effects += finishPass(changed: &changed, at: now) }
         case .increment:
-            // Another process may have moved on meanwhile: this answer goes on from where the request stood.
-            if inFlight.request.epoch == state.epoch {
-                effects += moveCursor(to: response.cursor, epoch: response.epoch, at: now)
-            }
-        case .records: session.needsRound = true
+            effects += moveCursor(to: response.cursor, epoch: response.epoch, at: now)
+        case .acknowledgements: session.needsRound = true
         }
         if response.more { session.needsRound = true }
         effects += notifications(reason, changed)
@@ -50,8 +49,8 @@ extension Replica {
         case page
         /// All changes since the cursor.
         case increment
-        /// Its records are true, and its cursor belongs to another course of events.
-        case records
+        /// It says what was taken; its records and its cursor belong to another course of events.
+        case acknowledgements
     }
 
     private mutating func use(
@@ -61,13 +60,14 @@ extension Replica {
         if response.more, response.changes.isEmpty, response.cursor <= request.since {
             throw .malformed("more to come, and no step towards it")
         }
-        if inFlight.isOvertaken { return .records }
+        if inFlight.isOvertaken { return .acknowledgements }
         guard let pass = session.pass else {
             if response.initial {
                 session.needsPass = true
-                return .records
+                return .acknowledgements
             }
-            return .increment
+            // Another process may have moved on meanwhile: an answer goes on from where its request stood.
+            return request.epoch == state.epoch ? .increment : .acknowledgements
         }
         guard response.initial == (pass.epoch == nil) else {
             throw .malformed("the history changed between two pages")

@@ -65,11 +65,12 @@ extension HubEntry {
     var payload: LogPayload {
         switch self {
         case .record(let store, let entry):
-            var bytes = Self.start(store, reserving: entry.record.content.byteCount)
+            let key = Array(entry.record.key.utf8)
+            var bytes = Self.start(
+                store, reserving: 31 + key.count + entry.record.content.byteCount)
             bytes.append(littleEndian: entry.sequence)
             bytes.append(stamp: entry.record.stamp)
             bytes.append(entry.record.content.isTombstone ? 4 : 0)
-            let key = Array(entry.record.key.utf8)
             bytes.append(littleEndian: UInt16(key.count))
             bytes.append(contentsOf: key)
             if case .value(let data) = entry.record.content { bytes.append(contentsOf: data) }
@@ -91,9 +92,11 @@ extension HubEntry {
         }
     }
 
+    /// - Parameter byteCount: how many bytes will follow, where that is known.
     private static func start(_ store: StoreID, reserving byteCount: Int = 0) -> [UInt8] {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(byteCount + 1_024)
+        bytes.reserveCapacity(
+            2 + store.account.utf8.count + store.name.utf8.count + byteCount)
         bytes.append(UInt8(store.account.utf8.count))
         bytes.append(UInt8(store.name.utf8.count))
         bytes.append(contentsOf: store.account.utf8)
@@ -104,19 +107,10 @@ extension HubEntry {
     /// Nil for bytes that no version of this program writes.
     init?(_ frame: LogFrame) {
         let bytes = frame.payload
-        guard bytes.count >= 2 else { return nil }
-        let nameStart = 2 + Int(bytes[0])
-        let start = nameStart + Int(bytes[1])
-        guard start <= bytes.count, let account = bytes.text(2..<nameStart),
-            let name = bytes.text(nameStart..<start)
-        else { return nil }
-        let store = StoreID(account: account, name: name)
+        guard let (store, start) = Self.store(in: bytes) else { return nil }
         switch frame.kind {
         case Kind.record:
-            guard bytes.count >= start + 31 else { return nil }
-            let keyStart = start + 31
-            let keyEnd = keyStart + Int(bytes.littleEndian(UInt16.self, at: start + 29))
-            guard keyEnd <= bytes.count, let key = bytes.text(keyStart..<keyEnd) else { return nil }
+            guard let (key, keyEnd) = Self.key(in: bytes, from: start) else { return nil }
             let content: Record.Content =
                 bytes[start + 28] & 4 != 0 ? .tombstone : .value(Data(bytes[keyEnd...]))
             let record = Record(key: key, stamp: bytes.stamp(at: start + 8), content: content)
@@ -137,6 +131,47 @@ extension HubEntry {
             self = .forgotten(store, key: key)
         default: return nil
         }
+    }
+
+    /// What a frame is about, without the value.
+    enum Subject: Equatable {
+        case record(StoreID, key: String)
+        case store(StoreID)
+        case forgotten
+    }
+
+    /// Nil for bytes that no version of this program writes.
+    static func subject(of frame: LogFrame) -> Subject? {
+        guard let (store, start) = store(in: frame.payload) else { return nil }
+        switch frame.kind {
+        case Kind.record:
+            return key(in: frame.payload, from: start).map { .record(store, key: $0.text) }
+        case Kind.store: return .store(store)
+        case Kind.forgotten: return .forgotten
+        default: return nil
+        }
+    }
+
+    /// The store that a payload starts with, and where it goes on.
+    private static func store(in bytes: UnsafeRawBufferPointer) -> (id: StoreID, end: Int)? {
+        guard bytes.count >= 2 else { return nil }
+        let nameStart = 2 + Int(bytes[0])
+        let end = nameStart + Int(bytes[1])
+        guard end <= bytes.count, let account = bytes.text(2..<nameStart),
+            let name = bytes.text(nameStart..<end)
+        else { return nil }
+        return (StoreID(account: account, name: name), end)
+    }
+
+    /// A record's key, and where its value starts.
+    private static func key(
+        in bytes: UnsafeRawBufferPointer, from start: Int
+    ) -> (text: String, end: Int)? {
+        guard bytes.count >= start + 31 else { return nil }
+        let keyStart = start + 31
+        let end = keyStart + Int(bytes.littleEndian(UInt16.self, at: start + 29))
+        guard end <= bytes.count, let text = bytes.text(keyStart..<end) else { return nil }
+        return (text, end)
     }
 
     private static func epochs(

@@ -294,24 +294,26 @@ package final class HubLedger {
     /// that takes: at most a segment is read, written and synced.
     package func compactStep() throws(LogError) {
         guard log.segments.count > 1, let oldest = log.segments.first else { return }
-        var moved: [HubEntry] = []
+        var moved: [(subject: HubEntry.Subject, payload: LogPayload)] = []
         try log.visitOldest { frame in
-            guard let entry = HubEntry(frame) else { return }
-            switch entry {
-            case .record(let id, let record):
-                if stores[id]?.places[record.record.key] == frame.position { moved.append(entry) }
-            case .store(let id, _):
-                if stores[id]?.statePlace == frame.position, let hub = stores[id]?.hub {
-                    moved.append(.store(id, HubEntry.State(hub)))
-                }
+            guard let subject = HubEntry.subject(of: frame) else { return }
+            switch subject {
+            case .record(let id, let key):
+                guard stores[id]?.places[key] == frame.position else { return }
+                // As it stands: the value is neither decoded nor encoded again.
+                let payload = LogPayload(kind: frame.kind, bytes: Array(frame.payload))
+                moved.append((subject, payload))
+            case .store(let id):
+                guard let store = stores[id], store.statePlace == frame.position else { return }
+                moved.append((subject, HubEntry.store(id, HubEntry.State(store.hub)).payload))
             case .forgotten: break
             }
         }
         let positions = try log.append(moved.map(\.payload))
-        for (entry, place) in zip(moved, positions) {
-            switch entry {
-            case .record(let id, let entry): stores[id]!.places[entry.record.key] = place
-            case .store(let id, _): stores[id]!.statePlace = place
+        for ((subject, _), place) in zip(moved, positions) {
+            switch subject {
+            case .record(let id, let key): stores[id]!.places[key] = place
+            case .store(let id): stores[id]!.statePlace = place
             case .forgotten: break
             }
         }

@@ -105,7 +105,8 @@ extension SegmentedLog {
         active = Active(
             segment: number, file: file,
             scanner: SegmentScanner(file: file, logID: found, segment: number),
-            end: SegmentHeader.byteCount, synced: SegmentHeader.byteCount)
+            end: SegmentHeader.byteCount, synced: SegmentHeader.byteCount,
+            doubtfulStart: SegmentHeader.byteCount)
     }
 
     func damage(in segment: UInt64, from start: Int, to next: Int) -> LogDamage {
@@ -176,7 +177,7 @@ extension SegmentedLog {
         proven = isLast ? min(proven, end) : end
         active = Active(
             segment: number, file: file, scanner: scanner, end: end, synced: proven,
-            doubtful: proven < end ? proven..<end : nil)
+            doubtfulStart: proven < end ? proven : nil)
     }
 
     /// Where the frames of a finished segment end, as its successor says. What stands behind them are bytes that were

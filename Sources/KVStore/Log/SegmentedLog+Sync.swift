@@ -36,7 +36,7 @@ extension SegmentedLog {
         guard let active, active.synced < active.end else { return nil }
         return PendingSync(
             file: active.file, segment: active.segment, end: active.end,
-            doubtful: active.doubtful)
+            doubtful: active.doubtfulStart.map { $0..<active.end })
     }
 
     /// Takes note of the outcome. After a failure nothing more is written: the pages that the
@@ -46,11 +46,11 @@ extension SegmentedLog {
             self.failure = self.failure ?? failure
         } else if active?.segment == sync.segment {
             active!.synced = max(active!.synced, sync.end)
-            active!.doubtful = nil
+            active!.doubtfulStart = nil
         }
     }
 
-    /// Blocks until everything appended is on disk.
+    /// Blocks until everything appended is on disk. When it throws, nothing more is written: `closedByFailure`.
     package func sync() throws(LogError) {
         guard let pending = try prepareSync() else { return }
         do throws(StorageFailure) {
@@ -58,7 +58,7 @@ extension SegmentedLog {
             finish(pending, failure: nil)
         } catch {
             finish(pending, failure: error)
-            throw .storage(error)
+            throw .closedByFailure(error)
         }
     }
 

@@ -42,9 +42,10 @@ package final class SegmentedLog {
         var end: Int
         /// Up to where the segment is known to be on disk.
         var synced: Int
-        /// What was found at opening without a proof that it is on disk. An earlier process may have seen its
-        /// sync fail, and the system then shows pages that it has given up to write.
-        var doubtful: Range<Int>?
+        /// From where on frames were found when the file was opened, without a proof that they are on disk. Another
+        /// process may have seen its sync fail before, and the system then shows pages that it has given up to
+        /// write, and tells nobody who opens the file later.
+        var doubtfulStart: Int?
         /// What a write that failed may have left behind; nothing is appended before it is zero again.
         var unclean: Unclean?
     }

@@ -3,9 +3,9 @@ import Foundation
 /// Segments as files `<number, sixteen hexadecimal digits>.log` in one directory of mode 0700, with a file
 /// `lock` beside them.
 package final class FileLogStorage: LogStorage {
-    private let directory: Descriptor
+    let directory: Descriptor
     private let lockFile: Descriptor
-    private let root: String
+    let root: String
     /// Made of the machine's id and the inode numbers of the folder and its lock file. Files that are copied over these
     /// in place keep it: there is nothing to tell such a restore by.
     package let identity: UInt64
@@ -29,22 +29,27 @@ package final class FileLogStorage: LogStorage {
     }
 
     package func segments() throws(StorageFailure) -> [UInt64] {
+        try names().compactMap { Self.number(of: $0) }.sorted()
+    }
+
+    /// The names of all files in the folder, in no order.
+    func names() throws(StorageFailure) -> [String] {
         let duplicate = openat(directory.raw, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard duplicate >= 0, let stream = fdopendir(duplicate) else {
             throw .current("list", path: root)
         }
         defer { closedir(stream) }
-        var numbers: [UInt64] = []
+        var names: [String] = []
         while true {
             errno = 0
             guard let entry = readdir(stream) else {
                 guard errno == 0 else { throw .current("list", path: root) }
-                return numbers.sorted()
+                return names
             }
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if let number = Self.number(of: name) { numbers.append(number) }
+            names.append(
+                withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                    pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+                })
         }
     }
 
@@ -96,19 +101,6 @@ package final class FileLogStorage: LogStorage {
         try syncDirectory()
     }
 
-    package func setAside(segment: UInt64) throws(StorageFailure) -> String {
-        let name = Self.name(of: segment)
-        for attempt in 1...1_000 {
-            let aside = "\(name).damaged-\(attempt)"
-            if linkat(directory.raw, name, directory.raw, aside, 0) == 0 {
-                try syncDirectory()
-                return root + "/" + aside
-            }
-            guard errno == EEXIST else { break }
-        }
-        throw .current("set aside", path: path(segment: segment))
-    }
-
     package func lock() throws(StorageFailure) {
         while flock(lockFile.raw, LOCK_EX) != 0 {
             guard errno == EINTR else { throw .current("lock", path: lockFile.path) }
@@ -127,7 +119,7 @@ package final class FileLogStorage: LogStorage {
 
     package func path(segment: UInt64) -> String { root + "/" + Self.name(of: segment) }
 
-    private func syncDirectory() throws(StorageFailure) {
+    func syncDirectory() throws(StorageFailure) {
         guard fsync(directory.raw) == 0 else { throw .current("sync", path: root) }
     }
 
@@ -146,7 +138,7 @@ package final class FileLogStorage: LogStorage {
         return hash
     }
 
-    private static func name(of segment: UInt64) -> String {
+    static func name(of segment: UInt64) -> String {
         let digits = String(segment, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits + ".log"
     }
@@ -154,102 +146,5 @@ package final class FileLogStorage: LogStorage {
     private static func number(of name: String) -> UInt64? {
         guard name.utf8.count == 20, name.hasSuffix(".log") else { return nil }
         return UInt64(name.dropLast(4), radix: 16)
-    }
-}
-
-private final class FileLogFile: LogFile {
-    let byteCount: Int
-    private let descriptor: Descriptor
-
-    init(_ descriptor: Descriptor) throws(StorageFailure) {
-        var status = stat()
-        guard fstat(descriptor.raw, &status) == 0 else {
-            throw .current("read the size of", path: descriptor.path)
-        }
-        byteCount = Int(status.st_size)
-        self.descriptor = descriptor
-    }
-
-    func read(
-        into buffer: UnsafeMutableRawBufferPointer, at offset: Int
-    ) throws(StorageFailure) -> Int {
-        var count = 0
-        while count < buffer.count {
-            let done = pread(
-                descriptor.raw, buffer.baseAddress! + count, buffer.count - count,
-                off_t(offset + count))
-            if done == 0 { break }
-            if done > 0 {
-                count += done
-            } else if errno != EINTR {
-                throw .current("read", path: descriptor.path)
-            }
-        }
-        return count
-    }
-
-    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StorageFailure) {
-        var count = 0
-        while count < bytes.count {
-            let done = pwrite(
-                descriptor.raw, bytes.baseAddress! + count, bytes.count - count,
-                off_t(offset + count))
-            if done > 0 {
-                count += done
-            } else if done == 0 || errno != EINTR {
-                throw .current("write", path: descriptor.path)
-            }
-        }
-    }
-
-    func sync() throws(StorageFailure) {
-        // Not repeated on EINTR: what a first failed call left unwritten a second one does not report.
-        guard System.syncData(descriptor.raw) == 0 else {
-            throw .current("sync", path: descriptor.path)
-        }
-    }
-}
-
-/// An open file that is closed with its last reference.
-private final class Descriptor: @unchecked Sendable {
-    let raw: Int32
-    /// Set only before the descriptor is shared.
-    var path: String
-
-    init(opening path: String, flags: Int32) throws(StorageFailure) {
-        raw = Foundation.open(path, flags | O_CLOEXEC)
-        self.path = path
-        guard raw >= 0 else { throw .current("open", path: path) }
-    }
-
-    init(
-        opening name: String, in directory: Descriptor, root: String, flags: Int32
-    ) throws(StorageFailure) {
-        raw = openat(directory.raw, name, flags | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        path = root + "/" + name
-        guard raw >= 0 else { throw .current("open", path: path) }
-    }
-
-    deinit { if raw >= 0 { close(raw) } }
-
-    func inode() throws(StorageFailure) -> UInt64 {
-        var status = stat()
-        guard fstat(raw, &status) == 0 else { throw .current("read the number of", path: path) }
-        return UInt64(status.st_ino)
-    }
-}
-
-extension StorageFailure {
-    /// The failure that `errno` names.
-    fileprivate static func current(_ operation: String, path: String) -> StorageFailure {
-        with(errno, operation, path: path)
-    }
-
-    fileprivate static func with(
-        _ code: Int32, _ operation: String, path: String
-    ) -> StorageFailure {
-        StorageFailure(
-            operation: operation, path: path, code: code, message: String(cString: strerror(code)),
-            isOutOfSpace: code == ENOSPC || code == EDQUOT || code == EFBIG)
     }
 }

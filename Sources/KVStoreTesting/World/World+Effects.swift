@@ -29,7 +29,13 @@ extension World {
     }
 
     private func hear(_ change: StoreChange, at address: ProcessAddress) throws(Violation) {
-        note("notify", "\(name(address)) \(change.reason.rawValue) \(change.keys.sorted())")
+        let records = self[address]?.durable.replica.records ?? []
+        let words = change.keys.sorted().map { key in
+            "\(key) \(Self.words(records.first { $0.key == key }))"
+        }
+        note(
+            "notify",
+            "\(name(address)) \(change.reason.rawValue) \(words.joined(separator: ", "))")
         guard change.reason != .quotaViolationChange, let process = self[address] else { return }
         let visible = process.durable.replica.visibleContents
         for key in change.keys {

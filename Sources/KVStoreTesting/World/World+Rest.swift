@@ -38,8 +38,19 @@ extension World {
         let mine = replica.visibleContents
         if mine != visible {
             let keys = Set(mine.keys).union(visible.keys).filter { mine[$0] != visible[$0] }
-            throw violation("all converge", "\(name) differs in \(keys.sorted())")
+            let hub = daemon.hub(devices[device].store)
+            let pairs = keys.sorted().map { key in
+                let record = replica.records.first { $0.key == key }
+                return
+                    "\(key) \(Self.words(record)), daemon \(Self.words(hub?.entries[key]?.record))"
+            }
+            throw violation("all converge", "\(name) has \(pairs.joined(separator: ", "))")
         }
+    }
+
+    static func words(_ record: Record?) -> String {
+        guard let record else { return "nothing" }
+        return "\(record.stamp)" + (record.content == .tombstone ? " removed" : "")
     }
 
     /// Values of one account never reach another.

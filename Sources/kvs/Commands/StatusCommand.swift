@@ -26,10 +26,17 @@ struct StatusCommand: AsyncParsableCommand {
             case .failure(let error): connection = error.reason
             }
         }
+        let directory = opened.store.configuration.directory
+        let filesSetAside: [String]
+        do throws(StorageFailure) {
+            filesSetAside = try FileLogStorage.filesSetAside(in: directory)
+        } catch {
+            throw CommandFailure(.input, error.description)
+        }
         let report = StatusReport(
             store: opened.store.configuration.storeName, credentials: credentials,
             connection: connection, status: opened.store.status,
-            directory: opened.store.configuration.directory)
+            directory: directory, filesSetAside: filesSetAside)
         if json {
             try StandardStreams.write(JSONOutput.data(report.document, isIndented: true))
         } else {

@@ -10,7 +10,7 @@ struct OpenedStore {
     let isOnline: Bool
     let timeout: Duration
 
-    /// Opens the joined account's store, or the local one.
+    /// Opens the joined account's store, or the local one. What opening repaired is told on standard error.
     init(
         name: String, isLive: Bool = false, isLocalOnly: Bool = false, timeoutSeconds: Double
     ) throws(StoreError) {
@@ -20,6 +20,7 @@ struct OpenedStore {
             timeouts: HTTPTimeouts(limit: timeout))
         store = try UbiquitousKeyValueStore(configuration: configuration)
         isOnline = configuration.transport != nil
+        for note in store.status.recoveryNotes { StandardStreams.note(note) }
     }
 
     /// A read waits no longer than that for what is newer elsewhere.

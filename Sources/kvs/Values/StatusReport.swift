@@ -10,6 +10,8 @@ struct StatusReport {
     var connection: String
     var status: StoreStatus
     var directory: String
+    /// Damaged files that still lie in the replica's folder.
+    var filesSetAside: [String]
 
     struct Document: Encodable, Equatable {
         var store: String
@@ -29,6 +31,7 @@ struct StatusReport {
         var replica: String
         var directory: String
         var recoveryNotes: [String]
+        var damagedFiles: [String]
     }
 
     var document: Document {
@@ -41,7 +44,7 @@ struct StatusReport {
             usedBytes: status.usedByteCount, limitBytes: status.limits.totalByteCount,
             usedKeys: status.usedKeyCount, limitKeys: status.limits.keyCount,
             replica: status.replica.description, directory: directory,
-            recoveryNotes: status.recoveryNotes)
+            recoveryNotes: status.recoveryNotes, damagedFiles: filesSetAside)
     }
 
     func lines(now: Date) -> [String] {
@@ -65,6 +68,9 @@ struct StatusReport {
         table.append(["keys", "\(status.usedKeyCount) of \(status.limits.keyCount)"])
         table.append(["replica", "\(status.replica) in \(directory)"])
         for note in status.recoveryNotes { table.append(["repaired", note]) }
+        for path in filesSetAside {
+            table.append(["damaged", "\(path) was set aside; look at it, then remove it"])
+        }
         return table.lines()
     }
 

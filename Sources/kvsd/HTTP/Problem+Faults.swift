@@ -11,10 +11,16 @@ extension Problem {
                 detail: "could not \(failure.operation): \(failure.message). Nothing was stored",
                 hint: "free space where the daemon runs; it goes on by itself",
                 retryAfterSeconds: 60)
+        case .writeFailed(let failure):
+            self.init(
+                .serviceUnavailable, "write-failed", "The daemon could not write",
+                detail: "could not \(failure.operation): \(failure.message). Nothing was stored",
+                hint: "look at the disk where the daemon runs; it goes on with the next write",
+                retryAfterSeconds: 5)
         case .diskFailed:
             self.init(
                 .serviceUnavailable, "disk-failed", "The daemon's disk has failed",
-                detail: "what was being stored may be lost, and no more writes are taken",
+                detail: "a sync failed: what was being stored may be lost, and no more is taken",
                 hint: "look at the daemon's log and disk, then start kvsd again",
                 retryAfterSeconds: 60)
         case .memoryFull(let limit):

@@ -4,7 +4,9 @@ import KVStore
 enum StoreFault: Error, Sendable, Equatable {
     /// The disk has no room; nothing was taken in. It may work later.
     case diskFull(StorageFailure)
-    /// A write or sync failed: what is on disk is unknown until the next start. Reading goes on.
+    /// The disk did not take a write for another reason; nothing was taken in. The next may work.
+    case writeFailed(StorageFailure)
+    /// A sync failed: what is on disk is unknown until the next start. Reading goes on.
     case diskFailed(String)
     /// The live data has reached its ceiling, in bytes.
     case memoryFull(limit: Int)
@@ -20,6 +22,7 @@ enum StoreFault: Error, Sendable, Equatable {
     init(_ error: LogError) {
         switch error {
         case .storage(let failure) where failure.isOutOfSpace: self = .diskFull(failure)
+        case .storage(let failure): self = .writeFailed(failure)
         default: self = .diskFailed(error.description)
         }
     }

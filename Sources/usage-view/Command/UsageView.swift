@@ -83,16 +83,21 @@ struct UsageView: AsyncParsableCommand {
                     storeNamed: store, isLive: watch, environment: environment),
                 isJoined: environment.isJoined, now: { Date() })
         } catch {
-            FileHandle.standardError.write(
-                Data("usage-view: \(VisibleText.escape(error.description))\n".utf8))
+            note(error.description)
             throw ExitCode(74)
         }
+        // Before the live screen, so that they stand above the prompt when it is left.
+        for text in reader.store.status.recoveryNotes { note(text) }
         if watch {
             try await show(live: reader.live(), first: nil)
         } else {
             try printOnce(reader.data(await reader.refresh(within: timeout)))
         }
         reader.store.close()
+    }
+
+    private func note(_ text: String) {
+        FileHandle.standardError.write(Data("usage-view: \(VisibleText.escape(text))\n".utf8))
     }
 
     private var environment: [String: String] { ProcessInfo.processInfo.environment }

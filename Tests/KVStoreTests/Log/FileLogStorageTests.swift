@@ -101,6 +101,37 @@ struct FileLogStorageTests {
         #expect(try open(folder.path).recovery.damage.isEmpty)
     }
 
+    @Test("what is set aside stays as it was found, whatever is written to the segment then")
+    func setAsideIsACopy() throws {
+        let folder = try ScratchFolder()
+        let name = "0000000000000001.log"
+        // More than a buffer of the copy.
+        let (log, _, _) = try open(folder.path, segmentByteCount: 200_000)
+        for number in 0..<3 { try log.appendExclusively([.numbered(number)]) }
+        try log.close()
+        var bytes = folder.bytes(name)
+        bytes[64 + 20] ^= 1
+        // A torn tail, which is zeroed in its place after the damage before it has been set aside.
+        bytes[184] = 9
+        try folder.write(bytes, to: name)
+        try folder.write([1], to: name + ".damaged-1")
+        try folder.write([UInt8](repeating: 7, count: 300_000), to: name + ".damaged.new")
+        let (_, recovery, frames) = try open(
+            folder.path, segmentByteCount: 200_000, salvages: true)
+        #expect(frames.map(\.payload) == [.numbered(1), .numbered(2)])
+        let aside = name + ".damaged-2"
+        #expect(recovery.setAside == [folder.file(aside)])
+        #expect(recovery.tornTail != nil && folder.bytes(name)[184] == 0)
+        #expect(folder.bytes(aside).elementsEqual(bytes))
+        #expect(folder.bytes(name + ".damaged-1") == [1])
+        #expect(folder.names == [name, name + ".damaged-1", aside, "lock"])
+        let attributes = try FileManager.default.attributesOfItem(atPath: folder.file(aside))
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        #expect(
+            try FileLogStorage.filesSetAside(in: folder.path)
+                == [folder.file(name + ".damaged-1"), folder.file(aside)])
+    }
+
     @Test("a folder removed from under the process is noticed")
     func removedFolder() throws {
         let folder = try ScratchFolder()

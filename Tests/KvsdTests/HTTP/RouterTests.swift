@@ -158,6 +158,32 @@ struct RouterTests {
         }
     }
 
+    @Test("a failed write says so, stores nothing, and the next one works")
+    func failedWrite() async throws {
+        try await test.routed { client in
+            func put(_ key: String) async throws -> TestResponse {
+                try await client.execute(
+                    uri: "/v1/stores/s/sync", method: .post,
+                    headers: test.headers(TestDaemon.laptop),
+                    body: test.syncBody(Samples.request([Samples.change(key)])))
+            }
+            #expect(try await put("a").status == .ok)
+            test.storage.state.withLock { $0.failsWrite = true }
+            for _ in 0..<2 {
+                let answer = try await put("b")
+                #expect(answer.status == .serviceUnavailable)
+                #expect(answer.problemCode == "write-failed")
+            }
+            test.storage.state.withLock { $0.failsWrite = false }
+            let ready = try await client.execute(uri: "/readyz", method: .get)
+            #expect(ready.status == .ok)
+            let missing = try await client.execute(
+                uri: "/v1/stores/s/keys/b", method: .get, headers: test.headers(TestDaemon.reader))
+            #expect(missing.status == .notFound)
+            #expect(try await put("b").status == .ok)
+        }
+    }
+
     @Test("a failed sync answers 503, later writes too, readiness says so, and reading goes on")
     func failedSync() async throws {
         try await test.routed { client in

@@ -7,6 +7,7 @@ final class FaultyStorage: LogStorage {
     struct State {
         var isFull = false
         var failsSync = false
+        var failsWrite = false
         var syncs = 0
         /// Set to hold the next syncs up.
         var gate: DispatchSemaphore?
@@ -71,6 +72,10 @@ private final class FaultyFile: LogFile {
     }
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StorageFailure) {
+        if storage.state.withLock({ $0.failsWrite }) {
+            throw StorageFailure(
+                operation: "write", path: "segment", code: 5, message: "Input/output error")
+        }
         try base.write(bytes, at: offset)
     }
 

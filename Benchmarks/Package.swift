@@ -1,0 +1,22 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+// The store is compiled from its own sources (Sources/KVStore is a link to them) rather than depended on: so nothing
+// else has to be resolved or built, and the log and the hub can be measured without the programs around them.
+let package = Package(
+    name: "benchmarks",
+    platforms: [.macOS(.v15)],
+    targets: [
+        .target(name: "KVStore", swiftSettings: strict),
+        .executableTarget(
+            name: "store-benchmarks", dependencies: ["KVStore"], swiftSettings: strict),
+    ]
+)

@@ -1,0 +1,63 @@
+import Foundation
+import KVStore
+
+/// One device of one store, as the daemon's ledger sees it.
+final class LedgerClient {
+    /// Milliseconds since 1970 of everything that happens in a benchmark.
+    static let now: Int64 = 1_800_000_000_000
+
+    let id: StoreID
+    private let replica: ReplicaID
+    private var epoch: String?
+    private var cursor: UInt64 = 0
+    private var counter: UInt32 = 0
+
+    init(store: Int) {
+        id = StoreID(account: "account-\(store / 4)", name: "store-\(store)")
+        replica = ReplicaID(rawValue: UInt64(store) + 1)
+    }
+
+    /// A request that changes these keys and nothing else.
+    func request(_ values: [(key: String, value: Data)]) -> SyncRequest {
+        let changes = values.map { key, value in
+            counter += 1
+            let stamp = Stamp(milliseconds: Self.now, counter: counter, replica: replica)
+            return SyncChange(Record(key: key, stamp: stamp, content: .value(value)))
+        }
+        return SyncRequest(
+            replica: replica.description, epoch: epoch, since: cursor, changes: changes)
+    }
+
+    func apply(_ request: SyncRequest, to ledger: HubLedger) throws {
+        let answer = try ledger.apply(request, to: id, now: Self.now)
+        guard answer.rejected.isEmpty else { throw Unexpected("the ledger refused a change") }
+        epoch = answer.epoch
+        cursor = answer.cursor
+    }
+
+    /// Sets keys 0..<`keyCount`, a few hundred a request; not synced.
+    func fill(_ ledger: HubLedger, keyCount: Int, valueByteCount: Int, number: Int = 0) throws {
+        for start in stride(from: 0, to: keyCount, by: 256) {
+            let values = (start..<min(start + 256, keyCount)).map { index in
+                (Values.key(index), Values.bytes(valueByteCount, number: number + index))
+            }
+            try apply(request(values), to: ledger)
+        }
+    }
+}
+
+extension HubLedger {
+    /// Brings everything to disk, as the daemon does before it answers.
+    func syncNow() throws {
+        guard let pending = try prepareSync() else { return }
+        try pending.sync.perform()
+        finish(pending, failure: nil)
+    }
+}
+
+/// A benchmark that does not measure what it says.
+struct Unexpected: Error, CustomStringConvertible {
+    var description: String
+
+    init(_ description: String) { self.description = description }
+}

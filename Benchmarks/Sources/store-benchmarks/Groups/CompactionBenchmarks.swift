@@ -1,0 +1,57 @@
+import KVStore
+
+/// A step takes as long as its segment, not as long as the log.
+enum CompactionBenchmarks {
+    private static let mebibyte = 1 << 20
+
+    static func measure(_ setting: Setting) throws -> Findings {
+        let group = "a compaction step"
+        let folder = try ScratchFolder(in: setting.folder)
+        func subject(
+            _ name: String, segment: Int, of segments: Int, isOverwritten: Bool = false
+        ) throws -> Subject {
+            let ledger = try filled(
+                folder.path(of: name), segmentByteCount: segment * mebibyte,
+                segmentCount: segments, isOverwritten: isOverwritten)
+            return Subject(name: name, body: { try ledger.compactStep() })
+        }
+        let runs = setting.runs(60)
+        var findings = Findings(
+            measurements: try Sampling(group: group, runs: runs).measure([
+                subject("1 MiB, all live, of 4 segments", segment: 1, of: 4),
+                subject("1 MiB, all live, of 64 segments", segment: 1, of: 64),
+                subject("4 MiB, all live, of 4 segments", segment: 4, of: 4),
+                subject("16 MiB, all live, of 4 segments", segment: 16, of: 4),
+                subject(
+                    "1 MiB, nothing live", segment: 1, of: runs + 8, isOverwritten: true),
+            ]))
+        if let peak = ProcessMemory.peak {
+            findings.facts.append(
+                Fact(group: group, name: "the most memory in use", byteCount: peak))
+        }
+        return findings
+    }
+
+    /// A synced log of at least that many segments, of values of 100 bytes.
+    private static func filled(
+        _ folder: String, segmentByteCount: Int, segmentCount: Int, isOverwritten: Bool
+    ) throws -> HubLedger {
+        var options = HubLedger.Options()
+        options.segmentByteCount = segmentByteCount
+        let storage = try FileLogStorage(directory: folder)
+        let ledger = try HubLedger(storage: storage, options: options, seed: 1)
+        var clients: [LedgerClient] = []
+        while try storage.segments().count < segmentCount {
+            let client = LedgerClient(store: clients.count)
+            try client.fill(ledger, keyCount: 1_000, valueByteCount: 100)
+            clients.append(client)
+        }
+        if isOverwritten {
+            for client in clients {
+                try client.fill(ledger, keyCount: 1_000, valueByteCount: 100, number: 1_000)
+            }
+        }
+        try ledger.syncNow()
+        return ledger
+    }
+}

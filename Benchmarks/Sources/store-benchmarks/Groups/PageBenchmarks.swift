@@ -1,0 +1,46 @@
+import KVStore
+
+/// What has changed since a cursor costs what it answers, not what the store holds.
+enum PageBenchmarks {
+    static func measure(_ setting: Setting) throws -> Findings {
+        let operations = 1_000
+        let runs = setting.runs(1_000)
+        let hubs = [10, 1_000, 4_096].map { hub(keyCount: $0) }
+        let subjects = hubs.map { hub in
+            Subject(
+                name: "1 changed of \(hub.keyCount) keys",
+                body: {
+                    for _ in 0..<operations {
+                        consume(hub.page(after: hub.sequence - 1, through: hub.sequence))
+                    }
+                })
+        }
+        var findings = Findings(
+            measurements: try Sampling(
+                group: "the changes after a cursor", runs: runs, operations: operations
+            ).measure(subjects))
+        let all = hubs.map { hub in
+            Subject(
+                name: "first page of \(hub.keyCount) keys",
+                body: { consume(hub.page(after: 0, through: hub.sequence)) })
+        }
+        findings.measurements += try Sampling(group: "the changes after a cursor", runs: runs)
+            .measure(all)
+        return findings
+    }
+
+    /// A store in which every key has been set and one has been set again.
+    private static func hub(keyCount: Int) -> Hub {
+        var hub = Hub(epoch: "epoch")
+        for sequence in 1...keyCount + 1 {
+            let stamp = Stamp(
+                milliseconds: LedgerClient.now, counter: UInt32(sequence),
+                replica: ReplicaID(rawValue: 1))
+            let record = Record(
+                key: Values.key(sequence % keyCount), stamp: stamp,
+                content: .value(Values.bytes(100, number: sequence)))
+            hub.commit(hub.plan([SyncChange(record)], now: LedgerClient.now))
+        }
+        return hub
+    }
+}

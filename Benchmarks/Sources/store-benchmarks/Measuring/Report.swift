@@ -1,0 +1,69 @@
+import Foundation
+
+/// All findings as a table for people or as JSON for programs.
+struct Report: Encodable {
+    var findings: [Findings] = []
+
+    var json: String {
+        get throws {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+            struct Document: Encodable {
+                var unit = "nanoseconds"
+                var measurements: [Measurement]
+                var facts: [Fact]
+            }
+            let document = Document(
+                measurements: findings.flatMap(\.measurements), facts: findings.flatMap(\.facts))
+            return String(decoding: try encoder.encode(document), as: UTF8.self)
+        }
+    }
+
+    /// One table a group, in Markdown, so that it reads well in a terminal and in a document.
+    static func table(_ findings: Findings) -> String {
+        var lines: [String] = []
+        if let group = findings.measurements.first?.group {
+            let head = [group, "median", "p99", "slowest", "runs", "ratio"]
+            let rows = findings.measurements.map { found in
+                [
+                    found.subject, duration(found.median), duration(found.p99),
+                    duration(found.slowest), String(found.runs),
+                    found.ratio.map { String(format: $0 < 10 ? "%.2f" : "%.1f", $0) } ?? "",
+                ]
+            }
+            lines = aligned([head] + rows)
+        }
+        if !findings.facts.isEmpty { lines.append("") }
+        for fact in findings.facts {
+            lines.append("- \(fact.name): \(String(format: "%.1f", megabytes(fact.byteCount))) MB")
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    private static func aligned(_ rows: [[String]]) -> [String] {
+        let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        func line(_ row: [String]) -> String {
+            let cells = row.enumerated().map { column, text in
+                let space = String(repeating: " ", count: widths[column] - text.count)
+                return column == 0 ? text + space : space + text
+            }
+            return "| " + cells.joined(separator: " | ") + " |"
+        }
+        let rule = widths.enumerated().map { column, width in
+            String(repeating: "-", count: width + (column == 0 ? 2 : 1)) + (column == 0 ? "" : ":")
+        }
+        return [line(rows[0]), "|" + rule.joined(separator: "|") + "|"]
+            + rows.dropFirst().map(line)
+    }
+
+    private static func megabytes(_ byteCount: Int) -> Double { Double(byteCount) / 1e6 }
+
+    private static func duration(_ nanoseconds: Double) -> String {
+        switch nanoseconds {
+        case ..<1e3: String(format: "%.0f ns", nanoseconds)
+        case ..<1e6: String(format: "%.1f µs", nanoseconds / 1e3)
+        case ..<1e9: String(format: "%.2f ms", nanoseconds / 1e6)
+        default: String(format: "%.2f s", nanoseconds / 1e9)
+        }
+    }
+}
