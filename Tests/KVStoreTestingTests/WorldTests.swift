@@ -23,6 +23,7 @@ struct WorldTests {
         4_951,  // a torn write that was cut came back behind a finished segment's frames
         100_567, 106_139,  // a sync vouched for what another process had failed to sync
         107_173, 103_052,  // a record ahead of the cursor was taken back by a late change
+        306_771,  // what a lost history had acknowledged was never sent again
         26_538,  // a pass that another process had ended was begun again, as if more were lost
     ]
 

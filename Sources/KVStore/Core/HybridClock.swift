@@ -64,10 +64,9 @@ struct HybridClock: Sendable, Equatable {
     /// `limit` is the greatest time of a stamp that the daemon takes: it has nothing beyond, so what was confirmed
     /// beyond is of a history that is lost.
     mutating func rewind(to now: Int64, limit: Int64?, keeping others: some Sequence<Stamp>) {
-        if let limit {
-            if confirmed.milliseconds > limit { confirmed = Reading() }
-            if regiven.milliseconds > limit { regiven = Reading() }
-        }
+        if let limit, confirmed.milliseconds > limit { confirmed = Reading() }
+        let latest = limit ?? corrected(now) + WireLimits.futureMilliseconds
+        if regiven.milliseconds > latest { regiven = Reading() }
         reading = max(Reading(milliseconds: corrected(now)), confirmed, regiven)
         let present = reading.milliseconds
         for stamp in others where stamp.milliseconds <= present { observe(stamp) }

@@ -53,7 +53,7 @@ extension Replica {
             if let pass = session.pass {
                 SyncRequest(
                     replica: id.description, epoch: pass.epoch, since: pass.cursor,
-                    horizon: pass.horizon, changes: changes)
+                    horizon: pass.horizon, changes: [])
             } else {
                 SyncRequest(
                     replica: id.description, epoch: state.epoch, since: state.cursor,
@@ -127,7 +127,9 @@ extension Replica {
             // Another process may have moved on into another epoch; the daemon ends this stream then.
             guard session.streamEpoch == state.epoch else { return [] }
             var changed: [String] = []
-            var effects = receive(record, seq: seq, changed: &changed)
+            var acknowledged: [Effect] = []
+            var effects = receive(
+                record, seq: seq, changed: &changed, acknowledged: &acknowledged)
             if seq > state.cursor {
                 effects.append(
                     updateState { state in
@@ -135,7 +137,7 @@ extension Replica {
                         state.lastSyncMilliseconds = now.wall
                     })
             }
-            return effects + notifications(.serverChange, changed)
+            return effects + acknowledged + notifications(.serverChange, changed)
         }
     }
 }

@@ -12,30 +12,36 @@ extension Replica {
         learnOffset(from: response, sent: inFlight.sent, now: now)
 
         var effects: [Effect] = []
+        var acknowledged: [Effect] = []
         var changed: [String] = []
         let reason: StoreChangeReason =
             session.pass?.isFirst == true ? .initialSyncChange : .serverChange
         // Records ahead of the cursor would be taken for the daemon's latest when an earlier change of their keys
         // comes late; the next round brings them.
-        for change in use == .acknowledgements ? [] : response.changes {
+        for change in use == .refusals ? [] : response.changes {
             guard let record = change.record, KeyProfile.standard.allows(record.key) else {
                 return effects + notifications(reason, changed)
                     + fail(inFlight, .malformed("a change without key or stamp"), at: now)
             }
             session.counts.received += 1
-            effects += receive(record, seq: change.seq ?? 0, changed: &changed)
+            effects += receive(
+                record, seq: change.seq ?? 0, changed: &changed, acknowledged: &acknowledged)
         }
         session.backoff.reset()
         session.lastFailure = nil
-        effects += settle(inFlight.request, rejected: response.rejected, at: now)
+        // Only behind a cursor that covers it: should the daemon lose what it took in, the cursor shows it.
+        let refused = settle(
+            inFlight.request, rejected: response.rejected, isCovered: use == .increment,
+            acknowledged: &acknowledged, at: now)
         switch use {
         case .page:
             session.pass!.cursor = response.cursor
             if !response.more { effects += finishPass(changed: &changed, at: now) }
         case .increment:
             effects += moveCursor(to: response.cursor, epoch: response.epoch, at: now)
-        case .acknowledgements: session.needsRound = true
+        case .refusals: session.needsRound = true
         }
+        effects += acknowledged + refused
         if response.more { session.needsRound = true }
         effects += notifications(reason, changed)
         let next = startRound(at: now)
@@ -49,8 +55,8 @@ extension Replica {
         case page
         /// All changes since the cursor.
         case increment
-        /// It says what was taken; its records and its cursor belong to another course of events.
-        case acknowledgements
+        /// It says what cannot be taken; its records and its cursor belong to another course of events.
+        case refusals
     }
 
     private mutating func use(
@@ -60,14 +66,14 @@ extension Replica {
         if response.more, response.changes.isEmpty, response.cursor <= request.since {
             throw .malformed("more to come, and no step towards it")
         }
-        if inFlight.isOvertaken { return .acknowledgements }
+        if inFlight.isOvertaken { return .refusals }
         guard let pass = session.pass else {
             if response.initial {
                 session.needsPass = true
-                return .acknowledgements
+                return .refusals
             }
             // Another process may have moved on meanwhile: an answer goes on from where its request stood.
-            return request.epoch == state.epoch ? .increment : .acknowledgements
+            return request.epoch == state.epoch ? .increment : .refusals
         }
         guard response.initial == (pass.epoch == nil) else {
             throw .malformed("the history changed between two pages")
@@ -88,9 +94,9 @@ extension Replica {
         return handle(.failed(error), at: now)
     }
 
-    /// Takes in a record from the daemon.
+    /// Takes in a record from the daemon. What it acknowledges is to be appended behind the cursor.
     mutating func receive(
-        _ record: Record, seq: UInt64, changed: inout [String]
+        _ record: Record, seq: UInt64, changed: inout [String], acknowledged: inout [Effect]
     ) -> [Effect] {
         clock.confirm(record.stamp)
         session.pass?.seen[record.key] = record.stamp
@@ -100,9 +106,11 @@ extension Replica {
                 // key that was removed there does not exist there.
                 if record.content.isTombstone { return [] }
             } else if entry.record == record {
-                guard entry.mark == .pending else { return [] }
+                // During a pass it stays pending, and is sent and acknowledged after it.
+                guard entry.mark == .pending, session.pass == nil else { return [] }
                 table.mark(record.key, .settled)
-                return [.append(.acknowledged(key: record.key, stamp: record.stamp))]
+                acknowledged.append(.append(.acknowledged(key: record.key, stamp: record.stamp)))
+                return []
             } else if !record.supersedes(entry.record), !isOutOfDate(entry, seq: seq) {
                 return []
             }
@@ -144,7 +152,8 @@ extension Replica {
 
     /// Marks what the daemon has taken, and deals with what it has not.
     private mutating func settle(
-        _ request: SyncRequest, rejected: [SyncRejection], at now: Moment
+        _ request: SyncRequest, rejected: [SyncRejection], isCovered: Bool,
+        acknowledged: inout [Effect], at now: Moment
     ) -> [Effect] {
         var effects: [Effect] = []
         var refusals: [String: SyncRejection] = [:]
@@ -156,11 +165,12 @@ extension Replica {
             else { continue }
             switch refusals[change.key]?.reason {
             case nil:
-                session.pass?.seen[change.key] = entry.record.stamp
                 clock.confirm(entry.record.stamp)
+                guard isCovered else { continue }
                 table.mark(change.key, .settled)
                 session.counts.sent += 1
-                effects.append(.append(.acknowledged(key: change.key, stamp: entry.record.stamp)))
+                acknowledged.append(
+                    .append(.acknowledged(key: change.key, stamp: entry.record.stamp)))
             case SyncRejection.clock:
                 restamped.append(change.key)
                 // An own write whose answer got lost: the daemon has it, and what replaced it comes later.

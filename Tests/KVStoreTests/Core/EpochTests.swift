@@ -116,6 +116,18 @@ struct EpochTests {
         #expect(again.milliseconds == 1_000_000)
     }
 
+    @Test("what is taken in without a cursor that covers it stays to be sent")
+    func uncoveredAcknowledgement() {
+        var bench = ReplicaBench.joined()
+        _ = bench.set("a", "1")
+        // The daemon took it in and has the replica start over. Then it is put back to what it was before.
+        #expect(bench.answer(epoch: "f", cursor: 9, initial: true) == ["send none 0"])
+        #expect(bench.replica.pendingKeys == ["a"])
+        _ = bench.handle(.failed(.unreachable("restored")))
+        bench.pass(milliseconds: 60_000)
+        #expect(bench.handle(.woke) == ["send e 0 a"])
+    }
+
     @Test("after a start the first change begins an epoch, and a restart without changes none")
     func begins() throws {
         let disk = MemoryDisk()

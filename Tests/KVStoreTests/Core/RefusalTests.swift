@@ -19,7 +19,7 @@ struct RefusalTests {
         // The daemon's clock is a billion milliseconds behind this device's.
         let lines = bench.answer(
             rejected: refuse(bench, SyncRejection.clock), ahead: -1_000_000_000)
-        #expect(lines == ["append a=1 pending", "state e 0", "send e 0 a b"])
+        #expect(lines == ["state e 0", "append a=1 pending", "send e 0 a b"])
         let stamps = try #require(bench.request).changes.compactMap { Stamp($0.stamp) }
         #expect(stamps[0].milliseconds == 1_000_000)
         _ = bench.set("a", "2")
@@ -27,13 +27,13 @@ struct RefusalTests {
         let rejected = refuse(bench, SyncRejection.clock).filter { $0.key == "b" }
         #expect(
             bench.answer(cursor: 1, rejected: rejected, ahead: -1_000_000_000)
-                == ["append b=1 pending", "state e 1", "send e 1 a b"])
+                == ["state e 1", "append b=1 pending", "send e 1 a b"])
         let mended = try #require(bench.request).changes.compactMap { Stamp($0.stamp) }
         #expect(stamps[0] < mended[0] && mended[0] < mended[1])
         #expect(mended[1].milliseconds == 1_000_000)
         #expect(
             bench.answer(cursor: 3, ahead: -1_000_000_000)
-                == ["acknowledged a", "acknowledged b", "state e 3"])
+                == ["state e 3", "acknowledged a", "acknowledged b"])
         #expect(bench.replica.pendingKeys == [])
         #expect(bench.values == ["a": "2", "b": "1"])
     }
@@ -69,7 +69,7 @@ struct RefusalTests {
         #expect(bench.replica.pendingKeys == ["a"])
         bench.pass(milliseconds: 30_000)
         #expect(bench.handle(.woke) == ["send e 0 a"])
-        #expect(bench.answer(cursor: 1) == ["acknowledged a", "state e 1"])
+        #expect(bench.answer(cursor: 1) == ["state e 1", "acknowledged a"])
     }
 
     @Test("a key refused for the quota stays, pending, and is told with reason 2; others go on")
@@ -88,7 +88,7 @@ struct RefusalTests {
         #expect(bench.handle(.synchronize(waiter: 1)) == ["send e 1 a"])
         #expect(
             bench.answer(cursor: 2) == [
-                "acknowledged a", "state e 2", "finish 1: 1 sent, 0 received, 0 pending",
+                "state e 2", "acknowledged a", "finish 1: 1 sent, 0 received, 0 pending",
             ])
     }
 
