@@ -82,7 +82,7 @@ BUGS = [
     bug("stream-of-another-epoch", "a stream of an older epoch is followed",
         (SESSION, "            guard session.streamEpoch == state.epoch else { return [] }\n", "")),
     bug("answer-of-another-epoch", "an answer to a request of an older epoch moves the cursor",
-        (SYNC, "            return request.epoch == state.epoch ? .increment : .acknowledgements\n",
+        (SYNC, "            return request.epoch == state.epoch ? .increment : .refusals\n",
          "            return .increment\n")),
     bug("page-one-short", "a page leaves its last change out and moves the cursor over it",
         (HUB, "        page.cursor = max(page.cursor, last)\n",
