@@ -112,7 +112,8 @@ extension World {
             facts.firstOfStamp[place] = first
             // A removal that nobody remembers leaves the stamp of what it removed.
             if first != entry.record, first.content != .tombstone,
-                entry.record.content != .tombstone
+                entry.record.content != .tombstone,
+                !devices.contains(where: { $0.store == store && $0.hasRestamped })
             {
                 throw violation("a stamp means one write", "\(entry.record.key) \(change.stamp)")
             }

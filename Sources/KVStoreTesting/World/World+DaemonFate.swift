@@ -47,7 +47,8 @@ extension World {
     private func noteForgotten(_ entries: [Hub.Entry], _ store: StoreID) {
         oldestMessageTime = time
         var facts = facts[store] ?? StoreFacts()
-        facts.buried.formUnion(facts.everHeld)
+        let keys = Set(entries.map(\.record.key))
+        facts.buried.formUnion(facts.everHeld.filter { keys.contains($0.key) })
         for process in devices.filter({ $0.store == store }).flatMap(\.processes) {
             guard let replica = process?.durable.replica else { continue }
             let pending = replica.pendingKeys
