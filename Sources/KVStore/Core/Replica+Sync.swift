@@ -241,7 +241,10 @@ extension Replica {
             if isProvisional(entry) {
                 entry.record.stamp = clock.next(now: now.wall, replica: id)
                 entry.mark = .pending
-            } else if entry.mark == .settled, pass.candidates[key] == entry.record.stamp {
+            } else if entry.mark == .settled,
+                // What settled meanwhile may have settled in the history that is lost.
+                hasLost || pass.candidates[key] == entry.record.stamp
+            {
                 switch pass.seen[key] {
                 case nil where !hasLost:
                     // The daemon has dropped the tombstone that removed the key. The stamp stays, so
