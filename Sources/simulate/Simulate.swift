@@ -50,6 +50,9 @@ struct Simulate: ParsableCommand {
         guard jobs > 0, failures > 0, seeds ?? 1 > 0, minutes ?? 1 > 0 else {
             throw ValidationError("Counts are above 0.")
         }
+        guard !first.addingReportingOverflow(seeds ?? 0).overflow else {
+            throw ValidationError("--first and --seeds together pass \(UInt64.max).")
+        }
         guard !trace || seed != nil else { throw ValidationError("--trace goes with --seed.") }
     }
 

@@ -36,10 +36,10 @@ extension SimulatedCloud {
 
     func openStream(of driver: CloudDriver, id: UInt64, since: UInt64, epoch: String) {
         guard driver.isReading(stream: id) else { return }
-        let startsOver = hub.withLock { hub in
-            hub.ledger.hub(driver.storeID)?.startsOver(epoch: epoch, since: since) ?? true
+        let isReset = hub.withLock { hub in
+            hub.ledger.hub(driver.storeID)?.endsStream(epoch: epoch, since: since) ?? true
         }
-        guard !startsOver else {
+        guard !isReset else {
             return schedule(
                 .event(driver, id: id, .reset), after: latency(of: driver.program.machine))
         }
@@ -139,7 +139,7 @@ extension CloudHub {
     fileprivate mutating func news(forStream index: Int) -> [SyncEvent] {
         let stream = streams[index]
         guard let hub = ledger.hub(stream.driver.storeID) else { return [] }
-        if hub.startsOver(epoch: stream.epoch, since: stream.cursor) {
+        if hub.endsStream(epoch: stream.epoch, since: stream.cursor) {
             streams[index].epoch = hub.epoch
             streams[index].cursor = hub.sequence
             return [.reset]
