@@ -25,6 +25,8 @@ struct WorldTests {
         107_173, 103_052,  // a record ahead of the cursor was taken back by a late change
         306_771,  // what a lost history had acknowledged was never sent again
         26_538,  // a pass that another process had ended was begun again, as if more were lost
+        3_026_003,  // what a late stream told during a full download counted as still there
+        4_033_508,  // the world took a removal for forgotten that could not be written down
     ]
 
     @Test("every seed that ever failed holds", arguments: regressions)

@@ -24,6 +24,8 @@ extension Replica {
                     + fail(inFlight, .malformed("a change without key or stamp"), at: now)
             }
             session.counts.received += 1
+            // Not what comes through a stream meanwhile: that may be of a history that is lost.
+            session.pass?.seen[record.key] = record.stamp
             effects += receive(
                 record, seq: change.seq ?? 0, changed: &changed, acknowledged: &acknowledged)
         }
@@ -99,7 +101,6 @@ extension Replica {
         _ record: Record, seq: UInt64, changed: inout [String], acknowledged: inout [Effect]
     ) -> [Effect] {
         clock.confirm(record.stamp)
-        session.pass?.seen[record.key] = record.stamp
         if let entry = table[record.key] {
             if isProvisional(entry) {
                 // What the daemon has wins over a default written before the first download; a

@@ -8,6 +8,8 @@ struct StoreFacts {
     var forgotten: [String: Stamp] = [:]
     /// The greatest sequence number of a removal that is forgotten: readers below it have to start over.
     var forgottenSequence: UInt64 = 0
+    /// Removals that may be forgotten: writing so down failed, and only the next start shows what is on disk.
+    var doubtful: [Hub.Entry] = []
     /// Records that a device still had to send when the daemon forgot a removal: they may come back.
     var resendable: Set<Record> = []
     /// Records that were gone when the daemon forgot a removal, and must not come back.
@@ -35,6 +37,14 @@ struct StoreFacts {
         lastSequence = [:]
         durableSequence = hub?.sequence ?? 0
         for entry in (hub?.entries ?? [:]).values { take(entry) }
+        for entry in doubtful where lastSequence[entry.record.key] != entry.sequence {
+            forget(through: entry.sequence)
+        }
+        doubtful = []
+    }
+
+    mutating func forget(through sequence: UInt64) {
+        forgottenSequence = max(forgottenSequence, sequence)
     }
 
     mutating func take(_ entry: Hub.Entry) {

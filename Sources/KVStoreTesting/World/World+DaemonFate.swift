@@ -35,12 +35,16 @@ extension World {
                 of: store, now: daemonTime + WireLimits.tombstoneMilliseconds + 60_000)
         } catch {
             note("collect failed", "\(error)")
-            noteForgotten(before.entries.values.filter { $0.record.content == .tombstone }, store)
+            let doubtful = before.entries.values.filter { $0.record.content == .tombstone }
+            noteForgotten(doubtful, store)
+            facts[store]?.doubtful = doubtful
             return daemonEnds()
         }
-        noteForgotten(
-            before.entries.values.filter { daemon.hub(store)?.entries[$0.record.key] == nil },
-            store)
+        let gone = before.entries.values.filter {
+            daemon.hub(store)?.entries[$0.record.key] == nil
+        }
+        noteForgotten(gone, store)
+        facts[store]?.forget(through: gone.map(\.sequence).max() ?? 0)
         scheduleSync()
     }
 
@@ -58,7 +62,6 @@ extension World {
             let record = entry.record
             facts.forgotten[record.key] = max(
                 facts.forgotten[record.key] ?? record.stamp, record.stamp)
-            facts.forgottenSequence = max(facts.forgottenSequence, entry.sequence)
             note("forget", "\(record.key) \(record.stamp)")
         }
         self.facts[store] = facts
@@ -110,6 +113,7 @@ extension World {
             var facts = facts[store] ?? StoreFacts()
             facts.acknowledged = [:]
             facts.forgottenSequence = 0
+            facts.doubtful = []
             facts.mustReturn = []
             for (index, device) in devices.enumerated()
             where device.store == store && !device.wasDamaged && !device.hasRestamped {
