@@ -23,10 +23,8 @@ struct HybridClock: Sendable, Equatable {
 
     /// The greatest reading given out or observed.
     private(set) var reading = Reading()
-    /// The greatest reading of a stamp that the daemon has.
+    /// The greatest reading of a stamp that the daemon has, or was given after it had refused one.
     var confirmed = Reading()
-    /// The greatest reading given out again after a refusal: the daemon may have such a stamp without an answer.
-    private(set) var regiven = Reading()
     /// What to add to the device's clock to get the daemon's, as last learned.
     var offsetMilliseconds: Int64 = 0
 
@@ -50,30 +48,26 @@ struct HybridClock: Sendable, Equatable {
     mutating func observe(_ other: Reading) { reading = max(reading, other) }
 
     /// Takes note of a stamp that the daemon has.
-    mutating func confirm(_ stamp: Stamp) { confirm(Reading(stamp)) }
-
-    mutating func confirm(_ other: Reading) {
-        observe(other)
-        confirmed = max(confirmed, other)
+    mutating func confirm(_ stamp: Stamp) {
+        observe(stamp)
+        confirmed = max(confirmed, Reading(stamp))
     }
+
+    /// Goes on from a reading that may be lower than the present one: only under another replica id.
+    mutating func restart(at other: Reading) { reading = other }
 
     /// Forgets readings that lie in the daemon's future, after the daemon has refused one: what was
     /// stamped with them is stamped again, and still later than everything that the daemon has. `others` are stamps
-    /// that may be given out still.
+    /// that may be given out still. What follows is under another replica id, so no stamp is given twice.
     ///
     /// `limit` is the greatest time of a stamp that the daemon takes: it has nothing beyond, so what was confirmed
     /// beyond is of a history that is lost.
     mutating func rewind(to now: Int64, limit: Int64?, keeping others: some Sequence<Stamp>) {
         if let limit, confirmed.milliseconds > limit { confirmed = Reading() }
-        let latest = limit ?? corrected(now) + WireLimits.futureMilliseconds
-        if regiven.milliseconds > latest { regiven = Reading() }
-        reading = max(Reading(milliseconds: corrected(now)), confirmed, regiven)
+        restart(at: max(Reading(milliseconds: corrected(now)), confirmed))
         let present = reading.milliseconds
         for stamp in others where stamp.milliseconds <= present { observe(stamp) }
     }
-
-    /// Takes note of a stamp of this replica that is lower than one given before.
-    mutating func regive(_ stamp: Stamp) { regiven = max(regiven, Reading(stamp)) }
 
     func corrected(_ now: Int64) -> Int64 {
         min(max(now &+ offsetMilliseconds, 0), Stamp.greatestMilliseconds)

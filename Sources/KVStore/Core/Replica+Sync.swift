@@ -32,7 +32,7 @@ extension Replica {
         session.backoff.reset()
         session.lastFailure = nil
         // Only behind a cursor that covers it: should the daemon lose what it took in, the cursor shows it.
-        let refused = settle(
+        effects += settle(
             inFlight.request, rejected: response.rejected, isCovered: use == .increment,
             acknowledged: &acknowledged, at: now)
         switch use {
@@ -43,7 +43,7 @@ extension Replica {
             effects += moveCursor(to: response.cursor, epoch: response.epoch, at: now)
         case .refusals: session.needsRound = true
         }
-        effects += acknowledged + refused
+        effects += acknowledged
         if response.more { session.needsRound = true }
         effects += notifications(reason, changed)
         let next = startRound(at: now)
@@ -174,10 +174,8 @@ extension Replica {
                     .append(.acknowledged(key: change.key, stamp: entry.record.stamp)))
             case SyncRejection.clock:
                 restamped.append(change.key)
-                // An own write whose answer got lost: the daemon has it, and what replaced it comes later.
-                if let present = refusals[change.key]?.present.flatMap({ Stamp($0) }),
-                    present.replica == id
-                {
+                // It may be an own write whose answer got lost; what replaced it comes later.
+                if let present = refusals[change.key]?.present.flatMap({ Stamp($0) }) {
                     clock.confirm(present)
                 }
             case SyncRejection.again: session.needsRound = true
@@ -191,7 +189,8 @@ extension Replica {
         return effects + restamp(restamped, limit: limit, at: now)
     }
 
-    /// Gives keys whose stamps lie in the daemon's future new ones, in their old order.
+    /// Gives keys whose stamps lie in the daemon's future new ones, in their old order, under a new replica id: the
+    /// readings that follow may have been given before.
     private mutating func restamp(
         _ keys: [String], limit: Int64?, at now: Moment
     ) -> [Effect] {
@@ -206,14 +205,18 @@ extension Replica {
         }
         clock.rewind(
             to: now.wall, limit: limit, keeping: table.entries.values.lazy.map(\.record.stamp))
-        let entries = keys.compactMap { table[$0] }.sorted { $0.record.stamp < $1.record.stamp }
-        var effects: [Effect] = []
-        for var entry in entries {
-            entry.record.stamp = clock.next(now: now.wall, replica: id)
-            clock.regive(entry.record.stamp)
+        let newID = ReplicaID(rawValue: random.next())
+        var entries: [Effect] = []
+        for var entry in keys.compactMap({ table[$0] }).sorted(by: {
+            $0.record.stamp < $1.record.stamp
+        }) {
+            entry.record.stamp = clock.next(now: now.wall, replica: newID)
+            // Should the answer get lost, what is given after another refusal still follows it.
+            clock.confirm(entry.record.stamp)
             table.put(entry)
-            effects.append(.append(Self.entry(entry)))
+            entries.append(.append(Self.entry(entry)))
         }
+        var effects = [updateState { $0.replica = newID }] + entries
         if let retryAt = session.retryAt { effects.append(.wake(at: retryAt)) }
         return effects
     }

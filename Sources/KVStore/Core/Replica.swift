@@ -51,12 +51,7 @@ package struct Replica: Sendable, Equatable {
         case .record(let record, let isPending, let isProvisional):
             let mark: Table.Mark =
                 isProvisional ? .provisional : isPending ? .pending : .settled
-            if mark == .settled {
-                clock.confirm(record.stamp)
-            } else {
-                if HybridClock.Reading(record.stamp) <= clock.reading { clock.regive(record.stamp) }
-                clock.observe(record.stamp)
-            }
+            if mark == .settled { clock.confirm(record.stamp) } else { clock.observe(record.stamp) }
             return table.put(Table.Entry(record: record, mark: mark)) ? record.key : nil
         case .acknowledged(let key, let stamp):
             clock.confirm(stamp)
@@ -68,6 +63,8 @@ package struct Replica: Sendable, Equatable {
             {
                 session.abandonPass()
             }
+            // A refused clock has gone back where the id is another.
+            if other.replica != id { clock.restart(at: other.clock) }
             state = other
             clock.offsetMilliseconds = other.offsetMilliseconds
             clock.confirmed = other.confirmed

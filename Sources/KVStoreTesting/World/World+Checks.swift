@@ -71,13 +71,12 @@ extension World {
         }
     }
 
-    /// A new stamp of a replica is greater than those before, until the daemon has refused one.
+    /// A new stamp of a replica is greater than those before.
     func checkStamp(
         ofKey key: String, at address: ProcessAddress, unless before: Stamp?
     ) throws(Violation) {
         let device = devices[address.device]
-        guard !device.hasRestamped, !device.wasDamaged,
-            let replica = self[address]?.durable.replica,
+        guard !device.wasDamaged, let replica = self[address]?.durable.replica,
             let record = replica.records.first(where: { $0.key == key }),
             record.stamp.replica == replica.id, record.stamp != before
         else { return }
@@ -112,8 +111,7 @@ extension World {
             facts.firstOfStamp[place] = first
             // A removal that nobody remembers leaves the stamp of what it removed.
             if first != entry.record, first.content != .tombstone,
-                entry.record.content != .tombstone,
-                !devices.contains(where: { $0.store == store && $0.hasRestamped })
+                entry.record.content != .tombstone
             {
                 throw violation("a stamp means one write", "\(entry.record.key) \(change.stamp)")
             }

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import KVStore
@@ -19,7 +20,9 @@ struct RefusalTests {
         // The daemon's clock is a billion milliseconds behind this device's.
         let lines = bench.answer(
             rejected: refuse(bench, SyncRejection.clock), ahead: -1_000_000_000)
-        #expect(lines == ["state e 0", "append a=1 pending", "send e 0 a b"])
+        #expect(lines == ["state e 0", "append a=1 pending", "state e 0", "send e 0 a b"])
+        // Readings that were given before are given again under another id.
+        #expect(bench.replica.id != ReplicaID(rawValue: 1))
         let stamps = try #require(bench.request).changes.compactMap { Stamp($0.stamp) }
         #expect(stamps[0].milliseconds == 1_000_000)
         _ = bench.set("a", "2")
@@ -27,7 +30,7 @@ struct RefusalTests {
         let rejected = refuse(bench, SyncRejection.clock).filter { $0.key == "b" }
         #expect(
             bench.answer(cursor: 1, rejected: rejected, ahead: -1_000_000_000)
-                == ["state e 1", "append b=1 pending", "send e 1 a b"])
+                == ["state e 0", "append b=1 pending", "state e 1", "send e 1 a b"])
         let mended = try #require(bench.request).changes.compactMap { Stamp($0.stamp) }
         #expect(stamps[0] < mended[0] && mended[0] < mended[1])
         #expect(mended[1].milliseconds == 1_000_000)
@@ -53,6 +56,26 @@ struct RefusalTests {
             rejected: refuse(bench, SyncRejection.clock), ahead: -1_000_000)
         let second = try #require(bench.request?.changes.first.flatMap { Stamp($0.stamp) })
         #expect(second > first && second.milliseconds == first.milliseconds)
+    }
+
+    @Test("a program that starts after a refusal goes on with the clock that went back")
+    func afterReplay() throws {
+        var bench = ReplicaBench.joined()
+        bench.now.wall += 1_000_000_000
+        var log = bench.entries { $0.write(.value(Data([1])), forKey: "a", at: $1).effects }
+        let rejected = refuse(bench, SyncRejection.clock)
+        log += bench.entries { replica, now in
+            replica.handle(
+                .answered(
+                    SyncResponse(
+                        epoch: "e", cursor: 0, serverTime: now.wall - 1_000_000_000,
+                        initial: false, more: false, changes: [], rejected: rejected)), at: now)
+        }
+        var other = Replica(id: ReplicaID(rawValue: 1), limits: StoreLimits(), seed: 7)
+        for entry in log { _ = other.replay(entry) }
+        #expect(other.clock == bench.replica.clock)
+        #expect(other.id == bench.replica.id)
+        #expect(other.clock.reading.milliseconds == 1_000_000)
     }
 
     @Test("a daemon that refuses every stamp is not asked without a pause")
@@ -99,5 +122,16 @@ struct RefusalTests {
         let refused = refuse(bench, SyncRejection.quota)
         _ = bench.set("a", "2")
         #expect(bench.answer(rejected: refused) == ["send e 0 a"])
+    }
+}
+
+extension ReplicaBench {
+    /// What a step leaves in the log.
+    fileprivate mutating func entries(
+        _ step: (inout Replica, Moment) -> [Effect]
+    ) -> [ReplicaEntry] {
+        step(&replica, now).compactMap { effect in
+            if case .append(let entry) = effect { entry } else { nil }
+        }
     }
 }

@@ -131,7 +131,8 @@ extension ModelWorld {
     /// Waits, their random part and the report's counts have no influence on what is decided, so
     /// states that differ in them alone are one state.
     private mutating func forgetWhatOnlyTimingNeeds(_ index: Int) {
-        devices[index].replica.random = SplitMix64(seed: 0)
+        let id = devices[index].replica.id.rawValue
+        devices[index].replica.random = SplitMix64(seed: id)
         devices[index].replica.session.backoff = Backoff()
         devices[index].replica.session.lastFailure = nil
         devices[index].replica.session.counts = SyncSession.Counts()

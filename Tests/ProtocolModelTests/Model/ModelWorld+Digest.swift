@@ -143,7 +143,7 @@ private struct DigestWriter {
 
     mutating func replicaState(_ replica: Replica) {
         let clock = replica.clock
-        for reading in [clock.reading, clock.confirmed, clock.regiven] {
+        for reading in [clock.reading, clock.confirmed] {
             state.mix(UInt64(reading.milliseconds) << 16 | UInt64(reading.counter))
         }
         state.mix(UInt64(bitPattern: clock.offsetMilliseconds))

@@ -115,6 +115,8 @@ final class CloudDriver: SyncDriving {
     }
 
     private func send(_ request: SyncRequest, in cloud: SimulatedCloud) {
+        // A refused clock has given the replica another id.
+        if let id = ReplicaID(request.replica) { cloud.noteReplica(id, of: program) }
         do throws(StoreError) {
             try replica?.flush()
         } catch {
