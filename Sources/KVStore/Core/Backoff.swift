@@ -1,10 +1,10 @@
 /// How long to wait after the n-th failure in a row: doubling, bounded, with half of it at random so
 /// that replicas that lost the daemon together do not come back together.
-struct Backoff: Sendable, Equatable {
+package struct Backoff: Sendable, Equatable {
     private(set) var failureCount = 0
 
     static let firstMilliseconds: Int64 = 500
-    static let greatestMilliseconds: Int64 = 30_000
+    package static let greatestMilliseconds: Int64 = 30_000
 
     /// The wait after one more failure; never shorter than what the daemon asked for, up to ten minutes.
     mutating func next(

@@ -11,6 +11,26 @@ package enum Event: Sendable, Equatable {
     case streamEnded(SyncTransportError?)
     /// The moment of an earlier `wake` has come.
     case woke
+
+    /// What to do when the entries of an event could not be written down (a full disk), which leaves the replica
+    /// as it was before.
+    package enum Unwritten {
+        /// The replica is told of a failure and tries again after a while.
+        case tell(Event)
+        /// The replica waits for the event: it is told again after `Backoff.greatestMilliseconds`.
+        case again
+        /// Whoever caused it has got the error.
+        case drop
+    }
+
+    package func unwritten(_ cause: SyncTransportError) -> Unwritten {
+        switch self {
+        case .answered: .tell(.failed(cause))
+        case .stream: .tell(.streamEnded(cause))
+        case .failed, .streamEnded, .woke: .again
+        case .attached, .synchronize: .drop
+        }
+    }
 }
 
 /// What is to be done, in this order.

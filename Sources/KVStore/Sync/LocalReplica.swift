@@ -57,23 +57,19 @@ package final class LocalReplica: Sendable {
         }
     }
 
-    /// Handles what came of an effect. An event whose entries cannot be written down (a full disk) leaves the
-    /// replica as it was; it is told of a failure instead, and tries again after a while.
+    /// Handles what came of an effect, as `Event.Unwritten` says where its entries cannot be written down.
     ///
-    /// - Returns: the event, where even that failed: the replica waits for it, so it is to be told
-    ///   again after a while.
+    /// - Returns: an event that is to be told again after a while.
     package func tell(_ event: Event) -> Event? {
         do throws(StoreError) {
             try handle(event)
             return nil
         } catch {
             guard error.code != .closed else { return nil }
-            let cause = SyncTransportError.unreachable(error.description)
-            switch event {
-            case .answered: return tell(.failed(cause))
-            case .stream: return tell(.streamEnded(cause))
-            case .failed, .streamEnded, .woke: return event
-            case .attached, .synchronize: return nil
+            switch event.unwritten(.unreachable(error.description)) {
+            case .tell(let other): return tell(other)
+            case .again: return event
+            case .drop: return nil
             }
         }
     }

@@ -12,6 +12,8 @@ package final class SimulatedDisk: @unchecked Sendable {
         package var capacity: Int?
         /// The process dies in the n-th write from now on, with a part of it done.
         package var killInWrite: Int?
+        /// The n-th write from now on fails, with a part of it done.
+        package var failWrite: Int?
         /// The n-th sync from now on fails, and what it should have written is lost.
         package var failSync: Int?
         /// The n-th call of any kind from now on fails with an input/output error.
@@ -152,13 +154,21 @@ package final class SimulatedDisk: @unchecked Sendable {
             wasKilled = true
             self.count("killed in a write")
         }
-        guard count > 0, segments[number] != nil else {
-            if wasKilled { throw killed(number) }
-            return
+        let fails = Self.isDue(&faults.failWrite)
+        if fails {
+            count = Int.random(in: 0...count, using: &random)
+            self.count("write failed halfway")
         }
-        segments[number]!.current.replaceSubrange(offset..<offset + count, with: bytes[0..<count])
-        segments[number]!.pending.append(offset..<offset + count)
+        if count > 0, segments[number] != nil {
+            segments[number]!.current.replaceSubrange(
+                offset..<offset + count, with: bytes[0..<count])
+            segments[number]!.pending.append(offset..<offset + count)
+        }
         if wasKilled { throw killed(number) }
+        if fails {
+            throw StorageFailure(
+                operation: "write", path: path(number), code: 5, message: "input/output error")
+        }
     }
 
     func failureCount(_ number: UInt64) -> Int { segments[number]?.failureCount ?? 0 }

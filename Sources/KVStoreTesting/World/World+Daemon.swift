@@ -53,12 +53,13 @@ extension World {
             response = try ledger.apply(request, to: store, now: daemonTime)
         } catch {
             note("request failed", "\(error)")
-            if case .log(.storage(let failure)) = error, failure.isOutOfSpace,
-                !daemon.disk.wasKilled
-            {
+            guard case .log(let error) = error else { return daemonEnds() }
+            let isFull =
+                if case .storage(let failure) = error { failure.isOutOfSpace } else { false }
+            if isFull && !daemon.disk.wasKilled || livesThrough(error, of: daemon.disk) {
                 return reply(
-                    .failure(.refused(status: 507, code: "full", message: "disk full")), id: id,
-                    to: address)
+                    .failure(.refused(status: 507, code: "disk", message: "the disk failed")),
+                    id: id, to: address)
             }
             return daemonEnds()
         }

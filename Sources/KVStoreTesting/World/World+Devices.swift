@@ -60,37 +60,51 @@ extension World {
 
     func tell(_ address: ProcessAddress, _ event: Event) throws(Violation) {
         var early: [String: Record.Content] = [:]
-        try transact(address) { replica, now in
+        let isWritten = try transact(address) { replica, now in
             if !replica.initialSyncCompleted {
                 early = replica.visibleContents.filter { replica.pendingKeys.contains($0.key) }
             }
             return replica.handle(event, at: now)
         } wrote: { _ in
         }
+        guard isWritten else { return try retell(event, to: address) }
         if case .answered(let response) = event {
             try checkDefaults(early, against: response, at: address)
         }
     }
 
+    /// As the product's driver does it after a failure that the program lives through.
+    private func retell(_ event: Event, to address: ProcessAddress) throws(Violation) {
+        guard self[address] != nil else { return }
+        switch event.unwritten(.unreachable("the disk failed")) {
+        case .tell(let other):
+            if case .streamEnded = other { self[address]?.streamID = nil }
+            try tell(address, other)
+        case .again:
+            queue.add(.retell(address, event), at: time + Backoff.greatestMilliseconds)
+        case .drop:
+            // A store that cannot be connected does not open.
+            if case .attached = event { ended(address.device, address.process) }
+        }
+    }
+
+    /// Whether it was written down.
+    @discardableResult
     func transact(
         _ address: ProcessAddress, _ body: (inout Replica, Moment) -> [Effect],
         wrote: (inout SimulatedProcess) -> Void
-    ) throws(Violation) {
-        guard let process = self[address] else { return }
+    ) throws(Violation) -> Bool {
+        guard let process = self[address] else { return false }
         let before = process.durable.replica
         let effects: [Effect]
         do throws(LogError) {
             effects = try process.durable.transact(at: moment(of: address.device), body)
         } catch {
             note("append failed", "\(name(address)) \(error)")
+            if livesThrough(error, of: devices[address.device].disk) { return false }
             devices[address.device].mustHave = before.firmRecords
-            // A full disk is lived through; anything else ends the program.
-            if case .storage(let failure) = error, failure.isOutOfSpace,
-                !devices[address.device].disk.wasKilled
-            {
-                return try retryLater(address)
-            }
-            return ended(address.device, address.process)
+            ended(address.device, address.process)
+            return false
         }
         wrote(&devices[address.device].processes[address.process]!)
         try carryOut(effects, at: address)
@@ -100,6 +114,7 @@ extension World {
             queue.add(.flush(address), at: time + 100)
         }
         try othersCatchUp(beside: address)
+        return true
     }
 
     /// The other program of the device hears of the change to the file.
@@ -113,6 +128,7 @@ extension World {
                 try carryOutChecked(effects, at: neighbour)
             } catch {
                 note("catch up failed", "\(name(neighbour)) \(error)")
+                if livesThrough(error, of: devices[address.device].disk) { continue }
                 ended(neighbour.device, neighbour.process)
             }
         }
@@ -127,13 +143,6 @@ extension World {
         } catch {
             pendingViolation = pendingViolation ?? error
         }
-    }
-
-    /// What the driver does when an event could not be written down.
-    private func retryLater(_ address: ProcessAddress) throws(Violation) {
-        self[address]?.requestID = nil
-        self[address]?.streamID = nil
-        ended(address.device, address.process)
     }
 
     func flush(_ address: ProcessAddress) throws(Violation) {

@@ -21,6 +21,7 @@ extension World {
         case 37 where options.hasRestores: try restore()
         case 38..<40 where options.hasAccounts: switchAccount()
         case 40..<42 where options.hasCopies: replaceFolder(of: anyDevice())
+        case 42 where options.hasDiskFaults && options.goesOnAfterFailures: failWrite()
         default: break
         }
     }
@@ -70,6 +71,23 @@ extension World {
     private func failDisk(of device: Int) {
         devices[device].disk.faults = drawFaults(segmentCount: 3)
         note("disk", "d\(device) \(devices[device].disk.faults)")
+    }
+
+    /// One of the next writes fails with a part of it done, twice in a row at times.
+    private func failWrite() {
+        let device = Int.random(in: -1..<devices.count, using: &random)
+        let disk = device < 0 ? daemon.disk : devices[device].disk
+        disk.faults.failWrite = Int.random(in: 1...3, using: &random)
+        note("failing write", device < 0 ? "daemon" : "d\(device)")
+    }
+
+    /// Whether a program or the daemon goes on after its disk has failed it.
+    func livesThrough(_ error: LogError, of disk: SimulatedDisk) -> Bool {
+        guard case .storage = error, !disk.wasKilled, options.goesOnAfterFailures else {
+            return false
+        }
+        count("went on after a failed call")
+        return true
     }
 
     private func flipBit(of device: Int) {

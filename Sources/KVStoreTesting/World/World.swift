@@ -10,6 +10,7 @@ package final class World {
         case start(device: Int, process: Int)
         case startDaemon
         case wake(ProcessAddress, id: UInt64)
+        case retell(ProcessAddress, Event)
         case flush(ProcessAddress)
         case request(ProcessAddress, id: UInt64, SyncRequest, sent: Int64)
         case answer(
@@ -116,6 +117,7 @@ package final class World {
         case .wake(let address, let id):
             guard self[address]?.wakeID == id else { return }
             try tell(address, .woke)
+        case .retell(let address, let event): try tell(address, event)
         case .flush(let address): try flush(address)
         case .request(let address, let id, let request, let sent):
             guard sent >= oldestMessageTime else { return }

@@ -16,6 +16,8 @@ package struct WorldOptions: Sendable {
     package var hasCopies = true
     /// Whether there are two accounts between which machines switch.
     package var hasAccounts = true
+    /// Whether programs and the daemon go on after a call that failed, where they can, or end.
+    package var goesOnAfterFailures = true
     package var segmentByteCount = 4_096
     package var limits = StoreLimits()
 
@@ -39,5 +41,6 @@ package struct WorldOptions: Sendable {
             limits.totalByteCount = Int.random(in: 100...2_000, using: &random)
             limits.keyCount = Int.random(in: 1...4, using: &random)
         }
+        goesOnAfterFailures = Bool.random(using: &random)
     }
 }

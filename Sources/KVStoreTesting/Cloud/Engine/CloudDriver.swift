@@ -149,9 +149,6 @@ final class CloudDriver: SyncDriving {
         guard let replica, !life.isOver else { return }
         program.isDelivering = true
         let again = cloud.recordingDecisions(of: event, at: self, replica) { replica.tell(event) }
-        if let again { cloud.schedule(.retell(self, again), after: Self.retellMilliseconds) }
+        if let again { cloud.schedule(.retell(self, again), after: Backoff.greatestMilliseconds) }
     }
-
-    /// As long as the longest back-off of the replica.
-    private static let retellMilliseconds: Int64 = 30_000
 }
