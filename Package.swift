@@ -91,7 +91,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         .executableTarget(
-            name: "simulate", dependencies: ["KVStoreTesting", argumentParser],
+            name: "simulate", dependencies: ["KVStoreTesting", "ProgramSignals", argumentParser],
             swiftSettings: strict),
         .testTarget(
             name: "SnapshotModelsTests", dependencies: ["SnapshotModels"], swiftSettings: strict),

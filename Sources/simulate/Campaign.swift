@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import KVStoreTesting
+import ProgramSignals
 import Synchronization
 
 /// Many worlds, several at once, until their number, a time or a number of broken ones is reached.
@@ -26,13 +27,18 @@ final class Campaign: Sendable {
 
     var report: CampaignReport { state.withLock { $0.report } }
 
+    /// Ctrl-C ends it after the worlds that are under way; a second one at once.
     func run(jobs: Int, until end: Date?) {
         let start = Date()
-        let interrupt = interruption()
+        let signals = EndSignals()
+        let ending = Task {
+            await signals.wait()
+            state.withLock { $0.isEnded = true }
+        }
         DispatchQueue.concurrentPerform(iterations: jobs) { _ in
             while let seed = take(until: end) { play(seed) }
         }
-        interrupt.cancel()
+        ending.cancel()
         state.withLock {
             $0.report.first = first
             $0.report.seconds = Date().timeIntervalSince(start)
@@ -74,14 +80,5 @@ final class Campaign: Sendable {
 
     private static func tell(_ line: String) {
         FileHandle.standardError.write(Data((line + "\n").utf8))
-    }
-
-    /// Ctrl-C ends the campaign after the worlds that are under way.
-    private func interruption() -> any DispatchSourceSignal {
-        signal(SIGINT, SIG_IGN)
-        let source = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global())
-        source.setEventHandler { [self] in state.withLock { $0.isEnded = true } }
-        source.activate()
-        return source
     }
 }

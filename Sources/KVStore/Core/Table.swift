@@ -47,11 +47,6 @@ struct Table: Sendable, Equatable {
         put(entry)
     }
 
-    mutating func remove(_ key: String) {
-        count(entries.removeValue(forKey: key)?.record.content, by: -1)
-        pendingKeys.remove(key)
-    }
-
     private mutating func count(_ content: Record.Content?, by sign: Int) {
         guard case .value(let data) = content else { return }
         byteCount += sign * data.count

@@ -81,9 +81,9 @@ package final class DurableReplica {
             do throws(LogError) {
                 let newID = ReplicaID(rawValue: random.next())
                 let isNew = replica.settle(in: log.storage.identity, newID: newID)
-                let before = replica.currentState
+                let first = isNew || !isIdentified ? replica.currentState : nil
                 effects = body(&replica, now)
-                try append(effects, behind: isNew || !isIdentified ? before : nil)
+                try append(effects, behind: first)
             } catch {
                 try restore(session)
                 throw error
@@ -99,6 +99,9 @@ package final class DurableReplica {
         if let unreadable { throw .damaged(unreadable) }
         return othersChanges() + (hasNews ? replica.startRound(at: now) : [])
     }
+
+    /// Blocks until everything written before the call is on disk.
+    package func sync() throws(LogError) { try log.sync() }
 
     package func prepareSync() throws(LogError) -> SegmentedLog.PendingSync? {
         try log.prepareSync()

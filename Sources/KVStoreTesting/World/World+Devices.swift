@@ -155,14 +155,7 @@ extension World {
     func makeDurable(_ address: ProcessAddress) -> Bool {
         guard let process = self[address] else { return false }
         do throws(LogError) {
-            guard let pending = try process.durable.prepareSync() else { return true }
-            do throws(StorageFailure) {
-                try pending.perform()
-                process.durable.finish(pending, failure: nil)
-            } catch {
-                process.durable.finish(pending, failure: error)
-                throw LogError.storage(error)
-            }
+            try process.durable.sync()
         } catch {
             note("flush failed", "\(name(address)) \(error)")
             devices[address.device].mustHave = process.durable.replica.firmRecords

@@ -30,8 +30,10 @@ package final class World {
 
     package let seed: UInt64
     let options: WorldOptions
+    /// One of each account.
+    let stores: [StoreID]
     var random: SplitMix64
-    var queue = EventQueue<Action>()
+    var queue = Agenda<Action>()
     /// Virtual milliseconds since the world began.
     var time: Int64 = 0
     var devices: [SimulatedDevice] = []
@@ -63,16 +65,12 @@ package final class World {
     package init(seed: UInt64, options: WorldOptions? = nil) {
         self.seed = seed
         self.options = options ?? WorldOptions(seed: seed)
+        stores = (self.options.hasAccounts ? ["one", "two"] : ["one"]).map {
+            StoreID(account: $0, name: "default")
+        }
         random = SplitMix64(seed: seed)
         daemon = SimulatedDaemon(disk: SimulatedDisk(seed: random.next()))
         stepsLeft = self.options.stepCount
-    }
-
-    /// The stores of the accounts.
-    var stores: [StoreID] {
-        (options.hasAccounts ? ["one", "two"] : ["one"]).map {
-            StoreID(account: $0, name: "default")
-        }
     }
 
     /// Runs the world to its end and checks every promise on the way.

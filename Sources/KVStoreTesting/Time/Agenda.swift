@@ -22,7 +22,7 @@ struct Agenda<Action> {
     }
 
     /// Takes the next action, unless it comes later than `limit`.
-    mutating func popFirst(through limit: Int64) -> (time: Int64, action: Action)? {
+    mutating func popFirst(through limit: Int64 = .max) -> (time: Int64, action: Action)? {
         guard let next = items.last, next.time <= limit else { return nil }
         items.removeLast()
         return (next.time, next.action)
