@@ -21,6 +21,7 @@ struct Kvs: AsyncParsableCommand {
             ~/.local/share/ubiquity; the credentials are in $UBIQUITY_CONFIG_DIR, else \
             $XDG_CONFIG_HOME/ubiquity, else ~/.config/ubiquity.
             """,
+        version: ProgramVersion.text,
         subcommands: [
             GetCommand.self, SetCommand.self, RemoveCommand.self, ListCommand.self,
             WatchCommand.self, SyncCommand.self, StatusCommand.self, ExportCommand.self,

@@ -1,4 +1,5 @@
 import ArgumentParser
+import KVStore
 
 @main
 struct Kvsd: AsyncParsableCommand {
@@ -15,6 +16,7 @@ struct Kvsd: AsyncParsableCommand {
             Everything is kept in one folder: --data, else $UBIQUITY_DATA_DIR/kvsd,
             else $XDG_DATA_HOME/ubiquity/kvsd, else ~/.local/share/ubiquity/kvsd.
             """,
+        version: ProgramVersion.text,
         subcommands: [Serve.self, DeviceCommand.self, Check.self, Dump.self],
         defaultSubcommand: Serve.self)
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import KVStore
 import TerminalText
 import UsagePusher
 

@@ -96,8 +96,3 @@ struct UsagePush: AsyncParsableCommand {
         }
     }
 }
-
-/// The version that `--version` prints and every snapshot carries.
-enum ProgramVersion {
-    static let text = "0.1.0"
-}

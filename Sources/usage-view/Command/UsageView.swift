@@ -27,7 +27,8 @@ struct UsageView: AsyncParsableCommand {
             EXIT STATUS
               0 printed, also when the data is old or partial · 64 wrong usage · 74 the replica
               cannot be read
-            """)
+            """,
+        version: ProgramVersion.text)
 
     @Flag(help: "Keep the screen and redraw it when something changes.")
     var watch = false
