@@ -50,10 +50,8 @@ public enum KeyProfile: String, Sendable, Equatable, CaseIterable {
 /// Limits of the protocol, the log and a property list that comes from outside.
 package enum WireLimits {
     package static let requestByteCount = 2 * 1_024 * 1_024
-    /// Bytes of keys and base64 values that a request or an answer carries before it is split.
-    package static let pageByteCount = 1_500_000
-    /// Records that a request or an answer carries before it is split.
-    package static let pageRecordCount = 1_000
+    /// What a request or an answer carries before it is split.
+    package static let page = PageLimits(byteCount: 1_500_000, recordCount: 1_000)
     package static let storeNameByteCount = 128
     /// Milliseconds that a stamp may lie in the daemon's future.
     package static let futureMilliseconds: Int64 = 60_000
@@ -62,4 +60,16 @@ package enum WireLimits {
     /// Tombstones that the daemon keeps for a store, and for how long.
     package static let tombstoneCount = 4_096
     package static let tombstoneMilliseconds: Int64 = 90 * 86_400_000
+}
+
+/// What one message carries of many records; one record always goes.
+package struct PageLimits: Sendable, Equatable {
+    /// Bytes of keys and base64 values.
+    package var byteCount: Int
+    package var recordCount: Int
+
+    package init(byteCount: Int, recordCount: Int) {
+        self.byteCount = byteCount
+        self.recordCount = recordCount
+    }
 }

@@ -42,7 +42,7 @@ extension Replica {
     /// there is nothing more to ask for.
     mutating func startRound(at now: Moment) -> [Effect] {
         guard session.isAttached, session.inFlight == nil, session.retryAt == nil else { return [] }
-        let isPage = session.pass?.epoch != nil
+        let isPage = session.pass?.epoch != nil || session.isBehind
         let changes = state.initialSyncCompleted && !isPage ? nextChanges() : []
         let isDue =
             session.needsRound || !changes.isEmpty
@@ -82,9 +82,9 @@ extension Replica {
             .sorted { $0.stamp < $1.stamp }
         var changes: [SyncChange] = []
         var byteCount = 0
-        for record in waiting.prefix(WireLimits.pageRecordCount) {
+        for record in waiting.prefix(page.recordCount) {
             byteCount += record.wireByteCount
-            if !changes.isEmpty, byteCount > WireLimits.pageByteCount { break }
+            if !changes.isEmpty, byteCount > page.byteCount { break }
             changes.append(SyncChange(record))
         }
         return changes

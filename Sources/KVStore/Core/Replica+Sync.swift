@@ -33,7 +33,8 @@ extension Replica {
         session.lastFailure = nil
         // Only behind a cursor that covers it: should the daemon lose what it took in, the cursor shows it.
         effects += settle(
-            inFlight.request, rejected: response.rejected, isCovered: use == .increment,
+            inFlight.request, rejected: response.rejected,
+            isCovered: use == .increment && !response.more,
             acknowledged: &acknowledged, at: now)
         switch use {
         case .page:
@@ -45,6 +46,7 @@ extension Replica {
         }
         effects += acknowledged
         if response.more { session.needsRound = true }
+        session.isBehind = response.more
         effects += notifications(reason, changed)
         let next = startRound(at: now)
         if session.inFlight == nil { effects += finishWaiters() }

@@ -5,6 +5,7 @@
 package struct Replica: Sendable, Equatable {
     let limits: StoreLimits
     let notificationKeyCount: Int
+    let page: PageLimits
     var table = Table()
     var clock = HybridClock()
     private(set) var state: ReplicaState
@@ -12,10 +13,12 @@ package struct Replica: Sendable, Equatable {
     var random: SplitMix64
 
     package init(
-        id: ReplicaID, limits: StoreLimits, notificationKeyCount: Int = 50, seed: UInt64
+        id: ReplicaID, limits: StoreLimits, notificationKeyCount: Int = 50,
+        page: PageLimits = WireLimits.page, seed: UInt64
     ) {
         self.limits = limits
         self.notificationKeyCount = max(1, notificationKeyCount)
+        self.page = page
         state = ReplicaState(replica: id)
         random = SplitMix64(seed: seed)
     }
@@ -161,7 +164,7 @@ extension Replica {
     /// The same replica with nothing in it, connected as before, for a replay of the whole log.
     func emptied() -> Replica {
         var copy = Replica(
-            id: id, limits: limits, notificationKeyCount: notificationKeyCount, seed: 0)
+            id: id, limits: limits, notificationKeyCount: notificationKeyCount, page: page, seed: 0)
         copy.random = random
         copy.clock = clock
         copy.session = session

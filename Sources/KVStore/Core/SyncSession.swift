@@ -52,6 +52,8 @@ struct SyncSession: Sendable, Equatable {
     var needsPass = false
     var waiters: [Waiter] = []
     var counts = Counts()
+    /// More pages are to come, and what is sent with them could not count as taken before the last one.
+    var isBehind = false
     /// A pull is due even with nothing to send.
     var needsRound = false
     /// Monotonic milliseconds before which nothing is tried; nil when nothing has failed.

@@ -191,23 +191,25 @@ package struct Hub: Sendable, Equatable {
     }
 
     /// The answer to a request whose plan has been committed.
-    package func answer(_ request: SyncRequest, plan: Plan, now: Int64) -> SyncResponse {
+    package func answer(
+        _ request: SyncRequest, plan: Plan, now: Int64, page limits: PageLimits = WireLimits.page
+    ) -> SyncResponse {
         let startsOver = startsOver(
             epoch: request.epoch, since: request.since, horizon: request.horizon)
         let since = startsOver ? 0 : request.since
         var known: [String: String] = [:]
         for change in request.changes { known[change.key] = change.stamp }
-        var page = page(after: since, through: sequence) { entry in
+        var page = page(after: since, through: sequence, limits: limits) { entry in
             known[entry.record.key] != entry.record.stamp.description
         }
-        // A winner that the sender has not got by its cursor is told in any case.
+        // A winner that the sender has not got by its cursor is told in any case; others come with their page.
         let told = Set(page.changes.map(\.key))
         var rejected = plan.rejected
         var byteCount = page.changes.reduce(0) { $0 + ($1.record?.wireByteCount ?? 0) }
         for key in plan.outdone where !told.contains(key) {
-            guard let entry = entries[key] else { continue }
+            guard let entry = entries[key], entry.sequence <= page.cursor else { continue }
             byteCount += entry.record.wireByteCount
-            if byteCount > WireLimits.pageByteCount, !page.changes.isEmpty {
+            if byteCount > limits.byteCount, !page.changes.isEmpty {
                 rejected.append(
                     SyncRejection(key: key, reason: SyncRejection.again, stamp: known[key]))
             } else {
@@ -229,7 +231,8 @@ package struct Hub: Sendable, Equatable {
 
     /// Changes after a cursor up to a sequence number, in order, as many as one message may carry.
     package func page(
-        after since: UInt64, through last: UInt64, where isWanted: (Entry) -> Bool = { _ in true }
+        after since: UInt64, through last: UInt64, limits: PageLimits = WireLimits.page,
+        where isWanted: (Entry) -> Bool = { _ in true }
     ) -> Page {
         var page = Page(changes: [], cursor: since, hasMore: false)
         var byteCount = 0
@@ -239,8 +242,7 @@ package struct Hub: Sendable, Equatable {
             if isWanted(entry) {
                 byteCount += entry.record.wireByteCount
                 if !page.changes.isEmpty,
-                    byteCount > WireLimits.pageByteCount
-                        || page.changes.count >= WireLimits.pageRecordCount
+                    byteCount > limits.byteCount || page.changes.count >= limits.recordCount
                 {
                     page.hasMore = true
                     return page

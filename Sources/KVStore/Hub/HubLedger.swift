@@ -8,6 +8,7 @@ package final class HubLedger {
         package var segmentByteCount = 16 * 1_024 * 1_024
         /// Bytes of live records beyond which changes are refused; memory holds them all.
         package var liveByteLimit = 1 << 30
+        package var page = WireLimits.page
 
         package init() {}
     }
@@ -145,7 +146,8 @@ package final class HubLedger {
         stores[id]!.hub.commit(plan)
         liveByteCount += stores[id]!.hub.byteCount - before.0
         liveFrameByteCount += frameByteCount(ofKeys: keys, of: id) - before.1
-        let answer = stores[id]!.hub.answer(request, plan: plan, now: now)
+        let answer = stores[id]!.hub.answer(
+            request, plan: plan, now: now, page: options.page)
         // A batch at a time, so that the search for them is paid by many removals.
         if stores[id]!.hub.tombstoneCount > WireLimits.tombstoneCount + 256 {
             try collectTombstones(of: id, now: now)

@@ -23,6 +23,7 @@ package final class DurableReplica {
     package struct Options: Sendable {
         package var limits = StoreLimits()
         package var notificationKeyCount = 50
+        package var page = WireLimits.page
         package var segmentByteCount = 1_048_576
         /// Segments from which on the log is written anew.
         package var compactionSegmentCount = 3
@@ -40,7 +41,8 @@ package final class DurableReplica {
         var random = SplitMix64(seed: seed)
         var replica = Replica(
             id: ReplicaID(rawValue: random.next()), limits: options.limits,
-            notificationKeyCount: options.notificationKeyCount, seed: random.next())
+            notificationKeyCount: options.notificationKeyCount, page: options.page,
+            seed: random.next())
         _ = replica.settle(in: storage.identity, newID: replica.id)
         log = SegmentedLog(
             storage: storage,

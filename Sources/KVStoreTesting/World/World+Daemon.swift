@@ -5,6 +5,7 @@ extension World {
         guard daemon.ledger == nil else { return }
         var ledgerOptions = HubLedger.Options()
         ledgerOptions.segmentByteCount = options.segmentByteCount
+        ledgerOptions.page = options.page
         do throws(LogError) {
             daemon.ledger = try HubLedger(
                 storage: daemon.disk.storage(), options: ledgerOptions, seed: random.next())

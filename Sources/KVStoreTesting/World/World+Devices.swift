@@ -9,6 +9,7 @@ extension World {
         options.segmentByteCount = self.options.segmentByteCount
         options.notificationKeyCount = isLikely(30) ? 1 : 50
         options.limits = self.options.limits
+        options.page = self.options.page
         let durable: DurableReplica
         do throws(LogError) {
             durable = try DurableReplica(

@@ -19,6 +19,8 @@ package struct WorldOptions: Sendable {
     /// Whether programs and the daemon go on after a call that failed, where they can, or end.
     package var goesOnAfterFailures = true
     package var segmentByteCount = 4_096
+    /// What fits into a message: seldom all keys, so that downloads and uploads take several.
+    package var page = WireLimits.page
     package var limits = StoreLimits()
 
     package init() {}
@@ -42,5 +44,9 @@ package struct WorldOptions: Sendable {
             limits.keyCount = Int.random(in: 1...4, using: &random)
         }
         goesOnAfterFailures = Bool.random(using: &random)
+        if Bool.random(using: &random) {
+            page.recordCount = Int.random(in: 1...3, using: &random)
+            page.byteCount = [300, 1_000, 5_000].randomElement(using: &random)!
+        }
     }
 }

@@ -4,7 +4,7 @@ import KVStore
 struct EdgeLimits: Sendable {
     var bodyByteCount = WireLimits.requestByteCount
     var jsonDepth = 32
-    var changesPerRequest = WireLimits.pageRecordCount
+    var changesPerRequest = WireLimits.page.recordCount
     var headerByteCount = 16 * 1_024
     var headerCount = 100
     /// Until the first request of a connection has come.

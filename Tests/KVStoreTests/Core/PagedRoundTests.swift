@@ -1,0 +1,40 @@
+import Testing
+
+@testable import KVStore
+
+@Suite("Rounds of several pages")
+struct PagedRoundTests {
+    @Test("what is sent counts as taken with the last page, whose cursor covers it")
+    func acknowledgement() {
+        var bench = ReplicaBench.joined()
+        #expect(bench.set("a", "1") == ["append a=1 pending", "send e 0 a"])
+        _ = bench.answer(cursor: 1, more: true, [.other("b", "1", seq: 1)])
+        #expect(bench.replica.pendingKeys == ["a"])
+        // Sent once more behind the last page, not with each.
+        #expect(bench.request?.changes.isEmpty == true)
+        #expect(bench.answer(cursor: 3, [.other("c", "1", seq: 2)]).last == "send e 3 a")
+        #expect(bench.answer(cursor: 3) == ["acknowledged a"])
+        #expect(bench.replica.pendingKeys.isEmpty)
+    }
+
+    @Test("a greater stamp is told with its page, and at once where its page has been told")
+    func winners() {
+        var hub = Hub(epoch: "e")
+        for key in ["a", "b", "c"] {
+            hub.commit(hub.plan([.other(key, "new", at: 900)], now: 1_000))
+        }
+        func told(since: UInt64) -> [String] {
+            let request = SyncRequest(
+                replica: "1", epoch: "e", since: since,
+                changes: [.other("a", "old", at: 800), .other("c", "old", at: 800)])
+            let page = PageLimits(byteCount: 10_000, recordCount: 1)
+            return hub.answer(
+                request, plan: hub.plan(request.changes, now: 1_000), now: 1_000,
+                page: page
+            ).changes.map(\.key)
+        }
+        #expect(told(since: 0) == ["a"])
+        #expect(told(since: 1) == ["b", "a"])
+        #expect(told(since: 2) == ["c", "a"])
+    }
+}
