@@ -27,6 +27,7 @@ SYNC = "Core/Replica+Sync.swift"
 TABLE = "Core/Table.swift"
 HUB = "Hub/Hub.swift"
 LEDGER = "Hub/HubLedger.swift"
+COMPACTION = "Hub/HubLedger+Compaction.swift"
 RECOVERY = "Log/SegmentedLog+Recovery.swift"
 CLEANING = "Log/SegmentedLog+Cleaning.swift"
 LOG_SYNC = "Log/SegmentedLog+Sync.swift"
@@ -104,9 +105,10 @@ BUGS = [
     bug("doubt-ignored", "bytes found at opening without a proof are not written again",
         (LOG_SYNC, "            if let doubtful { try writeAgain(doubtful) }\n", "")),
     bug("compaction-drops", "the daemon's compaction drops keys that still count",
-        (LEDGER, "guard stores[id]?.places[key] == frame.position else",
+        (COMPACTION, "guard stores[id]?.places[key] == frame.position else",
          "guard stores[id]?.places[key] == nil else")),
     bug("compaction-unsynced", "old segments are removed before their successor is on disk",
+        (COMPACTION, "log.isDurable(before: $0.end) } ?? false", "$0.end <= log.end } ?? false"),
         (LOG_SYNC,
          "        try sync()\n        while let oldest",
          "        while let oldest")),

@@ -8,6 +8,8 @@ package final class HubLedger {
         package var segmentByteCount = 16 * 1_024 * 1_024
         /// Bytes of live records beyond which changes are refused; memory holds them all.
         package var liveByteLimit = 1 << 30
+        /// Bytes of old segments that one step of compaction looks at.
+        package var compactionByteCount = 1 << 20
 
         package init() {}
     }
@@ -18,7 +20,7 @@ package final class HubLedger {
         case full(limit: Int)
     }
 
-    private struct Store {
+    struct Store {
         var hub: Hub
         var durableSequence: UInt64
         /// Where the frame of each key stands.
@@ -28,9 +30,9 @@ package final class HubLedger {
     }
 
     package let recovery: LogRecovery
-    private let log: SegmentedLog
-    private let options: Options
-    private var stores: [StoreID: Store] = [:]
+    let log: SegmentedLog
+    let options: Options
+    var stores: [StoreID: Store] = [:]
     private var random: SplitMix64
     /// Stores whose present epoch has begun since the log was opened.
     private var begun: Set<StoreID> = []
@@ -39,7 +41,8 @@ package final class HubLedger {
     /// Bytes of all values.
     package private(set) var liveByteCount = 0
     /// Bytes of the frames that count, for compaction.
-    private var liveFrameByteCount = 0
+    private(set) var liveFrameByteCount = 0
+    var compaction = CompactionProgress()
 
     /// Opens the log. Damage is an error that names the file and the offset.
     package init(
@@ -282,42 +285,6 @@ package final class HubLedger {
             if stores[id]!.hub.sequence == sequence { unsynced.remove(id) }
         }
         return news
-    }
-
-    /// Whether the log has grown to more than twice of what counts in it.
-    package var isCompactionDue: Bool {
-        log.segments.count > 2
-            && log.fileByteCount > 2 * liveFrameByteCount + 2 * options.segmentByteCount
-    }
-
-    /// Moves what counts in the oldest segment to the end and removes the segment. Blocks for as long as
-    /// that takes: at most a segment is read, written and synced.
-    package func compactStep() throws(LogError) {
-        guard log.segments.count > 1, let oldest = log.segments.first else { return }
-        var moved: [(subject: HubEntry.Subject, payload: LogPayload)] = []
-        try log.visitOldest { frame in
-            guard let subject = HubEntry.subject(of: frame) else { return }
-            switch subject {
-            case .record(let id, let key):
-                guard stores[id]?.places[key] == frame.position else { return }
-                // As it stands: the value is neither decoded nor encoded again.
-                let payload = LogPayload(kind: frame.kind, bytes: Array(frame.payload))
-                moved.append((subject, payload))
-            case .store(let id):
-                guard let store = stores[id], store.statePlace == frame.position else { return }
-                moved.append((subject, HubEntry.store(id, HubEntry.State(store.hub)).payload))
-            case .forgotten: break
-            }
-        }
-        let positions = try log.append(moved.map(\.payload))
-        for ((subject, _), place) in zip(moved, positions) {
-            switch subject {
-            case .record(let id, let key): stores[id]!.places[key] = place
-            case .store(let id): stores[id]!.statePlace = place
-            case .forgotten: break
-            }
-        }
-        try log.removeSegments(before: oldest + 1)
     }
 
     package func close() throws(LogError) { try log.close() }

@@ -232,13 +232,13 @@ extension SegmentedLog {
         }
     }
 
-    /// Visits frames until the first place that holds none.
+    /// Visits frames until the first place that holds none, or that is not before `limit`.
     func scan(
-        _ scanner: SegmentScanner, from start: Int, visit: Visitor
+        _ scanner: SegmentScanner, from start: Int, upTo limit: Int = .max, visit: Visitor
     ) throws(StorageFailure) -> (end: Int, count: Int) {
         var offset = start
         var count = 0
-        while case .frame(let frame, let next) = try scanner.finding(at: offset) {
+        while offset < limit, case .frame(let frame, let next) = try scanner.finding(at: offset) {
             if frame.kind != FrameFormat.voidKind {
                 visit(frame)
                 count += 1

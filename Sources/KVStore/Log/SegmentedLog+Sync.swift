@@ -62,29 +62,12 @@ extension SegmentedLog {
         }
     }
 
-    /// Visits the frames of the oldest segment, so that the owner can append again what still counts.
-    package func visitOldest(_ visit: Visitor) throws(LogError) {
-        guard let oldest = segments.first else { return }
-        let file = try attempt { () throws(StorageFailure) in
-            try storage.open(segment: oldest)
-        }
-        guard let file else { return }
-        let scanner = SegmentScanner(file: file, logID: logID, segment: oldest)
-        try attempt { () throws(StorageFailure) in
-            _ = try scan(scanner, from: SegmentHeader.byteCount, visit: visit)
-        }
-    }
-
-    /// Removes the segments before `segment`. What counts in them must have been appended again
-    /// and synced.
+    /// Removes the segments before `segment`. What counts in them must have been appended again.
     package func removeSegments(before segment: UInt64) throws(LogError) {
         try sync()
         while let oldest = segments.first, oldest < segment, oldest != active?.segment {
-            try attempt { () throws(StorageFailure) in try storage.remove(segment: oldest) }
-            segments.removeFirst()
-            fileByteCounts[oldest] = nil
+            try removeOldest()
         }
-        fileByteCount = fileByteCounts.values.reduce(0, +)
     }
 
     /// Starts a new segment with `payloads` and removes all older ones; returns their places.
