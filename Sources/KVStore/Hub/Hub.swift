@@ -17,6 +17,8 @@ package struct Hub: Sendable, Equatable {
         /// Keys for which a greater stamp is here already.
         package var outdone: [String] = []
         package var rejected: [SyncRejection] = []
+        /// By how many bytes the values become more, or less.
+        package var growth = 0
     }
 
     /// A part of the history, named at random when it begins: with the first change after each start of the
@@ -105,6 +107,7 @@ package struct Hub: Sendable, Equatable {
                 continue
             }
             byteCount += growth
+            plan.growth += growth
             keyCount += newKeys
             planned[record.key] = record
             plan.accepted.append(

@@ -137,8 +137,7 @@ package final class HubLedger {
     ) throws(Fault) -> SyncResponse {
         if stores[id] == nil { try open(id) }
         let plan = stores[id]!.hub.plan(request.changes, now: now)
-        let growth = plan.accepted.reduce(0) { $0 + $1.record.content.byteCount }
-        if growth > 0, liveByteCount + growth > options.liveByteLimit {
+        if plan.growth > 0, liveByteCount + plan.growth > options.liveByteLimit {
             throw .full(limit: options.liveByteLimit)
         }
         try append(beginning(of: id, with: plan) + plan.accepted.map { .record(id, $0) })
