@@ -273,6 +273,18 @@ package final class HubLedger {
         return settle(pending.sequences)
     }
 
+    /// Blocks until everything appended is on disk. When it throws, nothing more is written: `closedByFailure`.
+    package func sync() throws(LogError) {
+        guard let pending = try prepareSync() else { return }
+        do throws(StorageFailure) {
+            try pending.sync.perform()
+            finish(pending, failure: nil)
+        } catch {
+            finish(pending, failure: error)
+            throw .closedByFailure(error)
+        }
+    }
+
     @discardableResult
     private func settle(_ sequences: [StoreID: UInt64]) -> Set<StoreID> {
         var news: Set<StoreID> = []

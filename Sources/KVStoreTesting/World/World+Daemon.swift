@@ -91,15 +91,7 @@ extension World {
         guard let ledger = daemon.ledger, daemon.isSyncDue else { return }
         daemon.isSyncDue = false
         do throws(LogError) {
-            if let pending = try ledger.prepareSync() {
-                do throws(StorageFailure) {
-                    try pending.sync.perform()
-                    ledger.finish(pending, failure: nil)
-                } catch {
-                    ledger.finish(pending, failure: error)
-                    throw LogError.storage(error)
-                }
-            }
+            try ledger.sync()
             while ledger.isCompactionDue {
                 try ledger.compactStep()
                 count("compaction step")

@@ -58,7 +58,7 @@ struct BoundedCompactionTests {
                 #expect(
                     try bench.ledger.log.isDurable(before: #require(emptied).end), "seed \(seed)")
             }
-            try bench.sync()
+            try bench.ledger.sync()
             rounds += 1
         }
         #expect(rounds > 0 && rounds < 20, "seed \(seed)")
@@ -72,7 +72,7 @@ struct BoundedCompactionTests {
         var largest = 0
         for _ in 0..<2_000 {
             try bench.write()
-            try bench.sync()
+            try bench.ledger.sync()
             if bench.ledger.isCompactionDue { try bench.ledger.compactStep() }
             largest = max(largest, bench.ledger.log.segments.count)
         }
@@ -90,7 +90,7 @@ struct BoundedCompactionTests {
             if Bool.random(using: &bench.random) { try bench.write() }
             if Int.random(in: 0..<20, using: &bench.random) == 0 { try bench.forget() }
             if Int.random(in: 0..<3, using: &bench.random) == 0 {
-                try bench.sync()
+                try bench.ledger.sync()
                 synced = CompactionBench.Facts(bench.ledger)
             }
             try bench.ledger.compactStep()
@@ -131,7 +131,7 @@ struct BoundedCompactionTests {
         while true {
             var bench = try CompactionBench(disk.copy(), seed: seed)
             try bench.write()
-            try bench.sync()
+            try bench.ledger.sync()
             let before = CompactionBench.Facts(bench.ledger)
             let fault: MemoryLogStorage.Fault =
                 call == .write
@@ -140,7 +140,7 @@ struct BoundedCompactionTests {
             do {
                 for _ in 0..<12 {
                     for _ in 0..<10 { try bench.ledger.compactStep() }
-                    try bench.sync()
+                    try bench.ledger.sync()
                 }
                 break
             } catch {
@@ -169,7 +169,7 @@ struct BoundedCompactionTests {
             }
             bench.storage.heal()
             try bench.write()
-            try bench.sync()
+            try bench.ledger.sync()
             try bench.ledger.compactStep()
             #expect(
                 try CompactionBench.found(on: bench.storage.disk)

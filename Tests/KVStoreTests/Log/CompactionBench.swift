@@ -76,15 +76,4 @@ struct CompactionBench {
                 of: id, now: Self.now + WireLimits.tombstoneMilliseconds + 1)
         }
     }
-
-    func sync() throws {
-        guard let pending = try ledger.prepareSync() else { return }
-        do throws(StorageFailure) {
-            try pending.sync.perform()
-            ledger.finish(pending, failure: nil)
-        } catch {
-            ledger.finish(pending, failure: error)
-            throw error
-        }
-    }
 }

@@ -51,7 +51,7 @@ enum CompactionBenchmarks {
                 try client.fill(ledger, keyCount: 1_000, valueByteCount: 100, number: 1_000)
             }
         }
-        try ledger.syncNow()
+        try ledger.sync()
         return ledger
     }
 }
