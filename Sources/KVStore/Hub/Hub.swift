@@ -171,7 +171,7 @@ package struct Hub: Sendable, Equatable {
     package func startsOver(epoch: String?, since: UInt64, horizon known: UInt64? = nil) -> Bool {
         guard let index = epochs.firstIndex(where: { $0.id == epoch }), !epochs[index].isBroken
         else { return true }
-        return since > lineage[index].end || since < horizon && known != horizon
+        return since > lastSequence(ofEpochAt: index) || since < horizon && known != horizon
     }
 
     /// Whether a live reader has to ask anew: changes are told under the present epoch only.
@@ -187,10 +187,12 @@ package struct Hub: Sendable, Equatable {
     /// The epochs of this history, and the last sequence number of each.
     package var lineage: [SyncEpoch] {
         epochs.indices.map { index in
-            SyncEpoch(
-                epoch: epochs[index].id,
-                end: index + 1 < epochs.count ? epochs[index + 1].start : sequence)
+            SyncEpoch(epoch: epochs[index].id, end: lastSequence(ofEpochAt: index))
         }
+    }
+
+    private func lastSequence(ofEpochAt index: Int) -> UInt64 {
+        index + 1 < epochs.count ? epochs[index + 1].start : sequence
     }
 
     /// The answer to a request whose plan has been committed.

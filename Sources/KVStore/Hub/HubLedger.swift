@@ -201,9 +201,7 @@ package final class HubLedger {
         guard !plan.accepted.isEmpty, !begun.contains(id), let hub = stores[id]?.hub else {
             return []
         }
-        var state = HubEntry.State(hub)
-        state.epochs.append(newEpoch(after: hub.sequence))
-        state.epochs = state.epochs.suffix(Self.epochCount)
+        let state = stateInNewEpoch(of: hub)
         return [.store(id, state)]
     }
 
@@ -211,12 +209,20 @@ package final class HubLedger {
     private static let epochCount = 32
 
     private func renewEpoch(of id: StoreID) throws(Fault) {
-        var state = HubEntry.State(stores[id]!.hub)
-        for index in state.epochs.indices { state.epochs[index].isBroken = true }
+        try append([.store(id, stateInNewEpoch(of: stores[id]!.hub, breakingEarlierOnes: true))])
+        begun.insert(id)
+    }
+
+    private func stateInNewEpoch(
+        of hub: Hub, breakingEarlierOnes isBreaking: Bool = false
+    ) -> HubEntry.State {
+        var state = HubEntry.State(hub)
+        if isBreaking {
+            for index in state.epochs.indices { state.epochs[index].isBroken = true }
+        }
         state.epochs.append(newEpoch(after: state.sequence))
         state.epochs = state.epochs.suffix(Self.epochCount)
-        try append([.store(id, state)])
-        begun.insert(id)
+        return state
     }
 
     private func newEpoch(after sequence: UInt64) -> Hub.Epoch {
