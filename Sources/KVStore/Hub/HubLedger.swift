@@ -125,7 +125,8 @@ package final class HubLedger {
             stores[id]!.statePlace = place
         case .forgotten(let id, let key):
             stores[id]?.hub.forget(key)
-            stores[id]?.places[key] = nil
+            // A power failure may have kept this and lost the removal: then the value has to keep its place.
+            if stores[id]?.hub.entries[key] == nil { stores[id]?.places[key] = nil }
         }
     }
 

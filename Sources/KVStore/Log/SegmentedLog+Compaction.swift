@@ -16,7 +16,8 @@ extension SegmentedLog {
 
     /// Visits frames of a finished segment from `start` on, or from the first one, so that the owner can append again
     /// what still counts. It ends with the frame that makes the bytes looked at reach `byteCount`; returns where to go
-    /// on, nil after the last frame.
+    /// on, nil after the last frame. Bytes that have changed on the disk since the log was opened are an error, so that
+    /// a segment does not go with frames that were not found.
     package func visitFrames(
         of segment: UInt64, from start: Int? = nil, byteCount: Int = .max, _ visit: Visitor
     ) throws(LogError) -> Int? {
@@ -30,7 +31,12 @@ extension SegmentedLog {
         let end = try attempt { () throws(StorageFailure) in
             try scan(scanner, from: start, upTo: limit, visit: visit).end
         }
-        return end < limit ? nil : end
+        guard end < limit else { return end }
+        let next = segments.first { $0 > segment }
+        if let recorded = try recordedEnd(of: segment, next: next), end < recorded {
+            throw .damaged(damage(in: segment, from: end, to: recorded))
+        }
+        return nil
     }
 
     /// Removes the oldest segment, which is not the active one. What counts in it must have been appended again and
