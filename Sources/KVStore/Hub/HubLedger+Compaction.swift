@@ -68,7 +68,8 @@ extension HubLedger {
         }
     }
 
-    private var isRemovalDue: Bool {
+    /// Whether the next step removes a segment and does nothing else.
+    package var isRemovalDue: Bool {
         compaction.emptied.first.map { log.isDurable(before: $0.end) } ?? false
     }
 
