@@ -27,6 +27,7 @@ SYNC = "Core/Replica+Sync.swift"
 TABLE = "Core/Table.swift"
 HUB = "Hub/Hub.swift"
 LEDGER = "Hub/HubLedger.swift"
+COMPACTION = "Hub/HubLedger+Compaction.swift"
 RECOVERY = "Log/SegmentedLog+Recovery.swift"
 CLEANING = "Log/SegmentedLog+Cleaning.swift"
 LOG_SYNC = "Log/SegmentedLog+Sync.swift"
@@ -45,8 +46,8 @@ BUGS = [
          "        record.stamp = clock.next(now: 0, replica: id)\n" + TAKE_IN)),
     bug("clock-deaf", "the clock does not follow stamps that are received",
         (SYNC,
-         "        clock.confirm(record.stamp)\n        session.pass?.seen",
-         "        session.pass?.seen"),
+         "        clock.confirm(record.stamp)\n        if let entry",
+         "        if let entry"),
         (REPLICA,
          "        if let former = table[key] { clock.observe(former.record.stamp) }\n", "")),
     bug("copy-keeps-id", "a copied replica goes on under the id of the one it was copied from",
@@ -79,6 +80,14 @@ BUGS = [
     bug("cursor-first", "the cursor is appended before the records that it covers",
         (SYNC, "effects += moveCursor(to: response.cursor, epoch: response.epoch, at: now)",
          "effects = moveCursor(to: response.cursor, epoch: response.epoch, at: now) + effects")),
+    bug("stream-seen", "what a stream tells during a full download counts as seen in it",
+        (SYNC, "        clock.confirm(record.stamp)\n        if let entry",
+         "        clock.confirm(record.stamp)\n"
+         "        session.pass?.seen[record.key] = record.stamp\n        if let entry")),
+    bug("acknowledged-with-a-page", "what was sent counts as taken before the page that covers it",
+        (SYNC, "use == .increment && !response.more", "use == .increment")),
+    bug("id-kept-after-refusal", "a clock that went back goes on under the same replica id",
+        (SYNC, "let newID = ReplicaID(rawValue: random.next())", "let newID = id")),
     bug("stream-of-another-epoch", "a stream of an older epoch is followed",
         (SESSION, "            guard session.streamEpoch == state.epoch else { return [] }\n", "")),
     bug("answer-of-another-epoch", "an answer to a request of an older epoch moves the cursor",
@@ -104,9 +113,10 @@ BUGS = [
     bug("doubt-ignored", "bytes found at opening without a proof are not written again",
         (LOG_SYNC, "            if let doubtful { try writeAgain(doubtful) }\n", "")),
     bug("compaction-drops", "the daemon's compaction drops keys that still count",
-        (LEDGER, "guard stores[id]?.places[key] == frame.position else",
+        (COMPACTION, "guard stores[id]?.places[key] == frame.position else",
          "guard stores[id]?.places[key] == nil else")),
     bug("compaction-unsynced", "old segments are removed before their successor is on disk",
+        (COMPACTION, "log.isDurable(before: $0.end) } ?? false", "$0.end <= log.end } ?? false"),
         (LOG_SYNC,
          "        try sync()\n        while let oldest",
          "        while let oldest")),

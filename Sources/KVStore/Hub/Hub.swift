@@ -17,6 +17,8 @@ package struct Hub: Sendable, Equatable {
         /// Keys for which a greater stamp is here already.
         package var outdone: [String] = []
         package var rejected: [SyncRejection] = []
+        /// By how many bytes the values become more, or less.
+        package var growth = 0
     }
 
     /// A part of the history, named at random when it begins: with the first change after each start of the
@@ -105,6 +107,7 @@ package struct Hub: Sendable, Equatable {
                 continue
             }
             byteCount += growth
+            plan.growth += growth
             keyCount += newKeys
             planned[record.key] = record
             plan.accepted.append(
@@ -168,7 +171,7 @@ package struct Hub: Sendable, Equatable {
     package func startsOver(epoch: String?, since: UInt64, horizon known: UInt64? = nil) -> Bool {
         guard let index = epochs.firstIndex(where: { $0.id == epoch }), !epochs[index].isBroken
         else { return true }
-        return since > lineage[index].end || since < horizon && known != horizon
+        return since > lastSequence(ofEpochAt: index) || since < horizon && known != horizon
     }
 
     /// Whether a live reader has to ask anew: changes are told under the present epoch only.
@@ -184,10 +187,12 @@ package struct Hub: Sendable, Equatable {
     /// The epochs of this history, and the last sequence number of each.
     package var lineage: [SyncEpoch] {
         epochs.indices.map { index in
-            SyncEpoch(
-                epoch: epochs[index].id,
-                end: index + 1 < epochs.count ? epochs[index + 1].start : sequence)
+            SyncEpoch(epoch: epochs[index].id, end: lastSequence(ofEpochAt: index))
         }
+    }
+
+    private func lastSequence(ofEpochAt index: Int) -> UInt64 {
+        index + 1 < epochs.count ? epochs[index + 1].start : sequence
     }
 
     /// The answer to a request whose plan has been committed.

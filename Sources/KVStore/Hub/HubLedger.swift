@@ -9,6 +9,8 @@ package final class HubLedger {
         /// Bytes of live records beyond which changes are refused; memory holds them all.
         package var liveByteLimit = 1 << 30
         package var page = WireLimits.page
+        /// Bytes of old segments that one step of compaction looks at.
+        package var compactionByteCount = 1 << 20
 
         package init() {}
     }
@@ -19,7 +21,7 @@ package final class HubLedger {
         case full(limit: Int)
     }
 
-    private struct Store {
+    struct Store {
         var hub: Hub
         var durableSequence: UInt64
         /// Where the frame of each key stands.
@@ -29,9 +31,9 @@ package final class HubLedger {
     }
 
     package let recovery: LogRecovery
-    private let log: SegmentedLog
-    private let options: Options
-    private var stores: [StoreID: Store] = [:]
+    let log: SegmentedLog
+    let options: Options
+    var stores: [StoreID: Store] = [:]
     private var random: SplitMix64
     /// Stores whose present epoch has begun since the log was opened.
     private var begun: Set<StoreID> = []
@@ -40,7 +42,8 @@ package final class HubLedger {
     /// Bytes of all values.
     package private(set) var liveByteCount = 0
     /// Bytes of the frames that count, for compaction.
-    private var liveFrameByteCount = 0
+    private(set) var liveFrameByteCount = 0
+    var compaction = CompactionProgress()
 
     /// Opens the log. Damage is an error that names the file and the offset.
     package init(
@@ -123,7 +126,8 @@ package final class HubLedger {
             stores[id]!.statePlace = place
         case .forgotten(let id, let key):
             stores[id]?.hub.forget(key)
-            stores[id]?.places[key] = nil
+            // A power failure may have kept this and lost the removal: then the value has to keep its place.
+            if stores[id]?.hub.entries[key] == nil { stores[id]?.places[key] = nil }
         }
     }
 
@@ -135,8 +139,7 @@ package final class HubLedger {
     ) throws(Fault) -> SyncResponse {
         if stores[id] == nil { try open(id) }
         let plan = stores[id]!.hub.plan(request.changes, now: now)
-        let growth = plan.accepted.reduce(0) { $0 + $1.record.content.byteCount }
-        if growth > 0, liveByteCount + growth > options.liveByteLimit {
+        if plan.growth > 0, liveByteCount + plan.growth > options.liveByteLimit {
             throw .full(limit: options.liveByteLimit)
         }
         try append(beginning(of: id, with: plan) + plan.accepted.map { .record(id, $0) })
@@ -201,9 +204,7 @@ package final class HubLedger {
         guard !plan.accepted.isEmpty, !begun.contains(id), let hub = stores[id]?.hub else {
             return []
         }
-        var state = HubEntry.State(hub)
-        state.epochs.append(newEpoch(after: hub.sequence))
-        state.epochs = state.epochs.suffix(Self.epochCount)
+        let state = stateInNewEpoch(of: hub)
         return [.store(id, state)]
     }
 
@@ -211,12 +212,20 @@ package final class HubLedger {
     private static let epochCount = 32
 
     private func renewEpoch(of id: StoreID) throws(Fault) {
-        var state = HubEntry.State(stores[id]!.hub)
-        for index in state.epochs.indices { state.epochs[index].isBroken = true }
+        try append([.store(id, stateInNewEpoch(of: stores[id]!.hub, breakingEarlierOnes: true))])
+        begun.insert(id)
+    }
+
+    private func stateInNewEpoch(
+        of hub: Hub, breakingEarlierOnes isBreaking: Bool = false
+    ) -> HubEntry.State {
+        var state = HubEntry.State(hub)
+        if isBreaking {
+            for index in state.epochs.indices { state.epochs[index].isBroken = true }
+        }
         state.epochs.append(newEpoch(after: state.sequence))
         state.epochs = state.epochs.suffix(Self.epochCount)
-        try append([.store(id, state)])
-        begun.insert(id)
+        return state
     }
 
     private func newEpoch(after sequence: UInt64) -> Hub.Epoch {
@@ -249,6 +258,9 @@ package final class HubLedger {
 
     // MARK: - Disk
 
+    /// Throws `closedByFailure` after a failed sync.
+    package func checkOpen() throws(LogError) { try log.checkOpen() }
+
     /// A sync and what will be durable with it.
     package struct PendingSync: Sendable {
         package let sync: SegmentedLog.PendingSync
@@ -273,6 +285,18 @@ package final class HubLedger {
         return settle(pending.sequences)
     }
 
+    /// Blocks until everything appended is on disk. When it throws, nothing more is written: `closedByFailure`.
+    package func sync() throws(LogError) {
+        guard let pending = try prepareSync() else { return }
+        do throws(StorageFailure) {
+            try pending.sync.perform()
+            finish(pending, failure: nil)
+        } catch {
+            finish(pending, failure: error)
+            throw .closedByFailure(error)
+        }
+    }
+
     @discardableResult
     private func settle(_ sequences: [StoreID: UInt64]) -> Set<StoreID> {
         var news: Set<StoreID> = []
@@ -284,42 +308,6 @@ package final class HubLedger {
             if stores[id]!.hub.sequence == sequence { unsynced.remove(id) }
         }
         return news
-    }
-
-    /// Whether the log has grown to more than twice of what counts in it.
-    package var isCompactionDue: Bool {
-        log.segments.count > 2
-            && log.fileByteCount > 2 * liveFrameByteCount + 2 * options.segmentByteCount
-    }
-
-    /// Moves what counts in the oldest segment to the end and removes the segment. Blocks for as long as
-    /// that takes: at most a segment is read, written and synced.
-    package func compactStep() throws(LogError) {
-        guard log.segments.count > 1, let oldest = log.segments.first else { return }
-        var moved: [(subject: HubEntry.Subject, payload: LogPayload)] = []
-        try log.visitOldest { frame in
-            guard let subject = HubEntry.subject(of: frame) else { return }
-            switch subject {
-            case .record(let id, let key):
-                guard stores[id]?.places[key] == frame.position else { return }
-                // As it stands: the value is neither decoded nor encoded again.
-                let payload = LogPayload(kind: frame.kind, bytes: Array(frame.payload))
-                moved.append((subject, payload))
-            case .store(let id):
-                guard let store = stores[id], store.statePlace == frame.position else { return }
-                moved.append((subject, HubEntry.store(id, HubEntry.State(store.hub)).payload))
-            case .forgotten: break
-            }
-        }
-        let positions = try log.append(moved.map(\.payload))
-        for ((subject, _), place) in zip(moved, positions) {
-            switch subject {
-            case .record(let id, let key): stores[id]!.places[key] = place
-            case .store(let id): stores[id]!.statePlace = place
-            case .forgotten: break
-            }
-        }
-        try log.removeSegments(before: oldest + 1)
     }
 
     package func close() throws(LogError) { try log.close() }

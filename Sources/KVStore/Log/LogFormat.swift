@@ -125,23 +125,29 @@ enum FrameFormat {
         offset: Int, durable: Int
     ) {
         precondition(!payload.bytes.isEmpty && payload.kind != 0 && payload.kind != voidKind)
-        let start = buffer.count
-        let length = UInt32(payload.bytes.count)
-        buffer.append(littleEndian: length)
-        buffer.append(littleEndian: UInt32(0))
-        buffer.append(littleEndian: UInt32(durable))
-        buffer.append(littleEndian: UInt32(payload.kind))
-        let sum = payload.bytes.withUnsafeBytes { bytes in
-            checksum(
-                logID: logID, segment: segment, offset: offset, length: length,
-                tail: UInt64(durable) | UInt64(payload.kind) << 32, payload: bytes)
-        }
-        withUnsafeBytes(of: sum.littleEndian) { bytes in
-            for index in 0..<4 { buffer[start + 4 + index] = bytes[index] }
+        let end = buffer.count + byteCount(payload: payload.bytes.count)
+        payload.bytes.withUnsafeBytes { bytes in
+            appendHeader(
+                of: bytes, kind: payload.kind, to: &buffer, logID: logID, segment: segment,
+                offset: offset, durable: durable)
         }
         buffer.append(contentsOf: payload.bytes)
-        let end = start + byteCount(payload: payload.bytes.count)
         buffer.append(contentsOf: repeatElement(0, count: end - buffer.count))
+    }
+
+    /// Appends the header of a frame with this payload.
+    static func appendHeader(
+        of payload: UnsafeRawBufferPointer, kind: UInt8, to buffer: inout [UInt8], logID: UInt64,
+        segment: UInt64, offset: Int, durable: Int
+    ) {
+        let length = UInt32(payload.count)
+        let tail = UInt64(durable) | UInt64(kind) << 32
+        let sum = checksum(
+            logID: logID, segment: segment, offset: offset, length: length, tail: tail,
+            payload: payload)
+        buffer.append(littleEndian: length)
+        buffer.append(littleEndian: sum)
+        buffer.append(littleEndian: tail)
     }
 
     static func checksum(

@@ -96,14 +96,10 @@ final class SegmentScanner {
         guard let bytes = try bytes(at: start + FrameFormat.headerByteCount, count: count) else {
             return []
         }
-        let tail = UInt64(FrameFormat.voidKind) << 32
-        let sum = FrameFormat.checksum(
-            logID: logID, segment: segment, offset: start, length: UInt32(count), tail: tail,
-            payload: bytes)
         var header: [UInt8] = []
-        header.append(littleEndian: UInt32(count))
-        header.append(littleEndian: sum)
-        header.append(littleEndian: tail)
+        FrameFormat.appendHeader(
+            of: bytes, kind: FrameFormat.voidKind, to: &header, logID: logID, segment: segment,
+            offset: start, durable: 0)
         return header
     }
 

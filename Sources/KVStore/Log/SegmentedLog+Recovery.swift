@@ -124,9 +124,7 @@ extension SegmentedLog {
         guard let file else { return }
         note(number, byteCount: file.byteCount)
         do throws(LogError) {
-            let header = try header(of: file, segment: number)
-            logID = header.logID
-            try checkEnd(ofSegmentBefore: number, recorded: header.previousEnd, &recovery)
+            logID = try header(of: file, segment: number).logID
         } catch .damaged(let damage) {
             try report(damage, segment: number, in: &recovery)
             return try salvage(number, file, visit: visit, recovery: &recovery)
@@ -178,11 +176,12 @@ extension SegmentedLog {
         active = Active(
             segment: number, file: file, scanner: scanner, end: end, synced: proven,
             doubtfulStart: proven < end ? proven : nil)
+        if let recordedEnd { try checkEnd(end, of: number, recorded: recordedEnd, &recovery) }
     }
 
     /// Where the frames of a finished segment end, as its successor says. What stands behind them are bytes that were
     /// cut once, by a process whose sync failed then.
-    private func recordedEnd(
+    func recordedEnd(
         of number: UInt64, next: UInt64?
     ) throws(LogError) -> Int? {
         guard let next, next == number + 1 else { return nil }
@@ -193,20 +192,17 @@ extension SegmentedLog {
         return end
     }
 
-    /// A finished segment ends where its successor says: lost frames at its end leave only zeros.
+    /// Lost frames at the end of a finished segment leave only zeros.
     private func checkEnd(
-        ofSegmentBefore number: UInt64, recorded: Int, _ recovery: inout LogRecovery
+        _ end: Int, of segment: UInt64, recorded: Int, _ recovery: inout LogRecovery
     ) throws(LogError) {
-        guard recorded != 0, let active, active.segment == number - 1, active.end < recorded else {
-            return
-        }
-        let path = storage.path(segment: active.segment)
-        guard !recovery.damage.contains(where: { $0.path == path }) else { return }
+        let path = storage.path(segment: segment)
+        guard end < recorded, !recovery.damage.contains(where: { $0.path == path }) else { return }
         try report(
             LogDamage(
-                path: path, offset: active.end,
-                detail: "\(recorded - active.end) bytes are missing at the end"),
-            segment: active.segment, in: &recovery)
+                path: path, offset: end,
+                detail: "\(recorded - end) bytes are missing at the end"),
+            segment: segment, in: &recovery)
     }
 
     /// After a power failure the writes behind the last sync may be there in any part, so whole frames can stand
@@ -232,13 +228,13 @@ extension SegmentedLog {
         }
     }
 
-    /// Visits frames until the first place that holds none.
+    /// Visits frames until the first place that holds none, or that is not before `limit`.
     func scan(
-        _ scanner: SegmentScanner, from start: Int, visit: Visitor
+        _ scanner: SegmentScanner, from start: Int, upTo limit: Int = .max, visit: Visitor
     ) throws(StorageFailure) -> (end: Int, count: Int) {
         var offset = start
         var count = 0
-        while case .frame(let frame, let next) = try scanner.finding(at: offset) {
+        while offset < limit, case .frame(let frame, let next) = try scanner.finding(at: offset) {
             if frame.kind != FrameFormat.voidKind {
                 visit(frame)
                 count += 1

@@ -32,7 +32,7 @@ extension SegmentedLog {
 
     /// What must be synced now; nil when all is on disk.
     package func prepareSync() throws(LogError) -> PendingSync? {
-        if let failure { throw .closedByFailure(failure) }
+        try checkOpen()
         guard let active, active.synced < active.end else { return nil }
         return PendingSync(
             file: active.file, segment: active.segment, end: active.end,
@@ -62,35 +62,18 @@ extension SegmentedLog {
         }
     }
 
-    /// Visits the frames of the oldest segment, so that the owner can append again what still counts.
-    package func visitOldest(_ visit: Visitor) throws(LogError) {
-        guard let oldest = segments.first else { return }
-        let file = try attempt { () throws(StorageFailure) in
-            try storage.open(segment: oldest)
-        }
-        guard let file else { return }
-        let scanner = SegmentScanner(file: file, logID: logID, segment: oldest)
-        try attempt { () throws(StorageFailure) in
-            _ = try scan(scanner, from: SegmentHeader.byteCount, visit: visit)
-        }
-    }
-
-    /// Removes the segments before `segment`. What counts in them must have been appended again
-    /// and synced.
+    /// Removes the segments before `segment`. What counts in them must have been appended again.
     package func removeSegments(before segment: UInt64) throws(LogError) {
         try sync()
         while let oldest = segments.first, oldest < segment, oldest != active?.segment {
-            try attempt { () throws(StorageFailure) in try storage.remove(segment: oldest) }
-            segments.removeFirst()
-            fileByteCounts[oldest] = nil
+            try removeOldest()
         }
-        fileByteCount = fileByteCounts.values.reduce(0, +)
     }
 
     /// Starts a new segment with `payloads` and removes all older ones; returns their places.
     package func rewrite(_ payloads: [LogPayload]) throws(LogError) -> [LogPosition] {
         guard !payloads.isEmpty else { return [] }
-        if let failure { throw .closedByFailure(failure) }
+        try checkOpen()
         try startSegment(toHold: try Self.byteCount(of: payloads))
         let positions = try append(payloads)
         if let first = positions.first { try removeSegments(before: first.segment) }

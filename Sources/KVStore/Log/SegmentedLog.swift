@@ -72,6 +72,11 @@ package final class SegmentedLog {
     /// Set after a failed sync; nothing more is written.
     package var isClosedByFailure: Bool { failure != nil }
 
+    /// Throws `closedByFailure` after a failed sync.
+    package func checkOpen() throws(LogError) {
+        if let failure { throw .closedByFailure(failure) }
+    }
+
     /// Runs `body` as the only appender of all processes, after `visit` has seen what others
     /// have appended. On a log that is not shared it only runs `body`.
     package func exclusively<Result>(
@@ -92,7 +97,7 @@ package final class SegmentedLog {
     @discardableResult
     package func append(_ payloads: [LogPayload]) throws(LogError) -> [LogPosition] {
         guard !payloads.isEmpty else { return [] }
-        if let failure { throw .closedByFailure(failure) }
+        try checkOpen()
         let byteCount = try Self.byteCount(of: payloads)
         try clean()
         if active == nil || active!.end + byteCount > active!.file.byteCount {

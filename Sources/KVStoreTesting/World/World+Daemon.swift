@@ -6,6 +6,7 @@ extension World {
         var ledgerOptions = HubLedger.Options()
         ledgerOptions.segmentByteCount = options.segmentByteCount
         ledgerOptions.page = options.page
+        ledgerOptions.compactionByteCount = 1_024
         do throws(LogError) {
             daemon.ledger = try HubLedger(
                 storage: daemon.disk.storage(), options: ledgerOptions, seed: random.next())
@@ -93,19 +94,7 @@ extension World {
         guard let ledger = daemon.ledger, daemon.isSyncDue else { return }
         daemon.isSyncDue = false
         do throws(LogError) {
-            if let pending = try ledger.prepareSync() {
-                do throws(StorageFailure) {
-                    try pending.sync.perform()
-                    ledger.finish(pending, failure: nil)
-                } catch {
-                    ledger.finish(pending, failure: error)
-                    throw LogError.storage(error)
-                }
-            }
-            while ledger.isCompactionDue {
-                try ledger.compactStep()
-                count("compaction step")
-            }
+            try ledger.sync()
         } catch {
             note("daemon sync failed", "\(error)")
             return daemonEnds()
@@ -118,6 +107,21 @@ extension World {
                 .success(answer.response), id: answer.requestID, to: answer.address)
         }
         for index in daemon.streams.indices { try feedOrWait(index) }
+        compact(ledger)
+    }
+
+    /// Two steps, so that anything may happen between those of one segment.
+    private func compact(_ ledger: HubLedger) {
+        do throws(LogError) {
+            for _ in 0..<2 where ledger.isCompactionDue {
+                try ledger.compactStep()
+                count("compaction step")
+                scheduleSync()
+            }
+        } catch {
+            note("compaction failed", "\(error)")
+            if !livesThrough(error, of: daemon.disk) { daemonEnds() }
+        }
     }
 
     private func reply(

@@ -36,6 +36,8 @@ final class StoreKeeper: @unchecked Sendable {
     private var group: [@Sendable (StoreFault?) -> Void] = []
     private var touched: Set<StoreID> = []
     private var isSyncing = false
+    /// Whether compaction has moved something since the last sync began.
+    private var hasMoved = false
     private var pace: CompactionPace
     private var failure: StoreFault?
     private var closer: Waiter<Void>?
@@ -49,7 +51,9 @@ final class StoreKeeper: @unchecked Sendable {
         recovery = ledger.recovery
         self.options = options
         self.logger = logger
-        pace = CompactionPace(segmentByteCount: options.ledger.segmentByteCount)
+        pace = CompactionPace(
+            stepByteCount: options.ledger.compactionByteCount,
+            segmentByteCount: options.ledger.segmentByteCount)
         count { [ledger] in
             $0.liveByteCount = ledger.liveByteCount
             $0.storeCount = ledger.storeCount
@@ -126,7 +130,7 @@ final class StoreKeeper: @unchecked Sendable {
         }
         // An append that ends a segment syncs it. Where that has failed the log is closed, and
         // whoever asks whether writes are taken hears so at once, not after the next write.
-        do throws(LogError) { _ = try ledger.prepareSync() } catch { fail(error) }
+        do throws(LogError) { try ledger.checkOpen() } catch { fail(error) }
     }
 
     /// Answers what waits, syncs, closes the log and ends every live stream; later calls that write
@@ -145,7 +149,8 @@ final class StoreKeeper: @unchecked Sendable {
 
     private func startSync() {
         guard !isSyncing else { return }
-        guard !group.isEmpty else { return finishClosing() }
+        guard !group.isEmpty || hasMoved else { return finishClosing() }
+        hasMoved = false
         let members = group
         let stores = touched
         group = []
@@ -199,12 +204,17 @@ final class StoreKeeper: @unchecked Sendable {
         logger.critical("no more writes until kvsd is started again: \(error)")
     }
 
-    /// One bounded step between two groups.
+    /// A bounded step between two groups. What it moves is synced with the next group, or at once where
+    /// nothing waits.
     private func compact() {
-        guard failure == nil, closer == nil, ledger.isCompactionDue, pace.takeStep() else { return }
+        guard failure == nil, closer == nil else { return }
         do throws(LogError) {
-            try ledger.compactStep()
-            count { $0.compactionSteps += 1 }
+            for _ in 0..<pace.takeSteps(isDue: ledger.isCompactionDue)
+            where ledger.isCompactionDue {
+                try ledger.compactStep()
+                hasMoved = true
+                count { $0.compactionSteps += 1 }
+            }
         } catch {
             // Nothing is lost: what was to be moved still stands where it was.
             logger.error("could not compact the log: \(error)")

@@ -47,6 +47,23 @@ struct LedgerLimitTests {
         #expect(again.liveByteCount == 8)
     }
 
+    @Test("a full daemon takes a value in place of one that is as large, and counts a key once")
+    func replaced() throws {
+        let ledger = try ledger(MemoryDisk(), liveByteLimit: 10)
+        _ = try ledger.apply(request([.other("a", "1234567890")]), to: store, now: now)
+        _ = try ledger.apply(
+            request([
+                .other("a", "0987654321", at: 600_000), .other("a", "12345", at: 700_000),
+                .other("b", "67890", at: 600_000),
+            ]), to: store, now: now)
+        #expect(ledger.liveByteCount == 10)
+        #expect(throws: HubLedger.Fault.full(limit: 10)) {
+            _ = try ledger.apply(
+                request([.other("a", "123456", at: 800_000)]), to: store, now: now)
+        }
+        #expect(ledger.hub(store)?.entries["a"]?.record.content == .value(Data("12345".utf8)))
+    }
+
     @Test("removals beyond 4,096 are forgotten by themselves, and readers below them start over")
     func collection() throws {
         let disk = MemoryDisk()

@@ -117,10 +117,22 @@ struct SegmentedLogTests {
         for number in 0..<12 { try log.append([.numbered(number)]) }
         #expect(log.segments == [1, 2, 3])
         var oldest: [LogPayload] = []
-        try log.visitOldest { oldest.append(SeenFrame($0).payload) }
+        var place: Int?
+        for count in 1...4 {
+            place = try log.visitFrames(of: 1, from: place, byteCount: 1) {
+                oldest.append(SeenFrame($0).payload)
+            }
+            #expect(oldest.count == count && place != nil)
+        }
+        #expect(try log.visitFrames(of: 1, from: place, byteCount: 1) { _ in } == nil)
+        #expect(try log.visitFrames(of: 1) { _ in } == nil)
         #expect(oldest == (0..<4).map { .numbered($0) })
         try log.append(oldest)
-        try log.removeSegments(before: 2)
+        let end = log.end
+        #expect(!log.isDurable(before: end))
+        try log.sync()
+        #expect(log.isDurable(before: end))
+        try log.removeOldest()
         try log.close()
         #expect(
             try framesOf(disk).frames.map(\.payload)

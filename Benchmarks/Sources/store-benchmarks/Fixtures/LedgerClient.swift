@@ -46,15 +46,6 @@ final class LedgerClient {
     }
 }
 
-extension HubLedger {
-    /// Brings everything to disk, as the daemon does before it answers.
-    func syncNow() throws {
-        guard let pending = try prepareSync() else { return }
-        try pending.sync.perform()
-        finish(pending, failure: nil)
-    }
-}
-
 /// A benchmark that does not measure what it says.
 struct Unexpected: Error, CustomStringConvertible {
     var description: String

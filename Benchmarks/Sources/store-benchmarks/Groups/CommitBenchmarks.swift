@@ -44,7 +44,7 @@ enum CommitBenchmarks {
                 for (client, request) in zip(clients, requests) {
                     try client.apply(request, to: ledger)
                 }
-                try ledger.syncNow()
+                try ledger.sync()
             }
         }
     }

@@ -34,7 +34,7 @@ enum DaemonOpenBenchmarks {
             try LedgerClient(store: store)
                 .fill(ledger, keyCount: 3, valueByteCount: 100, number: store * 3)
         }
-        try ledger.syncNow()
+        try ledger.sync()
         try ledger.close()
     }
 

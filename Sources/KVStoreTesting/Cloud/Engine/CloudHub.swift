@@ -56,15 +56,7 @@ struct CloudHub {
 
     private func sync() throws(HubLedger.Fault) {
         do throws(LogError) {
-            if let pending = try ledger.prepareSync() {
-                do throws(StorageFailure) {
-                    try pending.sync.perform()
-                    ledger.finish(pending, failure: nil)
-                } catch {
-                    ledger.finish(pending, failure: error)
-                    throw LogError.storage(error)
-                }
-            }
+            try ledger.sync()
             while ledger.isCompactionDue { try ledger.compactStep() }
         } catch {
             throw .log(error)
