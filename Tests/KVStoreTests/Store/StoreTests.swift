@@ -65,6 +65,23 @@ struct StoreTests {
             ])
     }
 
+    @Test("keys that are spelled alike in other code points are one key, also after reopening")
+    func canonicalKeys() throws {
+        let (one, two) = ("caf\u{E9}", "cafe\u{301}")
+        do {
+            let store = try open()
+            store.set("first", forKey: one)
+            store.set("second", forKey: two)
+            #expect(store.string(forKey: one) == "second")
+            #expect(store.keys.count == 1)
+            store.close()
+        }
+        let store = try open()
+        #expect(store.string(forKey: one) == "second")
+        store.removeObject(forKey: one)
+        #expect(store.keys.isEmpty)
+    }
+
     @Test("nil and removeObject remove, whatever the setter")
     func removing() throws {
         let store = try open()
