@@ -26,6 +26,7 @@ struct WorldTests {
         306_771,  // what a lost history had acknowledged was never sent again
         26_538,  // a pass that another process had ended was begun again, as if more were lost
         3_026_003,  // what a late stream told during a full download counted as still there
+        8_020_570,  // a dropped key's mark was sent, under the stamp of another's value
         4_033_508,  // the world took a removal for forgotten that could not be written down
     ]
 

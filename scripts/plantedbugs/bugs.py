@@ -83,7 +83,7 @@ BUGS = [
     bug("stream-seen", "what a stream tells during a full download counts as seen in it",
         (SYNC, "        clock.confirm(record.stamp)\n        if let entry",
          "        clock.confirm(record.stamp)\n"
-         "        session.pass?.seen[record.key] = record.stamp\n        if let entry")),
+         "        session.pass?.seen[record.key] = record\n        if let entry")),
     bug("acknowledged-with-a-page", "what was sent counts as taken before the page that covers it",
         (SYNC, "use == .increment && !response.more", "use == .increment")),
     bug("id-kept-after-refusal", "a clock that went back goes on under the same replica id",

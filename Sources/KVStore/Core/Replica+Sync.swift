@@ -25,7 +25,7 @@ extension Replica {
             }
             session.counts.received += 1
             // Not what comes through a stream meanwhile: that may be of a history that is lost.
-            session.pass?.seen[record.key] = record.stamp
+            session.pass?.seen[record.key] = record
             effects += receive(
                 record, seq: change.seq ?? 0, changed: &changed, acknowledged: &acknowledged)
         }
@@ -146,9 +146,10 @@ extension Replica {
     /// Whether the daemon has lost what it does not have, and not forgotten a removal of it.
     ///
     /// A replica that knew everything up to the horizon has seen all removals that are forgotten; one whose place
-    /// is not in the daemon's history cannot tell, and keeps what it has.
+    /// is not in the daemon's history cannot tell, and keeps what it has. One whose damaged log does not say how
+    /// far it was knows only that nothing is forgotten where the horizon is 0.
     private func hasLost(_ pass: SyncSession.FullPass) -> Bool {
-        guard let epoch = state.epoch else { return false }
+        guard let epoch = state.epoch else { return pass.horizon == 0 }
         return state.cursor >= pass.horizon ?? .max
             || !pass.lineage.contains { $0.epoch == epoch && state.cursor <= $0.end }
     }
@@ -239,7 +240,8 @@ extension Replica {
         var effects: [Effect] = []
         let hasLost = hasLost(pass)
         if hasLost {
-            clock.confirmed = pass.seen.values.map { HybridClock.Reading($0) }.max() ?? .init()
+            clock.confirmed =
+                pass.seen.values.map { HybridClock.Reading($0.stamp) }.max() ?? .init()
         }
         for entry in table.entries.values.sorted(by: { $0.record.stamp < $1.record.stamp }) {
             var entry = entry
@@ -256,7 +258,7 @@ extension Replica {
                     // The daemon has dropped the tombstone that removed the key. The stamp stays, so
                     // that the mark here is never newer than what it stands for.
                     entry.record.content = .tombstone
-                case let seen? where seen >= entry.record.stamp: continue
+                case let seen? where !entry.record.supersedes(seen): continue
                 default: entry.mark = .pending
                 }
             } else {

@@ -23,8 +23,8 @@ struct SyncSession: Sendable, Equatable {
         var horizon: UInt64?
         /// Whether it is the replica's first one.
         var isFirst: Bool
-        /// Keys that the daemon had, with their stamps.
-        var seen: [String: Stamp] = [:]
+        /// What the daemon had, by key.
+        var seen: [String: Record] = [:]
         /// Keys that were settled when it was asked for: those that the daemon no longer has go at its
         /// end. Keys that settle later are not judged by it.
         var candidates: [String: Stamp]

@@ -33,6 +33,35 @@ struct EpochTests {
         }
     }
 
+    @Test("a removal with the stamp of what it removed gives way to the value")
+    func removalOfOwnStamp() throws {
+        var bench = ReplicaBench.joined()
+        _ = bench.set("a", "1")
+        let stamp = try #require(bench.replica.records.first).stamp
+        _ = bench.answer(cursor: 4)
+        _ = bench.handle(.synchronize(waiter: 1))
+        _ = bench.answer(epoch: "f", cursor: 1, initial: true)
+        // Another replica has dropped the key, and the daemon has lost it since.
+        let dropped = SyncChange(Record(key: "a", stamp: stamp, content: .tombstone), seq: 1)
+        _ = bench.answer(epoch: "f", cursor: 1, initial: true, [dropped])
+        #expect(bench.values == ["a": "1"])
+        #expect(bench.request?.changes.map(\.key) == ["a"])
+    }
+
+    @Test("a replica that does not know how far it was drops keys only below the horizon")
+    func afterDamage() {
+        for horizon in [0, 1] as [UInt64] {
+            var bench = ReplicaBench.joined()
+            _ = bench.set("a", "1")
+            _ = bench.answer(cursor: 4)
+            bench.replica.forgetProgress(isStateLost: false)
+            _ = bench.handle(.synchronize(waiter: 1))
+            _ = bench.answer(epoch: "f", cursor: 1, initial: true, horizon: horizon)
+            #expect((bench.values["a"] == "1") == (horizon == 0))
+            #expect((bench.request?.changes.map(\.key) == ["a"]) == (horizon == 0))
+        }
+    }
+
     @Test("an answer that another process has overtaken leaves epoch and cursor as they are")
     func overtaken() {
         var bench = ReplicaBench.joined()

@@ -198,7 +198,7 @@ private struct DigestWriter {
         sequence(pass.cursor)
         sequence(pass.horizon ?? 0)
         for key in order {
-            stamp(pass.seen[ModelWorld.keys[key]])
+            record(pass.seen[ModelWorld.keys[key]])
             stamp(pass.candidates[ModelWorld.keys[key]])
         }
     }
