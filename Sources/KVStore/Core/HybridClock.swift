@@ -1,7 +1,7 @@
 /// A hybrid logical clock: physical milliseconds where it can, a counter where it must.
 ///
 /// Readings strictly increase, and are greater than every stamp observed, so a write that follows what
-/// its author saw always wins over it. Source: Kulkarni et al., "Logical Physical Clocks", 2014.
+/// its author saw always wins over it. Only `rewind` goes back, and what follows is under another replica id. Source: Kulkarni et al., "Logical Physical Clocks", 2014.
 struct HybridClock: Sendable, Equatable {
     struct Reading: Sendable, Equatable, Comparable {
         var milliseconds: Int64 = 0
@@ -23,8 +23,10 @@ struct HybridClock: Sendable, Equatable {
 
     /// The greatest reading given out or observed.
     private(set) var reading = Reading()
-    /// The greatest reading of a stamp that the daemon has, or was given after it had refused one.
+    /// The greatest reading of a stamp that the daemon has.
     var confirmed = Reading()
+    /// The greatest reading given out in place of a refused one: the daemon may have such a stamp without an answer.
+    private(set) var regiven = Reading()
     /// What to add to the device's clock to get the daemon's, as last learned.
     var offsetMilliseconds: Int64 = 0
 
@@ -64,10 +66,15 @@ struct HybridClock: Sendable, Equatable {
     /// beyond is of a history that is lost.
     mutating func rewind(to now: Int64, limit: Int64?, keeping others: some Sequence<Stamp>) {
         if let limit, confirmed.milliseconds > limit { confirmed = Reading() }
-        restart(at: max(Reading(milliseconds: corrected(now)), confirmed))
+        let latest = limit ?? corrected(now) + WireLimits.futureMilliseconds
+        if regiven.milliseconds > latest { regiven = Reading() }
+        restart(at: max(Reading(milliseconds: corrected(now)), confirmed, regiven))
         let present = reading.milliseconds
         for stamp in others where stamp.milliseconds <= present { observe(stamp) }
     }
+
+    /// Takes note of a stamp that was given in place of a refused one.
+    mutating func regive(_ stamp: Stamp) { regiven = max(regiven, Reading(stamp)) }
 
     func corrected(_ now: Int64) -> Int64 {
         min(max(now &+ offsetMilliseconds, 0), Stamp.greatestMilliseconds)

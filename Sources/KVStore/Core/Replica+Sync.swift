@@ -23,11 +23,16 @@ extension Replica {
                 return effects + notifications(reason, changed)
                     + fail(inFlight, .malformed("a change without key or stamp"), at: now)
             }
-            session.counts.received += 1
             // Not what comes through a stream meanwhile: that may be of a history that is lost.
             session.pass?.seen[record.key] = record
+            let acknowledgedCount = acknowledged.count
             effects += receive(
                 record, seq: change.seq ?? 0, changed: &changed, acknowledged: &acknowledged)
+            if acknowledged.count > acknowledgedCount {
+                session.counts.sent += 1
+            } else {
+                session.counts.received += 1
+            }
         }
         session.backoff.reset()
         session.lastFailure = nil
@@ -163,6 +168,7 @@ extension Replica {
         var refusals: [String: SyncRejection] = [:]
         for rejection in rejected { refusals[rejection.key] = rejection }
         var restamped: [String] = []
+        var present: [Stamp] = []
         for change in request.changes {
             guard let entry = table[change.key], entry.mark == .pending,
                 entry.record.stamp.description == change.stamp
@@ -178,8 +184,8 @@ extension Replica {
             case SyncRejection.clock:
                 restamped.append(change.key)
                 // It may be an own write whose answer got lost; what replaced it comes later.
-                if let present = refusals[change.key]?.present.flatMap({ Stamp($0) }) {
-                    clock.confirm(present)
+                if let text = refusals[change.key]?.present, let stamp = Stamp(text) {
+                    present.append(stamp)
                 }
             case SyncRejection.again: session.needsRound = true
             case SyncRejection.quota:
@@ -189,13 +195,13 @@ extension Replica {
             }
         }
         let limit = restamped.compactMap { refusals[$0]?.limit }.max()
-        return effects + restamp(restamped, limit: limit, at: now)
+        return effects + restamp(restamped, after: present, limit: limit, at: now)
     }
 
     /// Gives keys whose stamps lie in the daemon's future new ones, in their old order, under a new replica id: the
-    /// readings that follow may have been given before.
+    /// readings that follow may have been given before. `present` is what the daemon has under them.
     private mutating func restamp(
-        _ keys: [String], limit: Int64?, at now: Moment
+        _ keys: [String], after present: [Stamp], limit: Int64?, at now: Moment
     ) -> [Effect] {
         guard !keys.isEmpty else {
             session.clockRefusals = 0
@@ -208,14 +214,14 @@ extension Replica {
         }
         clock.rewind(
             to: now.wall, limit: limit, keeping: table.entries.values.lazy.map(\.record.stamp))
+        for stamp in present { clock.confirm(stamp) }
         let newID = ReplicaID(rawValue: random.next())
         var entries: [Effect] = []
         for var entry in keys.compactMap({ table[$0] }).sorted(by: {
             $0.record.stamp < $1.record.stamp
         }) {
             entry.record.stamp = clock.next(now: now.wall, replica: newID)
-            // Should the answer get lost, what is given after another refusal still follows it.
-            clock.confirm(entry.record.stamp)
+            clock.regive(entry.record.stamp)
             table.put(entry)
             entries.append(.append(Self.entry(entry)))
         }

@@ -34,6 +34,13 @@ package struct Replica: Sendable, Equatable {
         return true
     }
 
+    /// Goes on under a new id, after stamps of the present one may have been lost from the log and are out in the
+    /// world. Returns the state to be appended before anything else.
+    mutating func renew(_ newID: ReplicaID) -> ReplicaEntry {
+        state.replica = newID
+        return .state(currentState)
+    }
+
     /// Everything to be kept, for a new log: one entry per key, and behind them the state, whose cursor
     /// covers them.
     package var entries: [ReplicaEntry] {
@@ -54,7 +61,13 @@ package struct Replica: Sendable, Equatable {
         case .record(let record, let isPending, let isProvisional):
             let mark: Table.Mark =
                 isProvisional ? .provisional : isPending ? .pending : .settled
-            if mark == .settled { clock.confirm(record.stamp) } else { clock.observe(record.stamp) }
+            if mark == .settled {
+                clock.confirm(record.stamp)
+            } else {
+                // Behind the state of a refusal stands what was stamped anew, which the state's reading covers.
+                if HybridClock.Reading(record.stamp) <= clock.reading { clock.regive(record.stamp) }
+                clock.observe(record.stamp)
+            }
             return table.put(Table.Entry(record: record, mark: mark)) ? record.key : nil
         case .acknowledged(let key, let stamp):
             clock.confirm(stamp)

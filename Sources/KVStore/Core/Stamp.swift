@@ -23,7 +23,8 @@ public struct Stamp: Sendable, Hashable, Comparable {
     }
 }
 
-/// The identity of one replica: one directory on one machine.
+/// The identity of one replica: one directory on one machine. It takes another one where stamps might be given
+/// twice: after it was copied, damaged, or refused for its clock.
 public struct ReplicaID: Sendable, Hashable {
     public var rawValue: UInt64
 

@@ -11,6 +11,8 @@ package final class DurableReplica {
     private let log: SegmentedLog
     /// Whether the log already holds the replica's state.
     private var isIdentified = false
+    /// What was cut from the log's end may have been whole once, and known to others.
+    private var needsNewID = false
     /// An entry of a newer program: it must not be lost, so nothing is written from then on.
     private var unreadable: LogDamage?
     /// Keys that other processes have changed and nobody has been told of.
@@ -64,7 +66,13 @@ package final class DurableReplica {
         self.random = random
         self.isIdentified = isIdentified
         self.options = options
-        if !recovery.damage.isEmpty { try startOver() }
+        if !recovery.damage.isEmpty {
+            try startOver()
+        } else if recovery.tornTail != nil {
+            needsNewID = true
+            // Where this fails the next change begins with it.
+            try? log.exclusively(visit: takeIn) { () throws(LogError) in try renewIfDue() }
+        }
     }
 
     /// Runs a change as the only one of all processes. The effects hold no `append`: that is done.
@@ -79,6 +87,7 @@ package final class DurableReplica {
         try log.exclusively(visit: takeIn) { () throws(LogError) in
             if let unreadable { throw .damaged(unreadable) }
             if isStale { try restore(replica.session) }
+            try renewIfDue()
             let session = replica.session
             do throws(LogError) {
                 let newID = ReplicaID(rawValue: random.next())
@@ -92,6 +101,13 @@ package final class DurableReplica {
             }
         }
         return othersChanges() + effects.filter(\.isOutward)
+    }
+
+    private func renewIfDue() throws(LogError) {
+        guard needsNewID else { return }
+        let entry = replica.renew(ReplicaID(rawValue: random.next()))
+        try log.append([entry.payload])
+        (needsNewID, isIdentified) = (false, true)
     }
 
     /// Takes in what other processes have appended.
@@ -165,12 +181,13 @@ package final class DurableReplica {
         isStale = false
     }
 
-    /// After damage: keeps every whole entry in a new segment and forgets the cursor, so that the next
-    /// round trip brings back what was lost and sends what the daemon may lack.
+    /// After damage: keeps every whole entry in a new segment, takes a new id and forgets the cursor, so that the
+    /// next round trip brings back what was lost and sends what the daemon may lack.
     private func startOver() throws(LogError) {
         try log.exclusively(visit: takeIn) { () throws(LogError) in
             if let unreadable { throw .damaged(unreadable) }
             replica.forgetProgress(isStateLost: !isIdentified)
+            _ = replica.renew(ReplicaID(rawValue: random.next()))
             _ = try log.rewrite(replica.entries.map(\.payload))
         }
         changed = []

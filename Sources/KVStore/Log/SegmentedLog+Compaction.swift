@@ -24,7 +24,7 @@ extension SegmentedLog {
         let file = try attempt { () throws(StorageFailure) in
             try storage.open(segment: segment)
         }
-        guard let file else { return nil }
+        guard let file else { throw .removed(path: storage.path(segment: segment)) }
         let scanner = SegmentScanner(file: file, logID: logID, segment: segment)
         let start = start ?? SegmentHeader.byteCount
         let limit = byteCount < .max - start ? start + byteCount : .max

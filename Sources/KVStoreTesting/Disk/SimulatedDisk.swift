@@ -12,8 +12,9 @@ package final class SimulatedDisk: @unchecked Sendable {
         package var capacity: Int?
         /// The process dies in the n-th write from now on, with a part of it done.
         package var killInWrite: Int?
-        /// The n-th write from now on fails, with a part of it done.
+        /// The n-th write from now on fails, with a part of it done; and how many do so one after the other.
         package var failWrite: Int?
+        package var failedWriteCount = 1
         /// The n-th sync from now on fails, and what it should have written is lost.
         package var failSync: Int?
         /// The n-th call of any kind from now on fails with an input/output error.
@@ -156,6 +157,8 @@ package final class SimulatedDisk: @unchecked Sendable {
         }
         let fails = Self.isDue(&faults.failWrite)
         if fails {
+            faults.failedWriteCount -= 1
+            if faults.failedWriteCount > 0 { faults.failWrite = 1 }
             count = Int.random(in: 0...count, using: &random)
             self.count("write failed halfway")
         }

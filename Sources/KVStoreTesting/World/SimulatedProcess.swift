@@ -34,8 +34,6 @@ struct SimulatedDevice {
     var flushed: [String: Record] = [:]
     /// Whether bytes of its disk have been changed from outside.
     var wasDamaged = false
-    /// Whether the daemon has refused stamps of it, which were then given anew.
-    var hasRestamped = false
     /// How often its folder was replaced by another.
     var replacementCount = 0
 

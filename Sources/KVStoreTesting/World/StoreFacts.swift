@@ -16,7 +16,7 @@ struct StoreFacts {
     var buried: Set<Record> = []
     /// Everything the daemon has ever held.
     var everHeld: Set<Record> = []
-    /// The first record that the daemon held of each key and stamp.
+    /// The first value that was sent under each key and stamp.
     var firstOfStamp: [Place: Record] = [:]
     /// What devices had on disk when the daemon lost a part of its history, by device.
     var mustReturn: [(device: Int, record: Record)] = []
@@ -25,6 +25,16 @@ struct StoreFacts {
     var lastSequence: [String: UInt64] = [:]
     /// Up to where a sync has covered the daemon's history.
     var durableSequence: UInt64 = 0
+
+    /// Stamps that the daemon has refused, by key, and the limit that it named.
+    var refused: [String: [(stamp: Stamp, limit: Int64)]] = [:]
+
+    /// Whether the record, or what replaced it, was refused, and then stamped anew: with a lower stamp.
+    func mayHaveGoneBack(_ record: Record) -> Bool {
+        (refused[record.key] ?? []).contains {
+            record.stamp <= $0.stamp && record.stamp.milliseconds > $0.limit
+        }
+    }
 
     struct Place: Hashable {
         var key: String

@@ -23,14 +23,16 @@ extension World {
     /// What a killed program had in its log, and what a sync covered before a power failure, is there.
     func checkRecovered(_ durable: DurableReplica, on device: Int) throws(Violation) {
         defer { devices[device].mustHave = [] }
-        let forgotten = facts[devices[device].store]?.forgotten ?? [:]
-        guard !devices[device].wasDamaged, !devices[device].hasRestamped else { return }
+        let facts = facts[devices[device].store] ?? StoreFacts()
+        guard !devices[device].wasDamaged else { return }
         var found: [String: Record] = [:]
         for record in durable.replica.records { found[record.key] = record }
         for record in devices[device].mustHave {
             // A removal that the daemon has forgotten gives way to a key that begins anew.
-            if let removal = forgotten[record.key], removal >= record.stamp { continue }
-            guard let present = found[record.key], present.stamp >= record.stamp else {
+            if let removal = facts.forgotten[record.key], removal >= record.stamp { continue }
+            guard let present = found[record.key],
+                present.stamp >= record.stamp || facts.mayHaveGoneBack(record)
+            else {
                 throw violation(
                     "nothing written is lost",
                     "d\(device) had \(record.key) \(record.stamp), now "
@@ -88,8 +90,22 @@ extension World {
         devices[address.device].replicaIDs.insert(replica.id)
     }
 
-    /// What the daemon took in from a request is in its history; the same request changes nothing more; a stamp
-    /// means one write.
+    /// A stamp means one write, whatever becomes of it. A removal that nobody remembers leaves the stamp of what it
+    /// removed.
+    func checkSent(_ request: SyncRequest, from address: ProcessAddress) throws(Violation) {
+        let store = devices[address.device].store
+        for change in request.changes {
+            guard let record = change.record, record.content != .tombstone else { continue }
+            let place = StoreFacts.Place(key: record.key, stamp: record.stamp)
+            let first = facts[store, default: StoreFacts()].firstOfStamp[place] ?? record
+            facts[store, default: StoreFacts()].firstOfStamp[place] = first
+            if first != record {
+                throw violation("a stamp means one write", "\(record.key) \(record.stamp)")
+            }
+        }
+    }
+
+    /// What the daemon took in from a request is in its history; the same request changes nothing more.
     func checkTaken(_ request: SyncRequest, into store: StoreID) throws(Violation) {
         guard let hub = daemon.hub(store) else { return }
         if !hub.plan(request.changes, now: daemonTime).accepted.isEmpty {
@@ -106,15 +122,6 @@ extension World {
         for change in request.changes {
             guard let entry = hub.entries[change.key] else { continue }
             facts.take(entry)
-            let place = StoreFacts.Place(key: change.key, stamp: entry.record.stamp)
-            let first = facts.firstOfStamp[place] ?? entry.record
-            facts.firstOfStamp[place] = first
-            // A removal that nobody remembers leaves the stamp of what it removed.
-            if first != entry.record, first.content != .tombstone,
-                entry.record.content != .tombstone
-            {
-                throw violation("a stamp means one write", "\(entry.record.key) \(change.stamp)")
-            }
         }
         self.facts[store] = facts
     }

@@ -71,6 +71,11 @@ extension World {
                 + "cursor \(response.cursor) of \(response.epoch) horizon \(response.horizon ?? 0)"
                 + (response.initial ? " initial" : "")
                 + (response.rejected.isEmpty ? "" : " \(response.rejected.map(\.reason))"))
+        for rejection in response.rejected where rejection.reason == SyncRejection.clock {
+            guard let stamp = rejection.stamp.flatMap({ Stamp($0) }) else { continue }
+            facts[store, default: StoreFacts()].refused[rejection.key, default: []].append(
+                (stamp, rejection.limit ?? 0))
+        }
         try checkTaken(request, into: store)
         daemon.waiting.append(
             SimulatedDaemon.Waiting(address: address, requestID: id, response: response))

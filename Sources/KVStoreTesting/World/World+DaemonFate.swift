@@ -116,7 +116,7 @@ extension World {
             facts.doubtful = []
             facts.mustReturn = []
             for (index, device) in devices.enumerated()
-            where device.store == store && !device.wasDamaged && !device.hasRestamped {
+            where device.store == store && !device.wasDamaged {
                 facts.mustReturn += device.flushed.values.map { (index, $0) }
             }
             self.facts[store] = facts

@@ -54,6 +54,7 @@ extension World {
                 "a fresh install never overwrites",
                 "\(name(address)) sent \(request.changes.count) keys before its first download")
         }
+        try checkSent(request, from: address)
         lastID += 1
         let id = lastID
         self[address]?.requestID = id

@@ -73,11 +73,12 @@ extension World {
         note("disk", "d\(device) \(devices[device].disk.faults)")
     }
 
-    /// One of the next writes fails with a part of it done, twice in a row at times.
+    /// One of the next writes fails with a part of it done, and at times those that follow it.
     private func failWrite() {
         let device = Int.random(in: -1..<devices.count, using: &random)
         let disk = device < 0 ? daemon.disk : devices[device].disk
         disk.faults.failWrite = Int.random(in: 1...3, using: &random)
+        disk.faults.failedWriteCount = Int.random(in: 1...3, using: &random)
         note("failing write", device < 0 ? "daemon" : "d\(device)")
     }
 
@@ -154,8 +155,6 @@ extension World {
             note("replica copied", "d\(other) to d\(device)")
             devices[device].disk.restore(devices[other].disk.snapshot())
             devices[device].wasDamaged = devices[device].wasDamaged || devices[other].wasDamaged
-            devices[device].hasRestamped =
-                devices[device].hasRestamped || devices[other].hasRestamped
         default:
             note("reinstall", "d\(device)")
             devices[device].disk.restore([:])

@@ -69,7 +69,7 @@ extension World {
     private func checkReturned(to hub: Hub, _ store: StoreID) throws(Violation) {
         for (index, record) in facts[store]?.mustReturn ?? [] {
             let device = devices[index]
-            guard !device.wasDamaged, !device.hasRestamped,
+            guard !device.wasDamaged, facts[store]?.mayHaveGoneBack(record) != true,
                 device.replacementCount == replacementCounts[index]
             else { continue }
             if let removal = facts[store]?.forgotten[record.key], removal >= record.stamp {

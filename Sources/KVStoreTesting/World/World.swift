@@ -127,7 +127,6 @@ package final class World {
             switch result {
             case .success(let response):
                 if response.rejected.contains(where: { $0.reason == SyncRejection.clock }) {
-                    devices[address.device].hasRestamped = true
                     count("clock refusal")
                 }
                 try tell(address, .answered(response))

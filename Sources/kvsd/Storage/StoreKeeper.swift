@@ -38,6 +38,8 @@ final class StoreKeeper: @unchecked Sendable {
     private var isSyncing = false
     /// Whether compaction has moved something since the last sync began.
     private var hasMoved = false
+    /// An old segment is no longer what was written: it stays, and the log grows until kvsd is started again.
+    private var isCompactionOver = false
     private var pace: CompactionPace
     private var failure: StoreFault?
     private var closer: Waiter<Void>?
@@ -159,7 +161,8 @@ final class StoreKeeper: @unchecked Sendable {
             guard let pending = try ledger.prepareSync() else {
                 // A segment's end has synced it all already, or nothing was appended.
                 finish(members, stores, fault: nil)
-                return finishClosing()
+                compact()
+                return hasMoved ? startSync() : finishClosing()
             }
             isSyncing = true
             disk.async { [self] in
@@ -207,7 +210,7 @@ final class StoreKeeper: @unchecked Sendable {
     /// A bounded step between two groups. What it moves is synced with the next group, or at once where
     /// nothing waits.
     private func compact() {
-        guard failure == nil, closer == nil else { return }
+        guard failure == nil, closer == nil, !isCompactionOver else { return }
         do throws(LogError) {
             for _ in 0..<pace.takeSteps(isDue: ledger.isCompactionDue)
             where ledger.isCompactionDue {
@@ -218,6 +221,12 @@ final class StoreKeeper: @unchecked Sendable {
         } catch {
             // Nothing is lost: what was to be moved still stands where it was.
             logger.error("could not compact the log: \(error)")
+            switch error {
+            case .damaged, .removed: isCompactionOver = true
+            default: break
+            }
+            // A step that ends a segment syncs it.
+            do throws(LogError) { try ledger.checkOpen() } catch { fail(error) }
         }
     }
 

@@ -17,6 +17,19 @@ struct PagedRoundTests {
         #expect(bench.replica.pendingKeys.isEmpty)
     }
 
+    @Test("an own record that a later page brings is reported as sent, not as received")
+    func report() {
+        var bench = ReplicaBench.joined()
+        _ = bench.handle(.synchronize(waiter: 1))
+        _ = bench.answer()
+        _ = bench.set("a", "1")
+        let own = SyncChange(bench.replica.records[0], seq: 2)
+        _ = bench.handle(.synchronize(waiter: 2))
+        _ = bench.answer(cursor: 1, more: true, [.other("b", "1", seq: 1)])
+        #expect(
+            bench.answer(cursor: 2, [own]).contains("finish 2: 1 sent, 0 received, 0 pending"))
+    }
+
     @Test("a greater stamp is told with its page, and at once where its page has been told")
     func winners() {
         var hub = Hub(epoch: "e")

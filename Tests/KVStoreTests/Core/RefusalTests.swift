@@ -58,6 +58,38 @@ struct RefusalTests {
         #expect(second > first && second.milliseconds == first.milliseconds)
     }
 
+    @Test(
+        "a stamp given anew follows what the daemon has, also where the last one given anew is beyond the limit"
+    )
+    func presentBehindLimit() throws {
+        let hour: Int64 = 3_600_000
+        var bench = ReplicaBench.joined()
+        // The daemon's clock is an hour ahead, and so is this key.
+        _ = bench.handle(.synchronize(waiter: 1))
+        _ = bench.answer(cursor: 1, [.other("a", "1", at: 1_000_000 + hour / 2)], ahead: hour)
+        bench.now.wall += 8_760 * hour
+        _ = bench.set("a", "2")
+        func refused(_ bench: ReplicaBench, limit: Int64) -> [SyncRejection] {
+            (bench.request?.changes ?? []).map {
+                SyncRejection(
+                    key: $0.key, reason: SyncRejection.clock, limit: limit, stamp: $0.stamp,
+                    present: SyncChange.other("a", "1", at: 1_000_000 + hour / 2).stamp)
+            }
+        }
+        _ = bench.answer(
+            cursor: 1, rejected: refused(bench, limit: 1_060_000 + hour), ahead: -8_759 * hour)
+        // What was stamped anew gets lost, and the daemon's clock is put right.
+        _ = bench.handle(.failed(.unreachable("lost")))
+        bench.pass(milliseconds: 60_000)
+        _ = bench.handle(.woke)
+        _ = bench.answer(
+            cursor: 1, rejected: refused(bench, limit: 1_000_000 + hour / 2),
+            ahead: -8_760 * hour)
+        let again = try #require(bench.request?.changes.first.flatMap { Stamp($0.stamp) })
+        #expect(again.milliseconds == 1_000_000 + hour / 2)
+        #expect(again.counter == 1)
+    }
+
     @Test("a program that starts after a refusal goes on with the clock that went back")
     func afterReplay() throws {
         var bench = ReplicaBench.joined()

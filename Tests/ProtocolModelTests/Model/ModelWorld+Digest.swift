@@ -143,7 +143,7 @@ private struct DigestWriter {
 
     mutating func replicaState(_ replica: Replica) {
         let clock = replica.clock
-        for reading in [clock.reading, clock.confirmed] {
+        for reading in [clock.reading, clock.confirmed, clock.regiven] {
             state.mix(UInt64(reading.milliseconds) << 16 | UInt64(reading.counter))
         }
         state.mix(UInt64(bitPattern: clock.offsetMilliseconds))
@@ -189,7 +189,8 @@ private struct DigestWriter {
         state.mix(stream | UInt64(session.clockRefusals) << 8 | UInt64(session.waiters.count) << 16)
         flags(
             session.isAttached, session.needsPass, session.needsRound, session.retryAt != nil,
-            session.inFlight?.isOvertaken == true, session.waiters.contains { $0.counts != nil })
+            session.inFlight?.isOvertaken == true, session.waiters.contains { $0.counts != nil },
+            session.isBehind)
         // While its answer is under way the request is known only here.
         if let inFlight = session.inFlight { request(inFlight.request) }
         for key in order { stamp(session.blocked[ModelWorld.keys[key]]) }
