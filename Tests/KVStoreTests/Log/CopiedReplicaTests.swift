@@ -48,6 +48,24 @@ struct CopiedReplicaTests {
         #expect(try write("4", to: left).replica == stamp.replica)
     }
 
+    @Test("a replica whose last record was cut gives that record's stamp to nothing else")
+    func cutRecord() throws {
+        let disk = MemoryDisk()
+        let first = try open(disk, seed: 1)
+        _ = try write("1", to: first)
+        // It may have been sent before a byte of it changed on the disk.
+        let lost = try write("2", to: first)
+        let end = try #require(disk.bytes(of: 1).lastIndex { $0 != 0 })
+        disk.damage(1, at: end) { $0 ^ 1 }
+
+        let second = try open(disk, seed: 2)
+        #expect(second.recovery.tornTail != nil)
+        let stamp = try write("3", to: second)
+        #expect(stamp != lost)
+        #expect(stamp.replica != lost.replica)
+        #expect(try open(disk, seed: 3).replica.id == stamp.replica)
+    }
+
     @Test("files that were copied elsewhere have another identity, in their place always the same")
     func files() throws {
         let folder = try ScratchFolder()
