@@ -27,6 +27,7 @@ struct WorldTests {
         26_538,  // a pass that another process had ended was begun again, as if more were lost
         3_026_003,  // what a late stream told during a full download counted as still there
         8_020_570,  // a dropped key's mark was sent, under the stamp of another's value
+        9_015_806, 9_205_309,  // a page of an unfinished download was taken for covered
         4_033_508,  // the world took a removal for forgotten that could not be written down
     ]
 

@@ -81,6 +81,8 @@ package struct ReplicaState: Sendable, Equatable {
     package var epoch: String?
     package var cursor: UInt64 = 0
     package var initialSyncCompleted = false
+    /// How far a download of everything has come that is not complete: what it brought is not covered by `cursor`.
+    var download: SyncEpoch?
     /// Milliseconds since 1970, device clock.
     package var lastSyncMilliseconds: Int64?
 

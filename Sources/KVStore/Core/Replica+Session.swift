@@ -48,7 +48,11 @@ extension Replica {
             session.needsRound || !changes.isEmpty
             || !state.initialSyncCompleted && !table.pendingKeys.isEmpty
         guard isDue else { return openStreamIfDue() }
-        if session.pass == nil, session.needsPass || state.epoch == nil { beginPass() }
+        if session.pass == nil,
+            session.needsPass || state.epoch == nil || state.download != nil
+        {
+            beginPass()
+        }
         let request =
             if let pass = session.pass {
                 SyncRequest(

@@ -14,6 +14,10 @@ extension Replica {
         var effects: [Effect] = []
         var acknowledged: [Effect] = []
         var changed: [String] = []
+        if use == .page, response.more, let download = download(with: response) {
+            // In front of what the page brings: should the daemon lose it, this shows it.
+            effects.append(updateState { $0.download = download })
+        }
         let reason: StoreChangeReason =
             session.pass?.isFirst == true ? .initialSyncChange : .serverChange
         // Records ahead of the cursor would be taken for the daemon's latest when an earlier change of their keys
@@ -56,6 +60,17 @@ extension Replica {
         let next = startRound(at: now)
         if session.inFlight == nil { effects += finishWaiters() }
         return effects + next
+    }
+
+    /// How far an unfinished download has come with a page; nil where that is noted, or where an earlier one had come
+    /// to what the daemon has lost since: that stays to be seen.
+    private func download(with page: SyncResponse) -> SyncEpoch? {
+        let place = SyncEpoch(epoch: page.epoch, end: page.cursor)
+        guard let noted = state.download else { return place }
+        guard noted.epoch != page.epoch || noted.end < page.cursor,
+            session.pass?.knows(noted) == true
+        else { return nil }
+        return SyncEpoch(epoch: page.epoch, end: max(noted.end, page.cursor))
     }
 
     /// What an answer is good for.
@@ -154,9 +169,10 @@ extension Replica {
     /// is not in the daemon's history cannot tell, and keeps what it has. One whose damaged log does not say how
     /// far it was knows only that nothing is forgotten where the horizon is 0.
     private func hasLost(_ pass: SyncSession.FullPass) -> Bool {
+        if let abandoned = pass.abandoned, !pass.knows(abandoned) { return true }
         guard let epoch = state.epoch else { return pass.horizon == 0 }
         return state.cursor >= pass.horizon ?? .max
-            || !pass.lineage.contains { $0.epoch == epoch && state.cursor <= $0.end }
+            || !pass.knows(SyncEpoch(epoch: epoch, end: state.cursor))
     }
 
     /// Marks what the daemon has taken, and deals with what it has not.
@@ -235,7 +251,7 @@ extension Replica {
         session.needsPass = false
         let settled = table.entries.values.filter { $0.mark == .settled }.map(\.record)
         session.pass = SyncSession.FullPass(
-            isFirst: !state.initialSyncCompleted,
+            isFirst: !state.initialSyncCompleted, abandoned: state.download,
             candidates: Dictionary(uniqueKeysWithValues: settled.map { ($0.key, $0.stamp) }))
     }
 
@@ -278,6 +294,7 @@ extension Replica {
                 state.epoch = pass.epoch
                 state.cursor = pass.cursor
                 state.initialSyncCompleted = true
+                state.download = nil
                 state.lastSyncMilliseconds = now.wall
             })
         return effects

@@ -192,6 +192,7 @@ extension Replica {
     mutating func forgetProgress(isStateLost: Bool) {
         state.epoch = nil
         state.cursor = 0
+        state.download = nil
         if isStateLost, table.entries.values.contains(where: { $0.mark != .provisional }) {
             state.initialSyncCompleted = true
         }

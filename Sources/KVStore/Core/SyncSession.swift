@@ -23,11 +23,18 @@ struct SyncSession: Sendable, Equatable {
         var horizon: UInt64?
         /// Whether it is the replica's first one.
         var isFirst: Bool
+        /// How far an earlier one had come that was not completed.
+        var abandoned: SyncEpoch?
         /// What the daemon had, by key.
         var seen: [String: Record] = [:]
         /// Keys that were settled when it was asked for: those that the daemon no longer has go at its
         /// end. Keys that settle later are not judged by it.
         var candidates: [String: Stamp]
+
+        /// Whether a place is in the daemon's history.
+        func knows(_ place: SyncEpoch) -> Bool {
+            lineage.contains { $0.epoch == place.epoch && place.end <= $0.end }
+        }
     }
 
     struct Waiter: Sendable, Equatable {

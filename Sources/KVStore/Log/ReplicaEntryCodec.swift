@@ -45,10 +45,17 @@ extension ReplicaEntry {
             bytes.append(littleEndian: state.offsetMilliseconds)
             bytes.append(littleEndian: state.cursor)
             bytes.append(littleEndian: state.lastSyncMilliseconds ?? .min)
-            bytes.append((state.initialSyncCompleted ? 1 : 0) | (state.epoch == nil ? 0 : 2))
+            bytes.append(
+                (state.initialSyncCompleted ? 1 : 0) | (state.epoch == nil ? 0 : 2)
+                    | (state.download == nil ? 0 : 4))
             bytes.append(littleEndian: state.home)
             bytes.append(littleEndian: state.confirmed.milliseconds)
             bytes.append(littleEndian: state.confirmed.counter)
+            if let download = state.download {
+                bytes.append(littleEndian: download.end)
+                bytes.append(littleEndian: UInt16(download.epoch.utf8.count))
+                bytes.append(contentsOf: download.epoch.utf8)
+            }
             bytes.append(contentsOf: (state.epoch ?? "").utf8)
             return LogPayload(kind: Kind.state, bytes: bytes)
         }
@@ -72,7 +79,16 @@ extension ReplicaEntry {
             guard bytes.count >= 20, let key = bytes.text(20..<bytes.count) else { return nil }
             self = .acknowledged(key: key, stamp: bytes.stamp(at: 0))
         case Kind.state:
-            guard bytes.count >= 65, let epoch = bytes.text(65..<bytes.count) else { return nil }
+            guard bytes.count >= 65 else { return nil }
+            var start = 65
+            var download: SyncEpoch?
+            if bytes[44] & 4 != 0 {
+                guard bytes.count >= 75 else { return nil }
+                start = 75 + Int(bytes.littleEndian(UInt16.self, at: 73))
+                guard start <= bytes.count, let epoch = bytes.text(75..<start) else { return nil }
+                download = SyncEpoch(epoch: epoch, end: bytes.littleEndian(UInt64.self, at: 65))
+            }
+            guard let epoch = bytes.text(start..<bytes.count) else { return nil }
             var state = ReplicaState(
                 replica: ReplicaID(rawValue: bytes.littleEndian(UInt64.self, at: 0)))
             state.clock = bytes.reading(at: 8)
@@ -84,6 +100,7 @@ extension ReplicaEntry {
             state.home = bytes.littleEndian(UInt64.self, at: 45)
             state.initialSyncCompleted = bytes[44] & 1 != 0
             state.epoch = bytes[44] & 2 != 0 ? epoch : nil
+            state.download = download
             self = .state(state)
         default: return nil
         }

@@ -17,6 +17,32 @@ struct PagedRoundTests {
         #expect(bench.replica.pendingKeys.isEmpty)
     }
 
+    @Test(
+        "what a download brought that was not completed is sent, where the daemon has lost it since"
+    )
+    func abandonedDownload() {
+        let lineage = [SyncEpoch(epoch: "e", end: 5)]
+        for lost in [true, false] {
+            var bench = ReplicaBench.joined()
+            _ = bench.handle(.synchronize(waiter: 1))
+            _ = bench.answer(epoch: "f", cursor: 9, initial: true)
+            let first = bench.answer(
+                epoch: "f", cursor: 7, initial: true, more: true, [.other("a", "1", seq: 7)],
+                horizon: 3, lineage: lineage + [SyncEpoch(epoch: "f", end: 9)])
+            #expect(first.first == "state e 0")
+            _ = bench.handle(.failed(.unreachable("restored")))
+            bench.pass(milliseconds: 60_000)
+            // It asks for everything again, also where the daemon would go on.
+            #expect(bench.handle(.woke) == ["send none 0"])
+            let end: UInt64 = lost ? 6 : 7
+            _ = bench.answer(
+                epoch: "f", cursor: end, initial: true, horizon: 3,
+                lineage: lineage + [SyncEpoch(epoch: "f", end: end)])
+            #expect((bench.request?.changes.map(\.key) == ["a"]) == lost)
+            #expect((bench.values["a"] == "1") == lost)
+        }
+    }
+
     @Test("an own record that a later page brings is reported as sent, not as received")
     func report() {
         var bench = ReplicaBench.joined()
