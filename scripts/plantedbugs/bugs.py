@@ -51,7 +51,8 @@ BUGS = [
         (REPLICA,
          "        if let former = table[key] { clock.observe(former.record.stamp) }\n", "")),
     bug("copy-keeps-id", "a copied replica goes on under the id of the one it was copied from",
-        (REPLICA, "        state.replica = newID\n", "")),
+        (REPLICA, "        state.home = home\n        state.replica = newID\n",
+         "        state.home = home\n")),
 
     # What is sent and acknowledged
     bug("newer-write-acknowledged", "an acknowledgement settles whatever the key holds by then",

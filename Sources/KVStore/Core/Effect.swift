@@ -71,7 +71,7 @@ package struct ReplicaState: Sendable, Equatable {
     package var replica: ReplicaID
     /// The identity of the storage that the replica's id was made for.
     package var home: UInt64 = 0
-    /// The greatest clock reading given out or seen.
+    /// The greatest clock reading given out or seen under this replica id.
     var clock = HybridClock.Reading()
     /// The greatest clock reading of a stamp that the daemon has.
     var confirmed = HybridClock.Reading()

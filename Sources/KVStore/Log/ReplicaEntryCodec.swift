@@ -7,8 +7,9 @@ import Foundation
 // Kind 2, acknowledged:    0 20 stamp · 20 the key
 // Kind 3, state:           0 8 replica id · 8 8 clock milliseconds · 16 4 clock counter · 20 8 offset to the daemon's
 //                          clock in milliseconds · 28 8 cursor · 36 8 last sync in milliseconds since 1970, or the
-//                          least number for never · 44 1 flags (1 first download completed, 2 epoch known) · 45 8 home ·
-//                          53 8, 61 4 milliseconds and counter of the greatest stamp that the daemon has · 65 the epoch
+//                          least number for never · 44 1 flags (1 first download completed, 2 epoch known, 4 download
+//                          under way) · 45 8 home · 53 8, 61 4 milliseconds and counter of the greatest stamp that the
+//                          daemon has · 65 with flag 4: 8 its last number, 2 bytes of its epoch, that epoch · the epoch
 //
 // A stamp: 8 milliseconds, 4 counter, 8 replica id.
 //
