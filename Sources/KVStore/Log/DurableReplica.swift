@@ -96,7 +96,14 @@ package final class DurableReplica {
                 effects = body(&replica, now)
                 try append(effects, behind: first)
             } catch {
-                try restore(session)
+                let keys = effects.compactMap(\.recordKey)
+                do throws(LogError) {
+                    try restore(session)
+                } catch {
+                    // Memory is ahead of the log until that works; then these keys are told as the log has them.
+                    changed += keys
+                    throw error
+                }
                 throw error
             }
         }
@@ -115,6 +122,7 @@ package final class DurableReplica {
         hasNews = false
         try log.catchUp(isLocked: false, visit: takeIn)
         if let unreadable { throw .damaged(unreadable) }
+        if isStale { try restore(replica.session) }
         return othersChanges() + (hasNews ? replica.startRound(at: now) : [])
     }
 
@@ -204,5 +212,9 @@ package final class DurableReplica {
 extension Effect {
     fileprivate var isOutward: Bool {
         if case .append = self { false } else { true }
+    }
+
+    fileprivate var recordKey: String? {
+        if case .append(.record(let record, _, _)) = self { record.key } else { nil }
     }
 }

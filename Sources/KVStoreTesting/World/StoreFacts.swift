@@ -26,14 +26,12 @@ struct StoreFacts {
     /// Up to where a sync has covered the daemon's history.
     var durableSequence: UInt64 = 0
 
-    /// Stamps that the daemon has refused, by key, and the limit that it named.
-    var refused: [String: [(stamp: Stamp, limit: Int64)]] = [:]
+    /// The greatest stamp of each key that the daemon has refused.
+    var refused: [String: Stamp] = [:]
 
     /// Whether the record, or what replaced it, was refused, and then stamped anew: with a lower stamp.
     func mayHaveGoneBack(_ record: Record) -> Bool {
-        (refused[record.key] ?? []).contains {
-            record.stamp <= $0.stamp && record.stamp.milliseconds > $0.limit
-        }
+        refused[record.key].map { record.stamp <= $0 } == true
     }
 
     struct Place: Hashable {

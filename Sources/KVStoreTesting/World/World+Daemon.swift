@@ -73,8 +73,8 @@ extension World {
                 + (response.rejected.isEmpty ? "" : " \(response.rejected.map(\.reason))"))
         for rejection in response.rejected where rejection.reason == SyncRejection.clock {
             guard let stamp = rejection.stamp.flatMap({ Stamp($0) }) else { continue }
-            facts[store, default: StoreFacts()].refused[rejection.key, default: []].append(
-                (stamp, rejection.limit ?? 0))
+            facts[store, default: StoreFacts()].refused.merge(
+                [rejection.key: stamp], uniquingKeysWith: max)
         }
         try checkTaken(request, into: store)
         daemon.waiting.append(
