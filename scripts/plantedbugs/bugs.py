@@ -31,7 +31,9 @@ COMPACTION = "Hub/HubLedger+Compaction.swift"
 RECOVERY = "Log/SegmentedLog+Recovery.swift"
 CLEANING = "Log/SegmentedLog+Cleaning.swift"
 LOG_SYNC = "Log/SegmentedLog+Sync.swift"
+DURABLE = "Log/DurableReplica.swift"
 
+APPEND_ALL = "        try log.append([payload])\n"
 TAKE_IN = "        let entry = Table.Entry(record: record, mark: .settled)\n"
 
 BUGS = [
@@ -68,19 +70,18 @@ BUGS = [
 
     # The first download
     bug("early-write-pending", "a write before the first download counts as a later one",
-        (REPLICA, "state.initialSyncCompleted ? .pending : .provisional", ".pending"),
-        (SYNC, "entry.mark == .provisional || entry.mark == .pending && !state"
-               ".initialSyncCompleted",
-         "entry.mark == .provisional")),
-    bug("half-ended-download", "a kill at the end of the first download makes defaults count",
-        (SYNC, "entry.mark == .provisional || entry.mark == .pending && !state"
-               ".initialSyncCompleted",
-         "entry.mark == .provisional")),
+        (REPLICA, "state.initialSyncCompleted ? .pending : .provisional", ".pending")),
 
     # Cursors and epochs
-    bug("cursor-first", "the cursor is appended before the records that it covers",
-        (SYNC, "effects += moveCursor(to: response.cursor, epoch: response.epoch, at: now)",
-         "effects = moveCursor(to: response.cursor, epoch: response.epoch, at: now) + effects")),
+    bug("cursor-first", "the cursor is written by itself before the records that it covers",
+        (DURABLE, APPEND_ALL,
+         "        let states = entries.filter { if case .state = $0 { true } else { false } }\n"
+         "        _ = payload\n"
+         "        try log.append((states + entries).map(\\.payload))\n")),
+    bug("entries-apart", "a torn write keeps the first entries of what one event leaves",
+        (DURABLE, APPEND_ALL,
+         "        _ = payload\n"
+         "        try log.append(entries.map(\\.payload))\n")),
     bug("stream-seen", "what a stream tells during a full download counts as seen in it",
         (SYNC, "        clock.confirm(record.stamp)\n        if let entry",
          "        clock.confirm(record.stamp)\n"

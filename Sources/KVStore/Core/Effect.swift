@@ -35,10 +35,10 @@ package enum Event: Sendable, Equatable {
 
 /// What is to be done, in this order.
 ///
-/// Contract: an `append` is in the log before any later effect is carried out, so nothing is told that a killed
-/// process would not know again; and it is on disk before a later `send` is carried out, so no stamp that
-/// another device may have seen is given out twice. There is at most one `send` and one `openStream`
-/// under way.
+/// Contract: all `append`s of one event are in the log, where a torn write keeps all of them or none, before another
+/// effect is carried out, so nothing is told that a killed process would not know again; and they are on disk before
+/// a `send` is carried out, so no stamp that another device may have seen is given out twice. There is at most one
+/// `send` and one `openStream` under way.
 package enum Effect: Sendable, Equatable {
     case append(ReplicaEntry)
     /// Answer with `answered` or `failed`.

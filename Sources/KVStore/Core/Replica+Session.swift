@@ -131,9 +131,7 @@ extension Replica {
             // Another process may have moved on into another epoch; the daemon ends this stream then.
             guard session.streamEpoch == state.epoch else { return [] }
             var changed: [String] = []
-            var acknowledged: [Effect] = []
-            var effects = receive(
-                record, seq: seq, changed: &changed, acknowledged: &acknowledged)
+            var effects = receive(record, seq: seq, changed: &changed).map { [$0] } ?? []
             if seq > state.cursor {
                 effects.append(
                     updateState { state in
@@ -141,7 +139,7 @@ extension Replica {
                         state.lastSyncMilliseconds = now.wall
                     })
             }
-            return effects + acknowledged + notifications(.serverChange, changed)
+            return effects + notifications(.serverChange, changed)
         }
     }
 }

@@ -12,10 +12,9 @@ extension Replica {
         learnOffset(from: response, sent: inFlight.sent, now: now)
 
         var effects: [Effect] = []
-        var acknowledged: [Effect] = []
         var changed: [String] = []
         if use == .page, response.more, let download = download(with: response) {
-            // In front of what the page brings: should the daemon lose it, this shows it.
+            // Should the daemon lose what the page brings, this shows it.
             effects.append(updateState { $0.download = download })
         }
         let reason: StoreChangeReason =
@@ -29,22 +28,20 @@ extension Replica {
             }
             // Not what comes through a stream meanwhile: that may be of a history that is lost.
             session.pass?.seen[record.key] = record
-            let acknowledgedCount = acknowledged.count
-            effects += receive(
-                record, seq: change.seq ?? 0, changed: &changed, acknowledged: &acknowledged)
-            if acknowledged.count > acknowledgedCount {
+            let received = receive(record, seq: change.seq ?? 0, changed: &changed)
+            if case .append(.acknowledged)? = received {
                 session.counts.sent += 1
             } else {
                 session.counts.received += 1
             }
+            if let received { effects.append(received) }
         }
         session.backoff.reset()
         session.lastFailure = nil
         // Only behind a cursor that covers it: should the daemon lose what it took in, the cursor shows it.
         effects += settle(
             inFlight.request, rejected: response.rejected,
-            isCovered: use == .increment && !response.more,
-            acknowledged: &acknowledged, at: now)
+            isCovered: use == .increment && !response.more, at: now)
         switch use {
         case .page:
             session.pass!.cursor = response.cursor
@@ -53,7 +50,6 @@ extension Replica {
             effects += moveCursor(to: response.cursor, epoch: response.epoch, at: now)
         case .refusals: session.needsRound = true
         }
-        effects += acknowledged
         if response.more { session.needsRound = true }
         session.isBehind = response.more
         effects += notifications(reason, changed)
@@ -118,36 +114,29 @@ extension Replica {
         return handle(.failed(error), at: now)
     }
 
-    /// Takes in a record from the daemon. What it acknowledges is to be appended behind the cursor.
+    /// Takes in a record from the daemon; returns what is to be appended, if it says something new.
     mutating func receive(
-        _ record: Record, seq: UInt64, changed: inout [String], acknowledged: inout [Effect]
-    ) -> [Effect] {
+        _ record: Record, seq: UInt64, changed: inout [String]
+    ) -> Effect? {
         clock.confirm(record.stamp)
         if let entry = table[record.key] {
-            if isProvisional(entry) {
+            if entry.mark == .provisional {
                 // What the daemon has wins over a default written before the first download; a
                 // key that was removed there does not exist there.
-                if record.content.isTombstone { return [] }
+                if record.content.isTombstone { return nil }
             } else if entry.record == record {
                 // During a pass it stays pending, and is sent and acknowledged after it.
-                guard entry.mark == .pending, session.pass == nil else { return [] }
+                guard entry.mark == .pending, session.pass == nil else { return nil }
                 table.mark(record.key, .settled)
-                acknowledged.append(.append(.acknowledged(key: record.key, stamp: record.stamp)))
-                return []
+                return .append(.acknowledged(key: record.key, stamp: record.stamp))
             } else if !record.supersedes(entry.record), !isOutOfDate(entry, seq: seq) {
-                return []
+                return nil
             }
         }
         let entry = Table.Entry(record: record, mark: .settled)
         if table.put(entry) { changed.append(record.key) }
         session.blocked[record.key] = nil
-        return [.append(Self.entry(entry))]
-    }
-
-    /// Whether an entry gives way to what the daemon has. The end of the first download makes such entries pending
-    /// and says then that it is complete; a program that was killed between the two has left only the former.
-    private func isProvisional(_ entry: Table.Entry) -> Bool {
-        entry.mark == .provisional || entry.mark == .pending && !state.initialSyncCompleted
+        return .append(Self.entry(entry))
     }
 
     /// Whether the daemon's record counts although ours has the greater stamp.
@@ -177,8 +166,7 @@ extension Replica {
 
     /// Marks what the daemon has taken, and deals with what it has not.
     private mutating func settle(
-        _ request: SyncRequest, rejected: [SyncRejection], isCovered: Bool,
-        acknowledged: inout [Effect], at now: Moment
+        _ request: SyncRequest, rejected: [SyncRejection], isCovered: Bool, at now: Moment
     ) -> [Effect] {
         var effects: [Effect] = []
         var refusals: [String: SyncRejection] = [:]
@@ -195,7 +183,7 @@ extension Replica {
                 guard isCovered else { continue }
                 table.mark(change.key, .settled)
                 session.counts.sent += 1
-                acknowledged.append(
+                effects.append(
                     .append(.acknowledged(key: change.key, stamp: entry.record.stamp)))
             case SyncRejection.clock:
                 restamped.append(change.key)
@@ -268,7 +256,7 @@ extension Replica {
         for entry in table.entries.values.sorted(by: { $0.record.stamp < $1.record.stamp }) {
             var entry = entry
             let key = entry.record.key
-            if isProvisional(entry) {
+            if entry.mark == .provisional {
                 entry.record.stamp = clock.next(now: now.wall, replica: id)
                 entry.mark = .pending
             } else if entry.mark == .settled,

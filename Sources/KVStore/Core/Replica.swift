@@ -34,11 +34,12 @@ package struct Replica: Sendable, Equatable {
         return true
     }
 
-    /// Goes on under a new id, after stamps of the present one may have been lost from the log and are out in the
-    /// world. Returns the state to be appended before anything else.
-    mutating func renew(_ newID: ReplicaID) -> ReplicaEntry {
-        state.replica = newID
-        return .state(currentState)
+    /// The same replica under a new id, after stamps of the present one may have been lost from the log and are out in
+    /// the world.
+    func renewed(_ newID: ReplicaID) -> Replica {
+        var copy = self
+        copy.state.replica = newID
+        return copy
     }
 
     /// Everything to be kept, for a new log: one entry per key, and behind them the state, whose cursor

@@ -11,7 +11,8 @@ package final class DurableReplica {
     private let log: SegmentedLog
     /// Whether the log already holds the replica's state.
     private var isIdentified = false
-    /// What was cut from the log's end may have been whole once, and known to others.
+    /// The torn write at the log's end may have been whole once, and known to others. It stays until a new id is on
+    /// disk: whoever opens the log before that needs one too.
     private var needsNewID = false
     /// An entry of a newer program: it must not be lost, so nothing is written from then on.
     private var unreadable: LogDamage?
@@ -54,12 +55,14 @@ package final class DurableReplica {
         var isIdentified = false
         var unknown: LogDamage?
         recovery = try log.open { frame in
-            guard let entry = ReplicaEntry(frame) else {
+            guard let entries = ReplicaEntry.entries(in: frame) else {
                 unknown = unknown ?? Self.unreadable(frame, in: storage)
                 return
             }
-            if case .state = entry { isIdentified = true }
-            _ = replica.replay(entry)
+            for entry in entries {
+                if case .state = entry { isIdentified = true }
+                _ = replica.replay(entry)
+            }
         }
         if let unknown { throw .damaged(unknown) }
         self.replica = replica
@@ -78,8 +81,8 @@ package final class DurableReplica {
     /// Runs a change as the only one of all processes. The effects hold no `append`: that is done.
     ///
     /// When it throws, memory is what the log says, and none of the effects may be carried out. What others
-    /// have changed is told with the next call that does not throw, and so are the first entries of the change
-    /// where they stand in the log although the write has failed.
+    /// have changed is told with the next call that does not throw, and so is the change itself where it stands in the
+    /// log although the write has failed.
     package func transact(
         at now: Moment, _ body: (inout Replica, Moment) -> [Effect]
     ) throws(LogError) -> [Effect] {
@@ -112,9 +115,14 @@ package final class DurableReplica {
 
     private func renewIfDue() throws(LogError) {
         guard needsNewID else { return }
-        let entry = replica.renew(ReplicaID(rawValue: random.next()))
-        try log.append([entry.payload])
-        (needsNewID, isIdentified) = (false, true)
+        try writeAnew(replica.renewed(ReplicaID(rawValue: random.next())))
+        needsNewID = false
+    }
+
+    private func writeAnew(_ replica: Replica) throws(LogError) {
+        _ = try log.rewrite(replica.entries.map(\.payload))
+        self.replica = replica
+        isIdentified = true
     }
 
     /// Takes in what other processes have appended.
@@ -141,13 +149,15 @@ package final class DurableReplica {
 
     /// Replays another process's entry at once: the log does not show it a second time, whatever fails next.
     private func takeIn(_ frame: LogFrame) {
-        guard unreadable == nil, let entry = ReplicaEntry(frame) else {
+        guard unreadable == nil, let entries = ReplicaEntry.entries(in: frame) else {
             unreadable = unreadable ?? Self.unreadable(frame, in: log.storage)
             return
         }
         hasNews = true
-        if case .state = entry { isIdentified = true }
-        if let key = replica.replay(entry) { changed.append(key) }
+        for entry in entries {
+            if case .state = entry { isIdentified = true }
+            if let key = replica.replay(entry) { changed.append(key) }
+        }
     }
 
     private func othersChanges() -> [Effect] {
@@ -157,17 +167,14 @@ package final class DurableReplica {
         return replica.notifications(.serverChange, changed.filter { known.insert($0).inserted })
     }
 
-    /// A first state is written by itself, as it was before the entries: a torn write keeps any number of them, and
-    /// a cursor must not be there without the records that it covers.
+    /// All in one frame: a torn write keeps all of them or none, so what an answer brings never stands in the log
+    /// without the cursor that covers it, nor a cursor without what it covers.
     private func append(_ effects: [Effect], behind first: ReplicaState?) throws(LogError) {
-        var payloads: [LogPayload] = []
-        for case .append(let entry) in effects { payloads.append(entry.payload) }
-        guard !payloads.isEmpty else { return }
-        if let first {
-            try log.append([ReplicaEntry.state(first).payload])
-            isIdentified = true
-        }
-        try log.append(payloads)
+        var entries: [ReplicaEntry] = []
+        for case .append(let entry) in effects { entries.append(entry) }
+        if let first, !entries.isEmpty { entries.insert(.state(first), at: 0) }
+        guard let payload = ReplicaEntry.payload(of: entries) else { return }
+        try log.append([payload])
         isIdentified = true
         if log.segments.count >= options.compactionSegmentCount {
             // Where this fails (a full disk) the entries stand in the log all the same, so the change has
@@ -183,7 +190,7 @@ package final class DurableReplica {
         replica.session = session
         var restored = replica.emptied()
         try log.visitAll { frame in
-            if let entry = ReplicaEntry(frame) { _ = restored.replay(entry) }
+            for entry in ReplicaEntry.entries(in: frame) ?? [] { _ = restored.replay(entry) }
         }
         replica = restored
         isStale = false
@@ -195,11 +202,9 @@ package final class DurableReplica {
         try log.exclusively(visit: takeIn) { () throws(LogError) in
             if let unreadable { throw .damaged(unreadable) }
             replica.forgetProgress(isStateLost: !isIdentified)
-            _ = replica.renew(ReplicaID(rawValue: random.next()))
-            _ = try log.rewrite(replica.entries.map(\.payload))
+            try writeAnew(replica.renewed(ReplicaID(rawValue: random.next())))
         }
         changed = []
-        isIdentified = true
     }
 
     private static func unreadable(_ frame: LogFrame, in storage: any LogStorage) -> LogDamage {

@@ -10,10 +10,10 @@ package protocol LogStorage: AnyObject, Sendable {
     /// Opens a segment for reading and writing; nil when there is no such segment.
     func open(segment: UInt64) throws(StorageFailure) -> (any LogFile)?
 
-    /// Creates a segment of `byteCount` zero bytes that starts with `header`. On return header, size
-    /// and name are on disk; when it throws there is no such segment.
+    /// Creates a segment of `byteCount` bytes that starts with `content`, and is zero behind it. On return content,
+    /// size and name are on disk; when it throws there is no such segment.
     func create(
-        segment: UInt64, header: [UInt8], byteCount: Int
+        segment: UInt64, content: [UInt8], byteCount: Int
     ) throws(StorageFailure) -> any LogFile
 
     /// Removes a segment. Processes that have it open can still read it.

@@ -11,6 +11,8 @@ import Foundation
 //                          under way) · 45 8 home · 53 8, 61 4 milliseconds and counter of the greatest stamp that the
 //                          daemon has · 65 with flag 4: 8 its last number, 2 bytes of its epoch, that epoch · the epoch
 //
+// Kind 4, several:         for each entry 0 4 bytes of its payload · 4 1 its kind · 5 its payload
+//
 // A stamp: 8 milliseconds, 4 counter, 8 replica id.
 //
 // The last entry of a key, and the last state, count: processes append only after they have read to the end.
@@ -19,8 +21,44 @@ extension ReplicaEntry {
         static let record: UInt8 = 1
         static let acknowledged: UInt8 = 2
         static let state: UInt8 = 3
+        static let several: UInt8 = 4
     }
 
+    /// Entries of which a torn write keeps all or none; nil without any.
+    static func payload(of entries: [ReplicaEntry]) -> LogPayload? {
+        guard entries.count > 1 else { return entries.first?.payload }
+        var bytes: [UInt8] = []
+        for payload in entries.lazy.map(\.payload) {
+            bytes.append(littleEndian: UInt32(payload.bytes.count))
+            bytes.append(payload.kind)
+            bytes.append(contentsOf: payload.bytes)
+        }
+        return LogPayload(kind: Kind.several, bytes: bytes)
+    }
+
+    /// The entries of a frame, in order; nil for bytes that no version of this program writes.
+    static func entries(in frame: LogFrame) -> [ReplicaEntry]? {
+        guard frame.kind == Kind.several else {
+            return ReplicaEntry(kind: frame.kind, frame.payload).map { [$0] }
+        }
+        var entries: [ReplicaEntry] = []
+        var rest = frame.payload[...]
+        while !rest.isEmpty {
+            guard rest.count >= 5 else { return nil }
+            let head = UnsafeRawBufferPointer(rebasing: rest.prefix(5))
+            let byteCount = Int(head.littleEndian(UInt32.self, at: 0))
+            rest = rest.dropFirst(5)
+            guard byteCount <= rest.count,
+                let entry = ReplicaEntry(
+                    kind: head[4], UnsafeRawBufferPointer(rebasing: rest.prefix(byteCount)))
+            else { return nil }
+            entries.append(entry)
+            rest = rest.dropFirst(byteCount)
+        }
+        return entries
+    }
+
+    /// The entry by itself.
     var payload: LogPayload {
         var bytes: [UInt8] = []
         switch self {
@@ -62,10 +100,8 @@ extension ReplicaEntry {
         }
     }
 
-    /// Nil for bytes that no version of this program writes.
-    init?(_ frame: LogFrame) {
-        let bytes = frame.payload
-        switch frame.kind {
+    private init?(kind: UInt8, _ bytes: UnsafeRawBufferPointer) {
+        switch kind {
         case Kind.record:
             guard bytes.count >= 23 else { return nil }
             let keyEnd = 23 + Int(bytes.littleEndian(UInt16.self, at: 21))

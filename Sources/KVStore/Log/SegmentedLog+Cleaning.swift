@@ -31,6 +31,7 @@ extension SegmentedLog {
     /// failed. Runs under the lock, when all frames have been read: other processes may have written since.
     func cutTornTail() throws(LogError) {
         let place = active!
+        guard place.keptTail == nil else { return }
         let next = try attempt { () throws(StorageFailure) -> Int? in
             if place.unclean == nil {
                 guard case .invalid = try place.scanner.finding(at: place.end) else { return nil }
@@ -43,6 +44,15 @@ extension SegmentedLog {
         }
         if let next { throw .damaged(damage(in: place.segment, from: place.end, to: next)) }
         active!.unclean = nil
+    }
+
+    func cutKeptTail() throws(LogError) {
+        guard let place = active, let end = place.keptTail else { return }
+        try attempt { () throws(StorageFailure) in
+            if place.end < end { try zero(place.file, from: place.end, to: end) }
+        }
+        place.scanner.refresh()
+        active!.keptTail = nil
     }
 
     /// Zeroes the bytes at `start` last. They are how other processes know that there is something to cut, so

@@ -1,5 +1,6 @@
 extension SegmentedLog {
-    /// Opens the log, visits every whole frame from the oldest on and cuts a torn tail.
+    /// Opens the log, visits every whole frame from the oldest on and cuts a torn tail, or keeps it where the owner
+    /// writes the log anew.
     ///
     /// Creates nothing: an empty directory is an empty log. On a log that is not shared the lock is held
     /// from here until `close`.
@@ -132,6 +133,7 @@ extension SegmentedLog {
         let scanner = SegmentScanner(file: file, logID: logID, segment: number)
         var end = SegmentHeader.byteCount
         var proven = end
+        var keptTail: Int?
         while true {
             let scanned = try attempt { () throws(StorageFailure) in
                 try scan(scanner, from: end) { frame in
@@ -159,8 +161,12 @@ extension SegmentedLog {
                 recovery.tornTail = LogDamage(
                     path: storage.path(segment: number), offset: end,
                     detail: "\(content - end) bytes of a write that never became whole")
-                try attempt { () throws(StorageFailure) in
-                    try zero(file, from: end, to: content)
+                if options.salvages {
+                    keptTail = content
+                } else {
+                    try attempt { () throws(StorageFailure) in
+                        try zero(file, from: end, to: content)
+                    }
                 }
                 break
             } else {
@@ -175,7 +181,7 @@ extension SegmentedLog {
         proven = isLast ? min(proven, end) : end
         active = Active(
             segment: number, file: file, scanner: scanner, end: end, synced: proven,
-            doubtfulStart: proven < end ? proven : nil)
+            doubtfulStart: proven < end ? proven : nil, keptTail: keptTail)
         if let recordedEnd { try checkEnd(end, of: number, recorded: recordedEnd, &recovery) }
     }
 

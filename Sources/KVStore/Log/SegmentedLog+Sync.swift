@@ -70,12 +70,13 @@ extension SegmentedLog {
         }
     }
 
-    /// Starts a new segment with `payloads` and removes all older ones; returns their places.
+    /// Writes the log anew: starts a new segment that holds `payloads` from the moment it exists, on disk, and removes
+    /// all older ones. Returns their places. When it throws, the new segment may be there with the older ones.
     package func rewrite(_ payloads: [LogPayload]) throws(LogError) -> [LogPosition] {
         guard !payloads.isEmpty else { return [] }
         try checkOpen()
-        try startSegment(toHold: try Self.byteCount(of: payloads))
-        let positions = try append(payloads)
+        let positions = try startSegment(
+            toHold: try Self.byteCount(of: payloads), with: payloads)
         if let first = positions.first { try removeSegments(before: first.segment) }
         return positions
     }

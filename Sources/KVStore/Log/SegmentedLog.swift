@@ -19,7 +19,8 @@ package final class SegmentedLog {
         /// Identifies a log that is made new.
         package var newLogID: UInt64
         /// Whether damage before the tail ends `open` (false) or is reported, with every
-        /// whole frame still visited (true).
+        /// whole frame still visited (true). The owner then writes the log anew, and until it has, a torn tail stays
+        /// too, for whoever opens the log next.
         package var salvages: Bool
 
         package init(
@@ -48,6 +49,8 @@ package final class SegmentedLog {
         var doubtfulStart: Int?
         /// What a write that failed may have left behind; nothing is appended before it is zero again.
         var unclean: Unclean?
+        /// Where a torn tail ends that is kept until the log is written anew, or something is appended.
+        var keptTail: Int?
     }
 
     let storage: any LogStorage
@@ -100,24 +103,32 @@ package final class SegmentedLog {
         try checkOpen()
         let byteCount = try Self.byteCount(of: payloads)
         try clean()
+        try cutKeptTail()
         if active == nil || active!.end + byteCount > active!.file.byteCount {
             try startSegment(toHold: byteCount)
         }
         guard let place = active else { return [] }
         var buffer: [UInt8] = []
-        buffer.reserveCapacity(byteCount)
-        var positions: [LogPosition] = []
-        positions.reserveCapacity(payloads.count)
-        for payload in payloads {
-            let offset = place.end + buffer.count
-            positions.append(LogPosition(segment: place.segment, offset: offset))
-            FrameFormat.append(
-                payload, to: &buffer, logID: logID, segment: place.segment, offset: offset,
-                durable: place.synced)
-        }
+        let positions = append(
+            payloads, to: &buffer, segment: place.segment, from: place.end, durable: place.synced)
         try write(buffer, to: place)
         active!.end += buffer.count
         return positions
+    }
+
+    /// Appends to `buffer` the frames that will stand from `start` on; returns where each will.
+    private func append(
+        _ payloads: [LogPayload], to buffer: inout [UInt8], segment: UInt64, from start: Int,
+        durable: Int
+    ) -> [LogPosition] {
+        let former = buffer.count
+        return payloads.map { payload in
+            let offset = start + buffer.count - former
+            FrameFormat.append(
+                payload, to: &buffer, logID: logID, segment: segment, offset: offset,
+                durable: durable)
+            return LogPosition(segment: segment, offset: offset)
+        }
     }
 
     static func byteCount(of payloads: [LogPayload]) throws(LogError) -> Int {
@@ -139,24 +150,31 @@ package final class SegmentedLog {
         }
     }
 
-    /// Ends the active segment and starts the next.
-    func startSegment(toHold byteCount: Int) throws(LogError) {
+    /// Ends the active segment and starts the next, with room for `byteCount` bytes of frames. It holds `payloads`
+    /// from the moment it exists; returns where each stands.
+    @discardableResult
+    func startSegment(
+        toHold byteCount: Int, with payloads: [LogPayload] = []
+    ) throws(LogError) -> [LogPosition] {
         try clean()
         try sync()
         let number = (segments.last ?? 0) + 1
         if logID == 0 { logID = max(1, options.newLogID) }
         let size = max(options.segmentByteCount, SegmentHeader.byteCount + byteCount)
-        let header = SegmentHeader.encode(
+        var content = SegmentHeader.encode(
             logID: logID, segment: number, segmentByteCount: size, previousEnd: active?.end ?? 0)
+        let positions = append(
+            payloads, to: &content, segment: number, from: content.count, durable: content.count)
         let file = try attempt { () throws(StorageFailure) in
-            try storage.create(segment: number, header: header, byteCount: size)
+            try storage.create(segment: number, content: content, byteCount: size)
         }
         segments.append(number)
         note(number, byteCount: size)
         active = Active(
             segment: number, file: file,
             scanner: SegmentScanner(file: file, logID: logID, segment: number),
-            end: SegmentHeader.byteCount, synced: SegmentHeader.byteCount)
+            end: content.count, synced: content.count)
+        return positions
     }
 
     func note(_ segment: UInt64, byteCount: Int) {

@@ -65,7 +65,7 @@ package final class FileLogStorage: LogStorage {
     }
 
     package func create(
-        segment: UInt64, header: [UInt8], byteCount: Int
+        segment: UInt64, content: [UInt8], byteCount: Int
     ) throws(StorageFailure) -> any LogFile {
         let temporary = Self.name(of: segment) + ".new"
         let descriptor = try Descriptor(
@@ -74,7 +74,7 @@ package final class FileLogStorage: LogStorage {
             let code = System.preallocate(descriptor.raw, byteCount: byteCount)
             if code != 0 { throw .with(code, "reserve space for", path: descriptor.path) }
             let file = try FileLogFile(descriptor)
-            try file.write(header, at: 0)
+            try file.write(content, at: 0)
             try file.sync()
             let name = Self.name(of: segment)
             guard renameat(directory.raw, temporary, directory.raw, name) == 0 else {

@@ -113,7 +113,7 @@ package final class SimulatedDisk: @unchecked Sendable {
     func byteCount(_ number: UInt64) -> Int? { segments[number]?.current.count }
 
     func create(
-        _ number: UInt64, header: [UInt8], byteCount: Int
+        _ number: UInt64, content: [UInt8], byteCount: Int
     ) throws(StorageFailure) {
         try call("create")
         let used = segments.values.reduce(0) { $0 + $1.current.count }
@@ -123,7 +123,7 @@ package final class SimulatedDisk: @unchecked Sendable {
                 operation: "reserve space for", path: path(number), code: 28,
                 message: "no space left on device", isOutOfSpace: true)
         }
-        let bytes = header + [UInt8](repeating: 0, count: byteCount - header.count)
+        let bytes = content + [UInt8](repeating: 0, count: byteCount - content.count)
         segments[number] = Content(durable: bytes, current: bytes)
     }
 

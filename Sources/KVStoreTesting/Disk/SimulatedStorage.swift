@@ -15,9 +15,9 @@ final class SimulatedStorage: LogStorage, @unchecked Sendable {
     }
 
     func create(
-        segment: UInt64, header: [UInt8], byteCount: Int
+        segment: UInt64, content: [UInt8], byteCount: Int
     ) throws(StorageFailure) -> any LogFile {
-        try disk.create(segment, header: header, byteCount: byteCount)
+        try disk.create(segment, content: content, byteCount: byteCount)
         return SimulatedFile(disk: disk, segment: segment, byteCount: byteCount)
     }
 

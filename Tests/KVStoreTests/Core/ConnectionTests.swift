@@ -32,7 +32,7 @@ struct ConnectionTests {
         _ = bench.set("a", "1")
         var change = try #require(bench.request?.changes.first)
         change.seq = 1
-        #expect(bench.handle(.stream(.change(change))) == ["state e 1", "acknowledged a"])
+        #expect(bench.handle(.stream(.change(change))) == ["acknowledged a", "state e 1"])
         #expect(bench.replica.pendingKeys == [])
         #expect(bench.answer(cursor: 1) == [])
     }
@@ -142,7 +142,7 @@ struct ConnectionTests {
         #expect(bench.answer(cursor: 0) == ["send e 0 a"])
         #expect(
             bench.answer(cursor: 1, [.other("b", "1")]) == [
-                "append b=1", "state e 1", "acknowledged a", "notify 0 b",
+                "append b=1", "acknowledged a", "state e 1", "notify 0 b",
                 "finish 1: 1 sent, 1 received, 0 pending",
                 "finish 2: 1 sent, 1 received, 0 pending",
             ])

@@ -24,7 +24,7 @@ struct FirstDownloadTests {
                 ])
         #expect(bench.values == ["theme": "dark", "new": "2", "mine": "1", "gone": "kept"])
         #expect(bench.replica.state.initialSyncCompleted)
-        #expect(bench.answer(cursor: 9) == ["state e 9", "acknowledged mine", "acknowledged gone"])
+        #expect(bench.answer(cursor: 9) == ["acknowledged mine", "acknowledged gone", "state e 9"])
     }
 
     @Test("a value that is newer than the daemon's still gives way before the first download")
@@ -115,7 +115,7 @@ struct FirstDownloadTests {
             ])
         #expect(
             bench.answer(cursor: 51) == [
-                "state e 51", "acknowledged pending", "finish 1: 1 sent, 1 received, 0 pending",
+                "acknowledged pending", "state e 51", "finish 1: 1 sent, 1 received, 0 pending",
             ])
         #expect(bench.values == ["kept": "1", "pending": "1"])
     }

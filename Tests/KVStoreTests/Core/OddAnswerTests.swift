@@ -41,7 +41,7 @@ struct OddAnswerTests {
         }
         #expect(bench.answer(rejected: rejected) == ["send e 0 a"])
         #expect(bench.replica.pendingKeys == ["a"])
-        #expect(bench.answer(cursor: 1) == ["state e 1", "acknowledged a"])
+        #expect(bench.answer(cursor: 1) == ["acknowledged a", "state e 1"])
     }
 
     @Test(

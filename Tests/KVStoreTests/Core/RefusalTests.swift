@@ -36,7 +36,7 @@ struct RefusalTests {
         #expect(mended[1].milliseconds == 1_000_000)
         #expect(
             bench.answer(cursor: 3, ahead: -1_000_000_000)
-                == ["state e 3", "acknowledged a", "acknowledged b"])
+                == ["acknowledged a", "acknowledged b", "state e 3"])
         #expect(bench.replica.pendingKeys == [])
         #expect(bench.values == ["a": "2", "b": "1"])
     }
@@ -124,7 +124,7 @@ struct RefusalTests {
         #expect(bench.replica.pendingKeys == ["a"])
         bench.pass(milliseconds: 30_000)
         #expect(bench.handle(.woke) == ["send e 0 a"])
-        #expect(bench.answer(cursor: 1) == ["state e 1", "acknowledged a"])
+        #expect(bench.answer(cursor: 1) == ["acknowledged a", "state e 1"])
     }
 
     @Test("a key refused for the quota stays, pending, and is told with reason 2; others go on")
@@ -143,7 +143,7 @@ struct RefusalTests {
         #expect(bench.handle(.synchronize(waiter: 1)) == ["send e 1 a"])
         #expect(
             bench.answer(cursor: 2) == [
-                "state e 2", "acknowledged a", "finish 1: 1 sent, 0 received, 0 pending",
+                "acknowledged a", "state e 2", "finish 1: 1 sent, 0 received, 0 pending",
             ])
     }
 

@@ -66,6 +66,34 @@ struct CopiedReplicaTests {
         #expect(try open(disk, seed: 3).replica.id == stamp.replica)
     }
 
+    @Test(
+        "a cut record's stamp is given to nothing else, also where there is no space for a while to say so"
+    )
+    func cutRecordWithoutSpace() throws {
+        let disk = MemoryDisk()
+        let first = try open(disk, seed: 1)
+        _ = try write("1", to: first)
+        let lost = try write("2", to: first)
+        let end = try #require(disk.bytes(of: 1).lastIndex { $0 != 0 })
+        disk.damage(1, at: end) { $0 ^ 1 }
+
+        for seed in UInt64(2)...3 {
+            let storage = MemoryLogStorage(disk)
+            storage.breakAll(.create, code: ENOSPC)
+            let durable = try DurableReplica(
+                storage: storage, options: DurableReplica.Options(), seed: seed)
+            #expect(durable.recovery.tornTail != nil)
+            #expect(throws: LogError.self) { try write("3", to: durable) }
+            #expect(durable.replica.records.map(\.content) == [.value(Data("1".utf8))])
+        }
+        let later = try open(disk, seed: 4)
+        let stamp = try write("4", to: later)
+        #expect(stamp.replica != lost.replica)
+        let last = try open(disk, seed: 5)
+        #expect(last.recovery.tornTail == nil)
+        #expect(last.replica.id == stamp.replica)
+    }
+
     @Test("files that were copied elsewhere have another identity, in their place always the same")
     func files() throws {
         let folder = try ScratchFolder()

@@ -46,18 +46,32 @@ struct DurableReplicaTests {
         }
     }
 
-    @Test("a first download that is torn at any byte leaves no cursor without its records")
-    func tornFirstDownload() throws {
-        for byteCount in 0...200 {
-            let disk = MemoryDisk()
-            let storage = MemoryLogStorage(disk)
-            let durable = try open(storage)
-            // The first write says who the replica is, the second what it has downloaded.
-            storage.aim(.kill(after: byteCount), at: .write, number: 2)
-            #expect(throws: LogError.self) { try attach(durable) }
-            let again = try open(MemoryLogStorage(disk), seed: 2)
-            if again.replica.state.cursor == 3 { #expect(values(again) == ["theirs": "1"]) }
+    @Test("an answer that is torn at any byte leaves neither its records nor its cursor")
+    func tornAnswer() throws {
+        let whole = MemoryDisk()
+        let durable = try open(MemoryLogStorage(whole))
+        try attach(durable)
+        try set(durable, "a", "1")
+        let before = durable.replica
+        let start = try #require(whole.bytes(of: 1).lastIndex { $0 != 0 }) / 8 * 8 + 8
+        _ = try durable.transact(at: now) { replica, now in
+            replica.handle(
+                .answered(
+                    SyncResponse(
+                        epoch: "e", cursor: 6, serverTime: now.wall, initial: false, more: false,
+                        changes: [.other("theirs", "2"), .other("b", "1")])), at: now)
         }
+        let end = try #require(whole.bytes(of: 1).lastIndex { $0 != 0 })
+        #expect(end > start)
+        for cut in start..<end {
+            let disk = whole.copy()
+            for offset in cut...end { disk.damage(1, at: offset) { _ in 0 } }
+            let again = try open(MemoryLogStorage(disk), seed: 2)
+            #expect(again.recovery.damage.isEmpty)
+            #expect(again.replica.table == before.table, "cut at \(cut)")
+            #expect(again.replica.state.cursor == 3, "cut at \(cut)")
+        }
+        #expect(try open(MemoryLogStorage(whole)).replica.table == durable.replica.table)
     }
 
     @Test("opened again it knows its id, its state, its keys and what is to be sent")

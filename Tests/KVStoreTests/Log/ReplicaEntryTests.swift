@@ -35,20 +35,44 @@ struct ReplicaEntryTests {
         ]
     }
 
-    private func read(_ payload: LogPayload, _ bytes: some Collection<UInt8>) -> ReplicaEntry? {
+    private func read(_ kind: UInt8, _ bytes: some Collection<UInt8>) -> [ReplicaEntry]? {
         Array(bytes).withUnsafeBytes { bytes in
-            ReplicaEntry(
-                LogFrame(
-                    position: LogPosition(segment: 1, offset: 64), kind: payload.kind,
-                    payload: bytes, durable: 0))
+            ReplicaEntry.entries(
+                in: LogFrame(
+                    position: LogPosition(segment: 1, offset: 64), kind: kind, payload: bytes,
+                    durable: 0))
         }
     }
 
     @Test("every entry reads back as it was written")
     func roundTrip() {
         for entry in Self.entries {
-            #expect(read(entry.payload, entry.payload.bytes) == entry)
+            #expect(read(entry.payload.kind, entry.payload.bytes) == [entry])
         }
+    }
+
+    @Test("several entries read back from one frame in their order")
+    func several() throws {
+        let payload = try #require(ReplicaEntry.payload(of: Self.entries))
+        #expect(read(payload.kind, payload.bytes) == Self.entries)
+        #expect(ReplicaEntry.payload(of: []) == nil)
+        #expect(ReplicaEntry.payload(of: [Self.entries[0]]) == Self.entries[0].payload)
+    }
+
+    @Test("several entries that are cut short, or of which one is unknown, are none")
+    func cutSeveral() throws {
+        let payload = try #require(ReplicaEntry.payload(of: Self.entries))
+        var ends: Set<Int> = [0]
+        for entry in Self.entries { ends.insert(ends.max()! + 5 + entry.payload.bytes.count) }
+        for count in 0..<payload.bytes.count where !ends.contains(count) {
+            #expect(read(payload.kind, payload.bytes.prefix(count)) == nil, "\(count) bytes")
+        }
+        var unknown = payload.bytes
+        unknown[4] = 9
+        #expect(read(payload.kind, unknown) == nil)
+        var nested = payload.bytes
+        nested[4] = payload.kind
+        #expect(read(payload.kind, nested) == nil)
     }
 
     @Test("bytes that end too early are another entry or none, and never stop the program")
@@ -56,7 +80,7 @@ struct ReplicaEntryTests {
         for entry in Self.entries {
             let payload = entry.payload
             for count in 0..<payload.bytes.count {
-                #expect(read(payload, payload.bytes.prefix(count)) != entry)
+                #expect(read(payload.kind, payload.bytes.prefix(count)) != [entry])
             }
         }
     }

@@ -78,10 +78,10 @@ final class MemoryLogStorage: LogStorage {
     }
 
     func create(
-        segment: UInt64, header: [UInt8], byteCount: Int
+        segment: UInt64, content: [UInt8], byteCount: Int
     ) throws(StorageFailure) -> any LogFile {
         try check(.create)
-        let bytes = header + [UInt8](repeating: 0, count: byteCount - header.count)
+        let bytes = content + [UInt8](repeating: 0, count: byteCount - content.count)
         precondition(!disk.segments.contains(segment), "a segment must not be written over")
         disk.put(bytes, segment: segment)
         return MemoryLogFile(

@@ -31,7 +31,7 @@ final class FaultyStorage: LogStorage {
     }
 
     func create(
-        segment: UInt64, header: [UInt8], byteCount: Int
+        segment: UInt64, content: [UInt8], byteCount: Int
     ) throws(StorageFailure) -> any LogFile {
         if state.withLock({ $0.isFull }) {
             throw StorageFailure(
@@ -39,7 +39,7 @@ final class FaultyStorage: LogStorage {
                 message: "No space left on device", isOutOfSpace: true)
         }
         return FaultyFile(
-            try base.create(segment: segment, header: header, byteCount: byteCount), self)
+            try base.create(segment: segment, content: content, byteCount: byteCount), self)
     }
 
     func remove(segment: UInt64) throws(StorageFailure) { try base.remove(segment: segment) }

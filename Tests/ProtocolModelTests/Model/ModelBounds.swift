@@ -11,8 +11,6 @@ struct ModelBounds: Sendable, CustomTestStringConvertible {
     var faults = 0
     /// Programs killed and started again.
     var crashes = 0
-    /// Whether a crash may also leave the log with only the first of the entries of one event.
-    var tearsEvents = true
     /// Tombstones that the daemon forgets.
     var forgettings = 0
     /// Whether a device keeps a live stream; otherwise it asks when there is something new.

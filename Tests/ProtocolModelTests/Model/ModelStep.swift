@@ -19,8 +19,6 @@ enum ModelStep: Sendable, Equatable {
     case streamBreaks(Int)
     /// The program is killed and started again; what it had sent is lost, or arrives some time.
     case crash(Int, requestSurvives: Bool)
-    /// The program is killed in a step, when the log holds this many of its entries.
-    case crashDuring(Int, DeviceStep, keeping: Int)
     case tombstoneIsForgotten(key: Int)
 
     /// Whether the step belongs to the normal course of events and comes by itself.

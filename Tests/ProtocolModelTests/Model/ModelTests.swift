@@ -62,16 +62,4 @@ struct ModelTests {
                 + "\(search.restCount) at rest, \(search.terminalCount) terminal, "
                 + "depth \(search.greatestDepth), \(time)")
     }
-
-    /// The entries of the event that completes the first download make defaults pending, and then
-    /// say that it is complete. A log that was cut between them starts with defaults that must not
-    /// count as writes.
-    @Test("a first download whose entries are torn apart leaves its defaults provisional")
-    func tornFirstDownload() throws {
-        var search = ModelSearch()
-        try search.run(
-            ModelBounds(
-                name: "2 writes, a fresh install, a torn event", writes: 2, crashes: 1,
-                isFresh: [false, true], isPopulated: true))
-    }
 }

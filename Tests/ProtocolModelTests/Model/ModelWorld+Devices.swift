@@ -155,14 +155,4 @@ extension ModelWorld {
         }
         try attach(index)
     }
-
-    /// Kills the program in a step, when only the first entries of it are in the log.
-    mutating func crash(_ index: Int, during step: DeviceStep, keeping count: Int) throws {
-        var rest = count
-        for case .append(let entry) in perform(step, by: index) where rest > 0 {
-            try append(entry, by: index)
-            rest -= 1
-        }
-        try restart(index)
-    }
 }

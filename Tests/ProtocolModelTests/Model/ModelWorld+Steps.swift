@@ -64,15 +64,6 @@ extension ModelWorld {
             if crashesLeft > 0 {
                 steps.append(.crash(index, requestSurvives: false))
                 if isSent { steps.append(.crash(index, requestSurvives: true)) }
-                for step in bounds.tearsEvents ? deviceSteps(index) : [] {
-                    var copy = self
-                    let count = copy.perform(step, by: index).count { effect in
-                        if case .append = effect { true } else { false }
-                    }
-                    for kept in 0..<count {
-                        steps.append(.crashDuring(index, step, keeping: kept))
-                    }
-                }
             }
         }
         if forgettingsLeft > 0 {
@@ -114,8 +105,6 @@ extension ModelWorld {
         case .crash(let index, let requestSurvives):
             if requestSurvives { leaveRequest(index) }
             try restart(index)
-        case .crashDuring(let index, let step, let kept):
-            try crash(index, during: step, keeping: kept)
         case .tombstoneIsForgotten(let key): forget(key)
         }
     }

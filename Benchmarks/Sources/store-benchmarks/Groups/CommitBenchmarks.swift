@@ -60,7 +60,7 @@ enum CommitBenchmarks {
             if file == nil || place + block.count > file!.byteCount {
                 segment += 1
                 if segment > 1 { try storage.remove(segment: segment - 1) }
-                file = try storage.create(segment: segment, header: [0], byteCount: 16 << 20)
+                file = try storage.create(segment: segment, content: [0], byteCount: 16 << 20)
                 place = block.count
             }
             return try nanoseconds {

@@ -31,10 +31,10 @@ final class ProcessStorage: LogStorage {
     }
 
     func create(
-        segment: UInt64, header: [UInt8], byteCount: Int
+        segment: UInt64, content: [UInt8], byteCount: Int
     ) throws(StorageFailure) -> any LogFile {
         let file = try call { () throws(StorageFailure) in
-            try base.create(segment: segment, header: header, byteCount: byteCount)
+            try base.create(segment: segment, content: content, byteCount: byteCount)
         }
         disk.written(by: life)
         return ProcessFile(disk: disk, base: file, life: life)
