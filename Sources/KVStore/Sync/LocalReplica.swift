@@ -8,6 +8,7 @@ package final class LocalReplica: Sendable {
     private struct State {
         let durable: DurableReplica
         var isFlushScheduled = false
+        var isLookScheduled = false
         var isClosed = false
         var connection = StoreStatus.Connection.local
     }
@@ -85,6 +86,7 @@ package final class LocalReplica: Sendable {
             do throws(LogError) {
                 for effect in try state.durable.transact(at: runtime.now(), body) { outlet(effect) }
             } catch {
+                lookLater(&state, after: error)
                 throw StoreError(error, operation: operation)
             }
             let connection = state.durable.replica.status.connection
@@ -103,8 +105,19 @@ package final class LocalReplica: Sendable {
             do throws(LogError) {
                 for effect in try state.durable.catchUp(at: runtime.now()) { outlet(effect) }
             } catch {
+                lookLater(&state, after: error)
                 throw StoreError(error, operation: "read")
             }
+        }
+    }
+
+    /// More may stand in the log than was read: others' entries, and a write that failed only after it had arrived.
+    private func lookLater(_ state: inout State, after error: LogError) {
+        guard case .storage = error, !state.isLookScheduled else { return }
+        state.isLookScheduled = true
+        runtime.after(Backoff.greatestMilliseconds) { [weak self] in
+            self?.state.withLock { $0.isLookScheduled = false }
+            try? self?.catchUp()
         }
     }
 

@@ -10,6 +10,7 @@ struct SimulatedProcess {
     var requestID: UInt64?
     var streamID: UInt64?
     var wakeID: UInt64 = 0
+    var isLookDue = false
     var isFlushDue = false
 }
 
@@ -34,6 +35,8 @@ struct SimulatedDevice {
     var flushed: [String: Record] = [:]
     /// Whether bytes of its disk have been changed from outside.
     var wasDamaged = false
+    /// Whether its replica has once completed the first download.
+    var hasDownloaded = false
     /// How often its folder was replaced by another.
     var replacementCount = 0
 
@@ -41,6 +44,7 @@ struct SimulatedDevice {
     mutating func wasReplaced() {
         mustHave = []
         flushed = [:]
+        hasDownloaded = false
         replacementCount += 1
     }
 }

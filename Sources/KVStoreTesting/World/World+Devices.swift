@@ -63,7 +63,12 @@ extension World {
         var early: [String: Record.Content] = [:]
         let isWritten = try transact(address) { replica, now in
             if !replica.initialSyncCompleted {
-                early = replica.visibleContents.filter { replica.pendingKeys.contains($0.key) }
+                // Damage may have taken the word that the download is complete, and left later writes.
+                let device = devices[address.device]
+                let keys =
+                    device.hasDownloaded || device.wasDamaged
+                    ? replica.provisionalKeys : replica.pendingKeys
+                early = replica.visibleContents.filter { keys.contains($0.key) }
             }
             return replica.handle(event, at: now)
         } wrote: { _ in
@@ -102,10 +107,16 @@ extension World {
             effects = try process.durable.transact(at: moment(of: address.device), body)
         } catch {
             note("append failed", "\(name(address)) \(error)")
-            if livesThrough(error, of: devices[address.device].disk) { return false }
+            if livesThrough(error, of: devices[address.device].disk) {
+                lookLater(address)
+                return false
+            }
             devices[address.device].mustHave = before.firmRecords
             ended(address.device, address.process)
             return false
+        }
+        if process.durable.replica.initialSyncCompleted {
+            devices[address.device].hasDownloaded = true
         }
         wrote(&devices[address.device].processes[address.process]!)
         try carryOut(effects, at: address)
@@ -122,17 +133,33 @@ extension World {
     private func othersCatchUp(beside address: ProcessAddress) throws(Violation) {
         for (index, other) in devices[address.device].processes.enumerated() {
             guard let other, index != address.process, isHealing || isLikely(70) else { continue }
-            let neighbour = ProcessAddress(
-                device: address.device, process: index, incarnation: other.incarnation)
-            do throws(LogError) {
-                let effects = try other.durable.catchUp(at: moment(of: address.device))
-                try carryOutChecked(effects, at: neighbour)
-            } catch {
-                note("catch up failed", "\(name(neighbour)) \(error)")
-                if livesThrough(error, of: devices[address.device].disk) { continue }
-                ended(neighbour.device, neighbour.process)
+            try catchUp(
+                ProcessAddress(
+                    device: address.device, process: index, incarnation: other.incarnation))
+        }
+    }
+
+    /// A program looks for what has been appended.
+    func catchUp(_ address: ProcessAddress) throws(Violation) {
+        guard let process = self[address] else { return }
+        do throws(LogError) {
+            let effects = try process.durable.catchUp(at: moment(of: address.device))
+            try carryOutChecked(effects, at: address)
+        } catch {
+            note("catch up failed", "\(name(address)) \(error)")
+            if livesThrough(error, of: devices[address.device].disk) {
+                lookLater(address)
+            } else {
+                ended(address.device, address.process)
             }
         }
+    }
+
+    /// As the product does it where what stands in the log may be more than what was read.
+    private func lookLater(_ address: ProcessAddress) {
+        guard self[address]?.isLookDue == false else { return }
+        self[address]?.isLookDue = true
+        queue.add(.catchUp(address), at: time + Backoff.greatestMilliseconds)
     }
 
     private func carryOutChecked(

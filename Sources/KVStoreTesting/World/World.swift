@@ -11,6 +11,7 @@ package final class World {
         case startDaemon
         case wake(ProcessAddress, id: UInt64)
         case retell(ProcessAddress, Event)
+        case catchUp(ProcessAddress)
         case flush(ProcessAddress)
         case request(ProcessAddress, id: UInt64, SyncRequest, sent: Int64)
         case answer(
@@ -116,6 +117,9 @@ package final class World {
             guard self[address]?.wakeID == id else { return }
             try tell(address, .woke)
         case .retell(let address, let event): try tell(address, event)
+        case .catchUp(let address):
+            self[address]?.isLookDue = false
+            try catchUp(address)
         case .flush(let address): try flush(address)
         case .request(let address, let id, let request, let sent):
             guard sent >= oldestMessageTime else { return }

@@ -74,6 +74,25 @@ struct DurableReplicaTests {
         #expect(try open(MemoryLogStorage(whole)).replica.table == durable.replica.table)
     }
 
+    @Test("damage to the end of the first download leaves what was written after it to be sent")
+    func damagedFirstDownload() throws {
+        let disk = MemoryDisk()
+        let durable = try open(MemoryLogStorage(disk))
+        try set(durable, "theirs", "a default")
+        let start = try #require(disk.bytes(of: 1).lastIndex { $0 != 0 }) / 8 * 8 + 8
+        try attach(durable)
+        try set(durable, "theirs", "2")
+        // What the answer left is one frame.
+        disk.damage(1, at: start + 20) { ~$0 }
+        let again = try open(MemoryLogStorage(disk), seed: 2)
+        #expect(again.recovery.damage.count == 1)
+        #expect(!again.replica.initialSyncCompleted)
+        #expect(values(again) == ["theirs": "2"])
+        try attach(again)
+        #expect(values(again) == ["theirs": "2"])
+        #expect(again.replica.pendingKeys == ["theirs"])
+    }
+
     @Test("opened again it knows its id, its state, its keys and what is to be sent")
     func reopen() throws {
         let disk = MemoryDisk()

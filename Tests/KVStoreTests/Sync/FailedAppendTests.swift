@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 import Testing
 
@@ -10,16 +11,31 @@ struct FailedAppendTests {
         let storage = MemoryLogStorage(MemoryDisk())
         private let time = Mutex<Int64>(1_000)
         private let effects = Mutex<[Effect]>([])
+        private let looks = Mutex<[StoreRuntime.Body]>([])
 
         func open() throws -> LocalReplica {
             var runtime = StoreRuntime.system
             runtime.now = { [self] in
                 Moment(wall: 1_000_000, monotonic: time.withLock { $0 })
             }
-            runtime.after = { _, _ in }
+            runtime.after = { [self] milliseconds, body in
+                if milliseconds == Backoff.greatestMilliseconds {
+                    looks.withLock { $0.append(body) }
+                }
+            }
             return try LocalReplica(
                 storage: storage, options: DurableReplica.Options(), runtime: runtime
             ) { [self] effect in effects.withLock { $0.append(effect) } }
+        }
+
+        /// Lets the time pass until it looks again; returns how many times that was due.
+        func lookAgain() -> Int {
+            let due = looks.withLock { looks in
+                defer { looks = [] }
+                return looks
+            }
+            for look in due { look() }
+            return due.count
         }
 
         func pass(milliseconds: Int64) { time.withLock { $0 += milliseconds } }
@@ -78,6 +94,42 @@ struct FailedAppendTests {
         device.pass(milliseconds: 60_000)
         #expect(replica.tell(.woke) == nil)
         #expect(device.newEffects() == ["send e 1"])
+    }
+
+    @Test("a write that failed only after it had arrived is told and sent after a while")
+    func arrived() throws {
+        let device = Device()
+        let replica = try device.open()
+        try replica.handle(.attached(isLive: true))
+        #expect(replica.tell(.answered(answer)) == nil)
+        _ = device.newEffects()
+        device.storage.aim(.tear(10_000), at: .write)
+        #expect(throws: StoreError.self) {
+            try replica.write(.value(Data("1".utf8)), forKey: "k")
+        }
+        #expect(device.newEffects() == [])
+        #expect(device.lookAgain() == 1)
+        #expect(device.newEffects() == ["notify [\"k\"]", "send e 1"])
+        #expect(device.lookAgain() == 0)
+    }
+
+    @Test("what another program wrote is told after a while where looking for it failed")
+    func unseen() throws {
+        let device = Device()
+        let replica = try device.open()
+        let other = try LocalReplica(
+            storage: MemoryLogStorage(device.storage.disk), options: DurableReplica.Options(),
+            runtime: .system, outlet: { _ in })
+        try other.write(.value(Data("1".utf8)), forKey: "k")
+        device.storage.breakAll(.segments, code: 24)
+        #expect(throws: StoreError.self) { try replica.catchUp() }
+        #expect(throws: StoreError.self) { try replica.catchUp() }
+        #expect(device.lookAgain() == 1)
+        device.storage.heal()
+        #expect(device.newEffects() == [])
+        #expect(device.lookAgain() == 1)
+        #expect(device.newEffects() == ["notify [\"k\"]"])
+        #expect(device.lookAgain() == 0)
     }
 
     @Test("an event that cannot be told at all is given back, and told later")
