@@ -18,7 +18,7 @@ public struct StoreChange: Sendable, Equatable {
     }
 }
 
-/// What an awaited `synchronize` did.
+/// What was sent and received while a `synchronize` was awaited.
 public struct SyncReport: Sendable, Equatable {
     /// Keys sent to the daemon and taken by it.
     public var sentKeyCount: Int

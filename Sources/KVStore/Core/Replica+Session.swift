@@ -10,7 +10,7 @@ extension Replica {
             guard session.isAttached else {
                 return [.finish(waiter: waiter, .failed(.unreachable("no account is joined")))]
             }
-            session.waiters.append(SyncSession.Waiter(id: waiter))
+            session.waiters.append(SyncSession.Waiter(id: waiter, start: session.counts))
             session.needsRound = true
             session.retryAt = nil
             session.blocked = [:]
@@ -65,9 +65,7 @@ extension Replica {
             }
         session.inFlight = SyncSession.InFlight(request: request, sent: now)
         session.needsRound = false
-        for index in session.waiters.indices where session.waiters[index].counts == nil {
-            session.waiters[index].counts = session.counts
-        }
+        for index in session.waiters.indices { session.waiters[index].isServed = true }
         return [.send(request)]
     }
 

@@ -316,16 +316,15 @@ extension Replica {
     }
 
     private mutating func finishWaiters() -> [Effect] {
-        let done = session.waiters.filter { $0.counts != nil }
-        session.waiters.removeAll { $0.counts != nil }
+        let done = session.waiters.filter(\.isServed)
+        session.waiters.removeAll(where: \.isServed)
         return done.map { waiter in
-            let start = waiter.counts ?? SyncSession.Counts()
-            return .finish(
+            .finish(
                 waiter: waiter.id,
                 .synchronized(
                     SyncReport(
-                        sentKeyCount: session.counts.sent - start.sent,
-                        receivedKeyCount: session.counts.received - start.received,
+                        sentKeyCount: session.counts.sent - waiter.start.sent,
+                        receivedKeyCount: session.counts.received - waiter.start.received,
                         pendingKeyCount: table.pendingKeys.count)))
         }
     }

@@ -39,8 +39,10 @@ struct SyncSession: Sendable, Equatable {
 
     struct Waiter: Sendable, Equatable {
         var id: UInt64
-        /// Set when a round that began after the wait has started.
-        var counts: Counts?
+        /// What had been done when the wait began. A round under way then adds to the report too.
+        var start: Counts
+        /// Whether a round has started since.
+        var isServed = false
     }
 
     struct Counts: Sendable, Equatable {

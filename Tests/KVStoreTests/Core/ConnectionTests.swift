@@ -148,6 +148,15 @@ struct ConnectionTests {
             ])
     }
 
+    @Test("one who waits is told of what was on its way already, too")
+    func underWay() {
+        var bench = ReplicaBench.joined()
+        #expect(bench.set("a", "1") == ["append a=1 pending", "send e 0 a"])
+        #expect(bench.handle(.synchronize(waiter: 1)) == [])
+        #expect(bench.answer(cursor: 1) == ["acknowledged a", "state e 1", "send e 1"])
+        #expect(bench.answer(cursor: 1) == ["finish 1: 1 sent, 0 received, 0 pending"])
+    }
+
     @Test("all who wait are told of a failure at once, also who came during the flight")
     func failedWaiters() {
         var bench = ReplicaBench.joined()

@@ -53,7 +53,7 @@ struct PagedRoundTests {
         _ = bench.handle(.synchronize(waiter: 2))
         _ = bench.answer(cursor: 1, more: true, [.other("b", "1", seq: 1)])
         #expect(
-            bench.answer(cursor: 2, [own]).contains("finish 2: 1 sent, 0 received, 0 pending"))
+            bench.answer(cursor: 2, [own]).contains("finish 2: 1 sent, 1 received, 0 pending"))
     }
 
     @Test("a greater stamp is told with its page, and at once where its page has been told")

@@ -189,7 +189,7 @@ private struct DigestWriter {
         state.mix(stream | UInt64(session.clockRefusals) << 8 | UInt64(session.waiters.count) << 16)
         flags(
             session.isAttached, session.needsPass, session.needsRound, session.retryAt != nil,
-            session.inFlight?.isOvertaken == true, session.waiters.contains { $0.counts != nil },
+            session.inFlight?.isOvertaken == true, session.waiters.contains(where: \.isServed),
             session.isBehind)
         // While its answer is under way the request is known only here.
         if let inFlight = session.inFlight { request(inFlight.request) }
