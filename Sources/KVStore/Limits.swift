@@ -53,6 +53,7 @@ package enum WireLimits {
     /// What a request or an answer carries before it is split.
     package static let page = PageLimits(byteCount: 1_500_000, recordCount: 1_000)
     package static let storeNameByteCount = 128
+    package static let epochByteCount = 128
     /// Milliseconds that a stamp may lie in the daemon's future.
     package static let futureMilliseconds: Int64 = 60_000
     package static let propertyListDepth = 128

@@ -29,6 +29,8 @@ struct WorldTests {
         8_020_570,  // a dropped key's mark was sent, under the stamp of another's value
         9_015_806, 9_205_309,  // a page of an unfinished download was taken for covered
         11_076_314, 13_018_616,  // a tail was cut before the new id was on disk: a stamp twice
+        20_033_727, 20_045_212,  // what a failed write left was told and not sent
+        20_000_734,  // pending keys gave way after damage to the end of the first download
         11_091_989, 11_092_099,  // after a write and its undoing failed, a key was not told
         4_033_508,  // the world took a removal for forgotten that could not be written down
     ]

@@ -118,10 +118,7 @@ BUGS = [
         (COMPACTION, "guard stores[id]?.places[key] == frame.position else",
          "guard stores[id]?.places[key] == nil else")),
     bug("compaction-unsynced", "old segments are removed before their successor is on disk",
-        (COMPACTION, "log.isDurable(before: $0.end) } ?? false", "$0.end <= log.end } ?? false"),
-        (LOG_SYNC,
-         "        try sync()\n        while let oldest",
-         "        while let oldest")),
+        (COMPACTION, "log.isDurable(before: $0.end) } ?? false", "$0.end <= log.end } ?? false")),
 
     # Counters and notifications
     bug("quota-drift", "a replaced value is not taken off the quota's counters",

@@ -4,8 +4,12 @@ extension Replica {
         guard let inFlight = session.inFlight else { return [] }
         session.inFlight = nil
         let use: AnswerUse
+        // Records ahead of the cursor would be taken for the daemon's latest when an earlier change of their keys
+        // comes late; the next round brings them.
+        var changes: [(record: Record, seq: UInt64)] = []
         do throws(SyncTransportError) {
             use = try self.use(of: response, to: inFlight)
+            if use != .refusals { changes = try Self.records(of: response) }
         } catch {
             return fail(inFlight, error, at: now)
         }
@@ -19,16 +23,10 @@ extension Replica {
         }
         let reason: StoreChangeReason =
             session.pass?.isFirst == true ? .initialSyncChange : .serverChange
-        // Records ahead of the cursor would be taken for the daemon's latest when an earlier change of their keys
-        // comes late; the next round brings them.
-        for change in use == .refusals ? [] : response.changes {
-            guard let record = change.record, KeyProfile.standard.allows(record.key) else {
-                return effects + notifications(reason, changed)
-                    + fail(inFlight, .malformed("a change without key or stamp"), at: now)
-            }
+        for (record, seq) in changes {
             // Not what comes through a stream meanwhile: that may be of a history that is lost.
             session.pass?.seen[record.key] = record
-            let received = receive(record, seq: change.seq ?? 0, changed: &changed)
+            let received = receive(record, seq: seq, changed: &changed)
             if case .append(.acknowledged)? = received {
                 session.counts.sent += 1
             } else {
@@ -38,7 +36,7 @@ extension Replica {
         }
         session.backoff.reset()
         session.lastFailure = nil
-        // Only behind a cursor that covers it: should the daemon lose what it took in, the cursor shows it.
+        // Only together with a cursor that covers it: should the daemon lose what it took in, the cursor shows it.
         effects += settle(
             inFlight.request, rejected: response.rejected,
             isCovered: use == .increment && !response.more, at: now)
@@ -69,6 +67,20 @@ extension Replica {
         return SyncEpoch(epoch: page.epoch, end: max(noted.end, page.cursor))
     }
 
+    private static func records(
+        of response: SyncResponse
+    ) throws(SyncTransportError) -> [(record: Record, seq: UInt64)] {
+        var records: [(record: Record, seq: UInt64)] = []
+        records.reserveCapacity(response.changes.count)
+        for change in response.changes {
+            guard let record = change.record, KeyProfile.standard.allows(record.key) else {
+                throw .malformed("a change without key or stamp")
+            }
+            records.append((record, change.seq ?? 0))
+        }
+        return records
+    }
+
     /// What an answer is good for.
     private enum AnswerUse {
         /// A page of a full download.
@@ -83,6 +95,9 @@ extension Replica {
         of response: SyncResponse, to inFlight: SyncSession.InFlight
     ) throws(SyncTransportError) -> AnswerUse {
         let request = inFlight.request
+        guard response.epoch.utf8.count <= WireLimits.epochByteCount else {
+            throw .malformed("an epoch of more than \(WireLimits.epochByteCount) bytes")
+        }
         if response.more, response.changes.isEmpty, response.cursor <= request.since {
             throw .malformed("more to come, and no step towards it")
         }

@@ -189,12 +189,15 @@ extension Replica {
     /// After entries may have been lost: the next round trip downloads everything. Pending keys stay and are
     /// sent; what the daemon no longer has goes, as it does below the horizon.
     ///
-    /// Where the state itself is lost, a record that was not provisional shows that the first download was complete.
+    /// Where the state is lost, or the last one is, the records show whether the first download was complete: before
+    /// that all that was written is provisional.
     mutating func forgetProgress(isStateLost: Bool) {
         state.epoch = nil
         state.cursor = 0
         state.download = nil
-        if isStateLost, table.entries.values.contains(where: { $0.mark != .provisional }) {
+        if table.entries.values.contains(where: {
+            $0.mark == .pending || isStateLost && $0.mark == .settled
+        }) {
             state.initialSyncCompleted = true
         }
     }

@@ -16,8 +16,9 @@ package final class DurableReplica {
     private var needsNewID = false
     /// An entry of a newer program: it must not be lost, so nothing is written from then on.
     private var unreadable: LogDamage?
-    /// Keys that other processes have changed and nobody has been told of.
+    /// Keys whose change nobody has been told of: other processes', and own ones of a write that could not be undone.
     private var changed: [String] = []
+    /// Whether others have appended since a round was last begun for it.
     private var hasNews = false
     /// Whether memory may hold what the log does not.
     private var isStale = false
@@ -73,7 +74,7 @@ package final class DurableReplica {
             try startOver()
         } else if recovery.tornTail != nil {
             needsNewID = true
-            // Where this fails the next change begins with it.
+            // Where this fails the next change begins with it; reading goes on.
             try? log.exclusively(visit: takeIn) { () throws(LogError) in try renewIfDue() }
         }
     }
@@ -90,13 +91,15 @@ package final class DurableReplica {
         try log.exclusively(visit: takeIn) { () throws(LogError) in
             if let unreadable { throw .damaged(unreadable) }
             if isStale { try restore(replica.session) }
-            try renewIfDue()
+            var obstacle: LogError?
+            do throws(LogError) { try renewIfDue() } catch { obstacle = error }
             let session = replica.session
             do throws(LogError) {
                 let newID = ReplicaID(rawValue: random.next())
                 let isNew = replica.settle(in: log.storage.identity, newID: newID)
                 let first = isNew || !isIdentified ? replica.currentState : nil
                 effects = body(&replica, now)
+                if let obstacle, !effects.allSatisfy(\.isOutward) { throw obstacle }
                 try append(effects, behind: first)
             } catch {
                 let keys = effects.compactMap(\.recordKey)
@@ -114,23 +117,31 @@ package final class DurableReplica {
     }
 
     private func renewIfDue() throws(LogError) {
+        if let unreadable { throw .damaged(unreadable) }
         guard needsNewID else { return }
-        try writeAnew(replica.renewed(ReplicaID(rawValue: random.next())))
+        var renewed = replica.renewed(ReplicaID(rawValue: random.next()))
+        // No key is written before a first state: what is torn was once whole.
+        if !isIdentified { renewed.forgetProgress(isStateLost: true) }
+        try writeAnew(renewed)
         needsNewID = false
     }
 
     private func writeAnew(_ replica: Replica) throws(LogError) {
-        _ = try log.rewrite(replica.entries.map(\.payload))
+        try log.rewrite(replica.entries.map(\.payload))
         self.replica = replica
         isIdentified = true
     }
 
     /// Takes in what other processes have appended.
     package func catchUp(at now: Moment) throws(LogError) -> [Effect] {
-        hasNews = false
         try log.catchUp(isLocked: false, visit: takeIn)
         if let unreadable { throw .damaged(unreadable) }
-        if isStale { try restore(replica.session) }
+        if isStale {
+            try log.exclusively(visit: takeIn) { () throws(LogError) in
+                try restore(replica.session)
+            }
+        }
+        defer { hasNews = false }
         return othersChanges() + (hasNews ? replica.startRound(at: now) : [])
     }
 
@@ -179,7 +190,7 @@ package final class DurableReplica {
         if log.segments.count >= options.compactionSegmentCount {
             // Where this fails (a full disk) the entries stand in the log all the same, so the change has
             // been made; the next append tries again.
-            _ = try? log.rewrite(replica.entries.map(\.payload))
+            try? writeAnew(replica)
         }
     }
 

@@ -11,13 +11,16 @@ package protocol LogStorage: AnyObject, Sendable {
     func open(segment: UInt64) throws(StorageFailure) -> (any LogFile)?
 
     /// Creates a segment of `byteCount` bytes that starts with `content`, and is zero behind it. On return content,
-    /// size and name are on disk; when it throws there is no such segment.
+    /// size and name are on disk. When it throws there is no such segment, or it is there as a whole.
     func create(
         segment: UInt64, content: [UInt8], byteCount: Int
     ) throws(StorageFailure) -> any LogFile
 
     /// Removes a segment. Processes that have it open can still read it.
     func remove(segment: UInt64) throws(StorageFailure)
+
+    /// On return the names of all segments are on disk: one that another process has created may not be.
+    func syncNames() throws(StorageFailure)
 
     /// Copies a damaged segment under another name, for a person to look at; returns its path.
     func setAside(segment: UInt64) throws(StorageFailure) -> String

@@ -46,6 +46,5 @@ extension SegmentedLog {
         try attempt { () throws(StorageFailure) in try storage.remove(segment: oldest) }
         segments.removeFirst()
         fileByteCounts[oldest] = nil
-        fileByteCount = fileByteCounts.values.reduce(0, +)
     }
 }

@@ -65,7 +65,7 @@ extension SegmentedLog {
     }
 
     /// Visits every frame again, from the oldest segment up to the last frame known: what stands behind it,
-    /// `catchUp` has still to visit.
+    /// `catchUp` has still to visit. On a shared log it runs under the lock. Frames that are gone are damage.
     package func visitAll(_ visit: Visitor) throws(LogError) {
         for number in segments {
             let file = try attempt { () throws(StorageFailure) in
@@ -73,11 +73,17 @@ extension SegmentedLog {
             }
             guard let file else { continue }
             let scanner = SegmentScanner(file: file, logID: logID, segment: number)
-            let end = number == active?.segment ? active!.end : .max
-            try attempt { () throws(StorageFailure) in
-                _ = try scan(scanner, from: SegmentHeader.byteCount) { frame in
-                    if frame.position.offset < end { visit(frame) }
-                }
+            let next = segments.first { $0 > number }
+            let known =
+                number == active?.segment
+                ? active!.end : try recordedEnd(of: number, next: next)
+            let end = try attempt { () throws(StorageFailure) in
+                try scan(
+                    scanner, from: SegmentHeader.byteCount, upTo: known ?? .max, visit: visit
+                ).end
+            }
+            if let known, end < known {
+                throw .damaged(damage(in: number, from: end, to: known))
             }
         }
     }
@@ -102,12 +108,12 @@ extension SegmentedLog {
         guard let file else { return }
         let found = try header(of: file, segment: number).logID
         logID = found
-        note(number, byteCount: file.byteCount)
+        fileByteCounts[number] = file.byteCount
         active = Active(
             segment: number, file: file,
             scanner: SegmentScanner(file: file, logID: found, segment: number),
             end: SegmentHeader.byteCount, synced: SegmentHeader.byteCount,
-            doubtfulStart: SegmentHeader.byteCount)
+            doubtfulStart: SegmentHeader.byteCount, isNameDoubtful: true)
     }
 
     func damage(in segment: UInt64, from start: Int, to next: Int) -> LogDamage {
@@ -123,7 +129,7 @@ extension SegmentedLog {
         let recordedEnd = try recordedEnd(of: number, next: next)
         let file = try attempt { () throws(StorageFailure) in try storage.open(segment: number) }
         guard let file else { return }
-        note(number, byteCount: file.byteCount)
+        fileByteCounts[number] = file.byteCount
         do throws(LogError) {
             logID = try header(of: file, segment: number).logID
         } catch .damaged(let damage) {
@@ -181,7 +187,8 @@ extension SegmentedLog {
         proven = isLast ? min(proven, end) : end
         active = Active(
             segment: number, file: file, scanner: scanner, end: end, synced: proven,
-            doubtfulStart: proven < end ? proven : nil, keptTail: keptTail)
+            doubtfulStart: proven < end ? proven : nil, isNameDoubtful: isLast,
+            keptTail: keptTail)
         if let recordedEnd { try checkEnd(end, of: number, recorded: recordedEnd, &recovery) }
     }
 

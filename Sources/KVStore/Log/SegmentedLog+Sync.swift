@@ -5,11 +5,14 @@ extension SegmentedLog {
         let segment: UInt64
         let end: Int
         let doubtful: Range<Int>?
+        /// Where the names of the segments are to be synced too.
+        let names: (any LogStorage)?
 
         /// Blocks until everything appended before the sync was prepared is on disk.
         package func perform() throws(StorageFailure) {
             if let doubtful { try writeAgain(doubtful) }
             try file.sync()
+            if let names { try names.syncNames() }
         }
 
         /// Writes the same bytes to the same place, so that the system has to bring them to disk. They are
@@ -36,7 +39,8 @@ extension SegmentedLog {
         guard let active, active.synced < active.end else { return nil }
         return PendingSync(
             file: active.file, segment: active.segment, end: active.end,
-            doubtful: active.doubtfulStart.map { $0..<active.end })
+            doubtful: active.doubtfulStart.map { $0..<active.end },
+            names: active.isNameDoubtful ? storage : nil)
     }
 
     /// Takes note of the outcome. After a failure nothing more is written: the pages that the
@@ -47,6 +51,7 @@ extension SegmentedLog {
         } else if active?.segment == sync.segment {
             active!.synced = max(active!.synced, sync.end)
             active!.doubtfulStart = nil
+            active!.isNameDoubtful = false
         }
     }
 
@@ -62,22 +67,18 @@ extension SegmentedLog {
         }
     }
 
-    /// Removes the segments before `segment`. What counts in them must have been appended again.
-    package func removeSegments(before segment: UInt64) throws(LogError) {
-        try sync()
-        while let oldest = segments.first, oldest < segment, oldest != active?.segment {
-            try removeOldest()
-        }
+    /// Writes the log anew: starts a new segment that holds `payloads` from the moment it exists, on disk, and removes
+    /// all older ones; where that fails they go with the next time. When it throws, the new segment may be there.
+    package func rewrite(_ payloads: [LogPayload]) throws(LogError) {
+        guard !payloads.isEmpty else { return }
+        try checkOpen()
+        try removeRewritten()
+        try startSegment(toHold: try Self.byteCount(of: payloads), with: payloads)
+        rewritten = activeSegment
+        try? removeRewritten()
     }
 
-    /// Writes the log anew: starts a new segment that holds `payloads` from the moment it exists, on disk, and removes
-    /// all older ones. Returns their places. When it throws, the new segment may be there with the older ones.
-    package func rewrite(_ payloads: [LogPayload]) throws(LogError) -> [LogPosition] {
-        guard !payloads.isEmpty else { return [] }
-        try checkOpen()
-        let positions = try startSegment(
-            toHold: try Self.byteCount(of: payloads), with: payloads)
-        if let first = positions.first { try removeSegments(before: first.segment) }
-        return positions
+    private func removeRewritten() throws(LogError) {
+        while let oldest = segments.first, oldest < rewritten { try removeOldest() }
     }
 }

@@ -6,7 +6,7 @@
 /// may run beside other calls.
 ///
 /// Invariant: frames before `end` of the active segment are whole, and everything behind is zero, or
-/// `unclean`, or, with several processes, what another one has written or is writing.
+/// `unclean`, or `keptTail`, or, with several processes, what another one has written or is writing.
 /// Invariant: on a shared log a frame that stood whole in the file is never taken back, because a reader
 /// that holds no lock may have seen it.
 /// Invariant: a segment that is not the last has been synced before the next one was created.
@@ -49,6 +49,9 @@ package final class SegmentedLog {
         var doubtfulStart: Int?
         /// What a write that failed may have left behind; nothing is appended before it is zero again.
         var unclean: Unclean?
+        /// Whether another process has created the segment, or an earlier one, and may not have brought its name to
+        /// disk.
+        var isNameDoubtful = false
         /// Where a torn tail ends that is kept until the log is written anew, or something is appended.
         var keptTail: Int?
     }
@@ -59,9 +62,11 @@ package final class SegmentedLog {
     package internal(set) var segments: [UInt64] = []
     package internal(set) var logID: UInt64 = 0
     /// Bytes of the files, preallocated space included.
-    package internal(set) var fileByteCount = 0
+    package var fileByteCount: Int { fileByteCounts.values.reduce(0, +) }
     var fileByteCounts: [UInt64: Int] = [:]
     var active: Active?
+    /// The segment that everything was written anew into; older ones count no more.
+    var rewritten: UInt64 = 0
     var failure: StorageFailure?
 
     package init(storage: any LogStorage, options: Options) {
@@ -109,6 +114,7 @@ package final class SegmentedLog {
         }
         guard let place = active else { return [] }
         var buffer: [UInt8] = []
+        buffer.reserveCapacity(byteCount)
         let positions = append(
             payloads, to: &buffer, segment: place.segment, from: place.end, durable: place.synced)
         try write(buffer, to: place)
@@ -151,11 +157,8 @@ package final class SegmentedLog {
     }
 
     /// Ends the active segment and starts the next, with room for `byteCount` bytes of frames. It holds `payloads`
-    /// from the moment it exists; returns where each stands.
-    @discardableResult
-    func startSegment(
-        toHold byteCount: Int, with payloads: [LogPayload] = []
-    ) throws(LogError) -> [LogPosition] {
+    /// from the moment it exists.
+    func startSegment(toHold byteCount: Int, with payloads: [LogPayload] = []) throws(LogError) {
         try clean()
         try sync()
         let number = (segments.last ?? 0) + 1
@@ -163,23 +166,23 @@ package final class SegmentedLog {
         let size = max(options.segmentByteCount, SegmentHeader.byteCount + byteCount)
         var content = SegmentHeader.encode(
             logID: logID, segment: number, segmentByteCount: size, previousEnd: active?.end ?? 0)
-        let positions = append(
+        if !payloads.isEmpty { content.reserveCapacity(content.count + byteCount) }
+        _ = append(
             payloads, to: &content, segment: number, from: content.count, durable: content.count)
-        let file = try attempt { () throws(StorageFailure) in
-            try storage.create(segment: number, content: content, byteCount: size)
+        let file: any LogFile
+        do throws(StorageFailure) {
+            file = try storage.create(segment: number, content: content, byteCount: size)
+        } catch {
+            // It may be there. Other processes may have seen it then, and everybody's next look finds it.
+            if !options.isShared { try? storage.remove(segment: number) }
+            throw .storage(error)
         }
         segments.append(number)
-        note(number, byteCount: size)
+        fileByteCounts[number] = size
         active = Active(
             segment: number, file: file,
             scanner: SegmentScanner(file: file, logID: logID, segment: number),
             end: content.count, synced: content.count)
-        return positions
-    }
-
-    func note(_ segment: UInt64, byteCount: Int) {
-        fileByteCounts[segment] = byteCount
-        fileByteCount = fileByteCounts.values.reduce(0, +)
     }
 
     func attempt<Result>(

@@ -22,7 +22,7 @@ extension FileLogStorage {
             unlinkat(directory.raw, temporary, 0)
             throw error
         }
-        try syncDirectory()
+        try syncNames()
         return root + "/" + aside
     }
 

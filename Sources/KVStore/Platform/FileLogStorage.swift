@@ -80,12 +80,8 @@ package final class FileLogStorage: LogStorage {
             guard renameat(directory.raw, temporary, directory.raw, name) == 0 else {
                 throw .current("rename", path: descriptor.path)
             }
-            do throws(StorageFailure) {
-                try syncDirectory()
-            } catch {
-                unlinkat(directory.raw, name, 0)
-                throw error
-            }
+            // Where this fails the segment stays: another process may have seen its name.
+            try syncNames()
             descriptor.path = path(segment: segment)
             return file
         } catch {
@@ -98,7 +94,7 @@ package final class FileLogStorage: LogStorage {
         guard unlinkat(directory.raw, Self.name(of: segment), 0) == 0 || errno == ENOENT else {
             throw .current("remove", path: path(segment: segment))
         }
-        try syncDirectory()
+        try syncNames()
     }
 
     package func lock() throws(StorageFailure) {
@@ -119,7 +115,7 @@ package final class FileLogStorage: LogStorage {
 
     package func path(segment: UInt64) -> String { root + "/" + Self.name(of: segment) }
 
-    func syncDirectory() throws(StorageFailure) {
+    package func syncNames() throws(StorageFailure) {
         guard fsync(directory.raw) == 0 else { throw .current("sync", path: root) }
     }
 

@@ -115,7 +115,14 @@ package final class SimulatedDisk: @unchecked Sendable {
     func create(
         _ number: UInt64, content: [UInt8], byteCount: Int
     ) throws(StorageFailure) {
-        try call("create")
+        var failure: StorageFailure?
+        do throws(StorageFailure) {
+            try call("create")
+        } catch {
+            // The file may be there all the same.
+            guard !wasKilled, Bool.random(using: &random) else { throw error }
+            failure = error
+        }
         let used = segments.values.reduce(0) { $0 + $1.current.count }
         if let capacity = faults.capacity, used + byteCount > capacity {
             count("disk full")
@@ -125,7 +132,11 @@ package final class SimulatedDisk: @unchecked Sendable {
         }
         let bytes = content + [UInt8](repeating: 0, count: byteCount - content.count)
         segments[number] = Content(durable: bytes, current: bytes)
+        if let failure { throw failure }
     }
+
+    /// A name is on disk at once.
+    func syncNames() throws(StorageFailure) { try call("sync names") }
 
     func remove(_ number: UInt64) throws(StorageFailure) {
         try call("remove")

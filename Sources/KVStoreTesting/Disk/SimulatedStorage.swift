@@ -23,6 +23,8 @@ final class SimulatedStorage: LogStorage, @unchecked Sendable {
 
     func remove(segment: UInt64) throws(StorageFailure) { try disk.remove(segment) }
 
+    func syncNames() throws(StorageFailure) { try disk.syncNames() }
+
     func setAside(segment: UInt64) throws(StorageFailure) -> String {
         path(segment: segment) + ".damaged-1"
     }

@@ -35,8 +35,6 @@ struct SimulatedDevice {
     var flushed: [String: Record] = [:]
     /// Whether bytes of its disk have been changed from outside.
     var wasDamaged = false
-    /// Whether its replica has once completed the first download.
-    var hasDownloaded = false
     /// How often its folder was replaced by another.
     var replacementCount = 0
 
@@ -44,7 +42,6 @@ struct SimulatedDevice {
     mutating func wasReplaced() {
         mustHave = []
         flushed = [:]
-        hasDownloaded = false
         replacementCount += 1
     }
 }

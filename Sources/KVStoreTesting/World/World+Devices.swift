@@ -63,12 +63,7 @@ extension World {
         var early: [String: Record.Content] = [:]
         let isWritten = try transact(address) { replica, now in
             if !replica.initialSyncCompleted {
-                // Damage may have taken the word that the download is complete, and left later writes.
-                let device = devices[address.device]
-                let keys =
-                    device.hasDownloaded || device.wasDamaged
-                    ? replica.provisionalKeys : replica.pendingKeys
-                early = replica.visibleContents.filter { keys.contains($0.key) }
+                early = replica.visibleContents.filter { replica.pendingKeys.contains($0.key) }
             }
             return replica.handle(event, at: now)
         } wrote: { _ in
@@ -114,9 +109,6 @@ extension World {
             devices[address.device].mustHave = before.firmRecords
             ended(address.device, address.process)
             return false
-        }
-        if process.durable.replica.initialSyncCompleted {
-            devices[address.device].hasDownloaded = true
         }
         wrote(&devices[address.device].processes[address.process]!)
         try carryOut(effects, at: address)

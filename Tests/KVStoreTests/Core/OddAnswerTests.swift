@@ -32,6 +32,31 @@ struct OddAnswerTests {
         #expect(bench.answer(cursor: 4) == ["open stream e 4"])
     }
 
+    @Test("an answer with one change that nobody can keep brings nothing and acknowledges nothing")
+    func badAnswer() {
+        var bench = ReplicaBench.joined()
+        _ = bench.set("a", "1")
+        let own = SyncChange(bench.replica.records[0], seq: 1)
+        let bad = SyncChange(key: "c", stamp: "x", deleted: true, seq: 3)
+        let lines = bench.answer(cursor: 3, [own, .other("b", "1", seq: 2), bad])
+        #expect(lines.count == 1 && lines[0].hasPrefix("wake in "))
+        #expect(bench.values == ["a": "1"])
+        #expect(bench.replica.pendingKeys == ["a"])
+        bench.pass(milliseconds: 1_000)
+        #expect(bench.handle(.woke) == ["send e 0 a"])
+    }
+
+    @Test("an epoch that is too long for any log is an error, not a crash")
+    func longEpoch() {
+        var bench = ReplicaBench()
+        _ = bench.handle(.attached(isLive: true))
+        let lines = bench.answer(
+            epoch: String(repeating: "e", count: 70_000), cursor: 1, initial: true, more: true,
+            [.other("a", "1", seq: 1)])
+        #expect(lines.count == 1 && lines[0].hasPrefix("wake in "))
+        #expect(bench.values == [:])
+    }
+
     @Test("a change that is to be sent again is sent at once, and stays pending until then")
     func again() {
         var bench = ReplicaBench.joined()

@@ -85,6 +85,11 @@ struct CopiedReplicaTests {
             #expect(durable.recovery.tornTail != nil)
             #expect(throws: LogError.self) { try write("3", to: durable) }
             #expect(durable.replica.records.map(\.content) == [.value(Data("1".utf8))])
+            // What writes nothing goes on.
+            let effects = try durable.transact(at: Self.now) { replica, now in
+                replica.handle(.attached(isLive: true), at: now)
+            }
+            #expect(effects.count == 1)
         }
         let later = try open(disk, seed: 4)
         let stamp = try write("4", to: later)

@@ -17,6 +17,22 @@ struct DamageTests {
 
     private static let all = (0..<12).map { LogPayload.numbered($0) }
 
+    @Test("frames that are gone from an open log are told, not left out")
+    func gone() throws {
+        let disk = MemoryDisk()
+        let log = SegmentedLog.over(MemoryLogStorage(disk), segmentByteCount: 256)
+        _ = try log.openReading()
+        for number in 0..<12 { try log.appendExclusively([.numbered(number)]) }
+        var count = 0
+        try log.visitAll { _ in count += 1 }
+        #expect(count == 12)
+        for segment in disk.segments {
+            disk.damage(segment, at: 64 + 20) { ~$0 }
+            #expect(throws: LogError.self) { try log.visitAll { _ in } }
+            disk.damage(segment, at: 64 + 20) { ~$0 }
+        }
+    }
+
     @Test("a flipped byte never gives wrong data, and never costs more than its own frame")
     func everyByte() throws {
         let whole = try threeSegments()

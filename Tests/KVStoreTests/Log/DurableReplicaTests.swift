@@ -86,10 +86,32 @@ struct DurableReplicaTests {
         disk.damage(1, at: start + 20) { ~$0 }
         let again = try open(MemoryLogStorage(disk), seed: 2)
         #expect(again.recovery.damage.count == 1)
-        #expect(!again.replica.initialSyncCompleted)
+        #expect(again.replica.initialSyncCompleted)
         #expect(values(again) == ["theirs": "2"])
         try attach(again)
         #expect(values(again) == ["theirs": "2"])
+        #expect(again.replica.pendingKeys == ["theirs"])
+    }
+
+    @Test("a damaged state at the end of a log written anew leaves what is to be sent")
+    func damagedLastState() throws {
+        let disk = MemoryDisk()
+        let storage = MemoryLogStorage(disk)
+        let durable = try open(storage, segmentByteCount: 512)
+        try attach(durable)
+        var number = 0
+        while disk.segments.first != 4 {
+            number += 1
+            try set(durable, "theirs", "\(number)")
+        }
+        let end = try #require(disk.bytes(of: 4).lastIndex { $0 != 0 })
+        disk.damage(4, at: end) { ~$0 }
+        let again = try open(MemoryLogStorage(disk), seed: 2)
+        #expect(again.recovery.tornTail != nil && again.recovery.damage.isEmpty)
+        #expect(again.replica.id != durable.replica.id)
+        #expect(again.replica.initialSyncCompleted)
+        try attach(again)
+        #expect(values(again) == ["theirs": "\(number)"])
         #expect(again.replica.pendingKeys == ["theirs"])
     }
 

@@ -108,6 +108,29 @@ struct SegmentedLogTests {
         #expect(try framesOf(disk).frames.map(\.payload) == (100...102).map { .numbered($0) })
     }
 
+    @Test("segments that could not be removed after a rewrite go before the next one makes another")
+    func removalFails() throws {
+        let disk = MemoryDisk()
+        let storage = MemoryLogStorage(disk)
+        let log = SegmentedLog.over(storage, segmentByteCount: 256)
+        _ = try log.openReading()
+        func rewrite(_ number: Int) throws {
+            try log.exclusively(visit: { _ in }) { () throws(LogError) in
+                try log.rewrite([.numbered(number)])
+            }
+        }
+        try log.appendExclusively([.numbered(1)])
+        storage.breakAll(.remove, code: 5)
+        try rewrite(2)
+        #expect(disk.segments == [1, 2])
+        #expect(throws: LogError.self) { try rewrite(3) }
+        #expect(disk.segments == [1, 2])
+        storage.heal()
+        try rewrite(4)
+        #expect(disk.segments == [3])
+        #expect(try framesOf(disk).frames.map(\.payload) == [.numbered(4)])
+    }
+
     @Test("the oldest segment can be appended again and removed")
     func oldestFirst() throws {
         let disk = MemoryDisk()

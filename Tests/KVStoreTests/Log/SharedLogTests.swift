@@ -159,14 +159,16 @@ struct SharedLogTests {
     @Test("a process killed anywhere in a rewrite leaves a log that others read and go on with")
     func killedRewrite() throws {
         let kept: [LogPayload] = (10..<16).map { .numbered($0) }
-        for call: MemoryLogStorage.Call in [.create, .write, .sync, .remove] {
+        let places: [(MemoryLogStorage.Call, MemoryLogStorage.Fault)] = [
+            (.create, .fail(5)), (.create, .kill(after: 0)), (.sync, .fail(5)), (.remove, .fail(5)),
+        ]
+        for (call, fault) in places {
             for number in 1...3 {
                 let disk = MemoryDisk()
                 let (killed, storage, _) = try open(disk, segmentByteCount: 256)
                 let (next, _, _) = try open(disk, segmentByteCount: 256)
                 for number in 10..<16 { try killed.appendExclusively([.numbered(number)]) }
-                storage.aim(
-                    call == .write ? .kill(after: 100) : .fail(5), at: call, number: number)
+                storage.aim(fault, at: call, number: number)
                 try? killed.exclusively(visit: { _ in }) { () throws(LogError) in
                     _ = try killed.rewrite(kept)
                 }
@@ -178,6 +180,53 @@ struct SharedLogTests {
                 #expect(kept.allSatisfy { seen.contains($0) }, "\(call) \(number)")
             }
         }
+    }
+
+    @Test("a segment that is there although creating it failed is gone on with by all")
+    func halfCreated() throws {
+        for rewrites in [false, true] {
+            let disk = MemoryDisk()
+            let (writer, storage, _) = try open(disk, segmentByteCount: 256)
+            let (reader, _, _) = try open(disk, segmentByteCount: 256)
+            try writer.appendExclusively([.numbered(1)])
+            storage.aim(.tear(0), at: .create)
+            #expect(throws: LogError.self) {
+                try writer.exclusively(visit: { _ in }) { () throws(LogError) in
+                    if rewrites {
+                        try writer.rewrite([.numbered(1)])
+                    } else {
+                        try writer.append([.numbered(2, byteCount: 200)])
+                    }
+                }
+            }
+            #expect(try reader.readNew().last?.payload == .numbered(1))
+            let expected: [LogPayload] = [.numbered(3)]
+            try writer.appendExclusively(expected)
+            #expect(try reader.appendExclusively([.numbered(4)]).map(\.payload) == expected)
+            #expect(try writer.readNew().map(\.payload) == [.numbered(4)])
+            #expect(
+                try framesOf(disk).frames.map(\.payload).suffix(2) == [.numbered(3), .numbered(4)])
+        }
+    }
+
+    @Test("the first sync of a file that another process made brings the names to disk too, once")
+    func names() throws {
+        let disk = MemoryDisk()
+        let (writer, writing, _) = try open(disk)
+        try writer.appendExclusively([.numbered(1)])
+        try writer.sync()
+        #expect(writing.count(of: .syncNames) == 0)
+        let (other, storage, _) = try open(disk)
+        for number in 2...3 {
+            try other.appendExclusively([.numbered(number)])
+            try other.sync()
+        }
+        #expect(storage.count(of: .syncNames) == 1)
+        let (third, failing, _) = try open(disk)
+        failing.aim(.fail(5), at: .syncNames)
+        try third.appendExclusively([.numbered(4)])
+        #expect(throws: LogError.self) { try third.sync() }
+        #expect(third.isClosedByFailure)
     }
 
     @Test("damage with whole records behind it is told, and the records are not zeroed")

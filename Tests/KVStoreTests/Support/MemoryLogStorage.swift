@@ -8,15 +8,15 @@ final class MemoryLogStorage: LogStorage {
     var identity: UInt64 { disk.state.withLock { $0.identity } }
 
     enum Call: Hashable, Sendable, CaseIterable {
-        case segments, open, create, remove, setAside, lock, read, write, sync
+        case segments, open, create, remove, syncNames, setAside, lock, read, write, sync
     }
 
     enum Fault: Sendable {
         /// The call does nothing and fails with this error number.
         case fail(Int32)
-        /// The first bytes of a write arrive, then it fails.
+        /// The first bytes of a write arrive, then it fails. A segment is there, then creating it fails.
         case tear(Int)
-        /// The first bytes of a write arrive, then the process is gone, its lock with it.
+        /// The same, and the process is gone, its lock with it.
         case kill(after: Int)
     }
 
@@ -80,10 +80,14 @@ final class MemoryLogStorage: LogStorage {
     func create(
         segment: UInt64, content: [UInt8], byteCount: Int
     ) throws(StorageFailure) -> any LogFile {
-        try check(.create)
+        let fault = try check(.create)
         let bytes = content + [UInt8](repeating: 0, count: byteCount - content.count)
         precondition(!disk.segments.contains(segment), "a segment must not be written over")
         disk.put(bytes, segment: segment)
+        if let fault {
+            if fault.dies { kill() }
+            throw failure("create", EIO)
+        }
         return MemoryLogFile(
             storage: self, inode: disk.state.withLock { $0.names[segment]! }, segment: segment)
     }
@@ -92,6 +96,8 @@ final class MemoryLogStorage: LogStorage {
         try check(.remove)
         disk.removeFile(segment)
     }
+
+    func syncNames() throws(StorageFailure) { try check(.syncNames) }
 
     func setAside(segment: UInt64) throws(StorageFailure) -> String {
         try check(.setAside)

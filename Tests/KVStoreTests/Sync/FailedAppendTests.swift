@@ -4,8 +4,7 @@ import Testing
 
 @testable import KVStore
 
-/// What came over the network while the replica's log cannot take it.
-@Suite("Answers that cannot be written down")
+@Suite("What cannot be written down or read")
 struct FailedAppendTests {
     private final class Device: Sendable {
         let storage = MemoryLogStorage(MemoryDisk())
@@ -130,6 +129,25 @@ struct FailedAppendTests {
         #expect(device.lookAgain() == 1)
         #expect(device.newEffects() == ["notify [\"k\"]"])
         #expect(device.lookAgain() == 0)
+    }
+
+    @Test("what another program wrote is sent after a while where looking for it failed halfway")
+    func unsent() throws {
+        let device = Device()
+        let replica = try device.open()
+        try replica.handle(.attached(isLive: true))
+        #expect(replica.tell(.answered(answer)) == nil)
+        _ = device.newEffects()
+        let other = try LocalReplica(
+            storage: MemoryLogStorage(device.storage.disk), options: DurableReplica.Options(),
+            runtime: .system, outlet: { _ in })
+        try other.write(.value(Data("1".utf8)), forKey: "k")
+        // The record is read, and then the folder cannot be listed.
+        device.storage.aim(.fail(24), at: .segments)
+        #expect(throws: StoreError.self) { try replica.catchUp() }
+        #expect(device.newEffects() == [])
+        #expect(device.lookAgain() == 1)
+        #expect(device.newEffects() == ["notify [\"k\"]", "send e 1"])
     }
 
     @Test("an event that cannot be told at all is given back, and told later")

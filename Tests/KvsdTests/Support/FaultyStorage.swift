@@ -42,6 +42,8 @@ final class FaultyStorage: LogStorage {
             try base.create(segment: segment, content: content, byteCount: byteCount), self)
     }
 
+    func syncNames() throws(StorageFailure) { try base.syncNames() }
+
     func remove(segment: UInt64) throws(StorageFailure) { try base.remove(segment: segment) }
 
     func setAside(segment: UInt64) throws(StorageFailure) -> String {

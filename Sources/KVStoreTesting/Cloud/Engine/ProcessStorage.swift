@@ -44,6 +44,10 @@ final class ProcessStorage: LogStorage {
         try call { () throws(StorageFailure) in try base.remove(segment: segment) }
     }
 
+    func syncNames() throws(StorageFailure) {
+        try call { () throws(StorageFailure) in try base.syncNames() }
+    }
+
     func setAside(segment: UInt64) throws(StorageFailure) -> String {
         try call { () throws(StorageFailure) in try base.setAside(segment: segment) }
     }
