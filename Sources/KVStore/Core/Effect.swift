@@ -58,7 +58,7 @@ package enum SyncOutcome: Sendable, Equatable {
     case failed(SyncTransportError)
 }
 
-/// What a replica keeps on disk: one of these in each frame of its log. The last one of a key counts.
+/// What a replica keeps on disk: one or several of these in each frame of its log. The last one of a key counts.
 package enum ReplicaEntry: Sendable, Equatable {
     case record(Record, isPending: Bool, isProvisional: Bool)
     /// The daemon has the record of this key with this stamp.

@@ -1,7 +1,8 @@
 /// A hybrid logical clock: physical milliseconds where it can, a counter where it must.
 ///
 /// Readings strictly increase, and are greater than every stamp observed, so a write that follows what
-/// its author saw always wins over it. Only `rewind` goes back, and what follows is under another replica id. Source: Kulkarni et al., "Logical Physical Clocks", 2014.
+/// its author saw always wins over it. Only `rewind` and `restart` go back, and what follows is under another
+/// replica id. Source: Kulkarni et al., "Logical Physical Clocks", 2014.
 struct HybridClock: Sendable, Equatable {
     struct Reading: Sendable, Equatable, Comparable {
         var milliseconds: Int64 = 0

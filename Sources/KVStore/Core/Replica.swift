@@ -187,7 +187,8 @@ extension Replica {
     }
 
     /// After entries may have been lost: the next round trip downloads everything. Pending keys stay and are
-    /// sent; what the daemon no longer has goes, as it does below the horizon.
+    /// sent. What the daemon does not have goes where it has forgotten removals, and is sent where it has forgotten
+    /// none.
     ///
     /// Where the state is lost, or the last one is, the records show whether the first download was complete: before
     /// that all that was written is provisional.

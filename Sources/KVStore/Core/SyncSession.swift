@@ -8,11 +8,12 @@ struct SyncSession: Sendable, Equatable {
         var request: SyncRequest
         /// When it was sent, on both clocks.
         var sent: Moment
-        /// Another process has moved the replica on meanwhile: the records count, the cursor does not.
+        /// Another process has moved the replica on meanwhile: only what the answer refuses counts.
         var isOvertaken = false
     }
 
-    /// A download of everything, page by page. Its cursor is kept only when it is complete.
+    /// A download of everything, page by page. Its cursor is kept only when it is complete;
+    /// until then `ReplicaState.download` says how far it has come.
     struct FullPass: Sendable, Equatable {
         /// Nil until the first page has come.
         var epoch: String?
@@ -28,7 +29,7 @@ struct SyncSession: Sendable, Equatable {
         /// What the daemon had, by key.
         var seen: [String: Record] = [:]
         /// Keys that were settled when it was asked for: those that the daemon no longer has go at its
-        /// end. Keys that settle later are not judged by it.
+        /// end. Keys that settle later are not judged by it, unless the daemon has lost something.
         var candidates: [String: Stamp]
 
         /// Whether a place is in the daemon's history.

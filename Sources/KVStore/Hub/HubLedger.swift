@@ -145,10 +145,10 @@ package final class HubLedger {
         try append(beginning(of: id, with: plan) + plan.accepted.map { .record(id, $0) })
         if !plan.accepted.isEmpty { begun.insert(id) }
         let keys = Set(plan.accepted.map(\.record.key))
-        let before = (stores[id]!.hub.byteCount, frameByteCount(ofKeys: keys, of: id))
+        let before = frameByteCount(ofKeys: keys, of: id)
         stores[id]!.hub.commit(plan)
-        liveByteCount += stores[id]!.hub.byteCount - before.0
-        liveFrameByteCount += frameByteCount(ofKeys: keys, of: id) - before.1
+        liveByteCount += plan.growth
+        liveFrameByteCount += frameByteCount(ofKeys: keys, of: id) - before
         let answer = stores[id]!.hub.answer(
             request, plan: plan, now: now, page: options.page)
         // A batch at a time, so that the search for them is paid by many removals.
@@ -270,11 +270,14 @@ package final class HubLedger {
     /// Nil when everything is on disk.
     package func prepareSync() throws(LogError) -> PendingSync? {
         guard let sync = try log.prepareSync() else {
-            settle(unsynced.reduce(into: [:]) { $0[$1] = stores[$1]?.hub.sequence })
+            settle(unsyncedSequences)
             return nil
         }
-        return PendingSync(
-            sync: sync, sequences: unsynced.reduce(into: [:]) { $0[$1] = stores[$1]?.hub.sequence })
+        return PendingSync(sync: sync, sequences: unsyncedSequences)
+    }
+
+    private var unsyncedSequences: [StoreID: UInt64] {
+        unsynced.reduce(into: [:]) { $0[$1] = stores[$1]?.hub.sequence }
     }
 
     /// Takes note of the outcome; returns the stores with news for live readers.
@@ -287,14 +290,8 @@ package final class HubLedger {
 
     /// Blocks until everything appended is on disk. When it throws, nothing more is written: `closedByFailure`.
     package func sync() throws(LogError) {
-        guard let pending = try prepareSync() else { return }
-        do throws(StorageFailure) {
-            try pending.sync.perform()
-            finish(pending, failure: nil)
-        } catch {
-            finish(pending, failure: error)
-            throw .closedByFailure(error)
-        }
+        try log.sync()
+        settle(unsyncedSequences)
     }
 
     @discardableResult

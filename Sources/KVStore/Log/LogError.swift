@@ -39,7 +39,7 @@ extension LogError: CustomStringConvertible {
 /// What opening a log found.
 package struct LogRecovery: Sendable, Equatable {
     package var frameCount = 0
-    /// A last write that never became whole, and has been cut.
+    /// A last write that never became whole. It is cut, or stays until the log is written anew.
     package var tornTail: LogDamage?
     /// Writes that never became whole although later ones did: what a power failure leaves behind the last
     /// sync. Everything behind them has been kept.

@@ -172,7 +172,8 @@ extension LogRecovery {
         }
         notes += setAside.map { "the damaged file is kept as \($0)" }
         if let tornTail {
-            notes.append("\(tornTail.path): cut at byte \(tornTail.offset), \(tornTail.detail)")
+            notes.append(
+                "\(tornTail.path): not used from byte \(tornTail.offset) on, \(tornTail.detail)")
         }
         return notes
     }

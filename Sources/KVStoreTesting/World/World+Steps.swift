@@ -53,11 +53,10 @@ extension World {
         let replica = self[address]?.durable.replica
         let before = replica?.records.first { $0.key == key }
         var refusal: StoreError?
-        var isWritten = false
         var isOver = false
         var former: Stamp?
         let limits = options.limits
-        try transact(address) { replica, now in
+        let isWritten = try transact(address) { replica, now in
             former = replica.records.first { $0.key == key }?.stamp
             let before = (replica.usedByteCount, replica.usedKeyCount)
             let outcome = replica.write(content, forKey: key, at: now)
@@ -67,7 +66,6 @@ extension World {
                 || replica.usedKeyCount > max(before.1, limits.keyCount)
             return outcome.effects
         } wrote: { process in
-            isWritten = true
             guard refusal == nil else { return }
             process.believed[key] = content == .tombstone ? nil : content
         }

@@ -19,7 +19,7 @@ package struct WorldOptions: Sendable {
     /// Whether programs and the daemon go on after a call that failed, where they can, or end.
     package var goesOnAfterFailures = true
     package var segmentByteCount = 4_096
-    /// What fits into a message: seldom all keys, so that downloads and uploads take several.
+    /// What fits into a message: in half of the worlds seldom all keys, so that downloads and uploads take several.
     package var page = WireLimits.page
     package var limits = StoreLimits()
 

@@ -36,7 +36,7 @@ final class StoreKeeper: @unchecked Sendable {
     private var group: [@Sendable (StoreFault?) -> Void] = []
     private var touched: Set<StoreID> = []
     private var isSyncing = false
-    /// Whether compaction has moved something since the last sync began.
+    /// Whether compaction has moved or removed something since the last sync began.
     private var hasMoved = false
     /// An old segment is no longer what was written: it stays, and the log grows until kvsd is started again.
     private var isCompactionOver = false
@@ -207,7 +207,7 @@ final class StoreKeeper: @unchecked Sendable {
         logger.critical("no more writes until kvsd is started again: \(error)")
     }
 
-    /// A bounded step between two groups. What it moves is synced with the next group, or at once where
+    /// Bounded steps between two groups. What they move is synced with the next group, or at once where
     /// nothing waits.
     private func compact() {
         guard failure == nil, closer == nil, !isCompactionOver else { return }

@@ -129,7 +129,7 @@ extension ModelWorld {
     }
 
     /// Waits, their random part and the report's counts have no influence on what is decided, so
-    /// states that differ in them alone are one state.
+    /// states that differ in them alone are one state. A new id follows from the present one.
     private mutating func forgetWhatOnlyTimingNeeds(_ index: Int) {
         let id = devices[index].replica.id.rawValue
         devices[index].replica.random = SplitMix64(seed: id)

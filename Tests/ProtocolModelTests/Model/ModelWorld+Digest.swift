@@ -142,6 +142,7 @@ private struct DigestWriter {
     }
 
     mutating func replicaState(_ replica: Replica) {
+        state.mix(replica.id.rawValue)
         let clock = replica.clock
         for reading in [clock.reading, clock.confirmed, clock.regiven] {
             state.mix(UInt64(reading.milliseconds) << 16 | UInt64(reading.counter))
