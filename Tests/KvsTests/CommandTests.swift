@@ -247,7 +247,7 @@ struct CommandTests {
     }
 
     @Test(
-        "every program says once what it repaired, and status names the damaged file as long as it is there"
+        "kvs and usage-view say once what they repaired, and status names the damaged file as long as it is there"
     )
     func damagedReplica() async throws {
         try await withHome { home in

@@ -21,7 +21,7 @@ package final class DurableReplica {
     /// Whether others have appended since a round was last begun for it.
     private var hasNews = false
     /// Whether memory may hold what the log does not.
-    private var isStale = false
+    package private(set) var isStale = false
     private var random: SplitMix64
 
     package struct Options: Sendable {

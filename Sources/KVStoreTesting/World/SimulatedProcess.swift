@@ -38,6 +38,15 @@ struct SimulatedDevice {
     /// How often its folder was replaced by another.
     var replacementCount = 0
 
+    /// A program has ended, and the next one must find what it knew. Memory that is ahead of the log does not count.
+    mutating func programEnds(_ durable: DurableReplica) {
+        programEnds(durable.replica, isStale: durable.isStale)
+    }
+
+    mutating func programEnds(_ replica: Replica, isStale: Bool) {
+        mustHave = isStale ? Array(flushed.values) : replica.firmRecords
+    }
+
     /// Its folder now holds other files.
     mutating func wasReplaced() {
         mustHave = []

@@ -40,7 +40,7 @@ extension World {
     func kill(_ address: ProcessAddress) throws(Violation) {
         guard let process = self[address] else { return }
         note("kill", name(address))
-        devices[address.device].mustHave = process.durable.replica.firmRecords
+        devices[address.device].programEnds(process.durable)
         ended(address.device, address.process)
     }
 
@@ -96,6 +96,7 @@ extension World {
         wrote: (inout SimulatedProcess) -> Void
     ) throws(Violation) -> Bool {
         guard let process = self[address] else { return false }
+        let wasStale = process.durable.isStale
         let before = process.durable.replica
         let effects: [Effect]
         do throws(LogError) {
@@ -106,7 +107,7 @@ extension World {
                 lookLater(address)
                 return false
             }
-            devices[address.device].mustHave = before.firmRecords
+            devices[address.device].programEnds(before, isStale: wasStale)
             ended(address.device, address.process)
             return false
         }
@@ -178,10 +179,11 @@ extension World {
             try process.durable.sync()
         } catch {
             note("flush failed", "\(name(address)) \(error)")
-            devices[address.device].mustHave = process.durable.replica.firmRecords
+            devices[address.device].programEnds(process.durable)
             ended(address.device, address.process)
             return false
         }
+        guard !process.durable.isStale else { return true }
         for key in process.durable.replica.provisionalKeys {
             devices[address.device].flushed[key] = nil
         }
