@@ -5,6 +5,7 @@ final class StoreSession: Sendable {
     let configuration: StoreConfiguration
     let replica: LocalReplica
     let driver: (any SyncDriving)?
+    private let runtime: StoreRuntime
     private let watch: any DirectoryWatch
 
     init(
@@ -17,6 +18,7 @@ final class StoreSession: Sendable {
                 hint: "use 1–128 letters, digits, '.', '_' or '-', not starting with '.'")
         }
         self.configuration = configuration
+        self.runtime = runtime
         let storage: any LogStorage
         do throws(StorageFailure) {
             storage = try runtime.openStorage(configuration.directory)
@@ -46,11 +48,23 @@ final class StoreSession: Sendable {
         try replica.catchUp()
     }
 
-    /// Starts to talk to the daemon, where there is one.
+    /// Starts to talk to the daemon, where there is one. Where the log cannot be read, that is tried again after a
+    /// while, as long as the session is in use.
     func connect() throws(StoreError) {
         guard let driver else { return }
         driver.start(replica)
-        try replica.handle(.attached(isLive: configuration.isLive))
+        try attach()
+    }
+
+    private func attach() throws(StoreError) {
+        do throws(StoreError) {
+            try replica.handle(.attached(isLive: configuration.isLive))
+        } catch {
+            if error.code != .closed {
+                runtime.after(Backoff.greatestMilliseconds) { [weak self] in try? self?.attach() }
+            }
+            throw error
+        }
     }
 
     func close() {

@@ -58,6 +58,9 @@ public final class UbiquitousKeyValueStore: Sendable {
     ///
     /// A store that had no account (no transport) takes its values along: a key that the account does not
     /// have is set there, and a key that it has keeps the account's value.
+    ///
+    /// Throws where the other replica cannot be opened; the store then stays as it is. Where only connecting fails
+    /// (`configuration` is the new one then), it throws too, and connects later by itself.
     public func changeAccount(to configuration: StoreConfiguration) throws(StoreError) {
         let former = current
         let opened = try StoreSession(

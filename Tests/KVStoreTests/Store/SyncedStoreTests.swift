@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import KVStore
@@ -187,6 +188,37 @@ struct SyncedStoreTests {
         _ = try await store.synchronizeNow()
         #expect(two.values.keys.sorted() == ["b", "both"])
         #expect(try open(nil).keys == ["a", "both"])
+    }
+
+    @Test("an account that could not be connected with at once is connected with after a while")
+    func connectingLater() async throws {
+        final class NoWatch: DirectoryWatch { func cancel() {} }
+        let transport = FakeTransport()
+        let storage = MemoryLogStorage(MemoryDisk())
+        let later = Mutex<[StoreRuntime.Body]>([])
+        var runtime = StoreRuntime.system
+        runtime.openStorage = { _ throws(StorageFailure) in storage }
+        runtime.watch = { _, _ in NoWatch() }
+        runtime.after = { milliseconds, body in
+            if milliseconds == Backoff.greatestMilliseconds { later.withLock { $0.append(body) } }
+        }
+        let store = try UbiquitousKeyValueStore(
+            configuration: configuration(nil, "local"), runtime: runtime)
+        // Opening takes the lock once, connecting takes it then.
+        storage.aim(.fail(24), at: .lock, number: 2)
+        #expect(throws: StoreError.self) {
+            try store.changeAccount(to: configuration(transport, "joined"))
+        }
+        #expect(store.configuration.transport != nil)
+        await #expect(throws: StoreError.self) { try await store.synchronizeNow() }
+        let due = later.withLock { later in
+            defer { later = [] }
+            return later
+        }
+        for body in due { body() }
+        store.set("1", forKey: "a")
+        _ = try await store.synchronizeNow()
+        #expect(transport.values.keys.sorted() == ["a"])
     }
 
     @Test("a live store's connection goes from nothing to connected, and offline when it breaks")
