@@ -87,6 +87,18 @@ struct EpochTests {
         #expect(bench.values.isEmpty)
     }
 
+    @Test("an answer to a request of an earlier epoch tells nothing to a replica that has gone on")
+    func earlierAnswer() {
+        var bench = ReplicaBench.joined()
+        #expect(bench.handle(.synchronize(waiter: 1)) == ["send e 0"])
+        var state = bench.replica.currentState
+        (state.epoch, state.cursor) = ("f", 21)
+        _ = bench.replica.replay(.state(state))
+        #expect(bench.answer(cursor: 30, [.other("a", "1", seq: 30)]) == ["send f 21"])
+        #expect(bench.replica.state.cursor == 21 && bench.replica.state.epoch == "f")
+        #expect(bench.values.isEmpty)
+    }
+
     @Test("what a lost history had confirmed does not keep keys from being sent")
     func clockAfterLoss() {
         var bench = ReplicaBench.joined()
