@@ -75,7 +75,7 @@ package final class DurableReplica {
         } else if recovery.tornTail != nil {
             needsNewID = true
             // Where this fails the next change begins with it; reading goes on.
-            try? log.exclusively(visit: takeIn) { () throws(LogError) in try renewIfDue() }
+            try? exclusively(renewIfDue)
         }
     }
 
@@ -88,8 +88,7 @@ package final class DurableReplica {
         at now: Moment, _ body: (inout Replica, Moment) -> [Effect]
     ) throws(LogError) -> [Effect] {
         var effects: [Effect] = []
-        try log.exclusively(visit: takeIn) { () throws(LogError) in
-            if let unreadable { throw .damaged(unreadable) }
+        try exclusively { () throws(LogError) in
             if isStale { try restore(replica.session) }
             var obstacle: LogError?
             do throws(LogError) { try renewIfDue() } catch { obstacle = error }
@@ -116,8 +115,15 @@ package final class DurableReplica {
         return othersChanges() + effects.filter(\.isOutward)
     }
 
+    /// Runs `body` as the only one of all processes, when others' entries have been replayed.
+    private func exclusively(_ body: () throws(LogError) -> Void) throws(LogError) {
+        try log.exclusively(visit: takeIn) { () throws(LogError) in
+            if let unreadable { throw .damaged(unreadable) }
+            try body()
+        }
+    }
+
     private func renewIfDue() throws(LogError) {
-        if let unreadable { throw .damaged(unreadable) }
         guard needsNewID else { return }
         var renewed = replica.renewed(ReplicaID(rawValue: random.next()))
         // No key is written before a first state: what is torn was once whole.
@@ -137,9 +143,7 @@ package final class DurableReplica {
         try log.catchUp(isLocked: false, visit: takeIn)
         if let unreadable { throw .damaged(unreadable) }
         if isStale {
-            try log.exclusively(visit: takeIn) { () throws(LogError) in
-                try restore(replica.session)
-            }
+            try exclusively { () throws(LogError) in try restore(replica.session) }
         }
         defer { hasNews = false }
         return othersChanges() + (hasNews ? replica.startRound(at: now) : [])
@@ -210,8 +214,7 @@ package final class DurableReplica {
     /// After damage: keeps every whole entry in a new segment, takes a new id and forgets the cursor, so that the
     /// next round trip brings back what was lost and sends what the daemon may lack.
     private func startOver() throws(LogError) {
-        try log.exclusively(visit: takeIn) { () throws(LogError) in
-            if let unreadable { throw .damaged(unreadable) }
+        try exclusively { () throws(LogError) in
             replica.forgetProgress(isStateLost: !isIdentified)
             try writeAnew(replica.renewed(ReplicaID(rawValue: random.next())))
         }

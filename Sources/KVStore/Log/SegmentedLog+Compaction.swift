@@ -32,9 +32,8 @@ extension SegmentedLog {
             try scan(scanner, from: start, upTo: limit, visit: visit).end
         }
         guard end < limit else { return end }
-        let next = segments.first { $0 > segment }
-        if let recorded = try recordedEnd(of: segment, next: next), end < recorded {
-            throw .damaged(damage(in: segment, from: end, to: recorded))
+        if let known = try knownEnd(of: segment), end < known {
+            throw .damaged(damage(in: segment, from: end, to: known))
         }
         return nil
     }

@@ -73,10 +73,7 @@ extension SegmentedLog {
             }
             guard let file else { continue }
             let scanner = SegmentScanner(file: file, logID: logID, segment: number)
-            let next = segments.first { $0 > number }
-            let known =
-                number == active?.segment
-                ? active!.end : try recordedEnd(of: number, next: next)
+            let known = try knownEnd(of: number)
             let end = try attempt { () throws(StorageFailure) in
                 try scan(
                     scanner, from: SegmentHeader.byteCount, upTo: known ?? .max, visit: visit
@@ -192,9 +189,15 @@ extension SegmentedLog {
         if let recordedEnd { try checkEnd(end, of: number, recorded: recordedEnd, &recovery) }
     }
 
+    /// Where the frames of a segment end, as far as that is known.
+    func knownEnd(of number: UInt64) throws(LogError) -> Int? {
+        if let active, active.segment == number { return active.end }
+        return try recordedEnd(of: number, next: segments.first { $0 > number })
+    }
+
     /// Where the frames of a finished segment end, as its successor says. What stands behind them are bytes that were
     /// cut once, by a process whose sync failed then.
-    func recordedEnd(
+    private func recordedEnd(
         of number: UInt64, next: UInt64?
     ) throws(LogError) -> Int? {
         guard let next, next == number + 1 else { return nil }
