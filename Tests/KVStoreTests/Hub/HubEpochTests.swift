@@ -97,7 +97,7 @@ struct HubEpochTests {
                 replica: "1", epoch: nil, since: 0, changes: [.other("a", "1", at: 1_000)]),
             to: store, now: 2_000)
         try first.close()
-        let end = disk.bytes(of: 1).lastIndex { $0 != 0 }!
+        let end = disk.lastByte(of: 1)!
         disk.damage(1, at: end) { $0 ^ 1 }
         let second = try HubLedger(storage: MemoryLogStorage(disk), seed: 2)
         let hub = try #require(second.hub(store))

@@ -19,6 +19,16 @@ struct CopiedReplicaTests {
         return try #require(durable.replica.records.first).stamp
     }
 
+    /// A disk whose last record, of a second write, is damaged, and that record's stamp. It may have been sent before.
+    private func cutDisk() throws -> (disk: MemoryDisk, lost: Stamp) {
+        let disk = MemoryDisk()
+        let first = try open(disk, seed: 1)
+        _ = try write("1", to: first)
+        let lost = try write("2", to: first)
+        disk.damage(1, at: try #require(disk.lastByte(of: 1))) { $0 ^ 1 }
+        return (disk, lost)
+    }
+
     @Test("a copy takes a new id before its first stamp; in its own place a replica keeps its id")
     func copied() throws {
         let disk = MemoryDisk()
@@ -50,14 +60,7 @@ struct CopiedReplicaTests {
 
     @Test("a replica whose last record was cut gives that record's stamp to nothing else")
     func cutRecord() throws {
-        let disk = MemoryDisk()
-        let first = try open(disk, seed: 1)
-        _ = try write("1", to: first)
-        // It may have been sent before a byte of it changed on the disk.
-        let lost = try write("2", to: first)
-        let end = try #require(disk.bytes(of: 1).lastIndex { $0 != 0 })
-        disk.damage(1, at: end) { $0 ^ 1 }
-
+        let (disk, lost) = try cutDisk()
         let second = try open(disk, seed: 2)
         #expect(second.recovery.tornTail != nil)
         let stamp = try write("3", to: second)
@@ -70,13 +73,7 @@ struct CopiedReplicaTests {
         "a cut record's stamp is given to nothing else, also where there is no space for a while to say so"
     )
     func cutRecordWithoutSpace() throws {
-        let disk = MemoryDisk()
-        let first = try open(disk, seed: 1)
-        _ = try write("1", to: first)
-        let lost = try write("2", to: first)
-        let end = try #require(disk.bytes(of: 1).lastIndex { $0 != 0 })
-        disk.damage(1, at: end) { $0 ^ 1 }
-
+        let (disk, lost) = try cutDisk()
         for seed in UInt64(2)...3 {
             let storage = MemoryLogStorage(disk)
             storage.breakAll(.create, code: ENOSPC)

@@ -53,7 +53,7 @@ struct DurableReplicaTests {
         try attach(durable)
         try set(durable, "a", "1")
         let before = durable.replica
-        let start = try #require(whole.bytes(of: 1).lastIndex { $0 != 0 }) / 8 * 8 + 8
+        let start = try #require(whole.lastByte(of: 1)) / 8 * 8 + 8
         _ = try durable.transact(at: now) { replica, now in
             replica.handle(
                 .answered(
@@ -61,7 +61,7 @@ struct DurableReplicaTests {
                         epoch: "e", cursor: 6, serverTime: now.wall, initial: false, more: false,
                         changes: [.other("theirs", "2"), .other("b", "1")])), at: now)
         }
-        let end = try #require(whole.bytes(of: 1).lastIndex { $0 != 0 })
+        let end = try #require(whole.lastByte(of: 1))
         #expect(end > start)
         for cut in start..<end {
             let disk = whole.copy()
@@ -79,7 +79,7 @@ struct DurableReplicaTests {
         let disk = MemoryDisk()
         let durable = try open(MemoryLogStorage(disk))
         try set(durable, "theirs", "a default")
-        let start = try #require(disk.bytes(of: 1).lastIndex { $0 != 0 }) / 8 * 8 + 8
+        let start = try #require(disk.lastByte(of: 1)) / 8 * 8 + 8
         try attach(durable)
         try set(durable, "theirs", "2")
         // What the answer left is one frame.
@@ -104,7 +104,7 @@ struct DurableReplicaTests {
             number += 1
             try set(durable, "theirs", "\(number)")
         }
-        let end = try #require(disk.bytes(of: 4).lastIndex { $0 != 0 })
+        let end = try #require(disk.lastByte(of: 4))
         disk.damage(4, at: end) { ~$0 }
         let again = try open(MemoryLogStorage(disk), seed: 2)
         #expect(again.recovery.tornTail != nil && again.recovery.damage.isEmpty)

@@ -190,10 +190,7 @@ struct LogFaultTests {
         let payloads = (1...30).map { LogPayload.numbered($0, byteCount: 60) }
         for payload in payloads { try log.appendExclusively([payload]) }
         try log.sync()
-        let places: [(MemoryLogStorage.Call, MemoryLogStorage.Fault)] = [
-            (.create, .fail(5)), (.create, .kill(after: 0)), (.sync, .fail(5)), (.remove, .fail(5)),
-        ]
-        let (call, fault) = places.randomElement(using: &random)!
+        let (call, fault) = MemoryLogStorage.faultsOfRewrite.randomElement(using: &random)!
         storage.aim(fault, at: call, number: Int.random(in: 1...3, using: &random))
         try? log.exclusively(visit: { _ in }) { () throws(LogError) in
             _ = try log.rewrite(payloads)

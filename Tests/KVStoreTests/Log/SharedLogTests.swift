@@ -159,10 +159,7 @@ struct SharedLogTests {
     @Test("a process killed anywhere in a rewrite leaves a log that others read and go on with")
     func killedRewrite() throws {
         let kept: [LogPayload] = (10..<16).map { .numbered($0) }
-        let places: [(MemoryLogStorage.Call, MemoryLogStorage.Fault)] = [
-            (.create, .fail(5)), (.create, .kill(after: 0)), (.sync, .fail(5)), (.remove, .fail(5)),
-        ]
-        for (call, fault) in places {
+        for (call, fault) in MemoryLogStorage.faultsOfRewrite {
             for number in 1...3 {
                 let disk = MemoryDisk()
                 let (killed, storage, _) = try open(disk, segmentByteCount: 256)

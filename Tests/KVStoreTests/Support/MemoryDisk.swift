@@ -34,6 +34,9 @@ final class MemoryDisk: Sendable {
         state.withLock { state in state.names[segment].map { state.inodes[$0].content } ?? [] }
     }
 
+    /// Where the last byte of a segment is that is not zero.
+    func lastByte(of segment: UInt64) -> Int? { bytes(of: segment).lastIndex { $0 != 0 } }
+
     /// Puts a file there, synced.
     func put(_ bytes: [UInt8], segment: UInt64) {
         state.withLock { state in

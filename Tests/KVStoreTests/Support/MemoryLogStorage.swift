@@ -20,6 +20,11 @@ final class MemoryLogStorage: LogStorage {
         case kill(after: Int)
     }
 
+    /// What can go wrong while a log is written anew.
+    static let faultsOfRewrite: [(call: Call, fault: Fault)] = [
+        (.create, .fail(5)), (.create, .kill(after: 0)), (.sync, .fail(5)), (.remove, .fail(5)),
+    ]
+
     private struct Plan: Sendable {
         var faults: [Call: [Int: Fault]] = [:]
         var always: [Call: Int32] = [:]

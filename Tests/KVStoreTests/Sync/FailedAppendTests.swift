@@ -27,6 +27,14 @@ struct FailedAppendTests {
             ) { [self] effect in effects.withLock { $0.append(effect) } }
         }
 
+        /// Another program of the device writes a key.
+        func writeElsewhere(_ key: String) throws {
+            let other = try LocalReplica(
+                storage: MemoryLogStorage(storage.disk), options: DurableReplica.Options(),
+                runtime: .system, outlet: { _ in })
+            try other.write(.value(Data("1".utf8)), forKey: key)
+        }
+
         /// Lets the time pass until it looks again; returns how many times that was due.
         func lookAgain() -> Int {
             let due = looks.withLock { looks in
@@ -60,6 +68,16 @@ struct FailedAppendTests {
         epoch: "e", cursor: 1, serverTime: 1_000_000, initial: true, more: false,
         changes: [.other("a", "1", seq: 1)])
 
+    /// A replica that has completed its first download and waits for what comes.
+    private func connected() throws -> (Device, LocalReplica) {
+        let device = Device()
+        let replica = try device.open()
+        try replica.handle(.attached(isLive: true))
+        #expect(replica.tell(.answered(answer)) == nil)
+        _ = device.newEffects()
+        return (device, replica)
+    }
+
     @Test(
         "an answer that the disk does not take is a failed round, and it is asked for anew"
     )
@@ -81,11 +99,7 @@ struct FailedAppendTests {
 
     @Test("a change on the stream that the disk does not take ends the stream, and comes again")
     func streamed() throws {
-        let device = Device()
-        let replica = try device.open()
-        try replica.handle(.attached(isLive: true))
-        #expect(replica.tell(.answered(answer)) == nil)
-        _ = device.newEffects()
+        let (device, replica) = try connected()
         device.storage.aim(.fail(28), at: .write)
         #expect(replica.tell(.stream(.change(.other("b", "1", seq: 2)))) == nil)
         #expect(device.newEffects() == ["wake"])
@@ -97,11 +111,7 @@ struct FailedAppendTests {
 
     @Test("a write that failed only after it had arrived is told and sent after a while")
     func arrived() throws {
-        let device = Device()
-        let replica = try device.open()
-        try replica.handle(.attached(isLive: true))
-        #expect(replica.tell(.answered(answer)) == nil)
-        _ = device.newEffects()
+        let (device, replica) = try connected()
         device.storage.aim(.tear(10_000), at: .write)
         #expect(throws: StoreError.self) {
             try replica.write(.value(Data("1".utf8)), forKey: "k")
@@ -116,10 +126,7 @@ struct FailedAppendTests {
     func unseen() throws {
         let device = Device()
         let replica = try device.open()
-        let other = try LocalReplica(
-            storage: MemoryLogStorage(device.storage.disk), options: DurableReplica.Options(),
-            runtime: .system, outlet: { _ in })
-        try other.write(.value(Data("1".utf8)), forKey: "k")
+        try device.writeElsewhere("k")
         device.storage.breakAll(.segments, code: 24)
         #expect(throws: StoreError.self) { try replica.catchUp() }
         #expect(throws: StoreError.self) { try replica.catchUp() }
@@ -133,15 +140,8 @@ struct FailedAppendTests {
 
     @Test("what another program wrote is sent after a while where looking for it failed halfway")
     func unsent() throws {
-        let device = Device()
-        let replica = try device.open()
-        try replica.handle(.attached(isLive: true))
-        #expect(replica.tell(.answered(answer)) == nil)
-        _ = device.newEffects()
-        let other = try LocalReplica(
-            storage: MemoryLogStorage(device.storage.disk), options: DurableReplica.Options(),
-            runtime: .system, outlet: { _ in })
-        try other.write(.value(Data("1".utf8)), forKey: "k")
+        let (device, replica) = try connected()
+        try device.writeElsewhere("k")
         // The record is read, and then the folder cannot be listed.
         device.storage.aim(.fail(24), at: .segments)
         #expect(throws: StoreError.self) { try replica.catchUp() }
