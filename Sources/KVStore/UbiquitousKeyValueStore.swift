@@ -75,6 +75,7 @@ public final class UbiquitousKeyValueStore: Sendable {
         let after = opened.replica.read(\.visibleContents)
         session.withLock { $0 = opened }
         former.close()
+        announcements.announce(opened.replica.read(\.status).connection)
         let keys = Set(before.keys).union(after.keys).filter { before[$0] != after[$0] }
         if !keys.isEmpty {
             announcements.announce(StoreChange(reason: .accountChange, keys: keys.sorted()))
@@ -177,7 +178,7 @@ public final class UbiquitousKeyValueStore: Sendable {
     /// The state of the connection, first as it is now and then whenever it changes. A slow reader gets
     /// only the newest.
     public var connectionChanges: AsyncStream<StoreStatus.Connection> {
-        announcements.connectionStream(from: status.connection)
+        announcements.connectionStream()
     }
 
     public var status: StoreStatus {

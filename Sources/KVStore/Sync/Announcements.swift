@@ -8,6 +8,8 @@ final class Announcements: Sendable {
         weak var source: UbiquitousKeyValueStore?
         var feeds: [WeakFeed] = []
         var connections: [UInt64: AsyncStream<StoreStatus.Connection>.Continuation] = [:]
+        /// The state last told.
+        var connection = StoreStatus.Connection.local
         var lastID: UInt64 = 0
         var isFinished = false
     }
@@ -38,34 +40,42 @@ final class Announcements: Sendable {
         return feed
     }
 
-    /// A stream of connection states; a slow reader gets only the newest.
-    func connectionStream(
-        from first: StoreStatus.Connection
-    ) -> AsyncStream<StoreStatus.Connection> {
+    /// A stream of connection states, the first being the last one announced before the call or a later one; a slow
+    /// reader gets only the newest.
+    func connectionStream() -> AsyncStream<StoreStatus.Connection> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: StoreStatus.Connection.self, bufferingPolicy: .bufferingNewest(1))
-        continuation.yield(first)
-        let id = state.withLock { state -> UInt64? in
-            guard !state.isFinished else { return nil }
+        let id = state.withLock { state in
             state.lastID += 1
-            state.connections[state.lastID] = continuation
             return state.lastID
         }
-        guard let id else {
-            continuation.finish()
-            return stream
-        }
         continuation.onTermination = { [weak self] _ in
-            self?.state.withLock { $0.connections[id] = nil }
+            guard let self else { return }
+            queue.async { self.state.withLock { $0.connections[id] = nil } }
+        }
+        // Where states are told, so that none is missed between the first and the next.
+        queue.async { [self] in
+            let (first, isFinished) = state.withLock { state in
+                if !state.isFinished { state.connections[id] = continuation }
+                return (state.connection, state.isFinished)
+            }
+            continuation.yield(first)
+            if isFinished { continuation.finish() }
         }
         return stream
     }
 
+    /// Tells the streams a state that is not the one they have.
     func announce(_ connection: StoreStatus.Connection) {
         queue.async { [self] in
-            for continuation in state.withLock({ Array($0.connections.values) }) {
-                continuation.yield(connection)
+            let streams = state.withLock { state in
+                guard connection != state.connection else {
+                    return [AsyncStream<StoreStatus.Connection>.Continuation]()
+                }
+                state.connection = connection
+                return Array(state.connections.values)
             }
+            for continuation in streams { continuation.yield(connection) }
         }
     }
 

@@ -232,4 +232,27 @@ struct SyncedStoreTests {
         }
         #expect(store.status.connection == .offline("cut"))
     }
+
+    @Test("a store that leaves its account says that it is local")
+    func leaving() async throws {
+        let transport = FakeTransport()
+        let store = try open(transport)
+        let connections = store.connectionChanges
+        for await connection in connections where connection == .connected { break }
+        try store.changeAccount(to: configuration(nil, "local"))
+        for await connection in connections where connection == .local { break }
+        #expect(store.status.connection == .local)
+    }
+
+    @Test("a stream of connection states opened while the state changes misses nothing")
+    func connectionRace() async throws {
+        for round in 0..<500 {
+            let announcements = Announcements()
+            announcements.announce(.connected)
+            async let announced: Void = announcements.announce(.offline("\(round)"))
+            for await connection in announcements.connectionStream()
+            where connection == .offline("\(round)") { break }
+            await announced
+        }
+    }
 }
