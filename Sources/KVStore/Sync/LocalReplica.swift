@@ -52,23 +52,26 @@ package final class LocalReplica: Sendable {
         if let violation { throw violation }
     }
 
-    package func handle(_ event: Event) throws(StoreError) {
+    /// Handles an event, if `isCurrent` under the lock.
+    package func handle(
+        _ event: Event, if isCurrent: () -> Bool = { true }
+    ) throws(StoreError) {
         try transact(operation: "synchronize") { replica, now in
-            replica.handle(event, at: now)
+            isCurrent() ? replica.handle(event, at: now) : []
         }
     }
 
     /// Handles what came of an effect, as `Event.Unwritten` says where its entries cannot be written down.
     ///
     /// - Returns: an event that is to be told again after a while.
-    package func tell(_ event: Event) -> Event? {
+    package func tell(_ event: Event, if isCurrent: () -> Bool = { true }) -> Event? {
         do throws(StoreError) {
-            try handle(event)
+            try handle(event, if: isCurrent)
             return nil
         } catch {
             guard error.code != .closed else { return nil }
             switch event.unwritten(.unreachable(error.description)) {
-            case .tell(let other): return tell(other)
+            case .tell(let other): return tell(other, if: isCurrent)
             case .again: return event
             case .drop: return nil
             }

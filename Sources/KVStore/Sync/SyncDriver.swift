@@ -11,12 +11,20 @@ final class SyncDriver: SyncDriving {
         var isStopped = false
     }
 
+    /// An effect with the stream that the replica listened to when it asked for it.
+    private struct Numbered {
+        var effect: Effect
+        var stream: UInt64
+    }
+
     private let transport: any SyncTransport
     private let storeName: String
     private let monotonicMilliseconds: @Sendable () -> Int64
     private let waiting = Mutex(Waiting())
-    private let effects: AsyncStream<Effect>
-    private let queue: AsyncStream<Effect>.Continuation
+    private let effects: AsyncStream<Numbered>
+    private let queue: AsyncStream<Numbered>.Continuation
+    /// The newest stream that the replica has asked for or ended, changed under its lock only.
+    private let newestStream = Atomic<UInt64>(0)
     private let running = Mutex<Task<Void, Never>?>(nil)
 
     init(
@@ -30,15 +38,21 @@ final class SyncDriver: SyncDriving {
     }
 
     /// Never blocks; to be called under the replica's lock.
-    func enqueue(_ effect: Effect) { queue.yield(effect) }
+    func enqueue(_ effect: Effect) {
+        switch effect {
+        case .openStream, .closeStream: newestStream.add(1, ordering: .relaxed)
+        default: break
+        }
+        queue.yield(Numbered(effect: effect, stream: newestStream.load(ordering: .relaxed)))
+    }
 
     func start(_ replica: LocalReplica) {
         running.withLock { running in
             running = Task { [weak self, effects] in
                 let calls = Calls()
-                for await effect in effects {
+                for await next in effects {
                     guard let self else { break }
-                    carryOut(effect, for: replica, calls: calls)
+                    carryOut(next, for: replica, calls: calls)
                 }
                 calls.cancelAll()
             }
@@ -99,12 +113,14 @@ final class SyncDriver: SyncDriving {
             .resume(returning: outcome)
     }
 
-    private func carryOut(_ effect: Effect, for replica: LocalReplica, calls: Calls) {
-        switch effect {
+    private func carryOut(_ next: Numbered, for replica: LocalReplica, calls: Calls) {
+        switch next.effect {
         case .append, .notify: break
         case .send(let request): calls.run(.round) { await self.send(request, for: replica) }
         case .openStream(let since, let epoch):
-            calls.run(.stream) { await self.follow(since: since, epoch: epoch, for: replica) }
+            calls.run(.stream) {
+                await self.follow(next.stream, since: since, epoch: epoch, for: replica)
+            }
         case .closeStream: calls.cancel(.stream)
         case .wake(let moment):
             let wait = max(0, moment - monotonicMilliseconds())
@@ -130,28 +146,31 @@ final class SyncDriver: SyncDriving {
         }
     }
 
-    private func follow(since: UInt64, epoch: String, for replica: LocalReplica) async {
+    private func follow(
+        _ stream: UInt64, since: UInt64, epoch: String, for replica: LocalReplica
+    ) async {
         do {
             for try await event in transport.events(store: storeName, since: since, epoch: epoch) {
-                guard !Task.isCancelled else { return }
-                tell(replica, .stream(event))
+                tell(replica, .stream(event), of: stream)
             }
-            guard !Task.isCancelled else { return }
-            tell(replica, .streamEnded(nil))
+            tell(replica, .streamEnded(nil), of: stream)
         } catch {
-            guard !Task.isCancelled else { return }
             tell(
                 replica,
-                .streamEnded(error as? SyncTransportError ?? .unreachable("\(error)")))
+                .streamEnded(error as? SyncTransportError ?? .unreachable("\(error)")), of: stream)
         }
     }
 
-    private func tell(_ replica: LocalReplica, _ event: Event) {
-        guard let again = replica.tell(event) else { return }
+    /// Tells the replica; what comes of a stream that it has ended meanwhile is dropped.
+    private func tell(_ replica: LocalReplica, _ event: Event, of stream: UInt64? = nil) {
+        let again = replica.tell(event) {
+            stream == nil || self.newestStream.load(ordering: .relaxed) == stream
+        }
+        guard let again else { return }
         Task { [weak self, weak replica] in
             try? await Task.sleep(for: .milliseconds(Backoff.greatestMilliseconds))
             guard let self, let replica else { return }
-            tell(replica, again)
+            tell(replica, again, of: stream)
         }
     }
 }
