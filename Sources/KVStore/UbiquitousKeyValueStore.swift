@@ -15,6 +15,8 @@ import Synchronization
 /// ```
 public final class UbiquitousKeyValueStore: Sendable {
     private let session: Mutex<StoreSession>
+    /// Held while the session is ended or becomes another; true once the store is closed.
+    private let isClosed = Mutex(false)
     private let runtime: StoreRuntime
     private let announcements = Announcements()
 
@@ -40,14 +42,20 @@ public final class UbiquitousKeyValueStore: Sendable {
     /// Writes everything to disk, ends the connection and the streams of changes. Later writes throw; calling it
     /// again does nothing.
     public func close() {
-        current.close()
-        announcements.finish()
+        isClosed.withLock { isClosed in
+            isClosed = true
+            current.close()
+            announcements.finish()
+        }
     }
 
     /// How the store is opened now.
     public var configuration: StoreConfiguration { current.configuration }
 
     private var current: StoreSession { session.withLock { $0 } }
+
+    /// The session when no change of the account is under way.
+    private var settled: StoreSession { isClosed.withLock { _ in current } }
 
     private var replica: LocalReplica { current.replica }
 
@@ -62,21 +70,38 @@ public final class UbiquitousKeyValueStore: Sendable {
     /// Throws where the other replica cannot be opened; the store then stays as it is. Where only connecting fails
     /// (`configuration` is the new one then), it throws too, and connects later by itself.
     public func changeAccount(to configuration: StoreConfiguration) throws(StoreError) {
+        try isClosed.withLock { (isClosed: inout Bool) throws(StoreError) in
+            guard !isClosed else {
+                throw StoreError(
+                    .closed, operation: "change account", subject: "the store",
+                    reason: "it is closed")
+            }
+            try replaceSession(configuration)
+        }
+    }
+
+    private func replaceSession(_ configuration: StoreConfiguration) throws(StoreError) {
         let former = current
         let opened = try StoreSession(
             configuration: configuration, runtime: runtime, announcements: announcements)
-        let before = former.replica.read(\.visibleContents)
-        if former.driver == nil, opened.driver != nil {
-            let known = opened.replica.read(\.visibleContents)
-            for (key, content) in before.sorted(by: { $0.key < $1.key }) where known[key] == nil {
-                try opened.replica.write(content, forKey: key)
+        let keys: Set<String>
+        do throws(StoreError) {
+            // In one step, so that a write at this moment is either taken along or made in the new replica, and what
+            // others write into that is told either with the account or after it.
+            keys = try former.replica.close { before throws(StoreError) in
+                if former.driver == nil, opened.driver != nil { try opened.replica.add(before) }
+                return opened.replica.read { replica in
+                    session.withLock { $0 = opened }
+                    let after = replica.visibleContents
+                    return Set(before.keys).union(after.keys).filter { before[$0] != after[$0] }
+                }
             }
+        } catch {
+            opened.close()
+            throw error
         }
-        let after = opened.replica.read(\.visibleContents)
-        session.withLock { $0 = opened }
         former.close()
         announcements.announce(opened.replica.read(\.status).connection)
-        let keys = Set(before.keys).union(after.keys).filter { before[$0] != after[$0] }
         if !keys.isEmpty {
             announcements.announce(StoreChange(reason: .accountChange, keys: keys.sorted()))
         }
@@ -122,7 +147,18 @@ public final class UbiquitousKeyValueStore: Sendable {
                     + "\(WireLimits.propertyListDepth) levels deep",
                 hint: "encode it as Data first")
         }
-        try replica.write(value.map { .value($0.encoded()) } ?? .tombstone, forKey: key)
+        let content: Record.Content = value.map { .value($0.encoded()) } ?? .tombstone
+        var session = current
+        while true {
+            do throws(StoreError) {
+                return try session.replica.write(content, forKey: key)
+            } catch {
+                // The account may have changed since the session was asked for.
+                let newest = current
+                guard error.code == .closed, newest !== session else { throw error }
+                session = newest
+            }
+        }
     }
 
     // MARK: - Synchronizing
@@ -132,7 +168,7 @@ public final class UbiquitousKeyValueStore: Sendable {
     /// - Returns: false when the disk could not be written to.
     @discardableResult
     public func synchronize() -> Bool {
-        let session = current
+        let session = settled
         do throws(StoreError) {
             try session.replica.flush()
         } catch {
@@ -147,7 +183,18 @@ public final class UbiquitousKeyValueStore: Sendable {
     /// Writes everything to disk, makes a whole round trip and reports it. Throws `unreachable` at once
     /// when the daemon is not there; pending keys are then sent later.
     public func synchronizeNow() async throws(StoreError) -> SyncReport {
-        let session = current
+        while true {
+            let session = settled
+            do throws(StoreError) {
+                return try await synchronize(session)
+            } catch {
+                // The account may have changed meanwhile.
+                guard current !== session else { throw error }
+            }
+        }
+    }
+
+    private func synchronize(_ session: StoreSession) async throws(StoreError) -> SyncReport {
         try session.replica.flush()
         guard let driver = session.driver else {
             throw StoreError(

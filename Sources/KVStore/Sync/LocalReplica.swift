@@ -52,6 +52,26 @@ package final class LocalReplica: Sendable {
         if let violation { throw violation }
     }
 
+    /// Writes values for keys that have none: all of them, or where it throws none.
+    func add(_ contents: [String: Record.Content]) throws(StoreError) {
+        guard !contents.isEmpty else { return }
+        var violation: StoreError?
+        try transact(operation: "set") { replica, now in
+            var filled = replica
+            var effects: [Effect] = []
+            let known = replica.visibleContents
+            for (key, content) in contents.sorted(by: { $0.key < $1.key }) where known[key] == nil {
+                let outcome = filled.write(content, forKey: key, at: now)
+                violation = outcome.violation
+                if violation != nil { return [] }
+                effects += outcome.effects
+            }
+            replica = filled
+            return effects
+        }
+        if let violation { throw violation }
+    }
+
     /// Handles an event, if `isCurrent` under the lock.
     package func handle(
         _ event: Event, if isCurrent: () -> Bool = { true }
@@ -152,12 +172,20 @@ package final class LocalReplica: Sendable {
         }
     }
 
-    func close() {
+    func close() { close { _ in } }
+
+    /// Closes it with what it holds in other hands, in one step. Where `takeOver` throws, it stays open.
+    func close<Result, Failure: Error>(
+        _ takeOver: (_ contents: [String: Record.Content]) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
         try? flush()
-        state.withLock { state in
-            guard !state.isClosed else { return }
-            state.isClosed = true
-            try? state.durable.close()
+        return try state.withLock { (state: inout State) throws(Failure) in
+            let result = try takeOver(state.durable.replica.visibleContents)
+            if !state.isClosed {
+                state.isClosed = true
+                try? state.durable.close()
+            }
+            return result
         }
     }
 

@@ -18,6 +18,9 @@ final class FakeTransport: SyncTransport {
 
     var requestCount: Int { state.withLock { $0.requestCount } }
 
+    /// Streams that somebody reads.
+    var streamCount: Int { state.withLock { $0.streams.count } }
+
     var values: [String: Record.Content] { state.withLock { $0.daemon.values } }
 
     /// Requests fail with this from now on, and streams break; nil for none.

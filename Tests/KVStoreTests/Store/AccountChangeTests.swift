@@ -1,0 +1,164 @@
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+
+@testable import KVStore
+
+@Suite("Changes of the account beside everything else", .timeLimit(.minutes(5)))
+struct AccountChangeTests {
+    private final class NoWatch: DirectoryWatch { func cancel() {} }
+
+    private final class Flag: Sendable { let isOver = Mutex(false) }
+
+    /// Replicas in memory, by folder.
+    private final class Machine: Sendable {
+        private let disks = Mutex<[String: MemoryDisk]>([:])
+
+        func runtime() -> StoreRuntime {
+            var runtime = StoreRuntime.system
+            runtime.watch = { _, _ in NoWatch() }
+            runtime.openStorage = { [self] directory throws(StorageFailure) in
+                MemoryLogStorage(
+                    disks.withLock { disks in
+                        let disk = disks[directory] ?? MemoryDisk()
+                        disks[directory] = disk
+                        return disk
+                    })
+            }
+            return runtime
+        }
+    }
+
+    private let machine = Machine()
+
+    private func configuration(
+        _ folder: String, _ transport: FakeTransport?, limits: StoreLimits = StoreLimits()
+    ) -> StoreConfiguration {
+        StoreConfiguration(directory: folder, limits: limits, transport: transport)
+    }
+
+    private func open(
+        _ folder: String, _ transport: FakeTransport?, _ runtime: StoreRuntime? = nil,
+        limits: StoreLimits = StoreLimits()
+    ) throws -> UbiquitousKeyValueStore {
+        try UbiquitousKeyValueStore(
+            configuration: configuration(folder, transport, limits: limits),
+            runtime: runtime ?? machine.runtime())
+    }
+
+    @Test("a key written while the store joins an account is there and reaches the account")
+    func writeWhileJoining() async throws {
+        let transport = FakeTransport()
+        let callsLeft = Mutex(0)
+        let writer = Mutex<(UbiquitousKeyValueStore, Task<Void, any Error>?)?>(nil)
+        var runtime = machine.runtime()
+        // Asked for when the account's replica has been opened, and when the values are carried over.
+        runtime.now = {
+            let isCarrying = callsLeft.withLock { count in
+                count -= 1
+                return count == 0
+            }
+            if isCarrying {
+                let written = DispatchSemaphore(value: 0)
+                writer.withLock { writer in
+                    guard let store = writer?.0 else { return }
+                    writer?.1 = Task.detached {
+                        try store.write(.string("late"), forKey: "late")
+                        written.signal()
+                    }
+                }
+                // Where nothing held it up it would be in the former replica by now.
+                _ = written.wait(timeout: .now() + .milliseconds(20))
+            }
+            return .now()
+        }
+        let store = try open("local", nil, runtime)
+        store.set("early", forKey: "early")
+        writer.withLock { $0 = (store, nil) }
+        callsLeft.withLock { $0 = 2 }
+        try store.changeAccount(to: configuration("joined", transport))
+        let task = try #require(writer.withLock { $0?.1 })
+        try await task.value
+        writer.withLock { $0 = nil }
+        #expect(store.keys == ["early", "late"])
+        _ = try await store.synchronizeNow()
+        #expect(transport.values.keys.sorted() == ["early", "late"])
+    }
+
+    @Test("no write and no round fails because the account changes, and every write is kept")
+    func writesWhileSwitching() async throws {
+        let (one, two) = (FakeTransport(), FakeTransport())
+        let store = try open("one", one)
+        let flag = Flag()
+        let count = try await withThrowingTaskGroup(of: Int.self) { group in
+            for name in ["a", "b"] {
+                group.addTask {
+                    var count = 0
+                    while count < 50 || !flag.isOver.withLock(\.self) {
+                        try store.write(.integer(Int64(count)), forKey: "\(name) \(count % 100)")
+                        count += 1
+                        await Task.yield()
+                        if count % 50 == 0 { _ = try await store.synchronizeNow() }
+                    }
+                    return count
+                }
+            }
+            for _ in 0..<200 {
+                try store.changeAccount(to: configuration("two", two))
+                try store.changeAccount(to: configuration("one", one))
+            }
+            flag.isOver.withLock { $0 = true }
+            return try await group.reduce(0, +)
+        }
+        #expect(count >= 100)
+        _ = try await store.synchronizeNow()
+        try store.changeAccount(to: configuration("two", two))
+        _ = try await store.synchronizeNow()
+        let keys = Set(one.values.keys).union(two.values.keys)
+        #expect(keys.isSuperset(of: (0..<50).flatMap { ["a \($0)", "b \($0)"] }))
+    }
+
+    @Test("changes of the account at the same time leave one connection, and a closed store none")
+    func atTheSameTime() async throws {
+        let transports = (0..<4).map { _ in FakeTransport() }
+        let store = try open("home", FakeTransport())
+        await withTaskGroup(of: Void.self) { group in
+            for (index, transport) in transports.enumerated() {
+                group.addTask {
+                    for _ in 0..<20 {
+                        try? store.changeAccount(to: configuration("\(index)", transport))
+                    }
+                }
+            }
+        }
+        let current = try #require(store.configuration.transport as? FakeTransport)
+        for await connection in store.connectionChanges where connection == .connected { break }
+        #expect(current.streamCount == 1)
+        for transport in transports where transport !== current {
+            #expect(transport.streamCount == 0)
+        }
+        store.close()
+        #expect(throws: StoreError.self) {
+            try store.changeAccount(to: configuration("late", FakeTransport()))
+        }
+        #expect(throws: StoreError.self) { try store.write(.string("1"), forKey: "a") }
+    }
+
+    @Test("values that do not fit into the account's replica leave it and the store as they were")
+    func doesNotFit() throws {
+        let store = try open("local", nil)
+        for key in ["k1", "k2", "k3"] { store.set("1", forKey: key) }
+        let small = configuration(
+            "joined", FakeTransport(), limits: StoreLimits(keyCount: 2))
+        #expect {
+            try store.changeAccount(to: small)
+        } throws: {
+            ($0 as? StoreError)?.code == .tooManyKeys
+        }
+        #expect(store.keys == ["k1", "k2", "k3"])
+        #expect(store.configuration.transport == nil)
+        try store.write(.string("2"), forKey: "k1")
+        #expect(try open("joined", nil).keys == [])
+    }
+}
