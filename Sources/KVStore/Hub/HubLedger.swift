@@ -281,10 +281,14 @@ package final class HubLedger {
     }
 
     /// Takes note of the outcome; returns the stores with news for live readers.
+    ///
+    /// Throws `closedByFailure` where this sync has failed or another one at the same time: nothing may be
+    /// acknowledged then.
     @discardableResult
-    package func finish(_ pending: PendingSync, failure: StorageFailure?) -> Set<StoreID> {
-        log.finish(pending.sync, failure: failure)
-        guard failure == nil else { return [] }
+    package func finish(
+        _ pending: PendingSync, failure: StorageFailure?
+    ) throws(LogError) -> Set<StoreID> {
+        try log.finish(pending.sync, failure: failure)
         return settle(pending.sequences)
     }
 

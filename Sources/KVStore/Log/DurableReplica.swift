@@ -156,8 +156,10 @@ package final class DurableReplica {
         try log.prepareSync()
     }
 
-    package func finish(_ sync: SegmentedLog.PendingSync, failure: StorageFailure?) {
-        log.finish(sync, failure: failure)
+    package func finish(
+        _ sync: SegmentedLog.PendingSync, failure: StorageFailure?
+    ) throws(LogError) {
+        try log.finish(sync, failure: failure)
     }
 
     package func close() throws(LogError) { try log.close() }

@@ -8,11 +8,20 @@ extension SegmentedLog {
         /// Where the names of the segments are to be synced too.
         let names: (any LogStorage)?
 
-        /// Blocks until everything appended before the sync was prepared is on disk.
-        package func perform() throws(StorageFailure) {
+        private func bringToDisk() throws(StorageFailure) {
             if let doubtful { try writeAgain(doubtful) }
             try file.sync()
             if let names { try names.syncNames() }
+        }
+
+        /// Blocks until everything appended before the sync was prepared is on disk; returns what failed.
+        package func perform() -> StorageFailure? {
+            do throws(StorageFailure) {
+                try bringToDisk()
+                return nil
+            } catch {
+                return error
+            }
         }
 
         /// Writes the same bytes to the same place, so that the system has to bring them to disk. They are
@@ -45,25 +54,21 @@ extension SegmentedLog {
 
     /// Takes note of the outcome. After a failure nothing more is written: the pages that the
     /// system could not write may be gone from its cache too, so trying again proves nothing.
-    package func finish(_ sync: PendingSync, failure: StorageFailure?) {
-        if let failure {
-            self.failure = self.failure ?? failure
-        } else if active?.segment == sync.segment {
-            active!.synced = max(active!.synced, sync.end)
-            active!.doubtfulStart = nil
-            active!.isNameDoubtful = false
-        }
+    ///
+    /// Throws `closedByFailure` also where only another sync has failed: of two at a time the system may tell it to
+    /// one of them.
+    package func finish(_ sync: PendingSync, failure: StorageFailure?) throws(LogError) {
+        self.failure = self.failure ?? failure
+        try checkOpen()
+        guard active?.segment == sync.segment else { return }
+        active!.synced = max(active!.synced, sync.end)
+        active!.doubtfulStart = nil
+        active!.isNameDoubtful = false
     }
 
     /// Blocks until everything appended is on disk. When it throws, nothing more is written: `closedByFailure`.
     package func sync() throws(LogError) {
         guard let pending = try prepareSync() else { return }
-        do throws(StorageFailure) {
-            try pending.perform()
-            finish(pending, failure: nil)
-        } catch {
-            finish(pending, failure: error)
-            throw .closedByFailure(error)
-        }
+        try finish(pending, failure: pending.perform())
     }
 }

@@ -14,6 +14,8 @@ package final class LocalReplica: Sendable {
     }
 
     private let state: Mutex<State>
+    /// Held while the log is synced, which is not under the lock of the state.
+    private let flushing = Mutex(())
     private let runtime: StoreRuntime
     /// Called in order, under the lock: must only enqueue.
     private let outlet: @Sendable (Effect) -> Void
@@ -153,19 +155,20 @@ package final class LocalReplica: Sendable {
     }
 
     /// Blocks until everything written before the call is on disk.
+    ///
+    /// One at a time: of two syncs of a file the system may tell a failure to one of them. Who waits finds it done.
     package func flush() throws(StoreError) {
         do throws(LogError) {
-            let pending = try state.withLock { (state: inout State) throws(LogError) in
-                state.isFlushScheduled = false
-                return state.isClosed ? nil : try state.durable.prepareSync()
-            }
-            guard let pending else { return }
-            do throws(StorageFailure) {
-                try pending.perform()
-                state.withLock { $0.durable.finish(pending, failure: nil) }
-            } catch {
-                state.withLock { $0.durable.finish(pending, failure: error) }
-                throw LogError.storage(error)
+            try flushing.withLock { _ throws(LogError) in
+                let pending = try state.withLock { (state: inout State) throws(LogError) in
+                    state.isFlushScheduled = false
+                    return try state.durable.prepareSync()
+                }
+                guard let pending else { return }
+                let failure = pending.perform()
+                try state.withLock { (state: inout State) throws(LogError) in
+                    try state.durable.finish(pending, failure: failure)
+                }
             }
         } catch {
             throw StoreError(error, operation: "write to disk")

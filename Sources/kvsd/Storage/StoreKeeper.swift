@@ -167,11 +167,7 @@ final class StoreKeeper: @unchecked Sendable {
             isSyncing = true
             disk.async { [self] in
                 let start = DaemonClock.monotonicMilliseconds()
-                let failure: StorageFailure? =
-                    switch Result(catching: pending.sync.perform) {
-                    case .success: nil
-                    case .failure(let failure): failure
-                    }
+                let failure = pending.sync.perform()
                 let elapsed = DaemonClock.monotonicMilliseconds() - start
                 owner.async { [self] in
                     isSyncing = false
@@ -179,9 +175,13 @@ final class StoreKeeper: @unchecked Sendable {
                         $0.syncs += 1
                         $0.syncMilliseconds += Int(elapsed)
                     }
-                    ledger.finish(pending, failure: failure)
-                    if let failure { fail(.closedByFailure(failure)) }
-                    finish(members, stores, fault: failure.map { _ in self.failure } ?? nil)
+                    do throws(LogError) {
+                        try ledger.finish(pending, failure: failure)
+                        finish(members, stores, fault: nil)
+                    } catch {
+                        fail(error)
+                        finish(members, stores, fault: self.failure)
+                    }
                     compact()
                     startSync()
                 }

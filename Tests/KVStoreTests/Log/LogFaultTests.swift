@@ -43,6 +43,20 @@ struct LogFaultTests {
             try framesOf(disk).frames.map(\.payload) == [1, 2, 3, 4, 6].map { .numbered($0) })
     }
 
+    @Test("a sync that succeeds beside one that failed makes nothing durable")
+    func syncBesideFailure() throws {
+        let (log, storage, _) = try openLog(isShared: false)
+        try log.appendExclusively([.numbered(1)])
+        let pending = try #require(try log.prepareSync())
+        storage.aim(.fail(Self.inputOutput), at: .sync)
+        // The end of the segment syncs it, and hears of the failure.
+        #expect(throws: LogError.self) {
+            for number in 2...10 { try log.appendExclusively([.numbered(number)]) }
+        }
+        #expect(pending.perform() == nil)
+        #expect(throws: LogError.self) { try log.finish(pending, failure: nil) }
+    }
+
     @Test("a write that fails at any byte leaves no trace in the daemon's log, which goes on")
     func tornWrite() throws {
         for byteCount in 0...80 {

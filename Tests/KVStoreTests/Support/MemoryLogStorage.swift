@@ -31,6 +31,7 @@ final class MemoryLogStorage: LogStorage {
         var counts: [Call: Int] = [:]
         var isDead = false
         var afterTornWrite: (@Sendable () -> Void)?
+        var duringSync: (@Sendable () -> Int32?)?
     }
 
     let disk: MemoryDisk
@@ -59,6 +60,13 @@ final class MemoryLogStorage: LogStorage {
     func afterTornWrite(_ body: @escaping @Sendable () -> Void) {
         plan.withLock { $0.afterTornWrite = body }
     }
+
+    /// What happens within a sync; it fails with the error number that comes of it.
+    func duringSync(_ body: @escaping @Sendable () -> Int32?) {
+        plan.withLock { $0.duringSync = body }
+    }
+
+    fileprivate var duringSync: (@Sendable () -> Int32?)? { plan.withLock { $0.duringSync } }
 
     fileprivate var afterTornWrite: (@Sendable () -> Void)? { plan.withLock { $0.afterTornWrite } }
 
@@ -200,6 +208,7 @@ private final class MemoryLogFile: LogFile {
 
     func sync() throws(StorageFailure) {
         try storage.check(.sync)
+        if let code = storage.duringSync?() { throw storage.failure("sync", code) }
         storage.disk.state.withLock { state in
             state.inodes[inode].synced = state.inodes[inode].content
             state.inodes[inode].pending = []

@@ -72,9 +72,7 @@ struct StoreKeeperTests {
             for index in 0..<50 {
                 group.addTask { try await put(keeper, "k\(index)", "v") }
             }
-            while keeper.counters.withLock({ $0.waiting }) < 51 { await Task.yield() }
-            // The owner serves in order: behind this, all fifty have been appended.
-            _ = try await keeper.summary(of: store)
+            while try await keeper.summary(of: store)?.keyCount != 52 { await Task.yield() }
             gate.signal()
             gate.signal()
             try await group.waitForAll()
@@ -111,6 +109,31 @@ struct StoreKeeperTests {
         storage.state.withLock { $0.isFull = false }
         try await put(keeper, "after", large)
         #expect(try await keeper.key("after", in: store) != nil)
+        await keeper.close()
+    }
+
+    @Test("a sync that succeeds while a segment's end fails acknowledges nothing")
+    func syncBesideFailure() async throws {
+        let storage = try FaultyStorage(directory: folder.path)
+        let keeper = try keeper(storage, options())
+        try await put(keeper, "first", "makes store and segment")
+        let gate = DispatchSemaphore(value: 0)
+        let (began, signal) = AsyncStream.makeStream(of: Void.self)
+        storage.state.withLock { state in
+            state.gate = gate
+            state.gatedSync = state.syncs + 1
+            state.failingSync = state.syncs + 2
+            state.onSync = { signal.yield() }
+        }
+        async let held: Void = put(keeper, "held", "v")
+        for await _ in began { break }
+        // Does not fit beside the others: the segment is synced and ended.
+        await #expect(throws: StoreFault.self) {
+            try await put(keeper, "large", String(repeating: "v", count: 65_000))
+        }
+        gate.signal()
+        await #expect(throws: StoreFault.self) { try await held }
+        #expect(try await keeper.keys(in: store)?.map(\.record.key) == ["first"])
         await keeper.close()
     }
 

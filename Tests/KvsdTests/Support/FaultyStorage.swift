@@ -9,8 +9,11 @@ final class FaultyStorage: LogStorage {
         var failsSync = false
         var failsWrite = false
         var syncs = 0
-        /// Set to hold the next syncs up.
+        /// The number of a sync that fails.
+        var failingSync: Int?
+        /// Set to hold the next syncs up, or only the one of this number.
         var gate: DispatchSemaphore?
+        var gatedSync: Int?
         var onSync: (@Sendable () -> Void)?
     }
 
@@ -84,7 +87,10 @@ private final class FaultyFile: LogFile {
     func sync() throws(StorageFailure) {
         let (fails, gate, onSync) = storage.state.withLock { state in
             state.syncs += 1
-            return (state.failsSync, state.gate, state.onSync)
+            return (
+                state.failsSync || state.failingSync == state.syncs,
+                (state.gatedSync ?? state.syncs) == state.syncs ? state.gate : nil, state.onSync
+            )
         }
         onSync?()
         gate?.wait()
