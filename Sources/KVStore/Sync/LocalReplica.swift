@@ -74,28 +74,42 @@ package final class LocalReplica: Sendable {
         if let violation { throw violation }
     }
 
-    /// Handles an event, if `isCurrent` under the lock.
-    package func handle(
-        _ event: Event, if isCurrent: () -> Bool = { true }
-    ) throws(StoreError) {
+    package func handle(_ event: Event) throws(StoreError) { try handle(event) { true } }
+
+    /// Handles an event if `isCurrent` says so under the lock; returns whether it did.
+    @discardableResult
+    private func handle(
+        _ event: Event, if isCurrent: () -> Bool
+    ) throws(StoreError) -> Bool {
+        var isTaken = false
         try transact(operation: "synchronize") { replica, now in
-            isCurrent() ? replica.handle(event, at: now) : []
+            isTaken = isCurrent()
+            return isTaken ? replica.handle(event, at: now) : []
         }
+        return isTaken
     }
 
-    /// Handles what came of an effect, as `Event.Unwritten` says where its entries cannot be written down.
-    ///
-    /// - Returns: an event that is to be told again after a while.
-    package func tell(_ event: Event, if isCurrent: () -> Bool = { true }) -> Event? {
+    /// What became of an event.
+    package struct Telling {
+        /// Whether the replica has taken it in. What follows on the same stream must not be told where it has not.
+        package var isTaken: Bool
+        /// An event that is to be told again after a while.
+        package var again: Event?
+    }
+
+    /// Handles what came of an effect, as `Event.Unwritten` says where its entries cannot be written down. An event
+    /// that is not current any more under the lock is dropped.
+    @discardableResult
+    package func tell(_ event: Event, if isCurrent: () -> Bool = { true }) -> Telling {
         do throws(StoreError) {
-            try handle(event, if: isCurrent)
-            return nil
+            return Telling(isTaken: try handle(event, if: isCurrent))
         } catch {
-            guard error.code != .closed else { return nil }
+            guard error.code != .closed else { return Telling(isTaken: false) }
             switch event.unwritten(.unreachable(error.description)) {
-            case .tell(let other): return tell(other, if: isCurrent)
-            case .again: return event
-            case .drop: return nil
+            case .tell(let other):
+                return Telling(isTaken: false, again: tell(other, if: isCurrent).again)
+            case .again: return Telling(isTaken: false, again: event)
+            case .drop: return Telling(isTaken: false)
             }
         }
     }

@@ -136,7 +136,8 @@ final class SyncDriver: SyncDriving {
         do throws(StoreError) {
             try replica.flush()
         } catch {
-            return tell(replica, .failed(.unreachable(error.description)))
+            tell(replica, .failed(.unreachable(error.description)))
+            return
         }
         do throws(SyncTransportError) {
             let response = try await transport.sync(request, store: storeName)
@@ -151,7 +152,8 @@ final class SyncDriver: SyncDriving {
     ) async {
         do {
             for try await event in transport.events(store: storeName, since: since, epoch: epoch) {
-                tell(replica, .stream(event), of: stream)
+                // What comes after a change that was not taken in would leave a gap.
+                guard tell(replica, .stream(event), of: stream) else { return }
             }
             tell(replica, .streamEnded(nil), of: stream)
         } catch {
@@ -161,17 +163,21 @@ final class SyncDriver: SyncDriving {
         }
     }
 
-    /// Tells the replica; what comes of a stream that it has ended meanwhile is dropped.
-    private func tell(_ replica: LocalReplica, _ event: Event, of stream: UInt64? = nil) {
-        let again = replica.tell(event) {
+    /// Tells the replica, unless that comes of a stream that it has ended; returns whether it has taken it in.
+    @discardableResult
+    private func tell(
+        _ replica: LocalReplica, _ event: Event, of stream: UInt64? = nil
+    ) -> Bool {
+        let telling = replica.tell(event) {
             stream == nil || self.newestStream.load(ordering: .relaxed) == stream
         }
-        guard let again else { return }
+        guard let again = telling.again else { return telling.isTaken }
         Task { [weak self, weak replica] in
             try? await Task.sleep(for: .milliseconds(Backoff.greatestMilliseconds))
             guard let self, let replica else { return }
             tell(replica, again, of: stream)
         }
+        return telling.isTaken
     }
 }
 

@@ -176,8 +176,8 @@ final class StoreKeeper: @unchecked Sendable {
                         $0.syncMilliseconds += Int(elapsed)
                     }
                     do throws(LogError) {
-                        try ledger.finish(pending, failure: failure)
-                        finish(members, stores, fault: nil)
+                        let news = try ledger.finish(pending, failure: failure)
+                        finish(members, stores.union(news), fault: nil)
                     } catch {
                         fail(error)
                         finish(members, stores, fault: self.failure)

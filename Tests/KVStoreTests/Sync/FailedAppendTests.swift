@@ -73,7 +73,7 @@ struct FailedAppendTests {
         let device = Device()
         let replica = try device.open()
         try replica.handle(.attached(isLive: true))
-        #expect(replica.tell(.answered(answer)) == nil)
+        #expect(replica.tell(.answered(answer)).again == nil)
         _ = device.newEffects()
         return (device, replica)
     }
@@ -87,13 +87,13 @@ struct FailedAppendTests {
         try replica.handle(.attached(isLive: true))
         #expect(device.newEffects() == ["send none 0"])
         device.storage.aim(.fail(28), at: .write)
-        #expect(replica.tell(.answered(answer)) == nil)
+        #expect(replica.tell(.answered(answer)).again == nil)
         #expect(device.newEffects() == ["wake"])
         #expect(replica.read { $0.visibleContents.isEmpty && !$0.initialSyncCompleted })
         device.pass(milliseconds: 60_000)
-        #expect(replica.tell(.woke) == nil)
+        #expect(replica.tell(.woke).again == nil)
         #expect(device.newEffects() == ["send none 0"])
-        #expect(replica.tell(.answered(answer)) == nil)
+        #expect(replica.tell(.answered(answer)).again == nil)
         #expect(device.newEffects() == ["notify [\"a\"]", "open stream e 1"])
     }
 
@@ -101,11 +101,12 @@ struct FailedAppendTests {
     func streamed() throws {
         let (device, replica) = try connected()
         device.storage.aim(.fail(28), at: .write)
-        #expect(replica.tell(.stream(.change(.other("b", "1", seq: 2)))) == nil)
+        let telling = replica.tell(.stream(.change(.other("b", "1", seq: 2))))
+        #expect(!telling.isTaken && telling.again == nil)
         #expect(device.newEffects() == ["wake"])
         #expect(replica.read { Set($0.visibleContents.keys) } == ["a"])
         device.pass(milliseconds: 60_000)
-        #expect(replica.tell(.woke) == nil)
+        #expect(replica.tell(.woke).again == nil)
         #expect(device.newEffects() == ["send e 1"])
     }
 
@@ -157,14 +158,14 @@ struct FailedAppendTests {
         try replica.handle(.attached(isLive: true))
         _ = device.newEffects()
         device.storage.breakAll(.lock, code: 5)
-        let again = try #require(replica.tell(.answered(answer)))
+        let again = try #require(replica.tell(.answered(answer)).again)
         guard case .failed = again else {
             Issue.record("it is given back as \(again)")
             return
         }
         #expect(device.newEffects() == [])
         device.storage.heal()
-        #expect(replica.tell(again) == nil)
+        #expect(replica.tell(again).again == nil)
         #expect(device.newEffects() == ["wake"])
     }
 
@@ -174,7 +175,7 @@ struct FailedAppendTests {
         let replica = try device.open()
         try replica.handle(.attached(isLive: true))
         replica.close()
-        #expect(replica.tell(.answered(answer)) == nil)
+        #expect(replica.tell(.answered(answer)).again == nil)
         #expect(throws: StoreError.self) { try replica.handle(.woke) }
     }
 }

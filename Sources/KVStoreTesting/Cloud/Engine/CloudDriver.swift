@@ -148,7 +148,12 @@ final class CloudDriver: SyncDriving {
     func tell(_ event: Event, in cloud: SimulatedCloud) {
         guard let replica, !life.isOver else { return }
         program.isDelivering = true
-        let again = cloud.recordingDecisions(of: event, at: self, replica) { replica.tell(event) }
-        if let again { cloud.schedule(.retell(self, again), after: Backoff.greatestMilliseconds) }
+        let telling = cloud.recordingDecisions(of: event, at: self, replica) {
+            replica.tell(event)
+        }
+        if case .stream = event, !telling.isTaken { state.withLock { $0.streamID = nil } }
+        if let again = telling.again {
+            cloud.schedule(.retell(self, again), after: Backoff.greatestMilliseconds)
+        }
     }
 }
