@@ -116,4 +116,21 @@ struct IsolationTests {
         #expect(phone.store.status.pendingKeyCount == 0)
         #expect(phone.store.status.usedKeyCount == 1_024)
     }
+
+    @Test("a device that several tasks ask for at once is one, whose store is open")
+    func askedForAtOnce() async throws {
+        for round in 0..<50 {
+            let cloud = SimulatedCloud(seed: UInt64(round))
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for index in 0..<4 {
+                    group.addTask {
+                        try cloud.device("phone").store.set(Int64(index), forKey: "key \(index)")
+                        _ = try cloud.device("phone").process("widget")
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try cloud.device("phone").store.keys.count == 4)
+        }
+    }
 }

@@ -56,14 +56,14 @@ public final class SimulatedCloud: Sendable {
     public func device(
         _ name: String, _ options: CloudDevice.Options = CloudDevice.Options()
     ) throws(StoreError) -> CloudDevice {
-        let (machine, isNew) = state.withLock { state in
-            if let machine = state.machines[name] { return (machine, false) }
+        let machine = state.withLock { state in
+            if let machine = state.machines[name] { return machine }
             let machine = Machine(name: name, options: options, clock: clock)
             state.machines[name] = machine
-            return (machine, true)
+            return machine
         }
         let device = CloudDevice(cloud: self, machine: machine)
-        if isNew { _ = try device.process(CloudDevice.appProcess) }
+        _ = try device.process(CloudDevice.appProcess)
         return device
     }
 

@@ -115,7 +115,7 @@ struct StoreKeeperTests {
     @Test("a sync that succeeds while a segment's end fails acknowledges nothing")
     func syncBesideFailure() async throws {
         let storage = try FaultyStorage(directory: folder.path)
-        let keeper = try keeper(storage, options())
+        let keeper = try keeper(storage, options(segmentByteCount: 4_096))
         try await put(keeper, "first", "makes store and segment")
         let gate = DispatchSemaphore(value: 0)
         let (began, signal) = AsyncStream.makeStream(of: Void.self)
@@ -125,14 +125,14 @@ struct StoreKeeperTests {
             state.failingSync = state.syncs + 2
             state.onSync = { signal.yield() }
         }
-        async let held: Void = put(keeper, "held", "v")
+        let held = Task { try await put(keeper, "held", "v") }
         for await _ in began { break }
         // Does not fit beside the others: the segment is synced and ended.
         await #expect(throws: StoreFault.self) {
-            try await put(keeper, "large", String(repeating: "v", count: 65_000))
+            try await put(keeper, "large", String(repeating: "v", count: 3_900))
         }
         gate.signal()
-        await #expect(throws: StoreFault.self) { try await held }
+        await #expect(throws: StoreFault.self) { try await held.value }
         #expect(try await keeper.keys(in: store)?.map(\.record.key) == ["first"])
         await keeper.close()
     }

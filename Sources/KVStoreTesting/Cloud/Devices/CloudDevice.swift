@@ -73,14 +73,16 @@ public struct CloudDevice: Sendable {
     /// #expect(widget.store.longLong(forKey: "unread") == 3)
     /// ```
     public func process(_ name: String) throws(StoreError) -> CloudProcess {
-        if let program = machine.programs.first(where: { $0.name == name }) {
+        try machine.opening.withLock { _ throws(StoreError) in
+            if let program = machine.programs.first(where: { $0.name == name }) {
+                return CloudProcess(program: program, cloud: cloud)
+            }
+            let program = Program(name: name, machine: machine)
+            try cloud.start(
+                program, with: machine.configuration(account: machine.state.withLock(\.account)))
+            machine.state.withLock { $0.programs.append(program) }
             return CloudProcess(program: program, cloud: cloud)
         }
-        let program = Program(name: name, machine: machine)
-        try cloud.start(
-            program, with: machine.configuration(account: machine.state.withLock { $0.account }))
-        machine.state.withLock { $0.programs.append(program) }
-        return CloudProcess(program: program, cloud: cloud)
     }
 
     // MARK: - Clock

@@ -18,6 +18,8 @@ final class Machine: Sendable {
     let options: CloudDevice.Options
     let clock: VirtualClock
     let state: Mutex<State>
+    /// Held while a program is opened.
+    let opening = Mutex(())
 
     init(name: String, options: CloudDevice.Options, clock: VirtualClock) {
         self.name = name
