@@ -277,23 +277,32 @@ def slow_disk(programs, random, milliseconds, crowd, segment_bytes=1 << 20):
         for thread in threads:
             thread.start()
         row.runs += 1
-        start = time.monotonic()
-        row.expect(client.health().status == 200, "/healthz is not answered")
-        beats = reader.heartbeats
-        row.expect(
-            reader.wait(lambda reader: reader.heartbeats >= beats + 3), "a watcher is blocked")
-        second = EventReader(client)
-        row.expect(second.wait(lambda reader: reader.told), "a new watcher is blocked")
-        waited = time.monotonic() - start
-        row.expect(
-            waited < milliseconds / 1_000,
-            f"watchers and health had to wait for {waited:.1f} s, a sync takes "
-            f"{milliseconds / 1_000:.1f} s")
-        busiest = daemon.resident_bytes()
+        busiest, answers = 0, {"/healthz": [], "a watcher": [], "a new watcher": []}
+
+        def ask(what, answered):
+            start = time.monotonic()
+            if answered():
+                answers[what].append((start, time.monotonic()))
+            else:
+                row.expect(False, f"{what} is not answered")
+
+        while not busiest or any(thread.is_alive() for thread in threads):
+            ask("/healthz", lambda: client.health().status == 200)
+            beats = reader.heartbeats
+            ask("a watcher", lambda: reader.wait(lambda reader: reader.heartbeats >= beats + 3))
+            ask("a new watcher", lambda: EventReader(client).wait(lambda reader: reader.told))
+            busiest = max(busiest, daemon.resident_bytes())
         for thread in threads:
             thread.join()
         syncs = [call for call in daemon.calls if call.name == "sync"]
         row.hits += sum(call.is_faulty for call in syncs)
+        # The machine may be slow, so what is compared is the order: asked and answered while the
+        # same sync went on.
+        for what, spans in answers.items():
+            row.expect(
+                any(call.start <= start and end <= call.end
+                    for start, end in spans for call in syncs),
+                f"{what} was never answered while a sync went on, in {len(spans)} times")
         acknowledged = [item for item in outcomes if getattr(item[2], "status", 0) == 200]
         busy = [item for item in outcomes if getattr(item[2], "code", None) == "busy"]
         row.expect(
@@ -305,8 +314,8 @@ def slow_disk(programs, random, milliseconds, crowd, segment_bytes=1 << 20):
                 any(call.start >= sent and call.end <= came for call in syncs),
                 "an answer came before a sync that covers it")
         row.notes.append(
-            f"{len(acknowledged)} acknowledged, {len(busy)} told that it is busy, watchers and "
-            f"health took {waited:.1f} s, memory {calm >> 20} to {busiest >> 20} MiB")
+            f"{len(acknowledged)} acknowledged, {len(busy)} told that it is busy, "
+            f"memory {calm >> 20} to {busiest >> 20} MiB")
         if crowd > 1_024:
             row.expect(busy, "the queue has no bound")
         switch.unlink()
