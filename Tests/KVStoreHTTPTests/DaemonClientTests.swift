@@ -4,7 +4,7 @@ import Testing
 
 @testable import KVStoreHTTP
 
-@Suite("What a daemon says besides replication", .timeLimit(.minutes(1)))
+@Suite("What a daemon says besides replication", .timeLimit(.minutes(5)))
 struct DaemonClientTests {
     private func client(_ server: ScriptedServer) throws -> DaemonClient {
         try DaemonClient(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KVStoreHTTP
 
-@Suite("The live stream over HTTP", .timeLimit(.minutes(1)))
+@Suite("The live stream over HTTP", .timeLimit(.minutes(5)))
 struct SyncEventsTests {
     private static let change =
         #"{"key":"k","stamp":"000000000002-00000000-0000000000000001","value":"AAE=","seq":9}"#

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KVStoreHTTP
 
-@Suite("One round trip over HTTP", .timeLimit(.minutes(1)))
+@Suite("One round trip over HTTP", .timeLimit(.minutes(5)))
 struct SyncTransportTests {
     private static let secret = "kvs_5ecretT0ken"
     private static let request = SyncRequest(

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The built command, without a daemon.
-@Suite("kvs on one machine", .timeLimit(.minutes(2)))
+@Suite("kvs on one machine", .timeLimit(.minutes(5)))
 struct CommandTests {
     private func withHome(_ body: (TemporaryHome) async throws -> Void) async throws {
         let home = try TemporaryHome()

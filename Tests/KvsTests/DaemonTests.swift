@@ -3,7 +3,7 @@ import Testing
 
 /// Two machines and a real daemon, each program as people run it.
 @Suite(
-    "kvs with kvsd", .timeLimit(.minutes(2)),
+    "kvs with kvsd", .timeLimit(.minutes(5)),
     .enabled(if: TemporaryHome.program("kvsd") != nil, "kvsd has not been built beside the tests"))
 struct DaemonTests {
     /// A daemon with its devices' tokens; stopped and removed at the end.

@@ -2,7 +2,7 @@ import Foundation
 import ProgramSignals
 import Testing
 
-@Suite("Ctrl-C", .serialized, .timeLimit(.minutes(1)))
+@Suite("Ctrl-C", .serialized, .timeLimit(.minutes(5)))
 struct EndSignalsTests {
     @Test("a signal that comes before anybody waits is not missed")
     func early() async {

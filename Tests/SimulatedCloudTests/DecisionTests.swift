@@ -5,7 +5,7 @@ import Testing
 
 @testable import KVStoreTesting
 
-@Suite("Simulated cloud: why a value won", .timeLimit(.minutes(1)))
+@Suite("Simulated cloud: why a value won", .timeLimit(.minutes(5)))
 struct DecisionTests {
     private let cloud = SimulatedCloud(seed: 6)
 

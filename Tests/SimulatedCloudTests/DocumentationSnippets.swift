@@ -19,7 +19,7 @@ private final class Appearance {
     }
 }
 
-@Suite("Snippets: Port an app from NSUbiquitousKeyValueStore", .timeLimit(.minutes(1)))
+@Suite("Snippets: Port an app from NSUbiquitousKeyValueStore", .timeLimit(.minutes(5)))
 struct PortAnAppSnippets {
     private let cloud = SimulatedCloud(seed: 1)
 
@@ -118,7 +118,7 @@ struct PortAnAppSnippets {
     }
 }
 
-@Suite("Snippets: Test your sync code", .timeLimit(.minutes(1)))
+@Suite("Snippets: Test your sync code", .timeLimit(.minutes(5)))
 struct TestYourSyncCodeSnippets {
     @Test("two devices, a conflict and why a value won")
     func conflict() async throws {

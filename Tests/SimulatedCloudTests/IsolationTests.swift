@@ -3,7 +3,7 @@ import KVStore
 import KVStoreTesting
 import Testing
 
-@Suite("Simulated cloud: isolation and repetition", .timeLimit(.minutes(1)))
+@Suite("Simulated cloud: isolation and repetition", .timeLimit(.minutes(5)))
 struct IsolationTests {
     /// A day with everything in it.
     private func course(seed: UInt64) async throws -> SimulatedCloud {

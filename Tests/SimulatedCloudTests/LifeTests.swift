@@ -3,7 +3,7 @@ import KVStore
 import KVStoreTesting
 import Testing
 
-@Suite("Simulated cloud: processes, disks and clocks", .timeLimit(.minutes(1)))
+@Suite("Simulated cloud: processes, disks and clocks", .timeLimit(.minutes(5)))
 struct LifeTests {
     private let cloud = SimulatedCloud(seed: 5)
 

@@ -3,7 +3,7 @@ import KVStore
 import KVStoreTesting
 import Testing
 
-@Suite("Simulated cloud: the network", .timeLimit(.minutes(1)))
+@Suite("Simulated cloud: the network", .timeLimit(.minutes(5)))
 struct NetworkTests {
     private let cloud = SimulatedCloud(seed: 2)
     private let phone: CloudDevice

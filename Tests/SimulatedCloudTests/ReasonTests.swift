@@ -4,7 +4,7 @@ import KVStoreTesting
 import Synchronization
 import Testing
 
-@Suite("Simulated cloud: reasons and accounts", .timeLimit(.minutes(1)))
+@Suite("Simulated cloud: reasons and accounts", .timeLimit(.minutes(5)))
 struct ReasonTests {
     private let cloud = SimulatedCloud(seed: 4)
 

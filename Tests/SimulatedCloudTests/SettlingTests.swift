@@ -4,7 +4,7 @@ import KVStoreTesting
 import Synchronization
 import Testing
 
-@Suite("Simulated cloud: time and coming to rest", .timeLimit(.minutes(1)))
+@Suite("Simulated cloud: time and coming to rest", .timeLimit(.minutes(5)))
 struct SettlingTests {
     private let cloud = SimulatedCloud(seed: 1)
 

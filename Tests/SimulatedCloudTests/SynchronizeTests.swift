@@ -3,7 +3,7 @@ import KVStore
 import KVStoreTesting
 import Testing
 
-@Suite("Simulated cloud: awaiting a synchronize", .timeLimit(.minutes(1)))
+@Suite("Simulated cloud: awaiting a synchronize", .timeLimit(.minutes(5)))
 struct SynchronizeTests {
     private let cloud = SimulatedCloud(seed: 3)
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import kvsd
 
-@Suite("Authorization", .timeLimit(.minutes(2)))
+@Suite("Authorization", .timeLimit(.minutes(5)))
 struct AuthorizationTests {
     private let test = try! TestDaemon()
 

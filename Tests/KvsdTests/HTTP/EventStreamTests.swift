@@ -7,7 +7,7 @@ import Testing
 
 @testable import kvsd
 
-@Suite("Live stream", .timeLimit(.minutes(2)))
+@Suite("Live stream", .timeLimit(.minutes(5)))
 struct EventStreamTests {
     private let store = StoreID(account: "default", name: "s")
 

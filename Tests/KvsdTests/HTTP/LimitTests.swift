@@ -8,7 +8,7 @@ import Testing
 
 @testable import kvsd
 
-@Suite("Limits at the edge", .timeLimit(.minutes(2)))
+@Suite("Limits at the edge", .timeLimit(.minutes(5)))
 struct LimitTests {
     @Test(
         "connections leave room for the files that the daemon opens itself",

@@ -9,7 +9,7 @@ import Testing
 @testable import kvsd
 
 /// `docs/protocol.md` is what a client is written against, so its examples are run.
-@Suite("Protocol examples", .timeLimit(.minutes(2)))
+@Suite("Protocol examples", .timeLimit(.minutes(5)))
 struct ProtocolExamplesTests {
     private struct Message {
         var line: Int

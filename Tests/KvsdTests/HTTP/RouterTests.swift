@@ -9,7 +9,7 @@ import Testing
 
 @testable import kvsd
 
-@Suite("Router", .timeLimit(.minutes(2)))
+@Suite("Router", .timeLimit(.minutes(5)))
 struct RouterTests {
     private let test = try! TestDaemon()
 

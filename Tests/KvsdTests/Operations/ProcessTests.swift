@@ -11,7 +11,7 @@ import Testing
 @testable import kvsd
 
 /// The real program.
-@Suite("Process", .timeLimit(.minutes(3)))
+@Suite("Process", .timeLimit(.minutes(5)))
 struct ProcessTests {
     private let folder = try! TemporaryFolder()
 

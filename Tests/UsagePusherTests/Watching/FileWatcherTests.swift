@@ -3,7 +3,7 @@ import Testing
 
 @testable import UsagePusher
 
-@Suite("Watching real files", .timeLimit(.minutes(1)))
+@Suite("Watching real files", .timeLimit(.minutes(5)))
 struct FileWatcherTests {
     @Test("a line appended to a file deep in a tree is told, again and again")
     func append() async throws {

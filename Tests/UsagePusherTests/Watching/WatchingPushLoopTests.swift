@@ -5,7 +5,7 @@ import Testing
 
 @testable import UsagePusher
 
-@Suite("Watching and pushing, with real files", .timeLimit(.minutes(1)))
+@Suite("Watching and pushing, with real files", .timeLimit(.minutes(5)))
 struct WatchingPushLoopTests {
     private final class Reports: Sendable {
         let stream: AsyncStream<PushReport>

@@ -4,7 +4,7 @@
 
     @testable import UsagePusher
 
-    @Suite("Watching without enough inotify", .timeLimit(.minutes(1)))
+    @Suite("Watching without enough inotify", .timeLimit(.minutes(5)))
     struct FileWatcherFallbackTests {
         @Test("a refused instance is told in words, and files are compared instead")
         func refused() async throws {
