@@ -33,7 +33,7 @@ final class ScriptedServer: Sendable {
 
     let port: Int
     private let channel: any Channel
-    private let closed: AsyncStream<Void>
+    private let connections: OpenConnections
     private let log: RequestLog
 
     var address: String { "http://127.0.0.1:\(port)" }
@@ -41,27 +41,25 @@ final class ScriptedServer: Sendable {
 
     init(_ script: @escaping Script) async throws {
         let log = RequestLog()
-        let (closed, closings) = AsyncStream<Void>.makeStream()
+        let connections = OpenConnections()
         let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(
                         ScriptHandler(script: script, log: log))
-                    channel.closeFuture.whenComplete { _ in closings.yield() }
+                    connections.opened()
+                    channel.closeFuture.whenComplete { _ in connections.closed() }
                 }
             }
         channel = try await bootstrap.bind(host: "127.0.0.1", port: 0).get()
         port = channel.localAddress?.port ?? 0
-        self.closed = closed
+        self.connections = connections
         self.log = log
     }
 
-    /// Waits until a client has closed its connection.
-    func waitForClosedConnection() async {
-        var iterator = closed.makeAsyncIterator()
-        await iterator.next()
-    }
+    /// Waits until no client has a connection open; at once where none ever opened one.
+    func waitUntilNoneIsOpen() async { await connections.waitUntilNoneIsOpen() }
 
     func stop() async { try? await channel.close() }
 
@@ -94,6 +92,29 @@ final class RequestLog: Sendable {
     var all: [ScriptedServer.Request] { requests.withLock { $0 } }
 
     func add(_ request: ScriptedServer.Request) { requests.withLock { $0.append(request) } }
+}
+
+/// How many connections are open; for one waiting task.
+private final class OpenConnections: Sendable {
+    private let count = Mutex(0)
+    private let closings: AsyncStream<Void>
+    private let closing: AsyncStream<Void>.Continuation
+
+    init() {
+        (closings, closing) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    func opened() { count.withLock { $0 += 1 } }
+
+    func closed() {
+        count.withLock { $0 -= 1 }
+        closing.yield()
+    }
+
+    func waitUntilNoneIsOpen() async {
+        var iterator = closings.makeAsyncIterator()
+        while count.withLock({ $0 }) > 0, await iterator.next() != nil {}
+    }
 }
 
 private final class ScriptHandler: ChannelInboundHandler {

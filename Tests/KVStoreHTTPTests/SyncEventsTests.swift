@@ -88,7 +88,7 @@ struct SyncEventsTests {
         #expect(events.allSatisfy { $0 == .heartbeat })
         #expect(
             error == .unreachable("127.0.0.1:\(server.port): nothing heard for 300 ms"))
-        await server.waitForClosedConnection()
+        await server.waitUntilNoneIsOpen()
         await server.stop()
     }
 
@@ -114,7 +114,7 @@ struct SyncEventsTests {
         var iterator = arrivals.makeAsyncIterator()
         await iterator.next()
         task.cancel()
-        await server.waitForClosedConnection()
+        await server.waitUntilNoneIsOpen()
         _ = await task.result
         await server.stop()
     }
@@ -124,7 +124,7 @@ struct SyncEventsTests {
         let server = try await ScriptedServer { _ in ScriptedServer.stream([":\n\n"]) }
         let transport = try transport(server)
         for try await _ in transport.events(store: "default", since: 0, epoch: "e") { break }
-        await server.waitForClosedConnection()
+        await server.waitUntilNoneIsOpen()
         await server.stop()
     }
 
@@ -173,7 +173,7 @@ struct SyncEventsTests {
             Issue.record("not malformed")
             return
         }
-        await server.waitForClosedConnection()
+        await server.waitUntilNoneIsOpen()
         await server.stop()
     }
 
@@ -186,7 +186,7 @@ struct SyncEventsTests {
             Issue.record("not malformed")
             return
         }
-        await server.waitForClosedConnection()
+        await server.waitUntilNoneIsOpen()
         await server.stop()
     }
 

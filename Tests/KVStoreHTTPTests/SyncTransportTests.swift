@@ -262,7 +262,7 @@ struct SyncTransportTests {
                 error
                     == .unreachable(
                         "127.0.0.1:\(server.port): no whole answer within 300 ms"))
-            await server.waitForClosedConnection()
+            await server.waitUntilNoneIsOpen()
             await server.stop()
         }
     }
@@ -280,7 +280,7 @@ struct SyncTransportTests {
         await iterator.next()
         task.cancel()
         #expect(await task.value == .unreachable("127.0.0.1:\(server.port): cancelled"))
-        await server.waitForClosedConnection()
+        await server.waitUntilNoneIsOpen()
         await server.stop()
     }
 
