@@ -43,7 +43,9 @@ struct CommandTests {
                     == "b64\nbool\ndate\ndouble\nempty\nfile\nint\npiped\ntext\ntree\n")
             #expect(try await home.kvs("ls", "d").text == "date\ndouble\n")
             let list = try await home.kvs("ls", "--long", "b").text
-            #expect(list.contains("b64") && list.contains("data") && list.contains("just now"))
+            #expect(list.contains("b64") && list.contains("data"))
+            // How long ago depends on the machine.
+            #expect(list.contains(/just now| ago/), "\(list)")
 
             let exported = home.path + "/export.json"
             #expect(try await home.kvs("export", exported).status == 0)
@@ -210,10 +212,11 @@ struct CommandTests {
             var notes = watch.errors.makeAsyncIterator()
             #expect(await notes.next() == "kvs: watching this machine only")
             _ = try await home.kvs("set", "other", "x")
-            _ = try await home.kvs("set", "p/1", "x")
-            _ = try await home.kvs("rm", "p/1")
             var lines = watch.output.makeAsyncIterator()
+            _ = try await home.kvs("set", "p/1", "x")
+            // A watcher that looks after both writes tells them as one change.
             let first = try #require(await lines.next())
+            _ = try await home.kvs("rm", "p/1")
             let second = try #require(await lines.next())
             #expect(first.contains("\"key\":\"p/1\"") && first.contains("\"reason\":\"change\""))
             #expect(second.contains("\"key\":\"p/1\"") && second.contains("\"removed\":true"))
