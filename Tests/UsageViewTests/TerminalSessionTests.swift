@@ -3,10 +3,10 @@ import Testing
 
 @testable import usage_view
 
-@Suite("The terminal", .serialized)
+@Suite("The terminal", .serialized, .timeLimit(.minutes(5)))
 struct TerminalSessionTests {
     @Test("a session takes the terminal and gives it back as it was")
-    func restores() throws {
+    func restores() async throws {
         let terminal = try PseudoTerminal()
         defer { terminal.closeBoth() }
         let before = terminal.localFlags
@@ -14,13 +14,13 @@ struct TerminalSessionTests {
         let session = try PosixTerminalSession(
             input: terminal.program, output: terminal.program)
         #expect(terminal.localFlags == 0)
-        #expect(terminal.seen() == FrameEncoder.enter)
+        #expect(await terminal.wait(toSee: FrameEncoder.enter) == FrameEncoder.enter)
         #expect(throws: TerminalError.alreadyOpen) {
             try PosixTerminalSession(input: terminal.program, output: terminal.program)
         }
         session.close()
         #expect(terminal.localFlags == before)
-        #expect(terminal.seen() == FrameEncoder.leave)
+        #expect(await terminal.wait(toSee: FrameEncoder.leave) == FrameEncoder.leave)
         session.close()
         #expect(terminal.localFlags == before)
     }
@@ -45,15 +45,16 @@ struct TerminalSessionTests {
         let loop = LiveLoop(session: session, zone: .gmt, isColored: false, now: { Sample.now })
         let (data, continuation) = AsyncStream.makeStream(of: LiveData.self)
         continuation.yield(LiveData(link: model.link, stored: model.stored))
-        // The person answers each picture with a key; a thread, because reading blocks.
-        Thread.detachNewThread {
-            terminal.wait(toSee: "43 % used")
+        // The person answers each picture with a key.
+        async let person: Void = {
+            await terminal.wait(toSee: "43 % used")
             terminal.type("u")
-            terminal.wait(toSee: "57 % left")
+            await terminal.wait(toSee: "57 % left")
             terminal.type("\u{1B}[B\u{1B}q")
-        }
+        }()
         await loop.run(options: ViewOptions(), data: data)
+        await person
         #expect(terminal.localFlags == before)
-        #expect(terminal.seen().hasSuffix(FrameEncoder.leave))
+        #expect(await terminal.wait(toSee: FrameEncoder.leave).hasSuffix(FrameEncoder.leave))
     }
 }
