@@ -18,7 +18,7 @@ struct WatchingPushLoopTests {
 
     private func loop(
         _ folder: WatchedFolder, sink: MemorySink, reports: Reports,
-        timing: PushPlan.Timing = .init()
+        timing: PushPlan.Timing = .init(), date: @escaping @Sendable () -> Date = { Date() }
     ) -> PushLoop {
         PushLoop(
             builder: SnapshotBuilder(
@@ -29,7 +29,7 @@ struct WatchingPushLoopTests {
                 environment: SourceEnvironment(home: folder.path),
                 device: DeviceIdentity(id: "1", name: "desk")),
             sink: sink, watcher: SystemFileWatcher(limits: .quick), timing: timing,
-            report: { reports.add($0) })
+            date: date, report: { reports.add($0) })
     }
 
     @Test("each change of a file arrives in the store, and cancelling ends the loop")
@@ -93,7 +93,14 @@ struct WatchingPushLoopTests {
         timing.heartbeat = .milliseconds(20)
         timing.pushGap = .milliseconds(1)
         timing.readGap = .milliseconds(1)
-        let loop = loop(folder, sink: sink, reports: reports, timing: timing)
+        // The machine's clock may be set back, or be too coarse for two pushes.
+        let seconds = Mutex(1_789_732_800.0)
+        let loop = loop(folder, sink: sink, reports: reports, timing: timing) {
+            seconds.withLock { seconds in
+                seconds += 1
+                return Date(timeIntervalSince1970: seconds)
+            }
+        }
         let task = Task { await loop.run() }
         var pushes: [(SyncedUsageSnapshot, PushPlan.Reason)] = []
         for await case .pushed(let snapshot, let reason, _) in reports.stream {
