@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import Testing
 
 /// The built programs, run as people run them: in a home of their own.
 struct TemporaryHome: Sendable {
@@ -27,7 +28,7 @@ struct TemporaryHome: Sendable {
     }
 
     /// Where the test bundle is, the programs are too.
-    static func program(_ name: String) -> URL? {
+    private static func program(_ name: String) -> URL? {
         let folder = Bundle.main.executableURL?.deletingLastPathComponent()
         let candidates = [
             folder, Bundle.main.bundleURL, Bundle.main.bundleURL.deletingLastPathComponent(),
@@ -36,10 +37,9 @@ struct TemporaryHome: Sendable {
             .first { FileManager.default.isExecutableFile(atPath: $0.path) }
     }
 
-    func process(_ program: String, _ arguments: [String]) throws -> Process {
-        guard let url = Self.program(program) else {
-            throw CocoaError(.fileNoSuchFile, userInfo: [NSFilePathErrorKey: program])
-        }
+    fileprivate func process(_ program: String, _ arguments: [String]) throws -> Process {
+        let url = try #require(
+            Self.program(program), "\(program) has not been built beside the tests")
         let process = Process()
         process.executableURL = url
         process.arguments = arguments
@@ -52,21 +52,29 @@ struct TemporaryHome: Sendable {
         try await run("kvs", arguments, input: input)
     }
 
+    /// Runs a program to its end, and kills it where the test is cancelled.
     func run(_ program: String, _ arguments: [String], input: Data? = nil) async throws -> Outcome {
         let process = try process(program, arguments)
-        return try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(with: Result { try Self.finish(process, input) })
-            }
-        }
-    }
-
-    private static func finish(_ process: Process, _ input: Data?) throws -> Outcome {
         let (inputPipe, output, errors) = (Pipe(), Pipe(), Pipe())
         process.standardInput = inputPipe
         process.standardOutput = output
         process.standardError = errors
         try process.run()
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                DispatchQueue.global().async {
+                    continuation.resume(
+                        returning: Self.finish(process, input, inputPipe, output, errors))
+                }
+            }
+        } onCancel: {
+            process.killIfRunning()
+        }
+    }
+
+    private static func finish(
+        _ process: Process, _ input: Data?, _ inputPipe: Pipe, _ output: Pipe, _ errors: Pipe
+    ) -> Outcome {
         let words = Mutex(Data())
         let reading = DispatchGroup()
         DispatchQueue.global().async(group: reading) {
@@ -84,13 +92,15 @@ struct TemporaryHome: Sendable {
     }
 }
 
-/// A program that runs on while a test goes on.
-final class RunningProgram: Sendable {
-    private struct State {
-        var process: Process
+extension Process {
+    fileprivate func killIfRunning() {
+        if isRunning { kill(processIdentifier, SIGKILL) }
     }
+}
 
-    private let state: Mutex<State>
+/// A program that runs on while a test goes on; killed with its last reference.
+final class RunningProgram: Sendable {
+    private let process: Process
     let output: AsyncStream<String>
     let errors: AsyncStream<String>
     private let ended: AsyncStream<Int32>
@@ -110,14 +120,21 @@ final class RunningProgram: Sendable {
         self.ended = ended
         output = Self.lines(outputPipe.fileHandleForReading)
         errors = Self.lines(errorPipe.fileHandleForReading)
-        state = Mutex(State(process: process))
+        self.process = process
     }
 
-    func interrupt() { state.withLock { $0.process.interrupt() } }
+    deinit { process.killIfRunning() }
 
+    func interrupt() { process.interrupt() }
+
+    /// Waits until it has ended. Where the test is cancelled it is killed, and there is no status.
     func status() async -> Int32? {
-        for await status in ended { return status }
-        return nil
+        await withTaskCancellationHandler {
+            for await status in ended { return status }
+            return nil
+        } onCancel: {
+            process.killIfRunning()
+        }
     }
 
     private static func lines(_ handle: FileHandle) -> AsyncStream<String> {
