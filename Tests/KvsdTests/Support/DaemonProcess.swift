@@ -26,28 +26,33 @@ final class DaemonProcess: Sendable {
         process.executableURL = try Self.built()
         process.arguments =
             ["serve", "--data", dataPath, "--listen", "127.0.0.1:0"] + arguments
+        process.standardOutput = FileHandle.nullDevice
         let errors = Pipe()
         process.standardError = errors
         try process.run()
-        var port: Int?
-        var line = ""
         let handle = errors.fileHandleForReading
-        while port == nil {
-            let data = handle.availableData
-            if data.isEmpty { break }
-            line += String(decoding: data, as: UTF8.self)
-            port = line.firstMatch(of: /listening on http:\/\/127\.0\.0\.1:(\d+),/).flatMap {
-                Int($0.1)
-            }
-        }
-        // What it says later is read, so that it never waits for a reader.
-        handle.readabilityHandler = { handle in
-            if handle.availableData.isEmpty { handle.readabilityHandler = nil }
-        }
-        self.port = try #require(port, "kvsd said: \(line)")
+        let (port, said) = await Self.waiting(for: process) { Self.port(toldBy: handle) }
+        self.port = try #require(port, "kvsd said: \(said)")
     }
 
     deinit { if process.isRunning { process.terminate() } }
+
+    /// Reads until the daemon says on which port it listens, or ends.
+    private static func port(toldBy handle: FileHandle) -> (port: Int?, said: String) {
+        var said = ""
+        while true {
+            let data = handle.availableData
+            if data.isEmpty { return (nil, said) }
+            said += String(decoding: data, as: UTF8.self)
+            guard let match = said.firstMatch(of: /listening on http:\/\/127\.0\.0\.1:(\d+),/)
+            else { continue }
+            // What it says later is read, so that it never waits for a reader.
+            handle.readabilityHandler = { handle in
+                if handle.availableData.isEmpty { handle.readabilityHandler = nil }
+            }
+            return (Int(match.1), said)
+        }
+    }
 
     func kill() async {
         Foundation.kill(process.processIdentifier, SIGKILL)
@@ -62,17 +67,14 @@ final class DaemonProcess: Sendable {
     }
 
     private func ended() async {
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { [self] in
-                process.waitUntilExit()
-                continuation.resume()
-            }
-        }
+        let process = process
+        await Self.waiting(for: process) { process.waitUntilExit() }
     }
 
     /// Runs a command of the program to its end.
-    static func run(_ arguments: [String]) throws -> (status: Int32, output: String, errors: String)
-    {
+    static func run(
+        _ arguments: [String]
+    ) async throws -> (status: Int32, output: String, errors: String) {
         let process = Process()
         process.executableURL = try built()
         process.arguments = arguments
@@ -81,17 +83,33 @@ final class DaemonProcess: Sendable {
         process.standardOutput = output
         process.standardError = errors
         try process.run()
-        let text = String(
-            decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        let complaint = String(
-            decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        return (process.terminationStatus, text, complaint)
+        return await waiting(for: process) {
+            let text = String(
+                decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            let complaint = String(
+                decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            process.waitUntilExit()
+            return (process.terminationStatus, text, complaint)
+        }
+    }
+
+    /// Does what blocks until the process says or does something, on a thread of its own. A test
+    /// that is cancelled kills the process, which ends that.
+    private static func waiting<Value: Sendable>(
+        for process: Process, _ body: @escaping @Sendable () -> Value
+    ) async -> Value {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                Thread.detachNewThread { continuation.resume(returning: body()) }
+            }
+        } onCancel: {
+            if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
+        }
     }
 
     /// Adds a device; returns its token.
-    static func addDevice(_ name: String, dataPath: String) throws -> String {
-        let added = try run(["device", "add", name, "--data", dataPath])
+    static func addDevice(_ name: String, dataPath: String) async throws -> String {
+        let added = try await run(["device", "add", name, "--data", dataPath])
         let token = added.output.firstMatch(of: /--token (ubq_[A-Za-z0-9_-]{43})/).map {
             String($0.1)
         }
