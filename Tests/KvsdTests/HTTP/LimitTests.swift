@@ -148,7 +148,7 @@ struct LimitTests {
         try await test.served { client, port in
             #expect(try await client.execute(uri: "/healthz", method: .get).status == .ok)
             let second = try await RawConnection.open(port: port)
-            while test.daemon.connections.count < 2 { await Task.yield() }
+            while test.daemon.connections.count < 2, !Task.isCancelled { await Task.yield() }
             let third = try await RawConnection.open(port: port)
             try await third.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
             let answer = await third.rest()
@@ -191,8 +191,13 @@ struct LimitTests {
                     uri: "/v1/me", method: .get,
                     headers: [.authorization: "Bearer ubq_\(UInt64.random(in: 0...UInt64.max))"])
             }
-            for _ in 0..<3 { #expect(try await guess().status == .unauthorized) }
-            let refused = try await guess()
+            // One more is let through for every 20 seconds that this takes.
+            var answers: [TestResponse] = []
+            repeat {
+                answers.append(try await guess())
+            } while answers.last?.status == .unauthorized && answers.count < 30
+            #expect(answers.count > 3)
+            let refused = try #require(answers.last)
             #expect(refused.status == .tooManyRequests)
             #expect(refused.problemCode == "failed-authentications")
             #expect(refused.headers[.retryAfter] != nil)
