@@ -55,8 +55,7 @@ struct FileWatcherTests {
         try folder.write("0", to: file.path)
         try await folder.watch([file])
         try folder.write("x", to: folder.at("other.json"))
-        // Ends only when a change of the fence alone is told.
-        try await folder.settle()
+        #expect(try await folder.settle() == [])
         try folder.write("1", to: file.path)
         await folder.waitForChange(of: file)
     }
@@ -97,7 +96,7 @@ struct FileWatcherTests {
         await folder.waitForChange(of: tree)
         try await folder.settle()
         try folder.write("x", to: folder.at("tool.bak/sessions/a/log"))
-        try await folder.settle()
+        #expect(try await folder.settle() == [])
         try folder.makeFolder(folder.at("tool/sessions/a"))
         await folder.waitForChange(of: tree)
         try await folder.settle()

@@ -52,9 +52,20 @@ final class WatchedFolder {
         Issue.record("the events ended")
     }
 
-    /// Waits until everything that happened before this call has been told.
-    func settle() async throws {
-        repeat { try write("x", to: fence.path) } while await nextChange() != [fence]
+    /// Waits until everything that happened before this call has been told. Returns which paths that
+    /// was about.
+    @discardableResult
+    func settle() async throws -> Set<WatchedPath> {
+        var told: Set<WatchedPath> = []
+        while true {
+            try write("x", to: fence.path)
+            guard let paths = await nextChange() else {
+                Issue.record("the events ended")
+                return told
+            }
+            guard paths != [fence] else { return told }
+            told.formUnion(paths.subtracting([fence]))
+        }
     }
 
     private func nextChange() async -> Set<WatchedPath>? {
