@@ -22,7 +22,9 @@
             await folder.waitForChange(of: later)
         }
 
-        @Test("folders beyond the limit are compared")
+        @Test(
+            "folders beyond the limit are compared",
+            .enabled(if: WatchingRoom.isThere, WatchingRoom.comment))
         func tooMany() async throws {
             let folder = try WatchedFolder()
             let tree = WatchedPath(folder.at("sessions"), isRecursive: true)
@@ -38,7 +40,9 @@
             }
         }
 
-        @Test("dropping the events closes the instance", arguments: [true, false])
+        @Test(
+            "dropping the events closes the instance",
+            .enabled(if: WatchingRoom.isThere, WatchingRoom.comment), arguments: [true, false])
         func closing(byCancelling: Bool) async throws {
             let folder = try WatchedFolder()
             let path = folder.path
