@@ -4,7 +4,7 @@ import Testing
 
 @testable import KVStore
 
-@Suite("Store shared by instances and threads", .timeLimit(.minutes(1)))
+@Suite("Store shared by instances and threads", .timeLimit(.minutes(5)))
 struct SharedStoreTests {
     private let folder: ScratchFolder
 

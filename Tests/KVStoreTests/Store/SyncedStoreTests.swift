@@ -4,7 +4,7 @@ import Testing
 
 @testable import KVStore
 
-@Suite("Store with a daemon", .timeLimit(.minutes(1)))
+@Suite("Store with a daemon", .timeLimit(.minutes(5)))
 struct SyncedStoreTests {
     private let folder: ScratchFolder
 

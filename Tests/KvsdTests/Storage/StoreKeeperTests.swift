@@ -7,7 +7,7 @@ import Testing
 
 @testable import kvsd
 
-@Suite("Store keeper", .timeLimit(.minutes(2)))
+@Suite("Store keeper", .timeLimit(.minutes(5)))
 struct StoreKeeperTests {
     private let folder = try! TemporaryFolder()
     private let store = StoreID(account: "default", name: "notes")

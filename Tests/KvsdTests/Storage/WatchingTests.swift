@@ -6,7 +6,7 @@ import Testing
 @testable import kvsd
 
 /// The stream of changes against a model of its own.
-@Suite("Watching", .timeLimit(.minutes(2)))
+@Suite("Watching", .timeLimit(.minutes(5)))
 struct WatchingTests {
     private static let seeds: [UInt64] = [11, 12, UInt64.random(in: 0...UInt64.max)]
 
