@@ -34,6 +34,9 @@
             source.activate()
         }
 
+        // A source that is only let go does not run its cancel handler, and the descriptor would stay open.
+        deinit { source.cancel() }
+
         func cancel() { source.cancel() }
     }
 #endif

@@ -1,6 +1,8 @@
 import Dispatch
 
 /// Says when files of a folder have been written to or created, by any process.
+///
+/// Ends with its last reference, or earlier by `cancel`; what it held is closed soon after.
 package protocol DirectoryWatch: AnyObject, Sendable {
     func cancel()
 }
@@ -17,6 +19,8 @@ final class PollingDirectoryWatch: DirectoryWatch, @unchecked Sendable {
         timer.activate()
         self.timer = timer
     }
+
+    deinit { timer.cancel() }
 
     func cancel() { timer.cancel() }
 }
