@@ -62,7 +62,7 @@ struct PushWatch {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await loop.run() }
             group.addTask { await tell(connections) }
-            await waitForAccountChange()
+            await waitForAccount(otherThan: sink.credentials)
             group.cancelAll()
         }
     }
@@ -97,15 +97,11 @@ struct PushWatch {
         }
     }
 
-    /// Until an account is joined or left, or the task is cancelled.
-    private func waitForAccountChange() async {
-        let path = environment.credentialsFile.path
-        let opened = try? environment.credentials()
-        for await event in SystemFileWatcher().events(for: [WatchedPath(path)]) {
-            guard case .changed = event else { continue }
-            // A file that cannot be used is left alone: the store that is open still works.
-            if let current = try? environment.credentials(), current != opened { return }
-            if opened != nil, !environment.isJoined { return }
+    /// Until an account is joined or left, or the task is cancelled. A file that cannot be used is left alone: the
+    /// store that is open still works.
+    private func waitForAccount(otherThan opened: Credentials?) async {
+        await SystemFileWatcher().wait(for: [WatchedPath(environment.credentialsFile.path)]) {
+            environment.hasAnotherAccount(than: opened)
         }
     }
 }

@@ -33,7 +33,8 @@ final class StoreSink: SnapshotSink {
     }
 
     let store: UbiquitousKeyValueStore
-    private let isJoined: Bool
+    /// What the store was opened with; nil where no account has been joined.
+    let credentials: Credentials?
     private let delivery = Mutex(Delivery.local)
 
     /// Other devices' snapshots that are looked at.
@@ -43,11 +44,11 @@ final class StoreSink: SnapshotSink {
 
     /// Opens the store; what that repaired is told on standard error.
     init(environment: StoreEnvironment, storeName: String, isLive: Bool) throws(StoreError) {
-        let configuration = try environment.configuration(
-            storeNamed: storeName, isLive: isLive,
-            timeouts: isLive ? HTTPTimeouts() : Self.timeouts)
-        isJoined = configuration.transport != nil
-        store = try UbiquitousKeyValueStore(configuration: configuration)
+        credentials = try environment.credentials()
+        store = try UbiquitousKeyValueStore(
+            configuration: environment.configuration(
+                of: credentials, storeNamed: storeName, isLive: isLive,
+                timeouts: isLive ? HTTPTimeouts() : Self.timeouts))
         for note in store.status.recoveryNotes { Console.complain(note) }
     }
 
@@ -70,7 +71,7 @@ final class StoreSink: SnapshotSink {
     }
 
     private func roundTrip() async -> Delivery {
-        guard isJoined else { return .local }
+        guard credentials != nil else { return .local }
         do throws(StoreError) {
             let report = try await store.synchronizeNow()
             return report.pendingKeyCount == 0

@@ -13,6 +13,16 @@ extension StoreEnvironment {
         }
     }
 
+    /// Whether another account has been joined, or the account has been left, since these credentials were read; nil
+    /// stands for no account. A credentials file that cannot be used says neither.
+    public func hasAnotherAccount(than former: Credentials?) -> Bool {
+        do throws(StoreError) {
+            return try credentials() != former
+        } catch {
+            return false
+        }
+    }
+
     /// How a store of this user is opened: the joined account's replica and daemon, or the local
     /// replica alone.
     ///
@@ -25,8 +35,20 @@ extension StoreEnvironment {
         limits: StoreLimits = StoreLimits(), isOnline: Bool = true,
         timeouts: HTTPTimeouts = HTTPTimeouts()
     ) throws(StoreError) -> StoreConfiguration {
-        let credentials = try credentials()
-        return StoreConfiguration(
+        configuration(
+            of: try credentials(), storeNamed: name, isLive: isLive, limits: limits,
+            isOnline: isOnline, timeouts: timeouts)
+    }
+
+    /// How a store of the account that the credentials are of is opened, whatever the file says by now; nil stands
+    /// for no account. For a program that goes on to see whether the account is still the one it opened.
+    public func configuration(
+        of credentials: Credentials?,
+        storeNamed name: String = StoreConfiguration.defaultStoreName, isLive: Bool = true,
+        limits: StoreLimits = StoreLimits(), isOnline: Bool = true,
+        timeouts: HTTPTimeouts = HTTPTimeouts()
+    ) -> StoreConfiguration {
+        StoreConfiguration(
             directory: replicaDirectory(storeNamed: name, credentials: credentials),
             storeName: name, limits: limits,
             transport: isOnline

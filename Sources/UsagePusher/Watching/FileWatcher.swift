@@ -8,6 +8,16 @@ public protocol FileWatcher: Sendable {
     func events(for paths: [WatchedPath]) -> WatchEvents
 }
 
+extension FileWatcher {
+    /// Waits until `isMet` says so, or the task is cancelled.
+    ///
+    /// It is asked with every event, the first of which comes when the watching has begun: what is so by then, since
+    /// whatever the caller compares with, is seen as well as what becomes so later.
+    public func wait(for paths: [WatchedPath], until isMet: () -> Bool) async {
+        for await _ in events(for: paths) where isMet() { return }
+    }
+}
+
 /// What a watcher has to tell.
 public enum WatchEvent: Sendable, Equatable {
     /// From here on no change is missed: read the files now, then wait for `changed`.
