@@ -82,7 +82,7 @@ struct UsageView: AsyncParsableCommand {
             reader = UsageReader(
                 store: try UbiquitousKeyValueStore.open(
                     storeNamed: store, isLive: watch, environment: environment),
-                isJoined: environment.isJoined, now: { Date() })
+                now: { Date() })
         } catch {
             note(error.description)
             throw ExitCode(74)

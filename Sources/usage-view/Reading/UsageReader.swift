@@ -6,9 +6,11 @@ import SnapshotModels
 /// Reads what the viewer shows from a store. The only place where the viewer meets the store.
 struct UsageReader: Sendable {
     let store: UbiquitousKeyValueStore
-    /// Whether this machine has joined a daemon.
-    let isJoined: Bool
     let now: @Sendable () -> Date
+
+    /// Whether the store is one of an account. Asked of the store, since an account may be joined or left while it
+    /// is open.
+    private var isJoined: Bool { store.configuration.transport != nil }
 
     func data(_ connection: StoreStatus.Connection) -> LiveData {
         LiveData(
