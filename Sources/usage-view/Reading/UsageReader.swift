@@ -64,22 +64,8 @@ struct UsageReader: Sendable {
 
     /// The state to show, now and whenever it changes.
     func live() -> AsyncStream<LiveData> {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: LiveData.self, bufferingPolicy: .bufferingNewest(1))
-        let connections = store.connectionChanges
-        let changes = store.changes
-        let following = Task {
-            await withTaskGroup(of: Void.self) { group in
-                group.addTask {
-                    for await connection in connections { continuation.yield(data(connection)) }
-                }
-                group.addTask {
-                    for await _ in changes { continuation.yield(data(store.status.connection)) }
-                }
-            }
-            continuation.finish()
+        LiveData.following(store.connectionChanges, store.changes) {
+            data(store.status.connection)
         }
-        continuation.onTermination = { _ in following.cancel() }
-        return stream
     }
 }

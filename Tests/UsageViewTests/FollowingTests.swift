@@ -1,0 +1,70 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import usage_view
+
+@Suite("Following a store", .timeLimit(.minutes(1)))
+struct FollowingTests {
+    private static func data(_ link: ViewModel.Link) -> LiveData {
+        LiveData(link: link, stored: .nothing, connectedDevices: nil)
+    }
+
+    /// A store whose first read takes its time.
+    private final class SlowStore: Sendable {
+        let link = Mutex(ViewModel.Link.online)
+        private let readCount = Atomic(0)
+        let (begun, beginning) = AsyncStream<Void>.makeStream()
+        let (gate, opening) = AsyncStream<Void>.makeStream()
+
+        func read() async -> LiveData {
+            let data = FollowingTests.data(link.withLock { $0 })
+            if readCount.add(1, ordering: .relaxed).newValue == 1 {
+                beginning.yield()
+                for await _ in gate { break }
+            }
+            return data
+        }
+    }
+
+    @Test("what is shown last is the newest state, although an older one was still being read")
+    func order() async {
+        let store = SlowStore()
+        let (connections, connection) = AsyncStream<Int>.makeStream()
+        let (changes, change) = AsyncStream<String>.makeStream()
+        let live = LiveData.following(connections, changes) { await store.read() }
+        change.yield("k")
+        for await _ in store.begun { break }
+        store.link.withLock { $0 = .offline(lastSeen: nil) }
+        connection.yield(1)
+        // Time for who would read at once, beside the read that is under way.
+        for _ in 0..<1_000 { await Task.yield() }
+        store.opening.yield()
+        connection.finish()
+        change.finish()
+        var last: LiveData?
+        for await data in live { last = data }
+        #expect(last == Self.data(.offline(lastSeen: nil)))
+    }
+
+    @Test("the first state needs no news, and each piece of news is followed by a look")
+    func looks() async {
+        let number = Atomic(0)
+        let (connections, connection) = AsyncStream<Int>.makeStream()
+        let (changes, change) = AsyncStream<String>.makeStream()
+        var live = LiveData.following(connections, changes) {
+            LiveData(
+                link: .online, stored: .unreadable(reason: "\(number.load(ordering: .relaxed))"),
+                connectedDevices: nil)
+        }.makeAsyncIterator()
+        #expect(await live.next()?.stored == .unreadable(reason: "0"))
+        for round in 1...20 {
+            number.store(round, ordering: .relaxed)
+            if round.isMultiple(of: 2) { connection.yield(round) } else { change.yield("k") }
+            while await live.next()?.stored != .unreadable(reason: "\(round)") {}
+        }
+        connection.finish()
+        change.finish()
+        #expect(await live.next() == nil)
+    }
+}
