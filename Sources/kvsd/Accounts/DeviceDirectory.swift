@@ -6,7 +6,10 @@ import Synchronization
 final class DeviceDirectory: Sendable {
     private struct State {
         var table: DeviceTable
+        /// Of the file that `table` is what became of.
         var signature: PrivateFile.Signature?
+        /// Why the file could not be read the last time.
+        var complaint: DeviceFileError?
         /// Milliseconds since 1970, by device id.
         var lastSeen: [String: Int64] = [:]
         /// Live streams by device id.
@@ -84,23 +87,31 @@ final class DeviceDirectory: Sendable {
         }
     }
 
-    /// Reads the file again when it is another. One that cannot be read changes nothing, and is
-    /// complained about once; one that is gone means that there are no devices.
+    /// Reads the file again when it is another; one that is gone means that there are no devices. One
+    /// that says nothing usable changes nothing until it is another. Where the system would not let it
+    /// be read, for want of descriptors, say, the next call tries again: a device that the file no
+    /// longer has must not stay for that.
     private func refresh(_ state: inout State) {
         let signature = PrivateFile.signature(file.path)
         guard signature != state.signature else { return }
-        state.signature = signature
         do throws(DeviceFileError) {
             if let found = try file.read() {
                 state.table = found.table
                 state.signature = found.signature
             } else {
                 state.table = try emptied(state.table)
+                state.signature = nil
             }
+            state.complaint = nil
             let known = Set(state.table.devices.map(\.id))
             state.lastSeen = state.lastSeen.filter { known.contains($0.key) }
         } catch {
-            logger.error("the devices stay as they were: \(error)")
+            switch error {
+            case .system: break
+            case .unreadable, .refused: state.signature = signature
+            }
+            if error != state.complaint { logger.error("the devices stay as they were: \(error)") }
+            state.complaint = error
         }
     }
 

@@ -2,15 +2,29 @@ import Foundation
 
 /// devices.json of a data directory: read, and changed by one process at a time.
 struct DeviceFile: Sendable {
-    let path: String
+    typealias Reading =
+        @Sendable (_ path: String, _ byteCount: Int) throws(PrivateFile.Failure)
+        -> (data: Data, signature: PrivateFile.Signature)?
 
-    init(dataDirectory: String) { path = dataDirectory + "/devices.json" }
+    let path: String
+    private let readBytes: Reading
+
+    /// `reading` stands between the file and who reads it, for tests.
+    init(
+        dataDirectory: String,
+        reading: @escaping Reading = { path, byteCount throws(PrivateFile.Failure) in
+            try PrivateFile.read(path, byteCount: byteCount)
+        }
+    ) {
+        path = dataDirectory + "/devices.json"
+        readBytes = reading
+    }
 
     /// Nil where there is none yet.
     func read() throws(DeviceFileError) -> (table: DeviceTable, signature: PrivateFile.Signature)? {
         let found: (data: Data, signature: PrivateFile.Signature)?
         do throws(PrivateFile.Failure) {
-            found = try PrivateFile.read(path, byteCount: DeviceTableCodec.byteCount)
+            found = try readBytes(path, DeviceTableCodec.byteCount)
         } catch {
             throw .system(error)
         }
