@@ -18,8 +18,11 @@ enum HTTPLimits {
     static let identifierByteCount = 64
     static let deviceNameByteCount = 256
     static let addressByteCount = 1_024
-    /// Connections to one daemon at a time; each live stream takes one.
+    /// Connections to one daemon for requests at a time; further requests wait.
     static let connectionCount = 32
+    /// Connections to one daemon for live streams at a time, each of which has one as long as it lives.
+    /// More than a daemon gives a device, so that one too many is told so instead of waiting.
+    static let streamConnectionCount = 256
     /// Seconds that a busy daemon may ask to wait.
     static let retryAfterSeconds = 86_400.0
 }

@@ -4,12 +4,17 @@ public import KVStore
 /// The way to a daemon over HTTP.
 ///
 /// Holds a pool of connections, which is closed with the last reference or by `close`. Any number of stores
-/// may share one transport, and any thread may call it. Nothing here retries, and no error shows the token.
+/// may share one transport, and any thread may call it: live streams do not take the connections of requests, and how
+/// many of them there may be the daemon says. Nothing here retries, and no error shows the token.
 public final class HTTPSyncTransport: SyncTransport {
     private let connection: DaemonConnection
 
-    public init(address: DaemonAddress, token: AccessToken, timeouts: HTTPTimeouts = .init()) {
-        connection = DaemonConnection(address: address, token: token, timeouts: timeouts)
+    init(_ connection: DaemonConnection) { self.connection = connection }
+
+    public convenience init(
+        address: DaemonAddress, token: AccessToken, timeouts: HTTPTimeouts = .init()
+    ) {
+        self.init(DaemonConnection(address: address, token: token, timeouts: timeouts))
     }
 
     public convenience init(_ credentials: Credentials, timeouts: HTTPTimeouts = .init()) {

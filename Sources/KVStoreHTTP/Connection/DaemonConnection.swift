@@ -6,31 +6,42 @@ import NIOHTTP1
 import NIOPosix
 import Synchronization
 
-/// Requests to one daemon with one token, over a bounded pool of connections of its own.
+/// Requests to one daemon with one token, over bounded pools of connections of its own: one for requests and
+/// one for streams. A stream keeps its connection as long as it lives, so in one pool enough streams would
+/// leave no request a place.
 ///
 /// Follows no redirect and unpacks nothing, so the limits on bytes are the limits on work.
 final class DaemonConnection: Sendable {
     let address: DaemonAddress
     let token: AccessToken
     let timeouts: HTTPTimeouts
-    private let client: HTTPClient
+    private let requests: HTTPClient
+    private let streams: HTTPClient
     private let isShutDown = Atomic(false)
 
-    init(address: DaemonAddress, token: AccessToken, timeouts: HTTPTimeouts) {
+    /// `requestCount` requests are under way at a time; further ones wait for one to end.
+    init(
+        address: DaemonAddress, token: AccessToken, timeouts: HTTPTimeouts,
+        requestCount: Int = HTTPLimits.connectionCount
+    ) {
         self.address = address
         self.token = token
         self.timeouts = timeouts
+        requests = Self.client(timeouts, connectionCount: requestCount)
+        streams = Self.client(timeouts, connectionCount: HTTPLimits.streamConnectionCount)
+    }
+
+    private static func client(_ timeouts: HTTPTimeouts, connectionCount: Int) -> HTTPClient {
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow,
             timeout: .init(
                 connect: TimeAmount(timeouts.connect), read: TimeAmount(timeouts.silence)),
             decompression: .disabled)
         configuration.httpVersion = .http1Only
-        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit =
-            HTTPLimits.connectionCount
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connectionCount
         // Back-off is the replica's, which says so to people; a refused connection fails at once.
         configuration.connectionPool.retryConnectionEstablishment = false
-        client = HTTPClient(
+        return HTTPClient(
             eventLoopGroupProvider: .shared(MultiThreadedEventLoopGroup.singleton),
             configuration: configuration)
     }
@@ -40,7 +51,7 @@ final class DaemonConnection: Sendable {
     /// Ends what is under way. Never blocks; calling it again does nothing.
     func shutDown() {
         guard !isShutDown.exchange(true, ordering: .relaxed) else { return }
-        client.shutdown { _ in }
+        for client in [requests, streams] { client.shutdown { _ in } }
     }
 
     /// One GET with its whole answer, which is a success.
@@ -65,7 +76,7 @@ final class DaemonConnection: Sendable {
         request.headers.add(name: "Accept", value: "application/json")
         do {
             return try await withDeadline { [request] in
-                let response = try await self.client.execute(
+                let response = try await self.requests.execute(
                     request, timeout: TimeAmount(self.timeouts.request))
                 let isSuccess = (200..<300).contains(response.status.code)
                 let data = try await self.collect(
@@ -85,7 +96,7 @@ final class DaemonConnection: Sendable {
         var request = request(.GET, path, query: query)
         request.headers.add(name: "Accept", value: accept)
         do {
-            let response = try await client.execute(request, timeout: TimeAmount(timeouts.request))
+            let response = try await streams.execute(request, timeout: TimeAmount(timeouts.request))
             guard response.status == .ok else {
                 let data = try await withDeadline {
                     try await self.collect(response.body, limit: nil)
