@@ -51,9 +51,10 @@ struct EventStream: Sendable {
         // The first look, before anything has happened.
         watcher.continuation.yield(.news)
         for await signal in watcher.signals {
-            guard daemon.devices.isCurrent(device) else { return }
             var hasWritten = false
             reading: while true {
+                // For every page: a slow reader of a large store may be at one signal for minutes.
+                guard daemon.devices.isCurrent(device) else { return }
                 switch try await daemon.keeper.news(of: store, epoch: epoch, after: position) {
                 case .reset, .unknownStore:
                     try await writing.during { try await writer.write(EventText.reset) }
