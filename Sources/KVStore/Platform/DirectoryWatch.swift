@@ -7,6 +7,18 @@ package protocol DirectoryWatch: AnyObject, Sendable {
     func cancel()
 }
 
+/// A folder outside the store's own that is watched by the same means.
+package enum WatchedDirectory {
+    /// Runs `changed`, on a queue of the watch's own, when a file has been written in the folder or moved into it; where
+    /// the system cannot tell, every two seconds.
+    package static func watch(
+        _ path: String, changed: @escaping @Sendable () -> Void
+    ) -> any DirectoryWatch {
+        System.watch(
+            directory: path, queue: DispatchQueue(label: "ubiquity.watch"), changed: changed)
+    }
+}
+
 /// Where the system cannot tell: looks every two seconds.
 /// Unchecked because Dispatch does not declare its sources, which any thread may cancel, as sendable.
 final class PollingDirectoryWatch: DirectoryWatch, @unchecked Sendable {

@@ -1,3 +1,4 @@
+import KVStore
 import Logging
 import Synchronization
 
@@ -19,6 +20,13 @@ final class DeviceDirectory: Sendable {
     private let file: DeviceFile
     private let logger: Logger
     private let state: Mutex<State>
+    private let following = Mutex<Following?>(nil)
+
+    private struct Following {
+        let changed: @Sendable () -> Void
+        /// Nil until it has begun.
+        var watch: (any DirectoryWatch)?
+    }
 
     static let streamsPerDevice = 64
 
@@ -35,17 +43,21 @@ final class DeviceDirectory: Sendable {
         state = Mutex(State(table: found.table, signature: found.signature))
     }
 
-    var table: DeviceTable {
-        state.withLock { state in
-            refresh(&state)
-            return state.table
-        }
+    /// From now on the file is looked at as soon as it is written, too. `changed` runs after each look that
+    /// has found other devices than before, on the thread that looked.
+    func follow(_ changed: @escaping @Sendable () -> Void) {
+        following.withLock { $0 = Following(changed: changed) }
+        let watch = WatchedDirectory.watch(file.folder) { [weak self] in _ = self?.table }
+        following.withLock { $0?.watch = watch }
+        // What was written before the watch began.
+        _ = table
     }
+
+    var table: DeviceTable { refreshed { $0.table } }
 
     /// The device that a token stands for, noted as seen now.
     func authenticate(_ digest: TokenDigest, now: Int64) -> Device? {
-        state.withLock { state in
-            refresh(&state)
+        refreshed { state in
             let device = state.table.device(with: digest)
             if let device { state.lastSeen[device.id] = now }
             return device
@@ -85,6 +97,16 @@ final class DeviceDirectory: Sendable {
             state.streams[id] = left > 0 ? left : nil
             state.lastSeen[id] = now
         }
+    }
+
+    private func refreshed<Value: Sendable>(_ body: (inout State) -> Value) -> Value {
+        let (value, isChanged) = state.withLock { state in
+            let former = state.table
+            refresh(&state)
+            return (body(&state), state.table != former)
+        }
+        if isChanged, let changed = following.withLock({ $0?.changed }) { changed() }
+        return value
     }
 
     /// Reads the file again when it is another; one that is gone means that there are no devices. One

@@ -7,6 +7,7 @@ struct DeviceFile: Sendable {
         -> (data: Data, signature: PrivateFile.Signature)?
 
     let path: String
+    let folder: String
     private let readBytes: Reading
 
     /// `reading` stands between the file and who reads it, for tests.
@@ -16,6 +17,7 @@ struct DeviceFile: Sendable {
             try PrivateFile.read(path, byteCount: byteCount)
         }
     ) {
+        folder = dataDirectory
         path = dataDirectory + "/devices.json"
         readBytes = reading
     }

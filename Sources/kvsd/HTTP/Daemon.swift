@@ -36,6 +36,8 @@ final class Daemon: Sendable {
                 failures: BucketTable(
                     perSecond: limits.failedAuthenticationsPerMinute / 60,
                     burst: limits.failedAuthenticationsPerMinute, limit: limits.addressCount)))
+        // So that the streams of a device that is removed end at once.
+        devices.follow { [watchers = keeper.watchers] in watchers.wakeAll() }
     }
 
     /// The device that a request speaks for.

@@ -65,6 +65,11 @@ final class WatcherRegistry: Sendable {
         for continuation in found { continuation.yield(.news) }
     }
 
+    func wakeAll() {
+        let all = state.withLock { $0.watchers.values.flatMap(\.values) }
+        for continuation in all { continuation.yield(.news) }
+    }
+
     /// Ends every stream, now and from now on.
     func finish() {
         let all = state.withLock { state in

@@ -37,4 +37,27 @@ struct RemovedDeviceStreamTests {
             #expect(told < count)
         }
     }
+
+    @Test("an idle stream ends at once, without news, heartbeat or request")
+    func idle() async throws {
+        var limits = TestDaemon.patient
+        limits.heartbeatMilliseconds = 3_600_000
+        let test = try TestDaemon(limits: limits)
+        try await test.served { _, port in
+            _ = try await test.daemon.keeper.sync(
+                Samples.request([Samples.change("k")]),
+                store: StoreID(account: "default", name: "s"))
+            var readers: [EventReader] = []
+            for device in [TestDaemon.laptop, TestDaemon.reader] {
+                var reader = try await EventReader(
+                    port: port, path: "/v1/stores/s/changes?since=1", token: test.token(device))
+                #expect(await reader.next()?.name == "opened")
+                readers.append(reader)
+            }
+            try test.remove(TestDaemon.laptop)
+            #expect(await readers[0].next() == nil)
+            #expect(test.daemon.devices.presence(of: "00000000000000a2").isConnected)
+            await readers[1].connection.close()
+        }
+    }
 }
