@@ -1,4 +1,3 @@
-import KVStore
 import Logging
 import Synchronization
 
@@ -25,7 +24,7 @@ final class DeviceDirectory: Sendable {
     private struct Following {
         let changed: @Sendable () -> Void
         /// Nil until it has begun.
-        var watch: (any DirectoryWatch)?
+        var watch: (any AnyObject & Sendable)?
     }
 
     static let streamsPerDevice = 64
@@ -43,11 +42,16 @@ final class DeviceDirectory: Sendable {
         state = Mutex(State(table: found.table, signature: found.signature))
     }
 
+    /// Begins to watch a folder; what it gives back ends the watch with its last reference.
+    typealias Watching =
+        @Sendable (_ folder: String, _ changed: @escaping @Sendable () -> Void)
+        -> any AnyObject & Sendable
+
     /// From now on the file is looked at as soon as it is written, too. `changed` runs after each look that
     /// has found other devices than before, on the thread that looked.
-    func follow(_ changed: @escaping @Sendable () -> Void) {
+    func follow(by watching: Watching, _ changed: @escaping @Sendable () -> Void) {
         following.withLock { $0 = Following(changed: changed) }
-        let watch = WatchedDirectory.watch(file.folder) { [weak self] in _ = self?.table }
+        let watch = watching(file.folder) { [weak self] in _ = self?.table }
         following.withLock { $0?.watch = watch }
         // What was written before the watch began.
         _ = table

@@ -37,7 +37,9 @@ final class Daemon: Sendable {
                     perSecond: limits.failedAuthenticationsPerMinute / 60,
                     burst: limits.failedAuthenticationsPerMinute, limit: limits.addressCount)))
         // So that the streams of a device that is removed end at once.
-        devices.follow { [watchers = keeper.watchers] in watchers.wakeAll() }
+        devices.follow(by: { WatchedDirectory.watch($0, changed: $1) }) {
+            [watchers = keeper.watchers] in watchers.wakeAll()
+        }
     }
 
     /// The device that a request speaks for.
