@@ -67,8 +67,10 @@ public final class UbiquitousKeyValueStore: Sendable {
     /// A store that had no account (no transport) takes its values along: a key that the account does not
     /// have is set there, and a key that it has keeps the account's value.
     ///
-    /// Throws where the other replica cannot be opened; the store then stays as it is. Where only connecting fails
-    /// (`configuration` is the new one then), it throws too, and connects later by itself.
+    /// Throws where the other replica cannot be opened, where the values to be taken along do not fit into it, and
+    /// `closed` after `close`; store and replica then stay as they are. Where only connecting fails (`configuration` is
+    /// the new one then), it throws too, and connects later by itself. Other calls may be made at the same time, and a
+    /// second change waits for the first.
     public func changeAccount(to configuration: StoreConfiguration) throws(StoreError) {
         try isClosed.withLock { (isClosed: inout Bool) throws(StoreError) in
             guard !isClosed else {
