@@ -42,7 +42,8 @@ struct EventStream: Sendable {
         try await writer.finish(nil)
     }
 
-    private func tell(
+    /// Tells what stands after the place, and goes on with every signal. Returns when the stream is over.
+    func tell(
         _ watcher: WatcherRegistry.Watcher, _ writing: WriteMark,
         _ writer: inout any ResponseBodyWriter
     ) async throws {
@@ -111,7 +112,7 @@ struct EventStream: Sendable {
 }
 
 /// Since when a write has been under way.
-private final class WriteMark: Sendable {
+final class WriteMark: Sendable {
     private let start = Mutex<Int64?>(nil)
 
     func during(_ body: () async throws -> Void) async throws {

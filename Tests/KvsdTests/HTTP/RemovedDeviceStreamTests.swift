@@ -1,4 +1,6 @@
 import Foundation
+import HTTPTypes
+import Hummingbird
 import KVStore
 import NIOCore
 import Testing
@@ -7,34 +9,49 @@ import Testing
 
 @Suite("The live stream of a removed device", .timeLimit(.minutes(2)))
 struct RemovedDeviceStreamTests {
+    private let store = StoreID(account: "default", name: "s")
+
+    /// Takes what a stream tells, as slowly as a test wants.
+    private struct Reader: ResponseBodyWriter {
+        var take: (_ changeCount: Int) throws -> Void
+
+        mutating func write(_ buffer: ByteBuffer) async throws {
+            let parts = String(buffer: buffer).components(separatedBy: "event: change\n")
+            try take(parts.count - 1)
+        }
+
+        consuming func finish(_ trailingHeaders: HTTPFields?) async throws {}
+    }
+
     @Test("a reader that is in the middle of a large store is told no further page")
     func pages() async throws {
         let test = try TestDaemon()
+        let page = WireLimits.page.recordCount
+        let total = page + 100
+        for keys in [0..<page, page..<total] {
+            let changes = keys.map { Samples.change("k\($0)") }
+            _ = try await test.daemon.keeper.sync(Samples.request(changes), store: store)
+        }
         try await test.served { _, port in
-            // More than the buffers of the system hold, so that it is told page by page.
-            let count = 16
-            let value = String(repeating: "v", count: 1_000_000)
-            for number in 0..<count {
-                let change = Samples.change("k\(number)", Samples.stamp(), value)
-                _ = try await test.daemon.keeper.sync(
-                    Samples.request([change]), store: StoreID(account: "default", name: "s"))
+            let devices = test.daemon.devices.table.devices
+            let laptop = try #require(devices.first { $0.name == TestDaemon.laptop })
+            let connection = try await RawConnection.open(port: port)
+            let epoch = try #require(try await test.daemon.keeper.summary(of: store)).epoch
+            let stream = EventStream(
+                daemon: test.daemon, device: laptop, store: store, epoch: epoch, since: 0,
+                channel: connection.channel,
+                slot: StreamSlot(daemon: test.daemon, deviceID: laptop.id))
+            let watcher = test.daemon.keeper.watchers.add(store)
+            var told = 0
+            var writer: any ResponseBodyWriter = Reader { count in
+                if told == 0, count > 0 { try test.remove(TestDaemon.laptop) }
+                told += count
+                // Nothing is left to tell, so a stream that goes on would wait.
+                if told == total { watcher.continuation.finish() }
             }
-            let connection = try await RawConnection.open(port: port, reads: false)
-            try await connection.send(
-                """
-                GET /v1/stores/s/changes HTTP/1.1\r
-                Host: localhost\r
-                Authorization: Bearer \(test.token(TestDaemon.laptop))\r
-                \r
-
-                """)
-            while !test.daemon.devices.presence(of: "00000000000000a1").isConnected {
-                await Task.yield()
-            }
-            try test.remove(TestDaemon.laptop)
-            try await connection.channel.setOption(.autoRead, value: true).get()
-            let told = await connection.rest().split(separator: "event: change\n").count - 1
-            #expect(told < count)
+            try await stream.tell(watcher, WriteMark(), &writer)
+            #expect(told == page)
+            await connection.close()
         }
     }
 
@@ -45,8 +62,7 @@ struct RemovedDeviceStreamTests {
         let test = try TestDaemon(limits: limits)
         try await test.served { _, port in
             _ = try await test.daemon.keeper.sync(
-                Samples.request([Samples.change("k")]),
-                store: StoreID(account: "default", name: "s"))
+                Samples.request([Samples.change("k")]), store: store)
             var readers: [EventReader] = []
             for device in [TestDaemon.laptop, TestDaemon.reader] {
                 var reader = try await EventReader(
