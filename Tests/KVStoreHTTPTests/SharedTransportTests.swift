@@ -29,17 +29,19 @@ struct SharedTransportTests {
                 address: try DaemonAddress(server.address),
                 token: try #require(AccessToken("t0ken")), timeouts: HTTPTimeouts(),
                 requestCount: 1))
-        let (openings, opened) = AsyncStream<Void>.makeStream()
+        let (openings, opening) = AsyncStream<Bool>.makeStream()
         let streams = (0..<40).map { number in
             Task {
+                // A stream that could not be opened ends.
+                defer { opening.yield(false) }
                 for try await event in transport.events(store: "s\(number)", since: 0, epoch: "e1")
                 where event == .opened {
-                    opened.yield()
+                    opening.yield(true)
                 }
             }
         }
-        var opening = openings.makeAsyncIterator()
-        for _ in streams { await opening.next() }
+        var told = openings.makeAsyncIterator()
+        for _ in streams { try #require(await told.next() == true) }
         #expect(try await transport.sync(Self.request, store: "s0").cursor == 1)
         transport.close()
         for stream in streams { _ = await stream.result }

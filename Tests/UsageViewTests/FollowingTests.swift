@@ -61,7 +61,9 @@ struct FollowingTests {
         for round in 1...20 {
             number.store(round, ordering: .relaxed)
             if round.isMultiple(of: 2) { connection.yield(round) } else { change.yield("k") }
-            while await live.next()?.stored != .unreadable(reason: "\(round)") {}
+            while let data = await live.next(),
+                data.stored != .unreadable(reason: "\(round)")
+            {}
         }
         connection.finish()
         change.finish()

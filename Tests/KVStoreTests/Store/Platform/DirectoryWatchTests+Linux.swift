@@ -37,7 +37,10 @@
             #expect(try descriptorCount(watching: folder) == 5)
             if isCancelled { for watch in watches { watch.cancel() } }
             watches = []
-            while try descriptorCount(watching: folder) > 0 { await Task.yield() }
+            while try descriptorCount(watching: folder) > 0 {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
         }
 
         @Test("a watch that is held tells of a write")
