@@ -4,7 +4,7 @@ import Testing
 
 @testable import KVStoreHTTP
 
-@Suite("Many stores on one transport", .timeLimit(.minutes(2)))
+@Suite("Many stores on one transport", .timeLimit(.minutes(5)))
 struct SharedTransportTests {
     private static let request = SyncRequest(
         replica: "8f3ac0de51b20417", epoch: "e1", since: 0,

@@ -4,7 +4,7 @@ import Testing
 
 @testable import usage_view
 
-@Suite("Following a store", .timeLimit(.minutes(1)))
+@Suite("Following a store", .timeLimit(.minutes(5)))
 struct FollowingTests {
     private static func data(_ link: ViewModel.Link) -> LiveData {
         LiveData(link: link, stored: .nothing, connectedDevices: nil)

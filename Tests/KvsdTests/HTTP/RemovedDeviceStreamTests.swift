@@ -7,7 +7,7 @@ import Testing
 
 @testable import kvsd
 
-@Suite("The live stream of a removed device", .timeLimit(.minutes(2)))
+@Suite("The live stream of a removed device", .timeLimit(.minutes(5)))
 struct RemovedDeviceStreamTests {
     private let store = StoreID(account: "default", name: "s")
 

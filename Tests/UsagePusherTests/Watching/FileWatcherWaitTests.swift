@@ -4,7 +4,7 @@ import Testing
 
 @testable import UsagePusher
 
-@Suite("Waiting for what a file says", .timeLimit(.minutes(1)))
+@Suite("Waiting for what a file says", .timeLimit(.minutes(5)))
 struct FileWatcherWaitTests {
     /// A watcher that tells what it is told to, and does something just before it begins.
     private struct ScriptedWatcher: FileWatcher {

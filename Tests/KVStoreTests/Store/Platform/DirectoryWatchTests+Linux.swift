@@ -5,7 +5,7 @@
 
     @testable import KVStore
 
-    @Suite("What a watch of a folder holds", .timeLimit(.minutes(1)))
+    @Suite("What a watch of a folder holds", .timeLimit(.minutes(5)))
     struct DirectoryWatchTests {
         private let queue = DispatchQueue(label: "ubiquity.test.watch")
 
