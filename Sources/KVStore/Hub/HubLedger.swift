@@ -151,9 +151,12 @@ package final class HubLedger {
         liveFrameByteCount += frameByteCount(ofKeys: keys, of: id) - before
         let answer = stores[id]!.hub.answer(
             request, plan: plan, now: now, page: options.page)
-        // A batch at a time, so that the search for them is paid by many removals.
-        if stores[id]!.hub.tombstoneCount > WireLimits.tombstoneCount + 256 {
-            try collectTombstones(of: id, now: now)
+        // A batch at a time, so that the search for them is paid by many removals. Where that fails a later request
+        // tries again: what this one brought is in the log.
+        if !plan.accepted.isEmpty,
+            stores[id]!.hub.tombstoneCount > WireLimits.tombstoneCount + 256
+        {
+            try? collectTombstones(of: id, now: now)
         }
         return answer
     }

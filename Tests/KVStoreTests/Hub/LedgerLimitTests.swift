@@ -126,4 +126,22 @@ struct LedgerLimitTests {
         #expect(answer.rejected.map(\.reason) == [SyncRejection.key])
         #expect(Set(try #require(ledger.hub(store)).entries.keys) == ["a", "c"])
     }
+
+    @Test("removals that cannot be forgotten for now are taken and answered all the same")
+    func forgottenLater() throws {
+        let storage = MemoryLogStorage(MemoryDisk())
+        let ledger = try HubLedger(storage: storage, options: HubLedger.Options(), seed: 1)
+        let count = WireLimits.tombstoneCount + 256
+        let removals = (0..<count).map { SyncChange.other("k \($0)", nil) }
+        _ = try ledger.apply(request(removals), to: store, now: now)
+        // The first write is the removal, the second one forgets.
+        storage.aim(.fail(28), at: .write, number: 2)
+        _ = try ledger.apply(request([.other("late", nil)]), to: store, now: now)
+        #expect(try #require(ledger.hub(store)).entries.count == count + 1)
+        try ledger.sync()
+        #expect(ledger.durableSequence(of: store) == UInt64(count + 1))
+        #expect(try ledger.apply(request([]), to: store, now: now).changes.count > 0)
+        _ = try ledger.apply(request([.other("later", nil)]), to: store, now: now)
+        #expect(try #require(ledger.hub(store)).entries.count == WireLimits.tombstoneCount)
+    }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import KVStoreHTTP
 
 @Suite("Another account while a store is open")
-struct AccountChangeTests {
+struct JoinedAccountTests {
     private func credentials(account: String) throws -> Credentials {
         try Credentials(
             daemon: DaemonAddress("http://127.0.0.1:1"), token: #require(AccessToken("t0ken")),
