@@ -6,41 +6,42 @@ import Testing
 
 @Suite("A stream that was ended", .timeLimit(.minutes(5)))
 struct FormerStreamTests {
-    /// Its first stream resets itself, and has one more change when it is released. Everything else is the fake's.
+    /// The first stream has one change, when it is released; the others have none.
     private final class LateTransport: SyncTransport {
-        let fake = FakeTransport()
+        let (begun, beginner) = AsyncStream.makeStream(of: Void.self)
         private let (released, releaser) = AsyncStream.makeStream(of: Void.self)
-        private let eventCount = Mutex(0)
-        private let streamCount = Mutex(0)
+        private let isFirst = Mutex(true)
 
         func release() { releaser.finish() }
 
         func sync(
             _ request: SyncRequest, store: String
         ) async throws(SyncTransportError) -> SyncResponse {
-            try await fake.sync(request, store: store)
+            throw .unreachable("there are only streams")
         }
 
         func events(
             store: String, since: UInt64, epoch: String
         ) -> AsyncThrowingStream<SyncEvent, any Error> {
-            let number = streamCount.withLock { count in
-                count += 1
-                return count
-            }
-            guard number == 1 else {
-                return fake.events(store: store, since: since, epoch: epoch)
+            let isFirst = isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst
             }
             return AsyncThrowingStream(unfolding: { [self] in
-                let event = eventCount.withLock { count in
-                    count += 1
-                    return count
-                }
-                if event == 1 { return .reset }
+                guard isFirst else { return await Self.nothing() }
+                beginner.yield()
                 // Not cancelled with the task that reads the stream: as if that had been late.
                 await Task.detached { [released] in for await _ in released {} }.value
                 return .change(.other("late", "1", seq: 100))
             })
+        }
+
+        /// Until the task is cancelled.
+        private static func nothing() async -> SyncEvent? {
+            let (never, continuation) = AsyncStream.makeStream(of: Void.self)
+            for await _ in never {}
+            continuation.finish()
+            return nil
         }
     }
 
@@ -56,24 +57,36 @@ struct FormerStreamTests {
     func lateChange() async throws {
         let transport = LateTransport()
         let (events, told) = AsyncStream.makeStream(of: Void.self)
-        let isReleased = Mutex(false)
         var runtime = runtime(MemoryLogStorage(MemoryDisk()))
+        let isReleased = Mutex(false)
         // Asked for whenever the replica is told something.
         runtime.now = {
             if isReleased.withLock(\.self) { told.yield() }
             return .now()
         }
-        let store = try UbiquitousKeyValueStore(
-            configuration: StoreConfiguration(directory: "unused", transport: transport),
-            runtime: runtime)
-        for await connection in store.connectionChanges where connection == .connected { break }
+        let replica = try LocalReplica(
+            storage: runtime.openStorage(""), options: DurableReplica.Options(), runtime: runtime,
+            outlet: { _ in })
+        try replica.handle(.attached(isLive: true))
+        try replica.handle(
+            .answered(
+                SyncResponse(
+                    epoch: "e", cursor: 1, serverTime: Moment.now().wall, initial: true,
+                    more: false, changes: [])))
+        try replica.handle(.stream(.opened))
+        let driver = SyncDriver(
+            transport: transport, storeName: "default", monotonicMilliseconds: { 0 })
+        driver.start(replica)
+        driver.enqueue(.openStream(since: 1, epoch: "e"))
+        for await _ in transport.begun { break }
+        driver.enqueue(.openStream(since: 1, epoch: "e"))
         isReleased.withLock { $0 = true }
         transport.release()
         // From here on the replica's lock is held until it has handled what it was told.
         for await _ in events { break }
-        #expect(store.string(forKey: "late") == nil)
-        #expect(store.keys.isEmpty)
-        #expect(store.status.connection == .connected)
+        #expect(replica.read { $0.visibleContents.isEmpty })
+        #expect(replica.read { $0.status.connection } == .connected)
+        driver.stop()
     }
 
     @Test("ends where a change cannot be written down, and what it missed is asked for")
