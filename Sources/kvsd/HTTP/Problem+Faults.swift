@@ -2,19 +2,25 @@ import HTTPTypes
 import KVStore
 
 extension Problem {
+    /// Paths of the daemon's machine stay out of the wire.
+    private static func detail(_ failure: StorageFailure) -> String {
+        "could not \(failure.operation) a file of the store's log: \(failure.message). "
+            + "Nothing was stored"
+    }
+
     /// What the keeper reports, as the wire says it.
     init(_ fault: StoreFault) {
         switch fault {
         case .diskFull(let failure):
             self.init(
                 .insufficientStorage, "disk-full", "The daemon's disk is full",
-                detail: "could not \(failure.operation): \(failure.message). Nothing was stored",
+                detail: Self.detail(failure),
                 hint: "free space where the daemon runs; it goes on by itself",
                 retryAfterSeconds: 60)
         case .writeFailed(let failure):
             self.init(
                 .serviceUnavailable, "write-failed", "The daemon could not write",
-                detail: "could not \(failure.operation): \(failure.message). Nothing was stored",
+                detail: Self.detail(failure),
                 hint: "look at the disk where the daemon runs; it goes on with the next write",
                 retryAfterSeconds: 5)
         case .diskFailed:

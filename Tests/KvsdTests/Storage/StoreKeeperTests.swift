@@ -59,13 +59,8 @@ struct StoreKeeperTests {
         let storage = try FaultyStorage(directory: folder.path)
         let keeper = try keeper(storage, options(segmentByteCount: 1_048_576))
         try await put(keeper, "first", "makes store and segment")
-        let gate = DispatchSemaphore(value: 0)
-        let (began, signal) = AsyncStream.makeStream(of: Void.self)
-        let before = storage.state.withLock { state in
-            state.gate = gate
-            state.onSync = { signal.yield() }
-            return state.syncs
-        }
+        let before = storage.syncs
+        let (gate, began) = storage.holdSyncs()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await put(keeper, "leader", "v") }
             for await _ in began { break }
@@ -117,14 +112,9 @@ struct StoreKeeperTests {
         let storage = try FaultyStorage(directory: folder.path)
         let keeper = try keeper(storage, options(segmentByteCount: 4_096))
         try await put(keeper, "first", "makes store and segment")
-        let gate = DispatchSemaphore(value: 0)
-        let (began, signal) = AsyncStream.makeStream(of: Void.self)
-        storage.state.withLock { state in
-            state.gate = gate
-            state.gatedSync = state.syncs + 1
-            state.failingSync = state.syncs + 2
-            state.onSync = { signal.yield() }
-        }
+        let next = storage.syncs + 1
+        storage.state.withLock { $0.failingSync = next + 1 }
+        let (gate, began) = storage.holdSyncs(only: next)
         let held = Task { try await put(keeper, "held", "v") }
         for await _ in began { break }
         // Does not fit beside the others: the segment is synced and ended.

@@ -24,6 +24,20 @@ final class FaultyStorage: LogStorage {
 
     var identity: UInt64 { base.identity }
 
+    /// Holds the next syncs up, or only the one of a number; `began` has an element for each sync that begins.
+    func holdSyncs(
+        only number: Int? = nil
+    ) -> (gate: DispatchSemaphore, began: AsyncStream<Void>) {
+        let gate = DispatchSemaphore(value: 0)
+        let (began, signal) = AsyncStream.makeStream(of: Void.self)
+        state.withLock { state in
+            state.gate = gate
+            state.gatedSync = number
+            state.onSync = { signal.yield() }
+        }
+        return (gate, began)
+    }
+
     var syncs: Int { state.withLock { $0.syncs } }
 
     func segments() throws(StorageFailure) -> [UInt64] { try base.segments() }
