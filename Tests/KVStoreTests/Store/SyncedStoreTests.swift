@@ -192,13 +192,10 @@ struct SyncedStoreTests {
 
     @Test("an account that could not be connected with at once is connected with after a while")
     func connectingLater() async throws {
-        final class NoWatch: DirectoryWatch { func cancel() {} }
         let transport = FakeTransport()
         let storage = MemoryLogStorage(MemoryDisk())
         let later = Mutex<[StoreRuntime.Body]>([])
-        var runtime = StoreRuntime.system
-        runtime.openStorage = { _ throws(StorageFailure) in storage }
-        runtime.watch = { _, _ in NoWatch() }
+        var runtime = StoreRuntime.over { _ in storage }
         runtime.after = { milliseconds, body in
             if milliseconds == Backoff.greatestMilliseconds { later.withLock { $0.append(body) } }
         }

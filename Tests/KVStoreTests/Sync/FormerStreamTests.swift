@@ -45,19 +45,12 @@ struct FormerStreamTests {
         }
     }
 
-    private func runtime(_ storage: MemoryLogStorage) -> StoreRuntime {
-        final class NoWatch: DirectoryWatch { func cancel() {} }
-        var runtime = StoreRuntime.system
-        runtime.openStorage = { _ throws(StorageFailure) in storage }
-        runtime.watch = { _, _ in NoWatch() }
-        return runtime
-    }
-
     @Test("tells its store nothing more, however late its last words come")
     func lateChange() async throws {
         let transport = LateTransport()
         let (events, told) = AsyncStream.makeStream(of: Void.self)
-        var runtime = runtime(MemoryLogStorage(MemoryDisk()))
+        let storage = MemoryLogStorage(MemoryDisk())
+        var runtime = StoreRuntime.over { _ in storage }
         let isReleased = Mutex(false)
         // Asked for whenever the replica is told something.
         runtime.now = {
@@ -65,7 +58,7 @@ struct FormerStreamTests {
             return .now()
         }
         let replica = try LocalReplica(
-            storage: runtime.openStorage(""), options: DurableReplica.Options(), runtime: runtime,
+            storage: storage, options: DurableReplica.Options(), runtime: runtime,
             outlet: { _ in })
         try replica.handle(.attached(isLive: true))
         try replica.handle(
@@ -95,11 +88,12 @@ struct FormerStreamTests {
         let storage = MemoryLogStorage(MemoryDisk())
         let store = try UbiquitousKeyValueStore(
             configuration: StoreConfiguration(directory: "unused", transport: transport),
-            runtime: runtime(storage))
+            runtime: .over { _ in storage })
+        let elsewhere = MemoryLogStorage(MemoryDisk())
         let other = try UbiquitousKeyValueStore(
             configuration: StoreConfiguration(
                 directory: "unused", transport: transport, isLive: false),
-            runtime: runtime(MemoryLogStorage(MemoryDisk())))
+            runtime: .over { _ in elsewhere })
         for await connection in store.connectionChanges where connection == .connected { break }
         storage.breakAll(.segments, code: 24)
         other.set("1", forKey: "missed")
