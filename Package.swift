@@ -18,8 +18,6 @@ let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummi
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let nioHTTPTypes = Target.Dependency.product(name: "NIOHTTPTypes", package: "swift-nio-extras")
-let unixSignals = Target.Dependency.product(
-    name: "UnixSignals", package: "swift-service-lifecycle")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
@@ -35,6 +33,7 @@ let package = Package(
         .library(name: "KVStoreTesting", targets: ["KVStoreTesting"]),
         .library(name: "SnapshotModels", targets: ["SnapshotModels"]),
         .library(name: "KVStoreHTTP", targets: ["KVStoreHTTP"]),
+        .library(name: "KVStoreServer", targets: ["KVStoreServer"]),
         .library(name: "UsagePusher", targets: ["UsagePusher"]),
         .executable(name: "usage-push", targets: ["usage-push"]),
         .executable(name: "usage-view", targets: ["usage-view"]),
@@ -83,11 +82,17 @@ let package = Package(
                 "KVStore", "KVStoreHTTP", "TerminalText", "ProgramSignals", argumentParser,
             ],
             swiftSettings: strict),
+        .target(
+            name: "KVStoreServer",
+            dependencies: [
+                "KVStore", crypto, httpTypes, hummingbird, hummingbirdCore, logging, nioCore,
+                nioHTTP1, nioHTTPTypes, nioPosix, serviceLifecycle,
+            ],
+            swiftSettings: strict),
         .executableTarget(
             name: "kvsd",
             dependencies: [
-                "KVStore", argumentParser, crypto, httpTypes, hummingbird, hummingbirdCore,
-                logging, nioCore, nioHTTP1, nioHTTPTypes, nioPosix, serviceLifecycle, unixSignals,
+                "KVStoreServer", "KVStore", "ProgramSignals", argumentParser, logging,
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -120,11 +125,20 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "KvsTests", dependencies: ["kvs", "KVStore"], swiftSettings: strict),
+        .target(
+            name: "ServerTestSupport", dependencies: ["KVStore", nioCore, nioPosix],
+            path: "Tests/ServerTestSupport", swiftSettings: strict),
+        .testTarget(
+            name: "KVStoreServerTests",
+            dependencies: [
+                "KVStoreServer", "ServerTestSupport", "KVStore", httpTypes, hummingbird, logging,
+                nioCore, .product(name: "HummingbirdTesting", package: "hummingbird"),
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "KvsdTests",
             dependencies: [
-                "kvsd", "KVStore", "KVStoreHTTP", httpTypes, hummingbird, logging, nioCore,
-                nioPosix,
+                "kvsd", "ServerTestSupport", "KVStore", httpTypes, hummingbird, nioCore,
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
             ],
             swiftSettings: strict),

@@ -1,5 +1,6 @@
 import ArgumentParser
 import KVStore
+import KVStoreServer
 
 @main
 struct Kvsd: AsyncParsableCommand {

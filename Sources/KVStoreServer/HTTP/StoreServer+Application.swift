@@ -1,0 +1,28 @@
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+
+extension StoreServer {
+    /// The routes behind an HTTP server that keeps the limits of connections.
+    func application(
+        address: ListenAddress, logger: Logger,
+        onRunning: @escaping @Sendable (_ port: Int) -> Void = { _ in }
+    ) -> some ApplicationProtocol {
+        let channel = HTTP1Channel.Configuration(
+            additionalChannelHandlers: [
+                ConnectionGuard(table: self.connections, limits: self.limits)
+            ],
+            idleTimeout: .milliseconds(limits.idleMilliseconds),
+            httpDecoderConfiguration: .init(
+                maxHeaderFieldSize: limits.headerByteCount,
+                maxHeaderListSize: limits.headerByteCount,
+                maxHeaderFieldCount: limits.headerCount))
+        return Application(
+            router: router(), server: .http1(configuration: channel),
+            configuration: ApplicationConfiguration(
+                address: .hostname(address.host, port: address.port), serverName: nil),
+            onServerRunning: { channel in onRunning(channel.localAddress?.port ?? 0) },
+            logger: logger)
+    }
+}

@@ -1,0 +1,74 @@
+import KVStore
+
+/// Every limit of a server, with its unit in its name. `docs/protocol.md` lists the defaults.
+public struct ServerLimits: Sendable, Equatable {
+    // MARK: Requests
+
+    /// Bytes of a request body.
+    public var bodyByteCount = WireLimits.requestByteCount
+    /// Nesting of arrays and objects in a request body.
+    public var jsonDepth = 32
+    /// Changes in one sync request.
+    public var changesPerRequest = WireLimits.page.recordCount
+    /// Bytes of all header fields of a request.
+    public var headerByteCount = 16 * 1_024
+    /// Header fields of a request.
+    public var headerCount = 100
+    /// Time until a connection's first request.
+    public var firstByteMilliseconds: Int64 = 5_000
+    /// Time between two requests of a connection.
+    public var idleMilliseconds: Int64 = 75_000
+    /// Time from a request to its answer.
+    public var requestMilliseconds: Int64 = 30_000
+    /// Time for the rest of a body after an answer that did not need it.
+    public var drainMilliseconds: Int64 = 2_000
+
+    // MARK: Connections and rates
+
+    /// Connections served at a time.
+    public var connectionCount = 4_096
+    /// Connections beyond ``connectionCount`` that get an error answer; further ones are closed.
+    public var surplusConnectionCount = 64
+    /// Live streams of one device.
+    public var streamsPerDevice = 64
+    /// Sustained requests of one device.
+    public var requestsPerSecond = 50.0
+    /// Requests of one device at once.
+    public var requestBurst = 200.0
+    /// Failed authentications of one address.
+    public var failedAuthenticationsPerMinute = 10.0
+    /// Addresses whose failed authentications are remembered.
+    public var addressCount = 4_096
+
+    // MARK: Live streams
+
+    /// Time between the comments that keep an idle stream alive.
+    public var heartbeatMilliseconds: Int64 = 15_000
+    /// Time after which a reader that reads nothing is disconnected.
+    public var slowReaderMilliseconds: Int64 = 30_000
+    /// Bytes of events written at once.
+    public var eventBatchByteCount = 65_536
+
+    // MARK: Storage
+
+    /// Bytes of all values; memory holds them all.
+    public var liveByteCount = 1 << 30
+    /// Bytes of one segment of the log.
+    public var segmentByteCount = 16 * 1_024 * 1_024
+
+    /// The default limits.
+    public init() {}
+
+    /// Files open besides connections: log, devices, event loops, libraries.
+    static let reservedFileCount = 48
+
+    /// Reduces the number of connections to what the limit on open files allows. Accepting beyond
+    /// it would fail again and again and keep an event loop busy, and the log could not open its
+    /// next segment. 0 stands for an unknown limit and changes nothing.
+    public mutating func fit(openFileCount: Int) {
+        guard openFileCount > 0 else { return }
+        let available = max(2, openFileCount - Self.reservedFileCount)
+        surplusConnectionCount = min(surplusConnectionCount, available / 8)
+        connectionCount = min(connectionCount, available - surplusConnectionCount)
+    }
+}

@@ -1,0 +1,165 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import KVStore
+import NIOCore
+import ServerTestSupport
+import Testing
+
+@testable import KVStoreServer
+
+@Suite("Authorization", .timeLimit(.minutes(5)))
+struct AuthorizationTests {
+    private let test = try! TestDaemon()
+
+    struct Call: Sendable, CustomTestStringConvertible {
+        var method: HTTPRequest.Method
+        var path: String
+        var isWrite = false
+        var body: String?
+        var type = "application/json"
+
+        var testDescription: String { "\(method) \(path)" }
+    }
+
+    /// Every call that names a store.
+    static let calls: [Call] = [
+        Call(
+            method: .post, path: "/v1/stores/STORE/sync", isWrite: true,
+            body: """
+                {"replica":"8f3ac0de51b20417","since":0,"changes":[{"key":"n","stamp":"\(Samples.stamp())",\
+                "deleted":true}]}
+                """),
+        Call(
+            method: .post, path: "/v1/stores/STORE/sync",
+            body: #"{"replica":"8f3ac0de51b20417","since":0,"changes":[]}"#),
+        Call(method: .get, path: "/v1/stores/STORE/changes?since=0&epoch=none"),
+        Call(method: .get, path: "/v1/stores/STORE/keys"),
+        Call(method: .get, path: "/v1/stores/STORE/keys/a"),
+        Call(
+            method: .put, path: "/v1/stores/STORE/keys/a", isWrite: true, body: #"{"value":""}"#),
+        Call(method: .delete, path: "/v1/stores/STORE/keys/a", isWrite: true),
+    ]
+
+    private func execute(
+        _ call: Call, _ client: any TestClientProtocol, store: String, device: String?
+    ) async throws -> TestResponse {
+        try await client.execute(
+            uri: call.path.replacing("STORE", with: store), method: call.method,
+            headers: test.headers(device, [.contentType: call.type]),
+            body: call.body.map { ByteBuffer(string: $0) })
+    }
+
+    private func fill(_ client: any TestClientProtocol) async throws {
+        for store in ["allowed", "private"] {
+            let response = try await client.execute(
+                uri: "/v1/stores/\(store)/sync", method: .post,
+                headers: test.headers(TestDaemon.laptop),
+                body: test.syncBody(Samples.request([Samples.change("a")])))
+            #expect(response.status == .ok)
+        }
+    }
+
+    @Test(
+        "without a token every call is refused, and none says more than another", arguments: calls)
+    func noToken(call: Call) async throws {
+        try await test.served { client, _ in
+            try await fill(client)
+            let present = try await execute(call, client, store: "allowed", device: nil)
+            let missing = try await execute(call, client, store: "missing", device: nil)
+            #expect(present.status == .unauthorized)
+            #expect(present.headers[.wwwAuthenticate] == "Bearer")
+            #expect(present.body == missing.body)
+        }
+    }
+
+    @Test("a reading device may do everything that does not write", arguments: calls)
+    func readOnly(call: Call) async throws {
+        try await test.served { client, _ in
+            try await fill(client)
+            let response = try await execute(
+                call, client, store: "allowed", device: TestDaemon.reader)
+            #expect(response.status == (call.isWrite ? .forbidden : .ok))
+            if call.isWrite { #expect(response.problemCode == "read-only") }
+        }
+    }
+
+    @Test(
+        "a store outside of a token's list looks as one that is not there, for every call",
+        arguments: calls)
+    func limited(call: Call) async throws {
+        try await test.served { client, _ in
+            try await fill(client)
+            let outside = try await execute(
+                call, client, store: "private", device: TestDaemon.limited)
+            let missing = try await execute(
+                call, client, store: "never-made", device: TestDaemon.limited)
+            #expect(outside.status == .notFound)
+            #expect(outside.problemCode == "unknown-store")
+            #expect(outside.body == missing.body)
+            let inside = try await execute(
+                call, client, store: "allowed", device: TestDaemon.limited)
+            #expect(inside.status == .ok)
+        }
+    }
+
+    @Test("a store of another account is another store", arguments: calls)
+    func otherAccount(call: Call) async throws {
+        try await test.served { client, _ in
+            try await fill(client)
+            let before = try await test.server.keeper.keys(
+                in: StoreID(account: "default", name: "private"))
+            let present = try await execute(
+                call, client, store: "private", device: TestDaemon.stranger)
+            #expect(!present.text.contains(Data("value".utf8).base64EncodedString()))
+            let after = try await test.server.keeper.keys(
+                in: StoreID(account: "default", name: "private"))
+            #expect(before == after)
+        }
+    }
+
+    @Test("lists show what the token may see and nothing else")
+    func lists() async throws {
+        try await test.routed { client in
+            try await fill(client)
+            let stores = try await client.execute(
+                uri: "/v1/stores", method: .get, headers: test.headers(TestDaemon.limited)
+            ).text
+            #expect(stores.contains("allowed") && !stores.contains("private"))
+            let none = try await client.execute(
+                uri: "/v1/stores", method: .get, headers: test.headers(TestDaemon.stranger)
+            ).text
+            #expect(!none.contains("allowed"))
+            let devices = try await client.execute(
+                uri: "/v1/devices", method: .get, headers: test.headers(TestDaemon.stranger)
+            ).text
+            #expect(devices.contains("stranger") && !devices.contains("laptop"))
+        }
+    }
+
+    @Test("a removed device is refused with its next request")
+    func removed() async throws {
+        try await test.routed { client in
+            func me() async throws -> HTTPResponse.Status {
+                try await client.execute(
+                    uri: "/v1/me", method: .get, headers: test.headers(TestDaemon.laptop)
+                ).status
+            }
+            #expect(try await me() == .ok)
+            try test.remove(TestDaemon.laptop)
+            #expect(try await me() == .unauthorized)
+        }
+    }
+
+    @Test(
+        "an Authorization header of another kind is no token",
+        arguments: ["", "Bearer", "Bearer ", "Basic dXNlcjpwYXNz", "Bearer ubq_wrong", "ubq_x"])
+    func otherHeaders(value: String) async throws {
+        try await test.routed { client in
+            let response = try await client.execute(
+                uri: "/v1/me", method: .get, headers: [.authorization: value])
+            #expect(response.status == .unauthorized)
+        }
+    }
+}

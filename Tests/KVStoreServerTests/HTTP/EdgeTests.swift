@@ -1,0 +1,62 @@
+import KVStore
+import Testing
+
+@testable import KVStoreServer
+
+@Suite("Edge")
+struct EdgeTests {
+    @Test("a bucket gives its burst at once and then its rate")
+    func bucket() {
+        var bucket = TokenBucket(perSecond: 50, burst: 200, now: 0)
+        for _ in 0..<200 { #expect(bucket.take(now: 0) == nil) }
+        #expect(bucket.take(now: 0) == 20)
+        #expect(bucket.take(now: 19) == 1)
+        #expect(bucket.take(now: 20) == nil)
+        #expect(bucket.take(now: 20) == 20)
+        for _ in 0..<200 { #expect(bucket.take(now: 10_000) == nil) }
+        #expect(bucket.take(now: 10_000) != nil)
+    }
+
+    @Test("a clock that steps back gives nothing away")
+    func backwards() {
+        var bucket = TokenBucket(perSecond: 1, burst: 1, now: 1_000)
+        #expect(bucket.take(now: 1_000) == nil)
+        #expect(bucket.take(now: 0) != nil)
+        #expect(bucket.take(now: 1_500) != nil)
+        #expect(bucket.take(now: 2_000) == nil)
+    }
+
+    @Test("a table of buckets never grows beyond its limit, and keeps those that are empty")
+    func table() {
+        var table = BucketTable(perSecond: 0.1, burst: 2, limit: 10)
+        for _ in 0..<3 { _ = table.take("busy", now: 0) }
+        for index in 0..<1_000 { _ = table.take("a\(index)", now: 1) }
+        #expect(table.buckets.count <= 10)
+        #expect(table.take("busy", now: 1) != nil)
+    }
+
+    @Test("depth counts arrays and objects outside of texts")
+    func depth() {
+        func isWithin(_ text: String) -> Bool { JSONDepth.isWithin(32, Array(text.utf8)) }
+        #expect(isWithin(String(repeating: "[", count: 32)))
+        #expect(!isWithin(String(repeating: "[", count: 33)))
+        #expect(!isWithin(String(repeating: "{\"a\":", count: 33)))
+        #expect(isWithin("\"" + String(repeating: "[", count: 100) + "\""))
+        #expect(isWithin("\"\\\"" + String(repeating: "{", count: 100) + "\""))
+        #expect(!isWithin("\"\\\\\"" + String(repeating: "{", count: 100)))
+        #expect(isWithin(String(repeating: "[]", count: 1_000)))
+    }
+
+    @Test("an address is loopback only when it is")
+    func loopback() throws {
+        for text in ["127.0.0.1:8722", "127.8.9.1:1", "[::1]:80", "localhost:0"] {
+            #expect(try #require(ListenAddress(text)).isLoopback, "\(text)")
+        }
+        for text in ["0.0.0.0:8722", "[::]:80", "192.168.1.4:1", "example.org:80", "128.0.0.1:1"] {
+            #expect(try #require(ListenAddress(text)).isLoopback == false, "\(text)")
+        }
+        for text in ["8722", "127.0.0.1", "::1:80", "[::1]80", "a:b", "a:70000", ":80"] {
+            #expect(ListenAddress(text) == nil, "\(text)")
+        }
+    }
+}

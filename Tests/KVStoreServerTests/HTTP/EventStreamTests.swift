@@ -1,0 +1,201 @@
+import Foundation
+import Hummingbird
+import HummingbirdTesting
+import KVStore
+import NIOCore
+import ServerTestSupport
+import Testing
+
+@testable import KVStoreServer
+
+@Suite("Live stream", .timeLimit(.minutes(5)))
+struct EventStreamTests {
+    private let store = StoreID(account: "default", name: "s")
+
+    private func sync(_ test: TestDaemon, _ changes: [SyncChange]) async throws -> SyncResponse {
+        try await test.server.keeper.sync(Samples.request(changes), store: store)
+    }
+
+    @Test("what is there comes first, then each change as it is stored")
+    func live() async throws {
+        let test = try TestDaemon()
+        try await test.served { _, port in
+            let epoch = try await sync(test, [Samples.change("a")]).epoch
+            var reader = try await EventReader(
+                port: port, path: "/v1/stores/s/changes?since=0&epoch=\(epoch)",
+                token: test.token(TestDaemon.reader))
+            #expect(await reader.next()?.name == "opened")
+            let first = await reader.next()
+            #expect(first?.change?.record == Samples.change("a").record)
+            #expect(first?.id == "1")
+            _ = try await sync(test, [Samples.change("b", Samples.stamp(), nil)])
+            let second = await reader.next()
+            #expect(second?.change?.deleted == true)
+            #expect(second?.change?.seq == 2)
+            #expect(test.server.devices.presence(of: "00000000000000a2").isConnected)
+            await reader.connection.close()
+        }
+    }
+
+    @Test("Last-Event-ID takes the place of since")
+    func resume() async throws {
+        let test = try TestDaemon()
+        try await test.served { _, port in
+            _ = try await sync(test, (0..<5).map { Samples.change("k\($0)") })
+            var reader = try await EventReader(
+                port: port, path: "/v1/stores/s/changes?since=0",
+                token: test.token(TestDaemon.laptop), more: "Last-Event-ID: 3\r\n")
+            #expect(await reader.next()?.name == "opened")
+            #expect(await reader.next()?.id == "4")
+            #expect(await reader.next()?.id == "5")
+            await reader.connection.close()
+        }
+    }
+
+    @Test(
+        "another epoch, or a place that this history does not have, is a reset and the end",
+        arguments: ["since=0&epoch=other", "since=99"])
+    func reset(query: String) async throws {
+        let test = try TestDaemon()
+        try await test.served { _, port in
+            _ = try await sync(test, [Samples.change("a")])
+            var reader = try await EventReader(
+                port: port, path: "/v1/stores/s/changes?\(query)",
+                token: test.token(TestDaemon.laptop))
+            #expect(await reader.next()?.name == "reset")
+            #expect(await reader.next() == nil)
+            await reader.connection.close()
+        }
+    }
+
+    @Test("an epoch that begins while the stream is open is a reset")
+    func renewed() async throws {
+        let test = try TestDaemon(stored: [Samples.change("a")])
+        try await test.served { _, port in
+            let epoch = try await sync(test, []).epoch
+            var reader = try await EventReader(
+                port: port, path: "/v1/stores/s/changes?since=1&epoch=\(epoch)",
+                token: test.token(TestDaemon.laptop))
+            #expect(await reader.next()?.name == "opened")
+            // The first change since this daemon started.
+            let answer = try await test.server.keeper.sync(
+                Samples.request([Samples.change("b")], epoch: epoch, since: 1), store: store)
+            #expect(answer.epoch != epoch && !answer.initial)
+            #expect(await reader.next()?.name == "reset")
+            #expect(await reader.next() == nil)
+            await reader.connection.close()
+        }
+    }
+
+    @Test("silence is filled with comments")
+    func heartbeat() async throws {
+        var limits = TestDaemon.patient
+        limits.heartbeatMilliseconds = 20
+        let test = try TestDaemon(limits: limits)
+        try await test.served { _, port in
+            _ = try await sync(test, [])
+            var reader = try await EventReader(
+                port: port, path: "/v1/stores/s/changes", token: test.token(TestDaemon.laptop))
+            #expect(await reader.next()?.name == "opened")
+            #expect(await reader.next()?.comment == "hb")
+            #expect(await reader.next()?.comment == "hb")
+            await reader.connection.close()
+        }
+    }
+
+    @Test("the stream of a device that is removed ends with the next heartbeat")
+    func revoked() async throws {
+        var limits = TestDaemon.patient
+        limits.heartbeatMilliseconds = 20
+        let test = try TestDaemon(limits: limits)
+        try await test.served { _, port in
+            _ = try await sync(test, [])
+            var reader = try await EventReader(
+                port: port, path: "/v1/stores/s/changes", token: test.token(TestDaemon.laptop))
+            #expect(await reader.next()?.name == "opened")
+            try test.remove(TestDaemon.laptop)
+            while let event = await reader.next() { #expect(event.comment == "hb") }
+            await reader.connection.close()
+        }
+    }
+
+    @Test("a reader that takes nothing is cut off, and the place is free again")
+    func slowReader() async throws {
+        var limits = TestDaemon.patient
+        limits.heartbeatMilliseconds = 20
+        limits.slowReaderMilliseconds = 100
+        let test = try TestDaemon(limits: limits)
+        try await test.served { _, port in
+            let value = String(repeating: "v", count: 1_000_000)
+            for index in 0..<4 {
+                _ = try await sync(test, [Samples.change("k\(index)", Samples.stamp(), value)])
+            }
+            let connection = try await RawConnection.open(port: port, reads: false)
+            try await connection.send(
+                """
+                GET /v1/stores/s/changes HTTP/1.1\r
+                Host: localhost\r
+                Authorization: Bearer \(test.token(TestDaemon.laptop))\r
+                \r
+
+                """)
+            // More than the buffers of the system hold is written again and again.
+            var round: Int64 = 1
+            while !test.server.metricsSayThatAReaderWasCut {
+                for index in 0..<4 {
+                    let change = Samples.change("k\(index)", Samples.stamp(round), value)
+                    _ = try await sync(test, [change])
+                }
+                round = min(round + 1, 59_000)
+            }
+            while test.server.devices.presence(of: "00000000000000a1").isConnected {
+                await Task.yield()
+            }
+            #expect(test.server.keeper.watchers.count == 0)
+            await connection.close()
+        }
+    }
+
+    @Test("a device has 64 streams and no more")
+    func streamCount() async throws {
+        let test = try TestDaemon()
+        try await test.served { client, port in
+            _ = try await sync(test, [])
+            var readers: [EventReader] = []
+            for _ in 0..<64 {
+                var reader = try await EventReader(
+                    port: port, path: "/v1/stores/s/changes", token: test.token(TestDaemon.laptop))
+                #expect(await reader.next()?.name == "opened")
+                readers.append(reader)
+            }
+            let refused = try await client.execute(
+                uri: "/v1/stores/s/changes", method: .get, headers: test.headers(TestDaemon.laptop))
+            #expect(refused.status == .tooManyRequests)
+            #expect(refused.problemCode == "too-many-streams")
+            for reader in readers { await reader.connection.close() }
+            while test.server.devices.presence(of: "00000000000000a1").isConnected {
+                await Task.yield()
+            }
+        }
+    }
+
+    @Test("streams end when the daemon stops")
+    func stopping() async throws {
+        let test = try TestDaemon()
+        let connection = try await test.served { _, port in
+            _ = try await sync(test, [])
+            var reader = try await EventReader(
+                port: port, path: "/v1/stores/s/changes", token: test.token(TestDaemon.laptop))
+            #expect(await reader.next()?.name == "opened")
+            return reader.connection
+        }
+        _ = await connection.rest()
+    }
+}
+
+extension StoreServer {
+    fileprivate var metricsSayThatAReaderWasCut: Bool {
+        metrics.text(keeper: KeeperCounters(), streams: 0, connections: 0)
+            .contains("\nkvsd_slow_readers_cut_total 1\n")
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import KVStore
+import NIOCore
+import ServerTestSupport
+import Testing
+
+@testable import KVStoreServer
+
+@Suite("The live stream of a removed device", .timeLimit(.minutes(5)))
+struct RemovedDeviceStreamTests {
+    private let store = StoreID(account: "default", name: "s")
+
+    /// Takes what a stream tells, as slowly as a test wants.
+    private struct Reader: ResponseBodyWriter {
+        var take: (_ changeCount: Int) throws -> Void
+
+        mutating func write(_ buffer: ByteBuffer) async throws {
+            let parts = String(buffer: buffer).components(separatedBy: "event: change\n")
+            try take(parts.count - 1)
+        }
+
+        consuming func finish(_ trailingHeaders: HTTPFields?) async throws {}
+    }
+
+    @Test("a reader that is in the middle of a large store is told no further page")
+    func pages() async throws {
+        let test = try TestDaemon()
+        let page = WireLimits.page.recordCount
+        let total = page + 100
+        for keys in [0..<page, page..<total] {
+            let changes = keys.map { Samples.change("k\($0)") }
+            _ = try await test.server.keeper.sync(Samples.request(changes), store: store)
+        }
+        try await test.served { _, port in
+            let devices = test.server.devices.table.devices
+            let laptop = try #require(devices.first { $0.name == TestDaemon.laptop })
+            let connection = try await RawConnection.open(port: port)
+            let epoch = try #require(try await test.server.keeper.summary(of: store)).epoch
+            let stream = EventStream(
+                server: test.server, device: laptop, store: store, epoch: epoch, since: 0,
+                channel: connection.channel,
+                slot: StreamSlot(server: test.server, deviceID: laptop.id))
+            let watcher = test.server.keeper.watchers.add(store)
+            var told = 0
+            var writer: any ResponseBodyWriter = Reader { count in
+                if told == 0, count > 0 { try test.remove(TestDaemon.laptop) }
+                told += count
+                // Nothing is left to tell, so a stream that goes on would wait.
+                if told == total { watcher.continuation.finish() }
+            }
+            try await stream.tell(watcher, WriteMark(), &writer)
+            #expect(told == page)
+            await connection.close()
+        }
+    }
+
+    @Test("an idle stream ends at once, without news, heartbeat or request")
+    func idle() async throws {
+        var limits = TestDaemon.patient
+        limits.heartbeatMilliseconds = 3_600_000
+        let test = try TestDaemon(limits: limits)
+        try await test.served { _, port in
+            _ = try await test.server.keeper.sync(
+                Samples.request([Samples.change("k")]), store: store)
+            var readers: [EventReader] = []
+            for device in [TestDaemon.laptop, TestDaemon.reader] {
+                var reader = try await EventReader(
+                    port: port, path: "/v1/stores/s/changes?since=1", token: test.token(device))
+                #expect(await reader.next()?.name == "opened")
+                readers.append(reader)
+            }
+            try test.remove(TestDaemon.laptop)
+            #expect(await readers[0].next() == nil)
+            #expect(test.server.devices.presence(of: "00000000000000a2").isConnected)
+            await readers[1].connection.close()
+        }
+    }
+}

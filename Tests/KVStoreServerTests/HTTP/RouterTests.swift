@@ -1,0 +1,228 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import KVStore
+import NIOCore
+import ServerTestSupport
+import Synchronization
+import Testing
+
+@testable import KVStoreServer
+
+@Suite("Router", .timeLimit(.minutes(5)))
+struct RouterTests {
+    private let test = try! TestDaemon()
+
+    @Test("a value put by one device comes to another with sync")
+    func sync() async throws {
+        try await test.routed { client in
+            let pushed = try await client.execute(
+                uri: "/v1/stores/s/sync", method: .post, headers: test.headers(TestDaemon.laptop),
+                body: test.syncBody(Samples.request([Samples.change("a")])))
+            #expect(pushed.status == .ok)
+            let first = try pushed.decoded(SyncResponse.self)
+            #expect(first.initial && first.cursor == 1 && first.changes.isEmpty)
+            let pulled = try await client.execute(
+                uri: "/v1/stores/s/sync", method: .post, headers: test.headers(TestDaemon.reader),
+                body: test.syncBody(Samples.request()))
+            let second = try pulled.decoded(SyncResponse.self)
+            #expect(second.changes.map(\.record) == [Samples.change("a").record])
+            #expect(second.epoch == first.epoch)
+        }
+    }
+
+    @Test("unknown fields are ignored")
+    func unknownFields() async throws {
+        try await test.routed { client in
+            let response = try await client.execute(
+                uri: "/v1/stores/s/sync", method: .post, headers: test.headers(TestDaemon.laptop),
+                body: ByteBuffer(
+                    string: """
+                        {"replica":"8f3ac0de51b20417","since":0,"changes":[{"key":"a","later":[1],
+                        "stamp":"\(Samples.stamp())","deleted":true}],"another":{"field":null}}
+                        """))
+            #expect(response.status == .ok)
+        }
+    }
+
+    @Test(
+        "what is not a request is a problem with a stable code",
+        arguments: [
+            ("", "malformed"), ("[]", "malformed"), ("{\"replica\":", "malformed"),
+            (#"{"replica":"8f3ac0de51b20417","since":-1,"changes":[]}"#, "malformed"),
+            (#"{"replica":"8f3ac0de51b20417","since":1e400,"changes":[]}"#, "malformed"),
+            (#"{"replica":"x","since":0,"changes":[]}"#, "malformed"),
+            (
+                #"{"replica":"8f3ac0de51b20417","since":0,"changes":[{"key":"a","stamp":"s","value":"%"}]}"#,
+                "malformed"
+            ),
+            (String(repeating: "[", count: 100_000), "too-deep"),
+        ])
+    func malformed(body: String, code: String) async throws {
+        try await test.routed { client in
+            let response = try await client.execute(
+                uri: "/v1/stores/s/sync", method: .post, headers: test.headers(TestDaemon.laptop),
+                body: ByteBuffer(string: body))
+            #expect(response.status == .badRequest)
+            #expect(response.problemCode == code)
+            #expect(response.headers[.contentType] == "application/problem+json")
+        }
+    }
+
+    @Test("bad UTF-8 in a body is refused, not repaired")
+    func badText() async throws {
+        try await test.routed { client in
+            var body = ByteBuffer(
+                string: #"{"replica":"8f3ac0de51b20417","since":0,"changes":[{"key":""#)
+            body.writeBytes([0xFF, 0xC0])
+            body.writeString(#"","stamp":"\#(Samples.stamp())","deleted":true}]}"#)
+            let response = try await client.execute(
+                uri: "/v1/stores/s/sync", method: .post, headers: test.headers(TestDaemon.laptop),
+                body: body)
+            #expect(response.status == .badRequest)
+        }
+    }
+
+    @Test("a key is put, read as JSON and as bytes, listed and deleted")
+    func keys() async throws {
+        try await test.routed { client in
+            let path = "/v1/stores/s/keys/%C3%A4%2F%20b"
+            let put = try await client.execute(
+                uri: path, method: .put,
+                headers: test.headers(
+                    TestDaemon.laptop, [.contentType: "application/octet-stream"]),
+                body: ByteBuffer(string: "bytes"))
+            #expect(put.status == .ok)
+            let json = try await client.execute(
+                uri: path, method: .get, headers: test.headers(TestDaemon.laptop))
+            #expect(try json.decoded(SyncChange.self).key == "ä/ b")
+            #expect(try json.decoded(SyncChange.self).value == Data("bytes".utf8))
+            let bytes = try await client.execute(
+                uri: path, method: .get,
+                headers: test.headers(TestDaemon.laptop, [.accept: "application/octet-stream"]))
+            #expect(bytes.text == "bytes")
+            #expect(bytes.headers[.sequence] == "1")
+            let deleted = try await client.execute(
+                uri: path, method: .delete, headers: test.headers(TestDaemon.laptop))
+            #expect(deleted.status == .ok)
+            let gone = try await client.execute(
+                uri: path, method: .get, headers: test.headers(TestDaemon.laptop))
+            #expect(gone.status == .notFound && gone.problemCode == "unknown-key")
+            let again = try await client.execute(
+                uri: path, method: .delete, headers: test.headers(TestDaemon.laptop))
+            #expect(again.status == .notFound)
+        }
+    }
+
+    @Test(
+        "a store name that is none never becomes a store, however it is written",
+        arguments: [
+            "..", "%2e%2e", ".hidden", "a%2Fb", "a%00", "%C3%A4", "a%20b", "%", "%FF",
+            String(repeating: "s", count: 129),
+        ])
+    func storeNames(name: String) async throws {
+        try await test.routed { client in
+            let response = try await client.execute(
+                uri: "/v1/stores/\(name)/sync", method: .post,
+                headers: test.headers(TestDaemon.laptop), body: test.syncBody(Samples.request()))
+            #expect(response.status == .badRequest)
+            #expect(response.problemCode == "bad-store-name")
+            #expect(try await test.server.keeper.summaries(ofAccount: "default").isEmpty)
+        }
+    }
+
+    @Test("a full disk answers 507, reading goes on, and the daemon recovers")
+    func fullDisk() async throws {
+        try await test.routed { client in
+            func put(_ key: String, _ count: Int) async throws -> TestResponse {
+                try await client.execute(
+                    uri: "/v1/stores/s/keys/\(key)", method: .put,
+                    headers: test.headers(
+                        TestDaemon.laptop, [.contentType: "application/octet-stream"]),
+                    body: ByteBuffer(repeating: 7, count: count))
+            }
+            #expect(try await put("a", 10).status == .ok)
+            test.storage.state.withLock { $0.isFull = true }
+            let refused = try await put("b", 1_048_576)
+            #expect(refused.status.code == 507)
+            #expect(refused.problemCode == "disk-full")
+            #expect(refused.headers[.retryAfter] != nil)
+            let read = try await client.execute(
+                uri: "/v1/stores/s/keys/a", method: .get, headers: test.headers(TestDaemon.reader))
+            #expect(read.status == .ok)
+            let missing = try await client.execute(
+                uri: "/v1/stores/s/keys/b", method: .get, headers: test.headers(TestDaemon.reader))
+            #expect(missing.status == .notFound)
+            test.storage.state.withLock { $0.isFull = false }
+            #expect(try await put("b", 1_048_576).status == .ok)
+        }
+    }
+
+    @Test("a failed write says so, stores nothing, and the next one works")
+    func failedWrite() async throws {
+        try await test.routed { client in
+            func put(_ key: String) async throws -> TestResponse {
+                try await client.execute(
+                    uri: "/v1/stores/s/sync", method: .post,
+                    headers: test.headers(TestDaemon.laptop),
+                    body: test.syncBody(Samples.request([Samples.change(key)])))
+            }
+            #expect(try await put("a").status == .ok)
+            test.storage.state.withLock { $0.failsWrite = true }
+            for _ in 0..<2 {
+                let answer = try await put("b")
+                #expect(answer.status == .serviceUnavailable)
+                #expect(answer.problemCode == "write-failed")
+            }
+            test.storage.state.withLock { $0.failsWrite = false }
+            let ready = try await client.execute(uri: "/readyz", method: .get)
+            #expect(ready.status == .ok)
+            let missing = try await client.execute(
+                uri: "/v1/stores/s/keys/b", method: .get, headers: test.headers(TestDaemon.reader))
+            #expect(missing.status == .notFound)
+            #expect(try await put("b").status == .ok)
+        }
+    }
+
+    @Test("a failed sync answers 503, later writes too, readiness says so, and reading goes on")
+    func failedSync() async throws {
+        try await test.routed { client in
+            func sync(_ changes: [SyncChange]) async throws -> TestResponse {
+                try await client.execute(
+                    uri: "/v1/stores/s/sync", method: .post,
+                    headers: test.headers(TestDaemon.laptop),
+                    body: test.syncBody(Samples.request(changes)))
+            }
+            #expect(try await sync([Samples.change("a")]).status == .ok)
+            test.storage.state.withLock { $0.failsSync = true }
+            #expect(try await sync([Samples.change("b")]).problemCode == "disk-failed")
+            test.storage.state.withLock { $0.failsSync = false }
+            #expect(try await sync([Samples.change("c")]).status == .serviceUnavailable)
+            let pull = try await sync([])
+            #expect(pull.status == .ok)
+            #expect(try pull.decoded(SyncResponse.self).changes.map(\.key) == ["a"])
+            let ready = try await client.execute(uri: "/readyz", method: .get)
+            #expect(ready.status == .serviceUnavailable)
+            let alive = try await client.execute(uri: "/healthz", method: .get)
+            #expect(alive.status == .ok)
+        }
+    }
+
+    @Test("metrics count, and name nobody")
+    func metrics() async throws {
+        try await test.routed { client in
+            _ = try await client.execute(
+                uri: "/v1/stores/secret-store/sync", method: .post,
+                headers: test.headers(TestDaemon.laptop),
+                body: test.syncBody(Samples.request([Samples.change("secret-key")])))
+            let text = try await client.execute(uri: "/metrics", method: .get).text
+            #expect(text.contains("\nkvsd_records_stored_total 1\n"))
+            #expect(text.contains("\nkvsd_stores 1\n"))
+            #expect(text.contains("kvsd_answers_total{class=\"2xx\"} 1\n"))
+            for secret in ["secret", "laptop", "default", test.token(TestDaemon.laptop)] {
+                #expect(!text.contains(secret))
+            }
+        }
+    }
+}

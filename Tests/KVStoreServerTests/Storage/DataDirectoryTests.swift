@@ -1,0 +1,62 @@
+import Foundation
+import KVStore
+import ServerTestSupport
+import Testing
+
+@testable import KVStoreServer
+
+@Suite("Data directory")
+struct DataDirectoryTests {
+    @Test("a directory in use is refused with its path, and free again afterwards")
+    func inUse() throws {
+        let folder = try TemporaryFolder()
+        let directory = DataDirectory(folder.path + "/data")
+        try directory.create()
+        do {
+            let storage = try directory.lockedStorage()
+            let ledger = try HubLedger(storage: storage, seed: 1)
+            #expect(throws: DataDirectoryError.inUse(path: directory.path)) {
+                _ = try directory.lockedStorage()
+            }
+            try ledger.close()
+        }
+        _ = try directory.lockedStorage()
+    }
+
+    @Test("a new directory is for its owner only")
+    func mode() throws {
+        let folder = try TemporaryFolder()
+        let directory = DataDirectory(folder.path + "/a/b")
+        try directory.create()
+        let attributes = try FileManager.default.attributesOfItem(atPath: directory.path)
+        #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o700)
+    }
+
+    @Test("damage is an error that names the file, the offset and the next step")
+    func damage() throws {
+        let folder = try TemporaryFolder()
+        let directory = DataDirectory(folder.path)
+        let store = StoreID(account: "default", name: "s")
+        for index in 0..<3 {
+            let ledger = try HubLedger(storage: directory.lockedStorage(), seed: 1)
+            _ = try ledger.apply(
+                Samples.request([Samples.change("k\(index)")]), to: store, now: Samples.now)
+            try ledger.close()
+        }
+        let path = directory.logPath + "/0000000000000001.log"
+        var data = try #require(FileManager.default.contents(atPath: path))
+        let place = try #require(data.firstRange(of: Data("k1value".utf8))?.lowerBound)
+        data[place] ^= 1
+        try data.write(to: URL(filePath: path))
+        do {
+            _ = try HubLedger(storage: directory.lockedStorage(), seed: 1)
+            Issue.record("opened in spite of damage")
+        } catch let error as LogError {
+            let fault = DataDirectoryError.log(error)
+            #expect(fault.exitCode == 74)
+            #expect(fault.description.contains(path))
+            #expect(fault.description.contains("at byte"))
+            #expect(fault.description.contains("backup"))
+        }
+    }
+}

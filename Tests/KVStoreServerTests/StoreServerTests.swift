@@ -1,0 +1,103 @@
+import Foundation
+import HTTPTypes
+import HummingbirdTesting
+import KVStore
+import KVStoreServer
+import NIOCore
+import ServerTestSupport
+import Testing
+
+/// The library as a program uses it that starts a server in its own process.
+@Suite("A server in this process", .timeLimit(.minutes(5)))
+struct StoreServerTests {
+    private static func sync(
+        _ server: StoreServer, _ token: String, _ changes: [SyncChange] = []
+    ) async throws -> SyncResponse {
+        let port = try await server.port
+        return try await TestClient.withClient(
+            host: "127.0.0.1", port: port,
+            configuration: TestClient.Configuration(timeout: .seconds(60))
+        ) { client in
+            let response = try await client.post(
+                "/v1/stores/s/sync", headers: [.authorization: "Bearer \(token)"],
+                body: ByteBuffer(bytes: JSONEncoder().encode(Samples.request(changes))))
+            return try JSONDecoder().decode(
+                SyncResponse.self, from: Data((response.body ?? ByteBuffer()).readableBytesView))
+        }
+    }
+
+    @Test("a temporary server stores, answers on its port and stops")
+    func temporary() async throws {
+        let server = try StoreServer()
+        let token = try server.addDevice("laptop")
+        #expect(server.deviceCount == 1)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await server.run() }
+            let past = Stamp(milliseconds: 1, counter: 0, replica: Samples.replica)
+            let stored = try await Self.sync(server, token, [Samples.change("a", past)])
+            #expect(stored.cursor == 1 && stored.rejected.isEmpty)
+            await server.stop()
+            try await group.waitForAll()
+        }
+        await #expect(throws: (any Error).self) { try await server.run() }
+    }
+
+    @Test("what a server stored in a directory, the next one on it serves")
+    func directory() async throws {
+        let folder = try TemporaryFolder()
+        var token = ""
+        for life in 0..<2 {
+            let server = try StoreServer(
+                ServerConfiguration(storage: .directory(folder.path + "/data")))
+            if life == 0 { token = try server.addDevice("laptop") }
+            #expect(throws: (any Error).self) {
+                try StoreServer(ServerConfiguration(storage: .directory(folder.path + "/data")))
+            }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await server.run() }
+                let past = Stamp(milliseconds: 1, counter: 0, replica: Samples.replica)
+                let changes = life == 0 ? [Samples.change("a", past)] : []
+                let answer = try await Self.sync(server, token, changes)
+                #expect(answer.cursor == 1)
+                await server.stop()
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    @Test("a server that was stopped before it ran does not listen")
+    func stoppedEarly() async throws {
+        let server = try StoreServer()
+        await server.stop()
+        try await server.run()
+        await #expect(throws: (any Error).self) { try await server.port }
+    }
+
+    @Test("cancelling the task that runs a server ends it, also with a live stream open")
+    func cancelled() async throws {
+        let server = try StoreServer()
+        let token = try server.addDevice("laptop")
+        let running = Task { try await server.run() }
+        _ = try await Self.sync(server, token)
+        var reader = try await EventReader(
+            port: server.port, path: "/v1/stores/s/changes", token: token)
+        #expect(await reader.next()?.name == "opened")
+        running.cancel()
+        _ = await running.result
+        _ = await reader.connection.rest()
+    }
+
+    @Test("an address that is taken ends run() and port with an error")
+    func addressInUse() async throws {
+        let first = try StoreServer()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await first.run() }
+            let address = ListenAddress(host: "127.0.0.1", port: try await first.port)
+            let second = try StoreServer(ServerConfiguration(address: address))
+            await #expect(throws: (any Error).self) { try await second.run() }
+            await #expect(throws: (any Error).self) { try await second.port }
+            await first.stop()
+            try await group.waitForAll()
+        }
+    }
+}

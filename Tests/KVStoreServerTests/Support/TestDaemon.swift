@@ -1,0 +1,141 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import KVStore
+import Logging
+import NIOCore
+import ServerTestSupport
+
+@testable import KVStoreServer
+
+/// A daemon on a folder of its own, with a few devices.
+final class TestDaemon: Sendable {
+    let folder: TemporaryFolder
+    let server: StoreServer
+    let storage: FaultyStorage
+    private let tokens: [String: String]
+
+    /// For machines on which many tests run at once.
+    static var patient: ServerLimits {
+        var limits = ServerLimits()
+        limits.firstByteMilliseconds = 60_000
+        return limits
+    }
+
+    /// Names of the devices that there are.
+    static let laptop = "laptop"
+    static let reader = "reader"
+    static let limited = "limited"
+    static let stranger = "stranger"
+
+    init(
+        limits: ServerLimits = TestDaemon.patient, segmentByteCount: Int = 1_048_576,
+        stored: [SyncChange] = [], now: @escaping @Sendable () -> Int64 = { Samples.now }
+    ) throws {
+        folder = try TemporaryFolder()
+        var logger = Logger(label: "test")
+        logger.logLevel = .critical
+        var options = StoreKeeper.Options()
+        options.now = now
+        options.ledger.segmentByteCount = segmentByteCount
+        storage = try FaultyStorage(directory: folder.path + "/log")
+        if !stored.isEmpty {
+            // What a daemon that ran before has left.
+            let ledger = try HubLedger(storage: storage, seed: 2)
+            _ = try ledger.apply(
+                Samples.request(stored), to: StoreID(account: "default", name: "s"),
+                now: Samples.now)
+            try ledger.close()
+        }
+        let keeper = try StoreKeeper(storage: storage, options: options, seed: 1, logger: logger)
+        var tokens: [String: String] = [:]
+        var random = SystemRandomNumberGenerator()
+        let file = DeviceFile(dataDirectory: folder.path)
+        func add(
+            _ name: String, _ id: String, account: String = "default",
+            scopes: Set<DeviceScope> = [.read, .write], stores: [String]? = nil
+        ) throws {
+            let token = DeviceToken(using: &random)
+            tokens[name] = token.text
+            let device = Device(
+                id: id, name: name, account: account, scopes: scopes, stores: stores,
+                created: 1_789_732_800_000, digest: token.digest)
+            try file.change { table throws(DeviceError) in try table.add(device) }
+        }
+        try add(Self.laptop, "00000000000000a1")
+        try add(Self.reader, "00000000000000a2", scopes: [.read])
+        try add(Self.limited, "00000000000000a3", stores: ["allowed"])
+        try add(Self.stranger, "00000000000000a4", account: "other")
+        self.tokens = tokens
+        server = StoreServer(
+            keeper: keeper, devices: try DeviceDirectory(file, logger: logger), limits: limits,
+            replica: ReplicaID(rawValue: 0xD), logger: logger)
+    }
+
+    /// Leaves only the first device, as the examples of the protocol have it.
+    func keepOnlyLaptop() throws {
+        try DeviceFile(dataDirectory: folder.path).change { table throws(DeviceError) in
+            for name in [Self.reader, Self.limited, Self.stranger] {
+                _ = try table.remove(name, account: nil)
+            }
+        }
+    }
+
+    func remove(_ device: String) throws {
+        try DeviceFile(dataDirectory: folder.path).change { table throws(DeviceError) in
+            _ = try table.remove(device, account: nil)
+        }
+    }
+
+    func token(_ device: String) -> String { tokens[device] ?? "" }
+
+    func headers(_ device: String?, _ more: HTTPFields = [:]) -> HTTPFields {
+        var headers = more
+        if let device { headers[.authorization] = "Bearer \(token(device))" }
+        return headers
+    }
+
+    func application() -> some ApplicationProtocol {
+        var logger = Logger(label: "test")
+        logger.logLevel = .critical
+        return server.application(address: .anyLoopbackPort, logger: logger)
+    }
+
+    /// Runs `body` against the router, and closes the log.
+    func routed<Value: Sendable>(
+        _ body: @escaping @Sendable (any TestClientProtocol) async throws -> Value
+    ) async throws -> Value {
+        let value = try await application().test(.router, body)
+        await server.keeper.close()
+        return value
+    }
+
+    /// Runs `body` against a real server, and closes the log.
+    func served<Value: Sendable>(
+        _ body: @escaping @Sendable (any TestClientProtocol, Int) async throws -> Value
+    ) async throws -> Value {
+        let value = try await application().test(.live) { client in
+            try await body(client, client.port ?? 0)
+        }
+        await server.keeper.close()
+        return value
+    }
+
+    func syncBody(_ request: SyncRequest) -> ByteBuffer {
+        ByteBuffer(bytes: WireJSON.encode(request))
+    }
+}
+
+extension TestResponse {
+    var text: String { String(buffer: body) }
+
+    var problemCode: String? {
+        let object = try? JSONSerialization.jsonObject(with: Data(body.readableBytesView))
+        return (object as? [String: Any])?["code"] as? String
+    }
+
+    func decoded<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        try JSONDecoder().decode(type, from: Data(body.readableBytesView))
+    }
+}

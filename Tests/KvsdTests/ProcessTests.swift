@@ -1,0 +1,245 @@
+import Dispatch
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import KVStore
+import NIOCore
+import ServerTestSupport
+import Synchronization
+import Testing
+
+/// The real program.
+@Suite("Process", .timeLimit(.minutes(5)))
+struct ProcessTests {
+    private let folder = try! TemporaryFolder()
+
+    private static func sync(
+        _ client: TestClient, _ token: String, _ request: SyncRequest
+    ) async throws -> SyncResponse {
+        let response = try await client.post(
+            "/v1/stores/s/sync", headers: [.authorization: "Bearer \(token)"],
+            body: ByteBuffer(bytes: JSONEncoder().encode(request)))
+        guard response.status == .ok else { throw Refused(status: response.status) }
+        return try JSONDecoder().decode(
+            SyncResponse.self, from: Data((response.body ?? ByteBuffer()).readableBytesView))
+    }
+
+    private struct Refused: Error {
+        var status: HTTPResponse.Status
+    }
+
+    /// Writes one key after another until an answer fails to come; returns why it did.
+    private static func write(
+        _ life: Int, as writer: Int, _ token: String, to daemon: DaemonProcess,
+        _ acknowledged: Acknowledged
+    ) async -> String {
+        do {
+            return try await withClient(of: daemon) { client in
+                var answer = try await sync(client, token, Samples.request())
+                for index in 0..<Int.max {
+                    let key = "k \(writer) \(life) \(index % 300)"
+                    let stamp = Stamp(
+                        milliseconds: Int64(index), counter: 0,
+                        replica: ReplicaID(rawValue: UInt64(writer + 1)))
+                    let change = Samples.change(key, stamp, String(repeating: "v", count: 400))
+                    answer = try await sync(
+                        client, token,
+                        Samples.request([change], epoch: answer.epoch, since: answer.cursor))
+                    #expect(answer.rejected.isEmpty)
+                    acknowledged.note(key, change.stamp)
+                }
+                return "no more numbers"
+            }
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    /// A client that a busy machine does not make give up.
+    private static func withClient<Value: Sendable>(
+        of daemon: DaemonProcess, _ body: @escaping @Sendable (TestClient) async throws -> Value
+    ) async throws -> Value {
+        try await TestClient.withClient(
+            host: "127.0.0.1", port: daemon.port,
+            configuration: TestClient.Configuration(timeout: .seconds(60)), operation: body)
+    }
+
+    @Test("every put that was acknowledged before kill -9 is there afterwards, for three lives")
+    func killed() async throws {
+        let data = folder.path + "/data"
+        let tokens = [
+            try await DaemonProcess.addDevice("one", dataPath: data),
+            try await DaemonProcess.addDevice("two", dataPath: data),
+        ]
+        let acknowledged = Acknowledged()
+        for life in 0..<3 {
+            let daemon = try await DaemonProcess(
+                dataPath: data, arguments: ["--segment-bytes", "65536"])
+            // Before anything is written, so that it is never more than there will be.
+            let target = acknowledged.count + 60
+            await withTaskGroup(of: String?.self) { group in
+                for (writer, token) in tokens.enumerated() {
+                    group.addTask {
+                        await Self.write(life, as: writer, token, to: daemon, acknowledged)
+                    }
+                }
+                group.addTask {
+                    for await count in acknowledged.counts where count >= target { break }
+                    await daemon.kill()
+                    return nil
+                }
+                // Writers end when the daemon is killed, and not before.
+                for await complaint in group {
+                    if let complaint, acknowledged.count < target {
+                        Issue.record("before it was killed: \(complaint)")
+                        group.cancelAll()
+                    }
+                }
+            }
+        }
+        let daemon = try await DaemonProcess(dataPath: data)
+        let found = try await Self.withClient(of: daemon) { client in
+            var stamps: [String: String] = [:]
+            var answer = try await Self.sync(client, tokens[0], Samples.request())
+            while true {
+                for change in answer.changes { stamps[change.key] = change.stamp }
+                guard answer.more else { return stamps }
+                answer = try await Self.sync(
+                    client, tokens[0], Samples.request(epoch: answer.epoch, since: answer.cursor))
+            }
+        }
+        for (key, stamp) in acknowledged.stamps {
+            #expect(found[key].map { $0 >= stamp } == true, "\(key) was acknowledged and is gone")
+        }
+        #expect(await daemon.stop() == 0)
+        let check = try await DaemonProcess.run(["check", data])
+        #expect(check.status == 0, "\(check.errors)")
+    }
+
+    @Test("a second daemon on one directory is refused with its path")
+    func secondDaemon() async throws {
+        let data = folder.path + "/data"
+        let daemon = try await DaemonProcess(dataPath: data)
+        let second = try await DaemonProcess.run([
+            "serve", "--data", data, "--listen", "127.0.0.1:0",
+        ])
+        #expect(second.status == 75)
+        #expect(second.errors.contains(data))
+        let check = try await DaemonProcess.run(["check", data])
+        #expect(check.status == 75)
+        #expect(await daemon.stop() == 0)
+    }
+
+    @Test("listening beyond the machine needs a flag whose name says what it means")
+    func insecure() async throws {
+        let refused = try await DaemonProcess.run([
+            "serve", "--data", folder.path + "/data", "--listen", "0.0.0.0:0",
+        ])
+        #expect(refused.status == 64)
+        #expect(refused.errors.contains("--insecure-allow-plain-http"))
+        #expect(!FileManager.default.fileExists(atPath: folder.path + "/data"))
+    }
+
+    @Test("damage at the start ends with 74, and names file and offset")
+    func damage() async throws {
+        let data = folder.path + "/data"
+        let token = try await DaemonProcess.addDevice("one", dataPath: data)
+        let daemon = try await DaemonProcess(dataPath: data)
+        try await Self.withClient(of: daemon) { client in
+            for index in 0..<3 {
+                _ = try await Self.sync(
+                    client, token, Samples.request([Samples.change("k\(index)", Samples.past)]))
+            }
+        }
+        #expect(await daemon.stop() == 0)
+        let path = data + "/log/0000000000000001.log"
+        var bytes = try #require(FileManager.default.contents(atPath: path))
+        let place = try #require(bytes.firstRange(of: Data("k1value".utf8))?.lowerBound)
+        bytes[place] ^= 4
+        try bytes.write(to: URL(filePath: path))
+        for command in [["serve", "--listen", "127.0.0.1:0"], ["check"], ["dump"]] {
+            let result = try await DaemonProcess.run(command + ["--data", data])
+            #expect(result.status == 74)
+            #expect(result.errors.contains(path) && result.errors.contains("at byte"))
+        }
+    }
+
+    @Test("devices are added, listed, renamed and removed beside a running daemon")
+    func devices() async throws {
+        let data = folder.path + "/data"
+        let daemon = try await DaemonProcess(dataPath: data)
+        let token = try await DaemonProcess.addDevice("laptop", dataPath: data)
+        func status() async throws -> HTTPResponse.Status {
+            try await Self.withClient(of: daemon) { client in
+                try await client.get("/v1/me", headers: [.authorization: "Bearer \(token)"]).status
+            }
+        }
+        #expect(try await status() == .ok)
+        let renamed = try await DaemonProcess.run([
+            "device", "rename", "laptop", "desk", "--data", data,
+        ])
+        #expect(renamed.status == 0)
+        let list = try await DaemonProcess.run(["device", "list", "--json", "--data", data])
+        #expect(list.output.contains("\"desk\"") && !list.output.contains("laptop"))
+        let file = try String(contentsOfFile: data + "/devices.json", encoding: .utf8)
+        for text in [list.output, file] { #expect(!text.contains(token.dropFirst(4))) }
+        #expect(try await status() == .ok)
+        #expect(
+            try await DaemonProcess.run(["device", "remove", "desk", "--data", data]).status == 0)
+        #expect(try await status() == .unauthorized)
+        #expect(
+            try await DaemonProcess.run(["device", "remove", "desk", "--data", data]).status == 65)
+        #expect(await daemon.stop() == 0)
+    }
+
+    @Test("dump prints every record, and values only when asked")
+    func dump() async throws {
+        let data = folder.path + "/data"
+        let token = try await DaemonProcess.addDevice("one", dataPath: data)
+        let daemon = try await DaemonProcess(dataPath: data)
+        try await Self.withClient(of: daemon) { client in
+            _ = try await Self.sync(
+                client, token,
+                Samples.request([
+                    Samples.change("a", Samples.past), Samples.change("b", Samples.past, nil),
+                ]))
+        }
+        #expect(await daemon.stop() == 0)
+        let value = Data("value".utf8).base64EncodedString()
+        let plain = try await DaemonProcess.run(["dump", "--data", data])
+        #expect(plain.output.split(separator: "\n").count == 2)
+        #expect(!plain.output.contains(value))
+        #expect(
+            try await DaemonProcess.run(["dump", "--values", "--data", data]).output.contains(value)
+        )
+    }
+}
+
+/// The last stamp of each key that a daemon has acknowledged.
+private final class Acknowledged: Sendable {
+    private let state = Mutex<[String: String]>([:])
+    /// How many keys there are, as it changes; one reader at a time.
+    let counts: AsyncStream<Int>
+    private let continuation: AsyncStream<Int>.Continuation
+
+    init() {
+        (counts, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    var stamps: [String: String] { state.withLock { $0 } }
+    var count: Int { state.withLock { $0.count } }
+
+    func note(_ key: String, _ stamp: String) {
+        let count = state.withLock { state in
+            state[key] = stamp
+            return state.count
+        }
+        continuation.yield(count)
+    }
+}
+
+extension Samples {
+    /// Earlier than any clock of a machine that runs this.
+    fileprivate static let past = Stamp(milliseconds: 1, counter: 0, replica: replica)
+}

@@ -1,0 +1,58 @@
+package import NIOCore
+import NIOPosix
+import Synchronization
+
+/// A connection that sends what it is told, byte for byte.
+package struct RawConnection: Sendable {
+    package let channel: any Channel
+    package let bytes: AsyncStream<ByteBuffer>
+
+    /// - Parameter reads: false for a peer that takes nothing until `channel` is told to read.
+    package static func open(port: Int, reads: Bool = true) async throws -> RawConnection {
+        let (bytes, continuation) = AsyncStream.makeStream(of: ByteBuffer.self)
+        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .channelOption(.autoRead, value: reads)
+            .channelOption(.socketOption(.so_rcvbuf), value: 16_384)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(Collector(continuation))
+                }
+            }
+            .connect(host: "127.0.0.1", port: port).get()
+        return RawConnection(channel: channel, bytes: bytes)
+    }
+
+    package func send(_ text: String) async throws {
+        try await channel.writeAndFlush(ByteBuffer(string: text))
+    }
+
+    /// Everything until the peer closes.
+    package func rest() async -> String {
+        var text = ""
+        for await buffer in bytes { text += String(buffer: buffer) }
+        return text
+    }
+
+    package func close() async { try? await channel.close() }
+
+    private final class Collector: ChannelInboundHandler, Sendable {
+        typealias InboundIn = ByteBuffer
+
+        private let continuation: AsyncStream<ByteBuffer>.Continuation
+
+        init(_ continuation: AsyncStream<ByteBuffer>.Continuation) {
+            self.continuation = continuation
+        }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            continuation.yield(unwrapInboundIn(data))
+        }
+
+        func channelInactive(context: ChannelHandlerContext) { continuation.finish() }
+
+        func errorCaught(context: ChannelHandlerContext, error: any Error) {
+            continuation.finish()
+            context.close(promise: nil)
+        }
+    }
+}
