@@ -53,6 +53,7 @@ let package = Package(
     ],
     targets: [
         .target(name: "KVStore", swiftSettings: strict),
+        .target(name: "LocalFiles", swiftSettings: strict),
         .target(name: "SnapshotModels", swiftSettings: strict),
         .target(name: "TerminalText", swiftSettings: strict),
         .target(name: "ProgramSignals", swiftSettings: strict),
@@ -62,7 +63,8 @@ let package = Package(
             dependencies: ["KVStore", asyncHTTPClient, nioCore, nioHTTP1, nioPosix],
             swiftSettings: strict),
         .target(
-            name: "UsagePusher", dependencies: ["SnapshotModels"], swiftSettings: strict),
+            name: "UsagePusher", dependencies: ["SnapshotModels", "LocalFiles"],
+            swiftSettings: strict),
         .executableTarget(
             name: "usage-push",
             dependencies: [
@@ -98,6 +100,8 @@ let package = Package(
         .executableTarget(
             name: "simulate", dependencies: ["KVStoreTesting", "ProgramSignals", argumentParser],
             swiftSettings: strict),
+        .testTarget(
+            name: "LocalFilesTests", dependencies: ["LocalFiles"], swiftSettings: strict),
         .testTarget(
             name: "SnapshotModelsTests", dependencies: ["SnapshotModels"], swiftSettings: strict),
         .testTarget(
