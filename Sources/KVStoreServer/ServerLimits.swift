@@ -18,10 +18,12 @@ public struct ServerLimits: Sendable, Equatable {
     public var firstByteMilliseconds: Int64 = 5_000
     /// Time between two requests of a connection.
     public var idleMilliseconds: Int64 = 75_000
-    /// Time from a request to its answer.
+    /// Time from a request's head to its answer.
     public var requestMilliseconds: Int64 = 30_000
-    /// Time for the rest of a body after an answer that did not need it.
+    /// Time for the rest of a request after an answer that did not need it.
     public var drainMilliseconds: Int64 = 2_000
+    /// Time for the requests under way when the server stops.
+    public var stopMilliseconds: Int64 = 5_000
 
     // MARK: Connections and rates
 

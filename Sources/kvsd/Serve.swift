@@ -14,7 +14,10 @@ struct Serve: AsyncParsableCommand {
               kvsd serve --listen 127.0.0.1:9000 --data /srv/ubiquity
               kvsd serve --listen 127.0.0.1:0 --port-file /tmp/kvsd.port
 
-            It stops on SIGTERM and SIGINT: requests under way are answered, everything is on disk.
+            SIGTERM and SIGINT stop it: it ends live streams, answers the requests under way and exits
+            with 0, after 5 seconds without those that are not done. If that takes 10 seconds, for
+            example because a disk hangs, it exits with 70; a second signal ends it at once, with 128
+            and the signal's number. What was acknowledged is on disk in any case.
             """)
 
     @Option(help: ArgumentHelp("Address and port; port 0 chooses one.", valueName: "host:port"))
@@ -81,16 +84,15 @@ struct Serve: AsyncParsableCommand {
             throw Failure.exit(error)
         }
         do {
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await server.run() }
-                group.addTask {
-                    await signals.wait()
-                    await server.stop()
-                }
-                announce(try await server.port, server, path, logger)
-                try await group.next()
-                group.cancelAll()
-            }
+            async let _: Void = {
+                await signals.wait()
+                guard !Task.isCancelled else { return }
+                HardEnd.arm()
+                await server.stop()
+            }()
+            async let running: Void = server.run()
+            announce(try await server.port, server, path, logger)
+            try await running
         } catch {
             throw Failure.exit("\(listen): \(error)", code: 69)
         }

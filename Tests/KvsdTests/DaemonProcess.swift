@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import HummingbirdTesting
 import Testing
@@ -59,11 +60,17 @@ final class DaemonProcess: Sendable {
         await ended()
     }
 
-    /// Stops it as a service manager does; returns its status.
-    func stop() async -> Int32 {
-        process.terminate()
+    /// Sends the signals one after the other and returns the exit status; nil when the process had
+    /// to be killed because it did not end.
+    func stop(signals: [Int32] = [SIGTERM]) async -> Int32? {
+        for signal in signals { Foundation.kill(process.processIdentifier, signal) }
+        let deadline = DispatchWorkItem { [process] in
+            Foundation.kill(process.processIdentifier, SIGKILL)
+        }
+        DispatchQueue.global().asyncAfter(deadline: .now() + 60, execute: deadline)
         await ended()
-        return process.terminationStatus
+        deadline.cancel()
+        return process.terminationReason == .exit ? process.terminationStatus : nil
     }
 
     private func ended() async {

@@ -26,6 +26,20 @@ package struct RawConnection: Sendable {
         try await channel.writeAndFlush(ByteBuffer(string: text))
     }
 
+    /// Reads until `text` has come; an error when the peer closes before.
+    package func wait(for text: String) async throws {
+        var received = ""
+        for await buffer in bytes {
+            received += String(buffer: buffer)
+            if received.contains(text) { return }
+        }
+        throw Closed(received: received)
+    }
+
+    package struct Closed: Error {
+        var received: String
+    }
+
     /// Everything until the peer closes.
     package func rest() async -> String {
         var text = ""

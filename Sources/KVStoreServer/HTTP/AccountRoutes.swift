@@ -69,9 +69,7 @@ struct AccountRoutes: Sendable {
 
     func stores(_ context: ServerRequestContext) async throws -> Response {
         let caller = try context.caller(.read)
-        let stores = try await server.withinTime {
-            try await server.keeper.summaries(ofAccount: caller.account)
-        }
+        let stores = try await server.keeper.summaries(ofAccount: caller.account)
         return .json(
             StoreList(
                 stores: stores.filter { caller.mayUse(store: $0.id.name) }.map { store in

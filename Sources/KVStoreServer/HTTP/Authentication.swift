@@ -1,4 +1,3 @@
-import Foundation
 import HTTPTypes
 import Hummingbird
 import KVStore
@@ -52,7 +51,9 @@ extension StoreServer {
 
     /// The store of a path, if the name is one and the device may see it.
     func store(_ pathSegment: String?, of device: Device) throws(Problem) -> StoreID {
-        guard let name = pathSegment?.removingPercentEncoding, DaemonNames.isValidStore(name) else {
+        guard let name = pathSegment.flatMap({ PercentEncoding.decode($0) }),
+            DaemonNames.isValidStore(name)
+        else {
             throw .badStoreName
         }
         guard device.mayUse(store: name) else { throw .unknownStore }

@@ -22,8 +22,7 @@ struct KeyRoutes: Sendable {
 
     func list(_ context: ServerRequestContext) async throws -> Response {
         let store = try server.store(context.parameters.get("store"), of: context.caller(.read))
-        guard let keys = try await server.withinTime({ try await server.keeper.keys(in: store) })
-        else { throw Problem.unknownStore }
+        guard let keys = try await server.keeper.keys(in: store) else { throw Problem.unknownStore }
         return .json(
             KeyList(
                 store: store.name,
@@ -39,9 +38,9 @@ struct KeyRoutes: Sendable {
     func get(_ request: Request, _ context: ServerRequestContext) async throws -> Response {
         let store = try server.store(context.parameters.get("store"), of: context.caller(.read))
         let key = try key(context)
-        guard
-            let found = try await server.withinTime({ try await server.keeper.key(key, in: store) })
-        else { throw Problem.unknownKey }
+        guard let found = try await server.keeper.key(key, in: store) else {
+            throw Problem.unknownKey
+        }
         guard request.headers[.accept]?.contains(MediaTypes.bytes) == true,
             case .value(let data) = found.record.content
         else { return .json(SyncChange(found.record, seq: found.sequence)) }
@@ -67,7 +66,7 @@ struct KeyRoutes: Sendable {
         guard type == MediaTypes.bytes || type == MediaTypes.json else {
             throw Problem.mediaType("\(MediaTypes.bytes) or \(MediaTypes.json)")
         }
-        let body = try await request.wholeBody(context, server.limits)
+        let body = try await request.wholeBody(server.limits)
         let value =
             type == MediaTypes.json
             ? try WireJSON.decode(Value.self, from: body, limits: server.limits).value
@@ -78,8 +77,7 @@ struct KeyRoutes: Sendable {
     func delete(_ context: ServerRequestContext) async throws -> Response {
         let store = try server.store(context.parameters.get("store"), of: context.caller(.write))
         let key = try key(context)
-        guard try await server.withinTime({ try await server.keeper.key(key, in: store) }) != nil
-        else { throw Problem.unknownKey }
+        guard try await server.keeper.key(key, in: store) != nil else { throw Problem.unknownKey }
         return try await write(.tombstone, forKey: key, store: store)
     }
 
@@ -93,10 +91,8 @@ struct KeyRoutes: Sendable {
     private func write(
         _ content: Record.Content, forKey key: String, store: StoreID
     ) async throws -> Response {
-        let outcome = try await server.withinTime {
-            try await server.keeper.write(
-                content, forKey: key, store: store, replica: server.replica)
-        }
+        let outcome = try await server.keeper.write(
+            content, forKey: key, store: store, replica: server.replica)
         switch outcome {
         case .failure(let refusal): throw Problem(refusal)
         case .success(let stored):
@@ -108,7 +104,8 @@ struct KeyRoutes: Sendable {
     }
 
     private func key(_ context: ServerRequestContext) throws(Problem) -> String {
-        guard let key = context.parameters.get("key")?.removingPercentEncoding, !key.isEmpty,
+        guard let key = context.parameters.get("key").flatMap({ PercentEncoding.decode($0) }),
+            !key.isEmpty,
             KeyProfile.standard.length(of: key) <= KeyProfile.standard.limit
         else { throw .badKey }
         return key
@@ -119,6 +116,7 @@ enum MediaTypes {
     static let json = "application/json"
     /// A value as it is: a binary property list.
     static let bytes = "application/octet-stream"
+    static let eventStream = "text/event-stream"
 }
 
 extension HTTPField.Name {

@@ -11,12 +11,14 @@ final class Metrics: Sendable {
         mutating func count(status: Int) { answers[status / 100, default: 0] += 1 }
     }
 
-    private let counters = Mutex(Counters())
+    private let state = Mutex(Counters())
 
-    func count(_ change: (inout Counters) -> Void) { counters.withLock { change(&$0) } }
+    var counters: Counters { state.withLock { $0 } }
+
+    func count(_ change: (inout Counters) -> Void) { state.withLock { change(&$0) } }
 
     func text(keeper: KeeperCounters, streams: Int, connections: Int) -> String {
-        let own = counters.withLock { $0 }
+        let own = counters
         var text = ""
         func add(_ name: String, _ kind: String, _ help: String, _ values: [(String, Int)]) {
             text += "# HELP kvsd_\(name) \(help)\n# TYPE kvsd_\(name) \(kind)\n"
@@ -35,7 +37,8 @@ final class Metrics: Sendable {
             "failed_authentications_total", "Requests without a valid token.",
             own.failedAuthentications)
         counter(
-            "slow_readers_cut_total", "Live streams that were cut off.", own.slowReadersCut)
+            "slow_readers_cut_total", "Connections closed because nothing was read.",
+            own.slowReadersCut)
         counter("commits_total", "Requests that changed a store.", keeper.commits)
         counter("records_stored_total", "Changes that won.", keeper.recordsStored)
         counter("records_refused_total", "Changes that were rejected.", keeper.recordsRefused)

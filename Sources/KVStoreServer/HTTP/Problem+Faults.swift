@@ -46,11 +46,7 @@ extension Problem {
                 detail: "as many requests wait for the disk as may wait", hint: "try again",
                 retryAfterSeconds: 2)
         case .outcomeUnknown:
-            self.init(
-                .serviceUnavailable, "outcome-unknown", "The disk was too slow",
-                detail: "the changes may or may not have been stored",
-                hint: "send the same request again: it changes nothing twice",
-                retryAfterSeconds: 5)
+            self = .outcomeUnknown
         case .stopping:
             self.init(
                 .serviceUnavailable, "stopping", "The daemon is about to stop",

@@ -1,10 +1,8 @@
 import HTTPTypes
 import Hummingbird
 import Logging
-import NIOCore
 
-/// The outermost one: every error becomes a problem document, every request is counted, and a
-/// connection whose body was left unread does not stay.
+/// The outermost middleware: turns every error into a problem document and logs every request.
 struct ProblemMiddleware: RouterMiddleware {
     typealias Context = ServerRequestContext
 
@@ -20,19 +18,10 @@ struct ProblemMiddleware: RouterMiddleware {
             try request.checkBody(server.limits)
             response = try await next(request, context)
         } catch {
-            let problem = Self.problem(error, logger: context.logger)
-            response = problem.response
+            response = Self.problem(error, logger: context.logger).response
         }
-        if context.body.state != .streaming, await !request.drain(context, server.limits) {
-            // The connection lives a moment longer, so that the answer gets through.
-            response.headers[.connection] = "close"
-            let channel = context.channel
-            channel.eventLoop.scheduleTask(in: .milliseconds(server.limits.drainMilliseconds)) {
-                channel.close(promise: nil)
-            }
-        }
+        if request.hasUnexpectedBody { response.headers[.connection] = "close" }
         if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
-        server.metrics.count { $0.count(status: Int(response.status.code)) }
         // The template of the path, not the path: keys are nobody's business.
         context.logger.debug(
             "request",
@@ -50,7 +39,7 @@ struct ProblemMiddleware: RouterMiddleware {
         case let fault as StoreFault: return Problem(fault)
         case let error as HTTPError where error.status == .notFound: return .unknownPath
         case let error as HTTPError where error.status.code < 500:
-            return .notUnderstood("the request does not fit the path")
+            return .malformed("the request does not fit the path")
         default:
             logger.error("unexpected error", metadata: ["type": "\(type(of: error))"])
             return .internalError

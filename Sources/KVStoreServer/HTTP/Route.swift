@@ -48,7 +48,7 @@ struct Route: Sendable {
 }
 
 extension StoreServer {
-    func router(_ routes: [Route] = Route.all) -> Router<ServerRequestContext> {
+    func router(_ routes: [Route]) -> Router<ServerRequestContext> {
         let router = Router(context: ServerRequestContext.self)
         router.add(middleware: ProblemMiddleware(server: self))
         let authenticated = router.group().add(middleware: AuthenticationMiddleware(server: self))

@@ -6,12 +6,13 @@ import NIOCore
 extension StoreServer {
     /// The routes behind an HTTP server that keeps the limits of connections.
     func application(
-        address: ListenAddress, logger: Logger,
+        address: ListenAddress, routes: [Route] = Route.all, logger: Logger,
         onRunning: @escaping @Sendable (_ port: Int) -> Void = { _ in }
     ) -> some ApplicationProtocol {
         let channel = HTTP1Channel.Configuration(
             additionalChannelHandlers: [
-                ConnectionGuard(table: self.connections, limits: self.limits)
+                ConnectionGuard(
+                    table: self.connections, limits: self.limits, metrics: self.metrics)
             ],
             idleTimeout: .milliseconds(limits.idleMilliseconds),
             httpDecoderConfiguration: .init(
@@ -19,7 +20,7 @@ extension StoreServer {
                 maxHeaderListSize: limits.headerByteCount,
                 maxHeaderFieldCount: limits.headerCount))
         return Application(
-            router: router(), server: .http1(configuration: channel),
+            router: router(routes), server: .http1(configuration: channel),
             configuration: ApplicationConfiguration(
                 address: .hostname(address.host, port: address.port), serverName: nil),
             onServerRunning: { channel in onRunning(channel.localAddress?.port ?? 0) },

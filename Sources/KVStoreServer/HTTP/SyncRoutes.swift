@@ -11,19 +11,16 @@ struct SyncRoutes: Sendable {
     func sync(_ request: Request, _ context: ServerRequestContext) async throws -> Response {
         let device = try context.caller(.read)
         let store = try server.store(context.parameters.get("store"), of: device)
-        let body = try await request.wholeBody(context, server.limits)
+        let body = try await request.wholeBody(server.limits)
         let message = try WireJSON.decode(SyncRequest.self, from: body, limits: server.limits)
         guard ReplicaID(message.replica) != nil else {
-            throw Problem.notUnderstood("replica is not sixteen lower-case hexadecimal digits")
+            throw Problem.malformed("replica is not sixteen lower-case hexadecimal digits")
         }
         if !message.changes.isEmpty { _ = try context.caller(.write) }
         guard message.changes.count <= server.limits.changesPerRequest else {
             throw Problem.tooManyChanges(limit: server.limits.changesPerRequest)
         }
-        let answer = try await server.withinTime {
-            try await server.keeper.sync(message, store: store)
-        }
-        return .json(answer)
+        return .json(try await server.keeper.sync(message, store: store))
     }
 
     /// Server-sent events from `Last-Event-ID`, else `since`, else the start.
@@ -33,7 +30,7 @@ struct SyncRoutes: Sendable {
         let query = request.uri.queryParameters
         let text = request.headers[.lastEventID] ?? query["since"].map { String($0) } ?? "0"
         guard let since = UInt64(text) else {
-            throw Problem.notUnderstood("since is not a number")
+            throw Problem.malformed("since is not a number")
         }
         guard let summary = try await server.keeper.summary(of: store) else {
             throw Problem.unknownStore
@@ -41,15 +38,14 @@ struct SyncRoutes: Sendable {
         guard server.devices.openStream(device.id, limit: server.limits.streamsPerDevice) else {
             throw Problem.tooManyStreams(limit: server.limits.streamsPerDevice)
         }
-        context.body.state = .streaming
         let stream = EventStream(
             server: server, device: device, store: store,
             epoch: query["epoch"].map { String($0) } ?? summary.epoch, since: since,
-            channel: context.channel, slot: StreamSlot(server: server, deviceID: device.id))
+            slot: StreamSlot(server: server, deviceID: device.id))
         return Response(
             status: .ok,
             headers: [
-                .contentType: "text/event-stream", .cacheControl: "no-store",
+                .contentType: MediaTypes.eventStream, .cacheControl: "no-store",
                 .accelBuffering: "no",
             ],
             body: ResponseBody { writer in
@@ -70,19 +66,6 @@ final class StreamSlot: Sendable {
     }
 
     deinit { server.devices.closeStream(deviceID, now: server.keeper.options.now()) }
-}
-
-extension StoreServer {
-    /// The whole request has its time; what is cut off answers that its outcome is unknown.
-    func withinTime<Value: Sendable>(
-        _ body: @escaping @Sendable () async throws -> Value
-    ) async throws -> Value {
-        do {
-            return try await Deadline.run(milliseconds: limits.requestMilliseconds, body)
-        } catch is DeadlineExceeded {
-            throw StoreFault.outcomeUnknown
-        }
-    }
 }
 
 extension HTTPField.Name {

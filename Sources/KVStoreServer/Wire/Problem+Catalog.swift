@@ -5,10 +5,17 @@ import KVStore
 extension Problem {
     // MARK: 400
 
-    static func notUnderstood(_ detail: String) -> Problem {
+    static func malformed(_ detail: String) -> Problem {
         Problem(
             .badRequest, "malformed", "The request is not understood", detail: detail,
             hint: "compare it with docs/protocol.md")
+    }
+
+    static var unexpectedBody: Problem {
+        Problem(
+            .badRequest, "unexpected-body", "Unexpected request body",
+            detail: "a request with this method has no body",
+            hint: "remove Content-Length and Transfer-Encoding")
     }
 
     static func tooDeep(limit: Int) -> Problem {
@@ -136,11 +143,32 @@ extension Problem {
             hint: "close some", retryAfterSeconds: 15)
     }
 
-    // MARK: 500
+    static func headersTooLarge(limit: Int) -> Problem {
+        Problem(
+            .requestHeaderFieldsTooLarge, "headers-too-large", "The headers are too large",
+            detail: "all headers have at most \(limit) bytes", limit: limit,
+            hint: "send fewer headers")
+    }
+
+    // MARK: 500, 503
 
     static var internalError: Problem {
         Problem(
             .internalServerError, "internal", "Something went wrong in the daemon",
             detail: "the daemon's log says more", hint: "try again; if it stays, report it")
+    }
+
+    static func tooManyConnections(limit: Int) -> Problem {
+        Problem(
+            .serviceUnavailable, "too-many-connections", "Too many connections",
+            detail: "the daemon serves \(limit) connections", limit: limit, hint: "try again",
+            retryAfterSeconds: 5)
+    }
+
+    static var outcomeUnknown: Problem {
+        Problem(
+            .serviceUnavailable, "outcome-unknown", "The disk was too slow",
+            detail: "the changes may or may not have been stored",
+            hint: "send the same request again: it changes nothing twice", retryAfterSeconds: 5)
     }
 }

@@ -91,9 +91,9 @@ package enum WireJSON {
         do {
             return try JSONDecoder().decode(type, from: Data(buffer.readableBytesView))
         } catch let error as DecodingError {
-            throw .notUnderstood(words(error))
+            throw .malformed(words(error))
         } catch {
-            throw .notUnderstood("the body is not JSON")
+            throw .malformed("the body is not JSON")
         }
     }
 

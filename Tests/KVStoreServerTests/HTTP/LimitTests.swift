@@ -207,4 +207,81 @@ struct LimitTests {
             #expect(valid.status == .ok)
         }
     }
+
+    private func head(_ start: String, _ test: TestDaemon, _ more: String = "") -> String {
+        "\(start) HTTP/1.1\r\nHost: localhost\r\n"
+            + "Authorization: Bearer \(test.token(TestDaemon.laptop))\r\n\(more)\r\n"
+    }
+
+    @Test("a client that reads no answers is disconnected")
+    func unreadAnswers() async throws {
+        var limits = TestDaemon.patient
+        limits.slowReaderMilliseconds = 100
+        let test = try TestDaemon(limits: limits)
+        try await test.served { _, port in
+            let value = String(repeating: "v", count: 1_000_000)
+            _ = try await test.server.keeper.sync(
+                Samples.request([Samples.change("k", Samples.stamp(), value)]),
+                store: StoreID(account: "default", name: "s"))
+            let connection = try await RawConnection.open(port: port, reads: false)
+            try await connection.send(
+                String(repeating: head("GET /v1/stores/s/keys/k", test), count: 20))
+            while test.server.metrics.counters.slowReadersCut == 0 { await Task.yield() }
+            await connection.close()
+        }
+    }
+
+    @Test("a short body that an error answer did not need does not cost the connection")
+    func skippedBody() async throws {
+        let test = try TestDaemon()
+        try await test.served { _, port in
+            let connection = try await RawConnection.open(port: port)
+            try await connection.send(
+                "POST /v1/stores/s/sync HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n")
+            try await connection.wait(for: "\"unauthorized\"")
+            try await connection.send("{}GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            try await connection.wait(for: "ok\n")
+            await connection.close()
+        }
+    }
+
+    @Test(
+        "a value whose sender stops in the middle is not stored",
+        arguments: [
+            "Content-Length: 100\r\n\r\nhalf", "Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n",
+        ])
+    func halfBody(rest: String) async throws {
+        let test = try TestDaemon()
+        let store = StoreID(account: "default", name: "s")
+        try await test.served { _, port in
+            let connection = try await RawConnection.open(port: port)
+            var text = head(
+                "PUT /v1/stores/s/keys/k", test, "Content-Type: application/octet-stream\r\n")
+            text.removeLast(2)
+            try await connection.send(text + rest)
+            try await connection.channel.close(mode: .output)
+            _ = await connection.rest()
+            while test.server.connections.count > 1 { await Task.yield() }
+            #expect(try await test.server.keeper.key("k", in: store) == nil)
+        }
+    }
+
+    @Test("a request behind a live stream closes their connection")
+    func requestBehindStream() async throws {
+        let test = try TestDaemon()
+        try await test.served { _, port in
+            _ = try await test.server.keeper.sync(
+                Samples.request(), store: StoreID(account: "default", name: "s"))
+            let connection = try await RawConnection.open(port: port)
+            try await connection.send(head("GET /v1/stores/s/changes", test))
+            try await connection.wait(for: "event: opened")
+            try await connection.send(head("GET /v1/me", test))
+            #expect(!(await connection.rest()).contains("HTTP/1.1"))
+            let together = try await RawConnection.open(port: port)
+            try await together.send(
+                head("GET /v1/stores/s/changes", test) + head("GET /v1/me", test))
+            _ = await together.rest()
+            while test.server.keeper.watchers.count > 0 { await Task.yield() }
+        }
+    }
 }

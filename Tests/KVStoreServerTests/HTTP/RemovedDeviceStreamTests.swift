@@ -33,14 +33,12 @@ struct RemovedDeviceStreamTests {
             let changes = keys.map { Samples.change("k\($0)") }
             _ = try await test.server.keeper.sync(Samples.request(changes), store: store)
         }
-        try await test.served { _, port in
+        try await test.served { _, _ in
             let devices = test.server.devices.table.devices
             let laptop = try #require(devices.first { $0.name == TestDaemon.laptop })
-            let connection = try await RawConnection.open(port: port)
             let epoch = try #require(try await test.server.keeper.summary(of: store)).epoch
             let stream = EventStream(
                 server: test.server, device: laptop, store: store, epoch: epoch, since: 0,
-                channel: connection.channel,
                 slot: StreamSlot(server: test.server, deviceID: laptop.id))
             let watcher = test.server.keeper.watchers.add(store)
             var told = 0
@@ -50,9 +48,8 @@ struct RemovedDeviceStreamTests {
                 // Nothing is left to tell, so a stream that goes on would wait.
                 if told == total { watcher.continuation.finish() }
             }
-            try await stream.tell(watcher, WriteMark(), &writer)
+            try await stream.tell(watcher, &writer)
             #expect(told == page)
-            await connection.close()
         }
     }
 

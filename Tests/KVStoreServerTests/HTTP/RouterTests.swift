@@ -211,7 +211,7 @@ struct RouterTests {
 
     @Test("metrics count, and name nobody")
     func metrics() async throws {
-        try await test.routed { client in
+        try await test.served { client, _ in
             _ = try await client.execute(
                 uri: "/v1/stores/secret-store/sync", method: .post,
                 headers: test.headers(TestDaemon.laptop),

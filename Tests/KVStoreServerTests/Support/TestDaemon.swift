@@ -96,10 +96,11 @@ final class TestDaemon: Sendable {
         return headers
     }
 
-    func application() -> some ApplicationProtocol {
+    func application(routes: [Route] = Route.all) -> some ApplicationProtocol {
         var logger = Logger(label: "test")
         logger.logLevel = .critical
-        return server.application(address: .anyLoopbackPort, logger: logger)
+        return server.application(
+            address: .anyLoopbackPort, routes: routes, logger: logger)
     }
 
     /// Runs `body` against the router, and closes the log.
@@ -113,9 +114,10 @@ final class TestDaemon: Sendable {
 
     /// Runs `body` against a real server, and closes the log.
     func served<Value: Sendable>(
+        routes: [Route] = Route.all,
         _ body: @escaping @Sendable (any TestClientProtocol, Int) async throws -> Value
     ) async throws -> Value {
-        let value = try await application().test(.live) { client in
+        let value = try await application(routes: routes).test(.live) { client in
             try await body(client, client.port ?? 0)
         }
         await server.keeper.close()
