@@ -244,6 +244,39 @@ def very_slow_disk(programs, random):
     return body
 
 
+def stop_during_sync(programs, random):
+    """A sync hangs while kvsd stops: it exits with 70 after 10 s and loses nothing acknowledged."""
+
+    def body(row):
+        data, (token,) = programs.new_data("stop-during-sync")
+        switch = programs.work / "hanging-sync"
+        fault = Fault("delay", 1, "sync", number=60_000, switch=switch)
+        daemon = Daemon(programs, data, fault=fault, segment_bytes=1 << 20)
+        client, memory = Client(daemon.port, token), Memory()
+        memory.write(client, "before", b"1")
+        switch.touch()
+        answers = []
+        writer = threading.Thread(
+            target=lambda: answers.append(memory.write(client, "hanging", b"2")))
+        writer.start()
+        deadline = time.monotonic() + 20
+        while (b"kvsd_requests_waiting 1" not in client.health("/metrics").body
+               and time.monotonic() < deadline):
+            time.sleep(0.02)
+        row.runs += 1
+        start = time.monotonic()
+        status = daemon.stop()
+        seconds = time.monotonic() - start
+        writer.join()
+        row.hits += status == 70
+        row.expect(status == 70, f"ended with {status}: {daemon.words[-300:]}")
+        row.expect(9 < seconds < 20, f"it took {seconds:.1f} s")
+        row.expect(answers == [NO_ANSWER], f"the write was answered {answers[0]}")
+        verify(row, programs, data, token, memory, "after", segment_bytes=1 << 20)
+
+    return body
+
+
 def slow_disk(programs, random, milliseconds, crowd, segment_bytes=1 << 20):
     """Every sync takes long: who waits, who must not, and for how many there is room."""
 

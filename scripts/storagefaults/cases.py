@@ -60,6 +60,7 @@ def cases(programs, seed, is_long):
         ("7 EAGAIN at a write of kvsd",
          lambda r: bad_calls.daemon_errors(p, r, errno.EAGAIN, "write", few(3))),
         ("7 kvsd without file descriptors", lambda r: bad_calls.no_descriptors(p, r)),
+        ("8 a stop during a sync that hangs", lambda r: bad_calls.stop_during_sync(p, r)),
         ("8 a slow disk",
          lambda r: bad_calls.slow_disk(p, r, 2_000, 40)),
         ("8 a slow disk and a crowd",
