@@ -53,7 +53,13 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
-        .target(name: "KVStore", swiftSettings: strict),
+        .target(name: "KVStoreCore", swiftSettings: strict),
+        .target(name: "KVStoreLog", dependencies: ["KVStoreCore"], swiftSettings: strict),
+        .target(
+            name: "KVStore", dependencies: ["KVStoreCore", "KVStoreLog"], swiftSettings: strict),
+        .target(
+            name: "KVStoreLedger", dependencies: ["KVStoreCore", "KVStoreLog"],
+            swiftSettings: strict),
         .target(name: "SnapshotModels", swiftSettings: strict),
         .target(name: "TerminalText", swiftSettings: strict),
         .target(name: "ProgramSignals", swiftSettings: strict),

@@ -1,5 +1,5 @@
-/// One moment on both clocks: what people read, and what intervals are measured with.
-package struct Moment: Sendable, Equatable {
+/// A point in time on both clocks: the one users read, and the one intervals are measured with.
+package struct Instant: Sendable, Equatable {
     /// Milliseconds since 1970 on the device's clock, which may be wrong and may step.
     package var wall: Int64
     /// Milliseconds on a clock that never steps.
@@ -11,7 +11,7 @@ package struct Moment: Sendable, Equatable {
     }
 }
 
-/// A small generator whose whole state is a value, so that a replica can be copied and replayed.
+/// A random number generator whose whole state is a value, so that a replica can be copied and replayed.
 ///
 /// SplitMix64 (Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators", 2014).
 package struct SplitMix64: RandomNumberGenerator, Sendable, Equatable {

@@ -1,4 +1,4 @@
-/// Why values changed without this instance having set them. Raw values are Apple's.
+/// Why values changed other than by this instance. Raw values are Apple's.
 public enum StoreChangeReason: Int, Sendable, Equatable, CaseIterable {
     case serverChange = 0
     case initialSyncChange = 1
@@ -18,13 +18,13 @@ public struct StoreChange: Sendable, Equatable {
     }
 }
 
-/// What was sent and received while a `synchronize` was awaited.
+/// What was sent and received during a `synchronizeNow`.
 public struct SyncReport: Sendable, Equatable {
-    /// Keys sent to the daemon and taken by it.
+    /// Keys sent to the daemon and accepted by it.
     public var sentKeyCount: Int
     /// Keys whose value came from the daemon.
     public var receivedKeyCount: Int
-    /// Keys still to be sent: the daemon refused them for now.
+    /// Keys still to be sent: the daemon rejected them for now.
     public var pendingKeyCount: Int
 
     public init(sentKeyCount: Int = 0, receivedKeyCount: Int = 0, pendingKeyCount: Int = 0) {
@@ -34,14 +34,14 @@ public struct SyncReport: Sendable, Equatable {
     }
 }
 
-/// How a store stands right now.
+/// Connection, progress and quota of a store at one point in time.
 public struct StoreStatus: Sendable, Equatable {
     public enum Connection: Sendable, Equatable {
-        /// There is no transport: the store works locally.
+        /// There is no transport: the store is local.
         case local
         /// The live stream is open.
         case connected
-        /// A round trip is under way, or nothing needs one.
+        /// A round trip is under way, or none is needed.
         case idle
         /// The last attempt failed; the text says why.
         case offline(String)
@@ -57,6 +57,22 @@ public struct StoreStatus: Sendable, Equatable {
     public var usedKeyCount: Int
     public var limits: StoreLimits
     public var replica: ReplicaID
-    /// What opening the replica repaired or set aside, for a person to read; empty when all was well.
+    /// What opening the replica repaired or quarantined, as sentences for users; usually empty.
     public var recoveryNotes: [String]
+
+    package init(
+        connection: Connection, initialSyncCompleted: Bool, lastSyncMilliseconds: Int64?,
+        pendingKeyCount: Int, usedByteCount: Int, usedKeyCount: Int, limits: StoreLimits,
+        replica: ReplicaID, recoveryNotes: [String]
+    ) {
+        self.connection = connection
+        self.initialSyncCompleted = initialSyncCompleted
+        self.lastSyncMilliseconds = lastSyncMilliseconds
+        self.pendingKeyCount = pendingKeyCount
+        self.usedByteCount = usedByteCount
+        self.usedKeyCount = usedKeyCount
+        self.limits = limits
+        self.replica = replica
+        self.recoveryNotes = recoveryNotes
+    }
 }

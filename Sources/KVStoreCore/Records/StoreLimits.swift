@@ -1,6 +1,6 @@
-/// Every limit of the store, with its unit in its name.
+/// The limits of a store, each with its unit in its name.
 public struct StoreLimits: Sendable, Equatable {
-    /// Bytes of all values of a store together; keys do not count.
+    /// Total bytes of all values; keys do not count.
     public var totalByteCount: Int
     /// Bytes of one value, as a binary property list.
     public var valueByteCount: Int
@@ -18,7 +18,7 @@ public struct StoreLimits: Sendable, Equatable {
         self.keyProfile = keyProfile
     }
 
-    /// Past these the daemon refuses a change, whatever the replica's own limits say.
+    /// The daemon rejects a change past these, whatever limits the replica has.
     public static let ceiling = StoreLimits(
         totalByteCount: 4_194_304, valueByteCount: 1_048_576, keyCount: 4_096)
 }
@@ -37,33 +37,34 @@ public enum KeyProfile: String, Sendable, Equatable, CaseIterable {
         }
     }
 
-    public func length(of key: String) -> Int {
+    public func length(of key: StoreKey) -> Int {
         switch self {
-        case .standard: key.utf16.count
-        case .classic: key.utf8.count
+        case .standard: key.text.utf16.count
+        case .classic: key.text.utf8.count
         }
     }
 
-    func allows(_ key: String) -> Bool { !key.isEmpty && length(of: key) <= limit }
+    package func allows(_ key: StoreKey) -> Bool {
+        !key.text.isEmpty && length(of: key) <= limit
+    }
 }
 
-/// Limits of the protocol, the log and a property list that comes from outside.
+/// Limits of the protocol, and of a property list that comes from outside.
 package enum WireLimits {
     package static let requestByteCount = 2 * 1_024 * 1_024
-    /// What a request or an answer carries before it is split.
+    /// What a request or an answer carries before it is split into pages.
     package static let page = PageLimits(byteCount: 1_500_000, recordCount: 1_000)
     package static let storeNameByteCount = 128
-    package static let epochByteCount = 128
-    /// Milliseconds that a stamp may lie in the daemon's future.
+    /// How far ahead of the daemon's clock a stamp may be, in milliseconds.
     package static let futureMilliseconds: Int64 = 60_000
     package static let propertyListDepth = 128
     package static let propertyListObjectCount = 1_048_576
-    /// Tombstones that the daemon keeps for a store, and for how long.
+    /// How many tombstones the daemon keeps per store, and for how long.
     package static let tombstoneCount = 4_096
     package static let tombstoneMilliseconds: Int64 = 90 * 86_400_000
 }
 
-/// What one message carries of many records; one record always goes.
+/// How many records one message carries; it always carries at least one.
 package struct PageLimits: Sendable, Equatable {
     /// Bytes of keys and base64 values.
     package var byteCount: Int
