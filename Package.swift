@@ -99,9 +99,13 @@ let package = Package(
                 logging, nioCore, nioHTTP1, nioHTTPTypes, nioPosix, serviceLifecycle, unixSignals,
             ],
             swiftSettings: strict),
+        .target(
+            name: "SimulatedWorld",
+            dependencies: ["KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreTesting"],
+            path: "Tests/SimulatedWorld", swiftSettings: strict),
         .executableTarget(
-            name: "simulate", dependencies: ["KVStoreTesting", "ProgramSignals", argumentParser],
-            swiftSettings: strict),
+            name: "simulate", dependencies: ["SimulatedWorld", "ProgramSignals", argumentParser],
+            path: "Tests/simulate", swiftSettings: strict),
         .testTarget(
             name: "SnapshotModelsTests", dependencies: ["SnapshotModels"], swiftSettings: strict),
         .testTarget(
@@ -112,8 +116,7 @@ let package = Package(
         .testTarget(
             name: "ProtocolModelTests", dependencies: ["KVStore"], swiftSettings: strict),
         .testTarget(
-            name: "KVStoreTestingTests", dependencies: ["KVStoreTesting"],
-            swiftSettings: strict),
+            name: "SimulatedWorldTests", dependencies: ["SimulatedWorld"], swiftSettings: strict),
         .testTarget(
             name: "SimulatedCloudTests", dependencies: ["KVStoreTesting", "KVStore"],
             swiftSettings: strict),

@@ -1,5 +1,6 @@
 import KVStore
 import KVStoreCore
+import KVStoreTesting
 
 /// One program on one device that has the device's replica open.
 struct SimulatedProcess {

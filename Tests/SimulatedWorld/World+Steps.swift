@@ -1,6 +1,7 @@
 import Foundation
 import KVStore
 import KVStoreCore
+import KVStoreTesting
 
 extension World {
     /// Somebody does something, or something goes wrong.

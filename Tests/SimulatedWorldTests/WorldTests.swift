@@ -1,5 +1,5 @@
 import Foundation
-import KVStoreTesting
+import SimulatedWorld
 import Testing
 
 /// Seeds of the simulated world, run with the product's replica, log and ledger.

@@ -1,6 +1,7 @@
 import KVStore
 import KVStoreCore
 import KVStoreLog
+import KVStoreTesting
 
 extension World {
     // MARK: - Life of a program

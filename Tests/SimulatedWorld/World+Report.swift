@@ -1,3 +1,5 @@
+import KVStoreTesting
+
 /// How often something happened in a world.
 package struct FaultCount: Sendable, Equatable {
     package var name: String

@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import KVStoreTesting
+import SimulatedWorld
 import ProgramSignals
 import Synchronization
 

@@ -1,6 +1,7 @@
 import KVStoreCore
 import KVStoreLedger
 import KVStoreLog
+import KVStoreTesting
 
 extension World {
     func startDaemon() throws(Violation) {

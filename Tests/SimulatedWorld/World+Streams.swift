@@ -1,6 +1,7 @@
 import KVStore
 import KVStoreCore
 import KVStoreLedger
+import KVStoreTesting
 
 /// Live readers, and a model of what each of them must receive.
 extension World {

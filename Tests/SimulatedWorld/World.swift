@@ -1,5 +1,6 @@
 import KVStore
 import KVStoreCore
+import KVStoreTesting
 
 /// A world under one seed: devices with programs, a daemon, a network, disks and clocks, all of which may fail. It
 /// runs the product's replica, log and ledger and only stands in for what is outside of them.

@@ -1,5 +1,6 @@
 import KVStoreCore
 import KVStoreLog
+import KVStoreTesting
 
 extension World {
     /// Something goes wrong, or a person does something with a machine; `chance` is in 0..<44.

@@ -1,5 +1,6 @@
 import KVStore
 import KVStoreCore
+import KVStoreTesting
 
 extension World {
     /// Executes what a replica requires. A program may be killed in the middle of it.

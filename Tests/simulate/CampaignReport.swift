@@ -1,5 +1,5 @@
 import Foundation
-import KVStoreTesting
+import SimulatedWorld
 
 /// What a campaign has come to.
 struct CampaignReport: Encodable {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import KVStoreTesting
+import SimulatedWorld
 
 @main
 struct Simulate: ParsableCommand {
