@@ -53,10 +53,13 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
+        .target(name: "LocalFiles", swiftSettings: strict),
         .target(name: "KVStoreCore", swiftSettings: strict),
-        .target(name: "KVStoreLog", dependencies: ["KVStoreCore"], swiftSettings: strict),
         .target(
-            name: "KVStore", dependencies: ["KVStoreCore", "KVStoreLog"], swiftSettings: strict),
+            name: "KVStoreLog", dependencies: ["KVStoreCore", "LocalFiles"], swiftSettings: strict),
+        .target(
+            name: "KVStore", dependencies: ["KVStoreCore", "KVStoreLog", "LocalFiles"],
+            swiftSettings: strict),
         .target(
             name: "KVStoreLedger", dependencies: ["KVStoreCore", "KVStoreLog"],
             swiftSettings: strict),
@@ -72,7 +75,8 @@ let package = Package(
             dependencies: ["KVStore", asyncHTTPClient, nioCore, nioHTTP1, nioPosix],
             swiftSettings: strict),
         .target(
-            name: "UsagePusher", dependencies: ["SnapshotModels"], swiftSettings: strict),
+            name: "UsagePusher", dependencies: ["SnapshotModels", "LocalFiles"],
+            swiftSettings: strict),
         .executableTarget(
             name: "usage-push",
             dependencies: [
@@ -106,6 +110,8 @@ let package = Package(
         .executableTarget(
             name: "simulate", dependencies: ["SimulatedWorld", "ProgramSignals", argumentParser],
             path: "Tests/simulate", swiftSettings: strict),
+        .testTarget(
+            name: "LocalFilesTests", dependencies: ["LocalFiles"], swiftSettings: strict),
         .testTarget(
             name: "SnapshotModelsTests", dependencies: ["SnapshotModels"], swiftSettings: strict),
         .testTarget(
