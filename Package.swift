@@ -56,7 +56,7 @@ let package = Package(
         .target(name: "KVStore", swiftSettings: strict),
         .target(name: "SnapshotModels", swiftSettings: strict),
         .target(name: "TerminalText", swiftSettings: strict),
-        .target(name: "ProgramSignals", swiftSettings: strict),
+        .target(name: "CommandSupport", swiftSettings: strict),
         .target(name: "KVStoreTesting", dependencies: ["KVStore"], swiftSettings: strict),
         .target(
             name: "KVStoreHTTP",
@@ -68,19 +68,20 @@ let package = Package(
             name: "usage-push",
             dependencies: [
                 "UsagePusher", "SnapshotModels", "KVStore", "KVStoreHTTP", "TerminalText",
-                "ProgramSignals", argumentParser,
+                "CommandSupport", argumentParser,
             ],
             swiftSettings: strict),
         .executableTarget(
             name: "usage-view",
             dependencies: [
-                "SnapshotModels", "KVStore", "KVStoreHTTP", "TerminalText", argumentParser,
+                "SnapshotModels", "KVStore", "KVStoreHTTP", "TerminalText", "CommandSupport",
+                argumentParser,
             ],
             swiftSettings: strict),
         .executableTarget(
             name: "kvs",
             dependencies: [
-                "KVStore", "KVStoreHTTP", "TerminalText", "ProgramSignals", argumentParser,
+                "KVStore", "KVStoreHTTP", "TerminalText", "CommandSupport", argumentParser,
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -91,14 +92,14 @@ let package = Package(
             ],
             swiftSettings: strict),
         .executableTarget(
-            name: "simulate", dependencies: ["KVStoreTesting", "ProgramSignals", argumentParser],
+            name: "simulate", dependencies: ["KVStoreTesting", "CommandSupport", argumentParser],
             swiftSettings: strict),
         .testTarget(
             name: "SnapshotModelsTests", dependencies: ["SnapshotModels"], swiftSettings: strict),
         .testTarget(
             name: "TerminalTextTests", dependencies: ["TerminalText"], swiftSettings: strict),
         .testTarget(
-            name: "ProgramSignalsTests", dependencies: ["ProgramSignals"], swiftSettings: strict),
+            name: "CommandSupportTests", dependencies: ["CommandSupport"], swiftSettings: strict),
         .testTarget(name: "KVStoreTests", dependencies: ["KVStore"], swiftSettings: strict),
         .testTarget(
             name: "ProtocolModelTests", dependencies: ["KVStore"], swiftSettings: strict),
@@ -119,7 +120,8 @@ let package = Package(
             name: "UsageViewTests", dependencies: ["usage-view", "SnapshotModels", "TerminalText"],
             swiftSettings: strict),
         .testTarget(
-            name: "KvsTests", dependencies: ["kvs", "KVStore"], swiftSettings: strict),
+            name: "KvsTests", dependencies: ["kvs", "KVStore", "CommandSupport"],
+            swiftSettings: strict),
         .testTarget(
             name: "KvsdTests",
             dependencies: [

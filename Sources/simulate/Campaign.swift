@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 import KVStoreTesting
-import ProgramSignals
+import CommandSupport
 import Synchronization
 
 /// Many worlds, several at once, until their number, a time or a number of broken ones is reached.
