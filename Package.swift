@@ -65,7 +65,7 @@ let package = Package(
             swiftSettings: strict),
         .target(name: "SnapshotModels", swiftSettings: strict),
         .target(name: "TerminalText", swiftSettings: strict),
-        .target(name: "ProgramSignals", swiftSettings: strict),
+        .target(name: "CommandSupport", swiftSettings: strict),
         .target(
             name: "KVStoreTesting",
             dependencies: ["KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog"],
@@ -81,19 +81,20 @@ let package = Package(
             name: "usage-push",
             dependencies: [
                 "UsagePusher", "SnapshotModels", "KVStore", "KVStoreHTTP", "TerminalText",
-                "ProgramSignals", argumentParser,
+                "CommandSupport", argumentParser,
             ],
             swiftSettings: strict),
         .executableTarget(
             name: "usage-view",
             dependencies: [
-                "SnapshotModels", "KVStore", "KVStoreHTTP", "TerminalText", argumentParser,
+                "SnapshotModels", "KVStore", "KVStoreHTTP", "TerminalText", "CommandSupport",
+                argumentParser,
             ],
             swiftSettings: strict),
         .executableTarget(
             name: "kvs",
             dependencies: [
-                "KVStore", "KVStoreHTTP", "TerminalText", "ProgramSignals", argumentParser,
+                "KVStore", "KVStoreHTTP", "TerminalText", "CommandSupport", argumentParser,
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -108,7 +109,7 @@ let package = Package(
             dependencies: ["KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreTesting"],
             path: "Tests/SimulatedWorld", swiftSettings: strict),
         .executableTarget(
-            name: "simulate", dependencies: ["SimulatedWorld", "ProgramSignals", argumentParser],
+            name: "simulate", dependencies: ["SimulatedWorld", "CommandSupport", argumentParser],
             path: "Tests/simulate", swiftSettings: strict),
         .testTarget(
             name: "LocalFilesTests", dependencies: ["LocalFiles"], swiftSettings: strict),
@@ -117,7 +118,7 @@ let package = Package(
         .testTarget(
             name: "TerminalTextTests", dependencies: ["TerminalText"], swiftSettings: strict),
         .testTarget(
-            name: "ProgramSignalsTests", dependencies: ["ProgramSignals"], swiftSettings: strict),
+            name: "CommandSupportTests", dependencies: ["CommandSupport"], swiftSettings: strict),
         .testTarget(name: "KVStoreTests", dependencies: ["KVStore"], swiftSettings: strict),
         .testTarget(
             name: "ProtocolModelTests", dependencies: ["KVStore"], swiftSettings: strict),
@@ -137,7 +138,8 @@ let package = Package(
             name: "UsageViewTests", dependencies: ["usage-view", "SnapshotModels", "TerminalText"],
             swiftSettings: strict),
         .testTarget(
-            name: "KvsTests", dependencies: ["kvs", "KVStore"], swiftSettings: strict),
+            name: "KvsTests", dependencies: ["kvs", "KVStore", "CommandSupport"],
+            swiftSettings: strict),
         .testTarget(
             name: "KvsdTests",
             dependencies: [

@@ -1,7 +1,7 @@
+import CommandSupport
 import Dispatch
 import Foundation
 import SimulatedWorld
-import ProgramSignals
 import Synchronization
 
 /// Many worlds, several at once, until their number, a time or a number of broken ones is reached.
@@ -79,6 +79,6 @@ final class Campaign: Sendable {
     }
 
     private static func tell(_ line: String) {
-        FileHandle.standardError.write(Data((line + "\n").utf8))
+        Console.note(line)
     }
 }

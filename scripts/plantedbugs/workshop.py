@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 # What the simulator is made of; the rest of KVStoreTesting would only take time to build.
 COPIED = ("KVStore", "KVStoreTesting/World", "KVStoreTesting/Disk", "KVStoreTesting/Time",
-          "ProgramSignals", "simulate")
+          "CommandSupport", "simulate")
 
 # Files are optimized one by one, so that a planted bug has only its own files compiled anew.
 BUILD = ("swift", "build", "-c", "release", "--product", "simulate",
@@ -34,11 +34,11 @@ let package = Package(
     targets: [
         .target(name: "KVStore", swiftSettings: settings),
         .target(name: "KVStoreTesting", dependencies: ["KVStore"], swiftSettings: settings),
-        .target(name: "ProgramSignals", swiftSettings: settings),
+        .target(name: "CommandSupport", swiftSettings: settings),
         .executableTarget(
             name: "simulate",
             dependencies: [
-                "KVStoreTesting", "ProgramSignals",
+                "KVStoreTesting", "CommandSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
 import KVStore
 import KVStoreHTTP
@@ -31,16 +32,16 @@ struct StatusCommand: AsyncParsableCommand {
         do throws(StorageFailure) {
             filesSetAside = try FileLogStorage.filesSetAside(in: directory)
         } catch {
-            throw CommandFailure(.input, error.description)
+            throw CommandFailure(.ioError, error.description)
         }
         let report = StatusReport(
             store: opened.store.configuration.storeName, credentials: credentials,
             connection: connection, status: opened.store.status,
             directory: directory, filesSetAside: filesSetAside)
         if json {
-            try StandardStreams.write(JSONOutput.data(report.document, isIndented: true))
+            try Console.write(JSONOutput.data(report.document, isIndented: true))
         } else {
-            for line in report.lines(now: Date()) { try StandardStreams.print(line) }
+            for line in report.lines(now: Date()) { try Console.print(line) }
         }
     }
 }

@@ -2,16 +2,16 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Ctrl-C and a polite kill (SIGINT and SIGTERM) as an event to wait for. A second one ends the process at
-/// once, with 128 and the signal's number.
+/// SIGINT and SIGTERM as an event to await. A second signal ends the process at once, with status 128 plus
+/// its number.
 ///
-/// The handlers stand when `init` returns, so make one before anything tells a person that they may press
-/// Ctrl-C: no signal after that is missed. One per process.
-public final class EndSignals: Sendable {
+/// The handlers are installed when `init` returns, and no later signal is missed. Create one per process,
+/// before anything announces that Ctrl-C is handled.
+package final class EndSignals: Sendable {
     private let arrived: AsyncStream<Never>
     private let source: ReadSource
 
-    public init() {
+    package init() {
         let ends = Self.makePipe()
         handlerPipe.store(ends.write, ordering: .releasing)
         _ = arrivalCount.load(ordering: .acquiring)
@@ -21,13 +21,14 @@ public final class EndSignals: Sendable {
         for number in [SIGINT, SIGTERM] { signal(number, endSignalArrived) }
     }
 
-    /// Returns when one of the signals has come, now or before, or when the task is cancelled.
-    public func wait() async { for await _ in arrived {} }
+    /// Returns once a signal has arrived, also one that arrived earlier, or when the task is cancelled.
+    package func wait() async { for await _ in arrived {} }
 
     private static func makePipe() -> (read: Int32, write: Int32) {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else {
-            preconditionFailure("no pipe for signals: \(String(cString: strerror(errno)))")
+            preconditionFailure(
+                "cannot create the signal pipe: \(String(cString: strerror(errno)))")
         }
         for end in ends {
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)
@@ -37,11 +38,11 @@ public final class EndSignals: Sendable {
     }
 }
 
-/// What a handler may touch: both are made before it stands.
+/// The only state of the handler; both are initialized before it is installed.
 private let handlerPipe = Atomic<Int32>(-1)
 private let arrivalCount = Atomic<Int>(0)
 
-/// Only calls that a signal handler may make.
+/// Async-signal-safe.
 private func endSignalArrived(_ number: Int32) {
     if arrivalCount.add(1, ordering: .relaxed).newValue > 1 { _exit(128 + number) }
     let previous = errno
@@ -50,7 +51,7 @@ private func endSignalArrived(_ number: Int32) {
     errno = previous
 }
 
-/// Unchecked because Dispatch does not declare its sources as sendable; it is only kept.
+/// Unchecked because Dispatch does not declare its sources `Sendable`; this one is only retained.
 private final class ReadSource: @unchecked Sendable {
     private let source: any DispatchSourceRead
 

@@ -1,5 +1,5 @@
 import Foundation
-import ProgramSignals
+import CommandSupport
 import Testing
 
 @Suite("Ctrl-C", .serialized, .timeLimit(.minutes(5)))
