@@ -60,13 +60,14 @@ let package = Package(
         .target(
             name: "KVStoreLedger", dependencies: ["KVStoreCore", "KVStoreLog"],
             swiftSettings: strict),
+        .target(name: "KVStoreWire", dependencies: ["KVStoreCore"], swiftSettings: strict),
         .target(name: "SnapshotModels", swiftSettings: strict),
         .target(name: "TerminalText", swiftSettings: strict),
         .target(name: "ProgramSignals", swiftSettings: strict),
         .target(name: "KVStoreTesting", dependencies: ["KVStore"], swiftSettings: strict),
         .target(
             name: "KVStoreHTTP",
-            dependencies: ["KVStore", asyncHTTPClient, nioCore, nioHTTP1, nioPosix],
+            dependencies: ["KVStore", "KVStoreWire", asyncHTTPClient, nioCore, nioHTTP1, nioPosix],
             swiftSettings: strict),
         .target(
             name: "UsagePusher", dependencies: ["SnapshotModels"], swiftSettings: strict),
@@ -115,8 +116,13 @@ let package = Package(
             name: "SimulatedCloudTests", dependencies: ["KVStoreTesting", "KVStore"],
             swiftSettings: strict),
         .testTarget(
+            name: "KVStoreWireTests", dependencies: ["KVStoreWire", "KVStoreCore"],
+            swiftSettings: strict),
+        .testTarget(
             name: "KVStoreHTTPTests",
-            dependencies: ["KVStoreHTTP", "KVStore", nioCore, nioHTTP1, nioPosix],
+            dependencies: [
+                "KVStoreHTTP", "KVStoreWire", "KVStore", nioCore, nioHTTP1, nioPosix,
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "UsagePusherTests", dependencies: ["UsagePusher", "SnapshotModels"],
