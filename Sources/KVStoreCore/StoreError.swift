@@ -23,6 +23,8 @@ public struct StoreError: Error, Sendable, Equatable {
         case unauthorized
         /// The daemon rejected the request.
         case refused
+        /// The calling task was cancelled.
+        case cancelled
         /// The store has been closed.
         case closed
     }

@@ -1,23 +1,31 @@
-/// What a log reports instead of going on.
+/// Why a log cannot be read or written.
 package enum LogError: Error, Sendable, Equatable {
     case storage(StorageFailure)
-    /// Bytes that were written whole are no longer what was written.
+    /// Bytes differ from what was written.
     case damaged(LogDamage)
-    /// The file is of a newer version of the format.
+    /// The file has a newer version of the format.
     case incompatible(path: String, version: UInt32)
-    /// An earlier sync failed, so what is on disk is unknown: open the log again.
+    /// An earlier sync failed, so what is durable is unknown: open the log again.
     case closedByFailure(StorageFailure)
     /// The files were removed from under the process.
     case removed(path: String)
-    /// A frame or a group of frames larger than a segment can be.
+    /// A group of frames exceeds the largest segment.
     case tooLarge(byteCount: Int)
+    /// The live data has reached its limit, in bytes.
+    case full(limit: Int)
 }
 
-/// A damaged place.
+/// Where a log is damaged.
 package struct LogDamage: Error, Sendable, Equatable {
     package var path: String
     package var offset: Int
     package var detail: String
+
+    package init(path: String, offset: Int, detail: String) {
+        self.path = path
+        self.offset = offset
+        self.detail = detail
+    }
 }
 
 extension LogError: CustomStringConvertible {
@@ -29,9 +37,10 @@ extension LogError: CustomStringConvertible {
         case .incompatible(let path, let version):
             "\(path): written by a newer version (format \(version), this program reads 1)"
         case .closedByFailure(let failure):
-            "no more writes after a failed sync (\(failure.description)); restart to check the files"
+            "writing stopped after a failed sync (\(failure.description)); restart to verify the files"
         case .removed(let path): "\(path): the file was removed while in use"
-        case .tooLarge(let byteCount): "\(byteCount) bytes do not fit into one segment"
+        case .tooLarge(let byteCount): "\(byteCount) bytes exceed the largest segment"
+        case .full(let limit): "the values would exceed \(limit) bytes"
         }
     }
 }
@@ -39,18 +48,18 @@ extension LogError: CustomStringConvertible {
 /// What opening a log found.
 package struct LogRecovery: Sendable, Equatable {
     package var frameCount = 0
-    /// A last write that never became whole. It is cut, or stays until the log is written anew.
+    /// An incomplete last write. It is cut, or stays until the log is rewritten.
     package var tornTail: LogDamage?
-    /// Writes that never became whole although later ones did: what a power failure leaves behind the last
-    /// sync. Everything behind them has been kept.
+    /// Incomplete writes before complete ones, as a power failure leaves them after the last sync. Everything after
+    /// them is kept.
     package var unsyncedGaps: [LogDamage] = []
-    /// Damage before the tail; the files concerned have been copied to `setAside`.
+    /// Damage before the tail; the affected files were copied to `quarantined`.
     package var damage: [LogDamage] = []
-    package var setAside: [String] = []
+    package var quarantined: [String] = []
 
     package init() {}
 
-    /// What was cut at the end of the log. Nobody was told of it, if it was a write that never became whole and
-    /// not a byte that changed later.
+    /// What was cut at the end of the log. None of it was acknowledged, unless a byte changed later instead of a
+    /// write being incomplete.
     package var cutWrites: [LogDamage] { unsyncedGaps + (tornTail.map { [$0] } ?? []) }
 }

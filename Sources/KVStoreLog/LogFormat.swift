@@ -28,6 +28,11 @@ package struct LogPosition: Sendable, Hashable, Comparable {
     package var segment: UInt64
     package var offset: Int
 
+    package init(segment: UInt64, offset: Int) {
+        self.segment = segment
+        self.offset = offset
+    }
+
     package static func < (left: LogPosition, right: LogPosition) -> Bool {
         (left.segment, left.offset) < (right.segment, right.offset)
     }
@@ -109,13 +114,13 @@ enum SegmentHeaderFault: Error, Equatable {
     case version(UInt32)
 }
 
-enum FrameFormat {
+package enum FrameFormat {
     static let headerByteCount = 16
     static let alignment = 8
     /// The kind of a frame that covers bytes which never became a frame. Owners never see it.
     static let voidKind: UInt8 = 255
 
-    static func byteCount(payload: Int) -> Int {
+    package static func byteCount(payload: Int) -> Int {
         (headerByteCount + payload + alignment - 1) & ~(alignment - 1)
     }
 
@@ -162,19 +167,5 @@ enum FrameFormat {
         checksum.update(tail)
         checksum.update(payload)
         return checksum.value
-    }
-}
-
-extension [UInt8] {
-    package mutating func append(littleEndian value: some FixedWidthInteger) {
-        Swift.withUnsafeBytes(of: value.littleEndian) { append(contentsOf: $0) }
-    }
-}
-
-extension UnsafeRawBufferPointer {
-    /// The integer at `offset`, which must lie inside.
-    func littleEndian<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type, at offset: Int) -> T {
-        precondition(offset >= 0 && offset + MemoryLayout<T>.size <= count)
-        return T(littleEndian: loadUnaligned(fromByteOffset: offset, as: T.self))
     }
 }

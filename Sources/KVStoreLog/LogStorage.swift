@@ -1,8 +1,7 @@
 /// Where a log's bytes live: numbered segment files in one directory, and one lock for appenders.
 ///
-/// The product's storage is files; a simulator supplies memory with faults. The calls are few so that a
-/// fault can be aimed at any of them. All of them block. Each throws `StorageFailure` and then has
-/// had either its whole effect or, where its promise says so, an unknown part of it.
+/// In production these are files; a simulator supplies memory with fault injection. All calls block. A call that
+/// throws `StorageFailure` had its whole effect or none, unless its contract says otherwise.
 package protocol LogStorage: AnyObject, Sendable {
     /// The numbers of all segments, ascending.
     func segments() throws(StorageFailure) -> [UInt64]
@@ -10,8 +9,8 @@ package protocol LogStorage: AnyObject, Sendable {
     /// Opens a segment for reading and writing; nil when there is no such segment.
     func open(segment: UInt64) throws(StorageFailure) -> (any LogFile)?
 
-    /// Creates a segment of `byteCount` bytes that starts with `content`, and is zero behind it. On return content,
-    /// size and name are on disk. When it throws there is no such segment, or it is there as a whole.
+    /// Creates a segment of `byteCount` bytes that starts with `content` and is zero after it. On return content,
+    /// size and name are durable. When it throws, the segment does not exist or is complete.
     func create(
         segment: UInt64, content: [UInt8], byteCount: Int
     ) throws(StorageFailure) -> any LogFile
@@ -19,23 +18,23 @@ package protocol LogStorage: AnyObject, Sendable {
     /// Removes a segment. Processes that have it open can still read it.
     func remove(segment: UInt64) throws(StorageFailure)
 
-    /// On return the names of all segments are on disk: one that another process has created may not be.
+    /// On return the names of all segments are durable; that of one which another process created may not have been.
     func syncNames() throws(StorageFailure)
 
-    /// Copies a damaged segment under another name, for a person to look at; returns its path.
-    func setAside(segment: UInt64) throws(StorageFailure) -> String
+    /// Copies a damaged segment under another name for inspection; returns the copy's path.
+    func quarantine(segment: UInt64) throws(StorageFailure) -> String
 
-    /// Takes the appenders' lock, waiting for other processes; not recursive.
+    /// Takes the appenders' lock, waiting for other processes. Not recursive.
     func lock() throws(StorageFailure)
     func unlock()
 
-    /// Takes the lock if nobody holds it; false when another process does.
+    /// Takes the lock unless another process holds it; returns whether it did.
     func lockIfFree() throws(StorageFailure) -> Bool
 
-    /// A number that a copy of the storage, or one that was put back from a backup, does not have.
+    /// Identifies this storage: a copy, or a restored backup, has another one.
     var identity: UInt64 { get }
 
-    /// What to call a segment in an error.
+    /// A segment's path, for messages.
     func path(segment: UInt64) -> String
 }
 
@@ -51,8 +50,8 @@ package protocol LogFile: AnyObject, Sendable {
     /// Writes all bytes. When it throws, any part of them may have been written.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StorageFailure)
 
-    /// On return everything written before the call is on disk. When it throws, what has been
-    /// written since the last successful call is unknown, and stays unknown: a second call proves nothing.
+    /// On return everything written before the call is durable. When it throws, what was written since the last
+    /// successful call may or may not be durable, and a second call proves nothing.
     func sync() throws(StorageFailure)
 }
 
@@ -64,7 +63,7 @@ extension LogFile {
     }
 }
 
-/// A call to the system that failed.
+/// A failed system call.
 package struct StorageFailure: Error, Sendable, Equatable, CustomStringConvertible {
     /// "write", "sync", "create", …
     package var operation: String
@@ -72,7 +71,7 @@ package struct StorageFailure: Error, Sendable, Equatable, CustomStringConvertib
     /// The system's error number.
     package var code: Int32
     package var message: String
-    /// Whether space, quota or inodes have run out: the same call may work later.
+    /// Whether space, quota or inodes have run out: the same call may succeed later.
     package var isOutOfSpace: Bool
 
     package init(

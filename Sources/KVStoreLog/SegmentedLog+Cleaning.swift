@@ -1,6 +1,6 @@
 extension SegmentedLog {
     /// What a write that failed may have left behind: anything from the end of the frames on.
-    struct Unclean {
+    struct DirtyTail {
         /// The offset behind the write.
         var end: Int
         /// Why the write failed.
@@ -12,19 +12,19 @@ extension SegmentedLog {
     ///
     /// On a shared log it runs under the lock under which the write failed. Whole frames at the front stay there,
     /// and it then throws: they must be read before anything is appended.
-    func clean() throws(LogError) {
-        guard let place = active, let unclean = place.unclean else { return }
+    func scrub() throws(LogError) {
+        guard let place = active, let dirtyTail = place.dirtyTail else { return }
         var start = place.end
         try attempt { () throws(StorageFailure) in
             if options.isShared {
                 place.scanner.refresh()
                 start = try scan(place.scanner, from: place.end, visit: { _ in }).end
             }
-            if start < unclean.end { try zero(place.file, from: start, to: unclean.end) }
+            if start < dirtyTail.end { try zero(place.file, from: start, to: dirtyTail.end) }
             place.scanner.refresh()
         }
-        guard start == place.end else { throw .storage(unclean.cause) }
-        active!.unclean = nil
+        guard start == place.end else { throw .storage(dirtyTail.cause) }
+        active!.dirtyTail = nil
     }
 
     /// Zeroes what is behind the frames and is none: a part of a write of a process that was killed, or of one that
@@ -33,7 +33,7 @@ extension SegmentedLog {
         let place = active!
         guard place.keptTail == nil else { return }
         let next = try attempt { () throws(StorageFailure) -> Int? in
-            if place.unclean == nil {
+            if place.dirtyTail == nil {
                 guard case .invalid = try place.scanner.finding(at: place.end) else { return nil }
             }
             guard let end = try place.scanner.endOfContent(from: place.end) else { return nil }
@@ -43,7 +43,7 @@ extension SegmentedLog {
             return nil
         }
         if let next { throw .damaged(damage(in: place.segment, from: place.end, to: next)) }
-        active!.unclean = nil
+        active!.dirtyTail = nil
     }
 
     func cutKeptTail() throws(LogError) {

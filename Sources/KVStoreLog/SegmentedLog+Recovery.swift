@@ -32,7 +32,7 @@ extension SegmentedLog {
             if !options.isShared { storage.unlock() }
         }
         // Whoever opens the log next finds a torn tail where this fails.
-        if !options.isShared { try? clean() }
+        if !options.isShared { try? scrub() }
         if failure == nil { try sync() }
     }
 
@@ -110,7 +110,7 @@ extension SegmentedLog {
             segment: number, file: file,
             scanner: SegmentScanner(file: file, logID: found, segment: number),
             end: SegmentHeader.byteCount, synced: SegmentHeader.byteCount,
-            doubtfulStart: SegmentHeader.byteCount, isNameDoubtful: true)
+            unverifiedStart: SegmentHeader.byteCount, isNameUnverified: true)
     }
 
     func damage(in segment: UInt64, from start: Int, to next: Int) -> LogDamage {
@@ -184,7 +184,7 @@ extension SegmentedLog {
         proven = isLast ? min(proven, end) : end
         active = Active(
             segment: number, file: file, scanner: scanner, end: end, synced: proven,
-            doubtfulStart: proven < end ? proven : nil, isNameDoubtful: isLast,
+            unverifiedStart: proven < end ? proven : nil, isNameUnverified: isLast,
             keptTail: keptTail)
         if let recordedEnd { try checkEnd(end, of: number, recorded: recordedEnd, &recovery) }
     }
@@ -224,7 +224,7 @@ extension SegmentedLog {
     /// After a power failure the writes behind the last sync may be there in any part, so whole frames can stand
     /// behind bytes that are none. Such a gap gets a frame of its own that holds nothing, and is then like any
     /// other place. Returns false, and does nothing, where a later frame proves that the gap's bytes were once on
-    /// disk, and on a log that salvages, which is written anew instead.
+    /// disk, and on a log that salvages, which is rewritten instead.
     private func fillUnsyncedGap(
         _ file: any LogFile, _ scanner: SegmentScanner, from start: Int, to end: Int
     ) throws(LogError) -> Bool {

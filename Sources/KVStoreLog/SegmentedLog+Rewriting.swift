@@ -1,5 +1,5 @@
 extension SegmentedLog {
-    /// Writes the log anew: starts a new segment that holds `payloads` from the moment it exists, on disk, and removes
+    /// Rewrites the log: starts a new segment that holds `payloads` from the moment it exists, on disk, and removes
     /// all older ones; where that fails they go with the next time. When it throws, the new segment may be there.
     package func rewrite(_ payloads: [LogPayload]) throws(LogError) {
         guard !payloads.isEmpty else { return }

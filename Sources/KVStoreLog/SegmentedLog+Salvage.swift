@@ -7,8 +7,8 @@ extension SegmentedLog {
         recovery.damage.append(damage)
         guard let segment, !recovery.damage.dropLast().contains(where: { $0.path == damage.path })
         else { return }
-        recovery.setAside.append(
-            try attempt { () throws(StorageFailure) in try storage.setAside(segment: segment) })
+        recovery.quarantined.append(
+            try attempt { () throws(StorageFailure) in try storage.quarantine(segment: segment) })
     }
 
     /// Visits the whole frames of a segment whose header is damaged. Their checksums need the log's id:

@@ -4,12 +4,12 @@ extension SegmentedLog {
         let file: any LogFile
         let segment: UInt64
         let end: Int
-        let doubtful: Range<Int>?
+        let unverified: Range<Int>?
         /// Where the names of the segments are to be synced too.
         let names: (any LogStorage)?
 
-        private func bringToDisk() throws(StorageFailure) {
-            if let doubtful { try writeAgain(doubtful) }
+        private func flush() throws(StorageFailure) {
+            if let unverified { try writeBack(unverified) }
             try file.sync()
             if let names { try names.syncNames() }
         }
@@ -17,7 +17,7 @@ extension SegmentedLog {
         /// Blocks until everything appended before the sync was prepared is on disk; returns what failed.
         package func perform() -> StorageFailure? {
             do throws(StorageFailure) {
-                try bringToDisk()
+                try flush()
                 return nil
             } catch {
                 return error
@@ -26,7 +26,7 @@ extension SegmentedLog {
 
         /// Writes the same bytes to the same place, so that the system has to bring them to disk. They are
         /// whole frames, which nobody changes.
-        private func writeAgain(_ range: Range<Int>) throws(StorageFailure) {
+        private func writeBack(_ range: Range<Int>) throws(StorageFailure) {
             let buffer = UnsafeMutableRawBufferPointer.allocate(
                 byteCount: 65_536, alignment: 16)
             defer { buffer.deallocate() }
@@ -48,8 +48,8 @@ extension SegmentedLog {
         guard let active, active.synced < active.end else { return nil }
         return PendingSync(
             file: active.file, segment: active.segment, end: active.end,
-            doubtful: active.doubtfulStart.map { $0..<active.end },
-            names: active.isNameDoubtful ? storage : nil)
+            unverified: active.unverifiedStart.map { $0..<active.end },
+            names: active.isNameUnverified ? storage : nil)
     }
 
     /// Takes note of the outcome. After a failure nothing more is written: the pages that the
@@ -62,8 +62,8 @@ extension SegmentedLog {
         try checkOpen()
         guard active?.segment == sync.segment else { return }
         active!.synced = max(active!.synced, sync.end)
-        active!.doubtfulStart = nil
-        active!.isNameDoubtful = false
+        active!.unverifiedStart = nil
+        active!.isNameUnverified = false
     }
 
     /// Blocks until everything appended is on disk. When it throws, nothing more is written: `closedByFailure`.

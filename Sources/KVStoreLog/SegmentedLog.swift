@@ -6,7 +6,7 @@
 /// may run beside other calls.
 ///
 /// Invariant: frames before `end` of the active segment are whole, and everything behind is zero, or
-/// `unclean`, or `keptTail`, or, with several processes, what another one has written or is writing.
+/// `dirtyTail`, or `keptTail`, or, with several processes, what another one has written or is writing.
 /// Invariant: on a shared log a frame that stood whole in the file is never taken back, because a reader
 /// that holds no lock may have seen it.
 /// Invariant: a segment that is not the last has been synced before the next one was created.
@@ -46,17 +46,17 @@ package final class SegmentedLog {
         /// From where on frames were found when the file was opened, without a proof that they are on disk. Another
         /// process may have seen its sync fail before, and the system then shows pages that it has given up to
         /// write, and tells nobody who opens the file later.
-        var doubtfulStart: Int?
+        var unverifiedStart: Int?
         /// What a write that failed may have left behind; nothing is appended before it is zero again.
-        var unclean: Unclean?
+        var dirtyTail: DirtyTail?
         /// Whether another process has created the segment, or an earlier one, and may not have brought its name to
         /// disk.
-        var isNameDoubtful = false
-        /// Where a torn tail ends that is kept until the log is written anew, or something is appended.
+        var isNameUnverified = false
+        /// Where a torn tail ends that is kept until the log is rewritten, or something is appended.
         var keptTail: Int?
     }
 
-    let storage: any LogStorage
+    package let storage: any LogStorage
     let options: Options
     /// Numbers of the segments that exist, ascending.
     package internal(set) var segments: [UInt64] = []
@@ -65,7 +65,7 @@ package final class SegmentedLog {
     package var fileByteCount: Int { fileByteCounts.values.reduce(0, +) }
     var fileByteCounts: [UInt64: Int] = [:]
     var active: Active?
-    /// The segment that everything was written anew into; older ones count no more.
+    /// The segment that everything was rewritten into; older ones count no more.
     var rewritten: UInt64 = 0
     var failure: StorageFailure?
 
@@ -107,7 +107,7 @@ package final class SegmentedLog {
         guard !payloads.isEmpty else { return [] }
         try checkOpen()
         let byteCount = try Self.byteCount(of: payloads)
-        try clean()
+        try scrub()
         try cutKeptTail()
         if active == nil || active!.end + byteCount > active!.file.byteCount {
             try startSegment(toHold: byteCount)
@@ -149,9 +149,9 @@ package final class SegmentedLog {
         do throws(StorageFailure) {
             try place.file.write(buffer, at: place.end)
         } catch {
-            active!.unclean = Unclean(end: place.end + buffer.count, cause: error)
+            active!.dirtyTail = DirtyTail(end: place.end + buffer.count, cause: error)
             // Where this fails too, the next append begins with it.
-            try? clean()
+            try? scrub()
             throw .storage(error)
         }
     }
@@ -159,7 +159,7 @@ package final class SegmentedLog {
     /// Ends the active segment and starts the next, with room for `byteCount` bytes of frames. It holds `payloads`
     /// from the moment it exists.
     func startSegment(toHold byteCount: Int, with payloads: [LogPayload] = []) throws(LogError) {
-        try clean()
+        try scrub()
         try sync()
         let number = (segments.last ?? 0) + 1
         if logID == 0 { logID = max(1, options.newLogID) }

@@ -1,14 +1,15 @@
-import Foundation
+package import KVStoreCore
+import KVStoreLog
 import Synchronization
 
-/// The one owner of a durable replica in this process: a lock, a clock and a timer around it.
+/// The owner of a durable replica in this process: a lock, a clock and a timer around it.
 ///
-/// Calls come from any thread and block for as long as an append takes.
+/// May be called from any thread; calls block for as long as an append takes.
 package final class LocalReplica: Sendable {
     private struct State {
         let durable: DurableReplica
         var isFlushScheduled = false
-        var isLookScheduled = false
+        var isCatchUpScheduled = false
         var isClosed = false
         var connection = StoreStatus.Connection.local
     }
@@ -17,18 +18,18 @@ package final class LocalReplica: Sendable {
     /// Held while the log is synced, which is not under the lock of the state.
     private let flushing = Mutex(())
     private let runtime: StoreRuntime
-    /// Called in order, under the lock: must only enqueue.
-    private let outlet: @Sendable (Effect) -> Void
-    /// Called under the lock when the connection's state is another: must only enqueue.
+    /// Executes what a change requires. Called in order and under the lock: must only enqueue.
+    private let execute: @Sendable (Ready) -> Void
+    /// Called under the lock when the connection changes: must only enqueue.
     private let connectionChanged: @Sendable (StoreStatus.Connection) -> Void
-    /// What opening repaired or set aside, in words.
+    /// What opening repaired or quarantined, as sentences.
     let recoveryNotes: [String]
 
     static let flushMilliseconds: Int64 = 100
 
     init(
         storage: any LogStorage, options: DurableReplica.Options, runtime: StoreRuntime,
-        outlet: @escaping @Sendable (Effect) -> Void,
+        execute: @escaping @Sendable (Ready) -> Void,
         connectionChanged: @escaping @Sendable (StoreStatus.Connection) -> Void = { _ in }
     ) throws(StoreError) {
         do throws(LogError) {
@@ -40,125 +41,125 @@ package final class LocalReplica: Sendable {
             throw StoreError(error, operation: "open")
         }
         self.runtime = runtime
-        self.outlet = outlet
+        self.execute = execute
         self.connectionChanged = connectionChanged
     }
 
-    func write(_ content: Record.Content, forKey key: String) throws(StoreError) {
-        var violation: StoreError?
-        try transact(operation: "set") { replica, now in
+    // MARK: - Changes
+
+    func write(_ content: Record.Content, forKey key: StoreKey) throws(StoreError) {
+        let violation = try transact("set") { replica, now in
             let outcome = replica.write(content, forKey: key, at: now)
-            violation = outcome.violation
-            return outcome.effects
+            return (outcome.ready, outcome.violation)
         }
         if let violation { throw violation }
     }
 
-    /// Writes values for keys that have none: all of them, or where it throws none.
-    func add(_ contents: [String: Record.Content]) throws(StoreError) {
+    /// Writes values for keys that have none: all of them, or none when it throws.
+    func fill(_ contents: [StoreKey: Record.Content]) throws(StoreError) {
         guard !contents.isEmpty else { return }
-        var violation: StoreError?
-        try transact(operation: "set") { replica, now in
-            var filled = replica
-            var effects: [Effect] = []
-            let known = replica.visibleContents
-            for (key, content) in contents.sorted(by: { $0.key < $1.key }) where known[key] == nil {
-                let outcome = filled.write(content, forKey: key, at: now)
-                violation = outcome.violation
-                if violation != nil { return [] }
-                effects += outcome.effects
-            }
-            replica = filled
-            return effects
+        let violation = try transact("set") { replica, now in
+            let outcome = replica.fill(contents, at: now)
+            return (outcome.ready, outcome.violation)
         }
         if let violation { throw violation }
     }
 
-    package func handle(_ event: Event) throws(StoreError) { try handle(event) { true } }
-
-    /// Handles an event if `isCurrent` says so under the lock; returns whether it did.
-    @discardableResult
-    private func handle(
-        _ event: Event, if isCurrent: () -> Bool
-    ) throws(StoreError) -> Bool {
-        var isTaken = false
-        try transact(operation: "synchronize") { replica, now in
-            isTaken = isCurrent()
-            return isTaken ? replica.handle(event, at: now) : []
+    /// Requests a round trip that begins now. `willWait` gets the id of its completion under the lock, before
+    /// the completion can be executed.
+    package func synchronize(willWait: (UInt64) -> Void) throws(StoreError) {
+        try transact("synchronize") { replica, now in
+            let (ready, waiter) = replica.synchronize(at: now)
+            willWait(waiter)
+            return (ready, ())
         }
-        return isTaken
     }
 
-    /// What became of an event.
-    package struct Telling {
-        /// Whether the replica has taken it in. What follows on the same stream must not be told where it has not.
-        package var isTaken: Bool
-        /// An event that is to be told again after a while.
-        package var again: Event?
+    func attach(isLive: Bool) throws(StoreError) {
+        try handle(.attached(isLive: isLive))
     }
 
-    /// Handles what came of an effect, as `Event.Unwritten` says where its entries cannot be written down. An event
-    /// that is not current any more under the lock is dropped.
+    /// Handles the outcome of what a `Ready` asked for. If its entries cannot be written, the replica handles a failure
+    /// instead, or the event is delivered again later.
+    ///
+    /// - Returns: whether the event was applied. A stream must not continue past one that was not.
     @discardableResult
-    package func tell(_ event: Event, if isCurrent: () -> Bool = { true }) -> Telling {
+    package func deliver(_ event: Event) -> Bool {
         do throws(StoreError) {
-            return Telling(isTaken: try handle(event, if: isCurrent))
+            try handle(event)
+            return true
         } catch {
-            guard error.code != .closed else { return Telling(isTaken: false) }
-            switch event.unwritten(.unreachable(error.description)) {
-            case .tell(let other):
-                return Telling(isTaken: false, again: tell(other, if: isCurrent).again)
-            case .again: return Telling(isTaken: false, again: event)
-            case .drop: return Telling(isTaken: false)
+            guard error.code != .closed else { return false }
+            switch event.recovery(from: .unreachable(error.description)) {
+            case .handle(let failure): deliver(failure)
+            case .redeliver:
+                runtime.after(Backoff.greatestMilliseconds) { [weak self] in
+                    self?.deliver(event)
+                }
+            case .drop: break
             }
+            return false
         }
     }
 
-    private func transact(
-        operation: String, _ body: (inout Replica, Moment) -> [Effect]
-    ) throws(StoreError) {
+    private func handle(_ event: Event) throws(StoreError) {
+        try transact("synchronize") { replica, now in (replica.handle(event, at: now), ()) }
+    }
+
+    private func transact<Value: Sendable>(
+        _ operation: String, _ body: (inout Replica, Instant) -> (ready: Ready, Value)
+    ) throws(StoreError) -> Value {
         try state.withLock { (state: inout State) throws(StoreError) in
             guard !state.isClosed else {
                 throw StoreError(
                     .closed, operation: operation, subject: "the store", reason: "it is closed")
             }
+            var value: Value?
             do throws(LogError) {
-                for effect in try state.durable.transact(at: runtime.now(), body) { outlet(effect) }
+                execute(
+                    try state.durable.transact(at: runtime.now()) { replica, now in
+                        let outcome = body(&replica, now)
+                        value = outcome.1
+                        return outcome.ready
+                    })
             } catch {
-                lookLater(&state, after: error)
+                catchUpLater(&state, after: error)
                 throw StoreError(error, operation: operation)
             }
-            let connection = state.durable.replica.status.connection
+            let connection = state.durable.replica.connection
             if connection != state.connection {
                 state.connection = connection
                 connectionChanged(connection)
             }
             scheduleFlush(&state)
+            return value!
         }
     }
 
-    /// Looks for what other processes have appended.
+    /// Applies what other processes have appended.
     func catchUp() throws(StoreError) {
         try state.withLock { (state: inout State) throws(StoreError) in
             guard !state.isClosed else { return }
             do throws(LogError) {
-                for effect in try state.durable.catchUp(at: runtime.now()) { outlet(effect) }
+                execute(try state.durable.catchUp(at: runtime.now()))
             } catch {
-                lookLater(&state, after: error)
+                catchUpLater(&state, after: error)
                 throw StoreError(error, operation: "read")
             }
         }
     }
 
-    /// More may stand in the log than was read: others' entries, and a write that failed only after it had arrived.
-    private func lookLater(_ state: inout State, after error: LogError) {
-        guard case .storage = error, !state.isLookScheduled else { return }
-        state.isLookScheduled = true
+    /// The log may hold more than was read: entries of other processes, or of a write that failed after it arrived.
+    private func catchUpLater(_ state: inout State, after error: LogError) {
+        guard case .storage = error, !state.isCatchUpScheduled else { return }
+        state.isCatchUpScheduled = true
         runtime.after(Backoff.greatestMilliseconds) { [weak self] in
-            self?.state.withLock { $0.isLookScheduled = false }
+            self?.state.withLock { $0.isCatchUpScheduled = false }
             try? self?.catchUp()
         }
     }
+
+    // MARK: - Disk
 
     private func scheduleFlush(_ state: inout State) {
         guard !state.isFlushScheduled, (try? state.durable.prepareSync()) != nil else { return }
@@ -168,9 +169,9 @@ package final class LocalReplica: Sendable {
         }
     }
 
-    /// Blocks until everything written before the call is on disk.
+    /// Blocks until everything written before the call is durable.
     ///
-    /// One at a time: of two syncs of a file the system may tell a failure to one of them. Who waits finds it done.
+    /// Serialized, because the kernel may report a failure of concurrent syncs of a file to only one caller.
     package func flush() throws(StoreError) {
         do throws(LogError) {
             try flushing.withLock { _ throws(LogError) in
@@ -185,15 +186,15 @@ package final class LocalReplica: Sendable {
                 }
             }
         } catch {
-            throw StoreError(error, operation: "write to disk")
+            throw StoreError(error, operation: "flush")
         }
     }
 
     func close() { close { _ in } }
 
-    /// Closes it with what it holds in other hands, in one step. Where `takeOver` throws, it stays open.
+    /// Hands the contents over and closes, in one step. If `takeOver` throws, the replica stays open.
     func close<Result, Failure: Error>(
-        _ takeOver: (_ contents: [String: Record.Content]) throws(Failure) -> Result
+        _ takeOver: (_ contents: [StoreKey: Record.Content]) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try? flush()
         return try state.withLock { (state: inout State) throws(Failure) in
@@ -212,16 +213,16 @@ package final class LocalReplica: Sendable {
 }
 
 extension LogRecovery {
-    /// What a person should know, a sentence each.
-    var notes: [String] {
+    fileprivate var notes: [String] {
         var notes = damage.map { damage in
-            "\(damage.path) was damaged at byte \(damage.offset) (\(damage.detail)); "
-                + "everything will be downloaded again"
+            "\(damage.path) is damaged at byte \(damage.offset) (\(damage.detail)); "
+                + "everything is downloaded again"
         }
-        notes += setAside.map { "the damaged file is kept as \($0)" }
+        notes += quarantined.map { "the damaged file was kept as \($0)" }
         if let tornTail {
             notes.append(
-                "\(tornTail.path): not used from byte \(tornTail.offset) on, \(tornTail.detail)")
+                "\(tornTail.path): dropped an incomplete write at byte \(tornTail.offset) "
+                    + "(\(tornTail.detail))")
         }
         return notes
     }

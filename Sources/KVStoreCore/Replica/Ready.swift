@@ -25,6 +25,11 @@ package struct Ready: Sendable, Equatable {
         /// As `Replica.synchronize` returned it.
         package var waiter: UInt64
         package var outcome: Result<SyncReport, SyncTransportError>
+
+        package init(waiter: UInt64, outcome: Result<SyncReport, SyncTransportError>) {
+            self.waiter = waiter
+            self.outcome = outcome
+        }
     }
 
     package var entries: [ReplicaEntry] = []

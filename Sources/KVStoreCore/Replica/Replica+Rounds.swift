@@ -31,20 +31,20 @@ extension Replica {
 
     /// Requests a round trip that begins after this call. Its outcome is in the `completions` of a later `Ready`, or
     /// of this one when there is no transport.
-    package mutating func synchronize(at now: Instant) -> (waiter: UInt64, ready: Ready) {
+    package mutating func synchronize(at now: Instant) -> (ready: Ready, waiter: UInt64) {
         let waiter = session.nextID()
         guard session.phase != .detached else {
             ready.completions.append(
                 Ready.Completion(
                     waiter: waiter, outcome: .failure(.unreachable("no account is joined"))))
-            return (waiter, takeReady())
+            return (takeReady(), waiter)
         }
         session.waiters.append(SyncSession.Waiter(id: waiter, start: session.counts))
         session.isPullDue = true
         session.endBackOff()
         session.blocked = [:]
         startRound(at: now)
-        return (waiter, takeReady())
+        return (takeReady(), waiter)
     }
 
     /// Sends what other processes have appended, if now is the time.

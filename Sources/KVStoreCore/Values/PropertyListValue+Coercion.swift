@@ -1,9 +1,9 @@
 import Foundation
 
-// What the typed getters answer for a value of another type; the table in `docs/api.md` is normative.
+// What the typed getters return for a value of another type.
 extension PropertyListValue {
     /// A string, or a number's decimal text; `true` is "1".
-    var stringValue: String? {
+    package var stringValue: String? {
         switch self {
         case .string(let value): value
         case .bool(let value): value ? "1" : "0"
@@ -14,7 +14,7 @@ extension PropertyListValue {
     }
 
     /// A number truncated toward zero, a string's leading integer, else 0. Out of range saturates.
-    var longLongValue: Int64 {
+    package var longLongValue: Int64 {
         switch self {
         case .integer(let value): value
         case .bool(let value): value ? 1 : 0
@@ -25,7 +25,7 @@ extension PropertyListValue {
     }
 
     /// A number, a string's leading decimal number, else 0.
-    var doubleValue: Double {
+    package var doubleValue: Double {
         switch self {
         case .double(let value): value
         case .integer(let value): Double(value)
@@ -36,7 +36,7 @@ extension PropertyListValue {
     }
 
     /// A number other than 0; "YES", "Y" or "true" in any case; a string's leading integer other than 0.
-    var boolValue: Bool {
+    package var boolValue: Bool {
         switch self {
         case .bool(let value): value
         case .integer(let value): value != 0

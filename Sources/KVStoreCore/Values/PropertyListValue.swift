@@ -70,8 +70,8 @@ extension PropertyListValue {
         }
     }
 
-    /// Whether the bytes of the value can be read again: every date is a moment, and it is not nested too deep.
-    var isReadable: Bool { isReadable(depth: 0) }
+    /// Whether the encoded value decodes: every date is finite, and it does not nest too deep.
+    package var isReadable: Bool { isReadable(depth: 0) }
 
     private func isReadable(depth: Int) -> Bool {
         guard depth <= WireLimits.propertyListDepth else { return false }

@@ -1,9 +1,11 @@
 import Foundation
+import KVStoreCore
+import KVStoreLog
 
-extension Moment {
+extension Instant {
     /// Both clocks, now.
-    static func now() -> Moment {
-        Moment(
+    static func now() -> Instant {
+        Instant(
             wall: Int64((Date().timeIntervalSince1970 * 1_000).rounded(.down)),
             monotonic: System.monotonicMilliseconds())
     }

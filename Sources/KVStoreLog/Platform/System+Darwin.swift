@@ -2,7 +2,7 @@
     import Foundation
 
     /// The calls that differ between systems, as Apple's make them.
-    enum System {
+    package enum System {
         /// Blocks until the drive has written the file's data; plain `fsync` stops at the drive's cache.
         static func syncData(_ descriptor: Int32) -> Int32 { fcntl(descriptor, F_FULLFSYNC) }
 
@@ -16,7 +16,7 @@
         }
 
         /// Milliseconds of a clock that never steps and goes on while the machine sleeps.
-        static func monotonicMilliseconds() -> Int64 {
+        package static func monotonicMilliseconds() -> Int64 {
             var time = timespec()
             clock_gettime(CLOCK_MONOTONIC_RAW, &time)
             return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000

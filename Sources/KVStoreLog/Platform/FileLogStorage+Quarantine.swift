@@ -3,15 +3,15 @@ import Foundation
 extension FileLogStorage {
     private static let mark = ".damaged-"
 
-    /// Copies the segment's bytes as they are now: opening may yet cut a torn tail in the same segment, and a process
-    /// that has it open may append to it. Runs under the lock, so a name that is free stays free.
-    package func setAside(segment: UInt64) throws(StorageFailure) -> String {
+    /// Copies the segment's present bytes: opening may still cut a torn tail in it, and other processes may append to
+    /// it. Runs under the lock, so a free name stays free.
+    package func quarantine(segment: UInt64) throws(StorageFailure) -> String {
         let name = Self.name(of: segment)
         let taken = Set(try names())
         guard
             let aside = (1...1_000).lazy.map({ "\(name)\(Self.mark)\($0)" })
                 .first(where: { !taken.contains($0) })
-        else { throw .with(EEXIST, "set aside", path: path(segment: segment)) }
+        else { throw .with(EEXIST, "quarantine", path: path(segment: segment)) }
         let temporary = name + ".damaged.new"
         do throws(StorageFailure) {
             try copy(segment, to: temporary)
@@ -30,7 +30,7 @@ extension FileLogStorage {
         let source = try Descriptor(
             opening: Self.name(of: segment), in: directory, root: root, flags: O_RDONLY)
         let from = try FileLogFile(source)
-        // What a process left here that was killed in copying.
+        // A process may have been killed while copying.
         unlinkat(directory.raw, name, 0)
         let to = try FileLogFile(
             try Descriptor(
@@ -47,9 +47,9 @@ extension FileLogStorage {
         try to.sync()
     }
 
-    /// The paths of all files that were set aside in a folder and are still there; none where there is no such
-    /// folder. It makes nothing and takes no lock.
-    package static func filesSetAside(in directory: String) throws(StorageFailure) -> [String] {
+    /// The paths of all quarantined files in a directory; none if the directory is missing. Creates nothing and takes
+    /// no lock.
+    package static func quarantinedFiles(in directory: String) throws(StorageFailure) -> [String] {
         let names: [String]
         do {
             names = try FileManager.default.contentsOfDirectory(atPath: directory)

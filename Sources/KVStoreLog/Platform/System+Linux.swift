@@ -2,7 +2,7 @@
     import Foundation
 
     /// The calls that differ between systems, as Linux makes them.
-    enum System {
+    package enum System {
         /// Blocks until the file's data, and the size needed to read it, are on disk.
         static func syncData(_ descriptor: Int32) -> Int32 { fdatasync(descriptor) }
 
@@ -15,7 +15,7 @@
         }
 
         /// Milliseconds of a clock that never steps and goes on while the machine sleeps.
-        static func monotonicMilliseconds() -> Int64 {
+        package static func monotonicMilliseconds() -> Int64 {
             var time = timespec()
             clock_gettime(CLOCK_BOOTTIME, &time)
             return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000

@@ -1,14 +1,15 @@
 import Dispatch
 import Foundation
+import KVStoreCore
 import Synchronization
 
-/// Tells changes to the notification centre and to the streams, in order and on a queue of its own.
-final class Announcements: Sendable {
+/// Delivers changes to the notification center and to the change streams, in order, on a queue of its own.
+final class ChangeDelivery: Sendable {
     private struct State {
         weak var source: UbiquitousKeyValueStore?
         var feeds: [WeakFeed] = []
         var connections: [UInt64: AsyncStream<StoreStatus.Connection>.Continuation] = [:]
-        /// The state last told.
+        /// The state delivered last.
         var connection = StoreStatus.Connection.local
         var lastID: UInt64 = 0
         var isFinished = false
@@ -26,7 +27,7 @@ final class Announcements: Sendable {
         state.withLock { $0.source = source }
     }
 
-    /// Feeds that somebody may still read.
+    /// Feeds that may still be read.
     var feedCount: Int { state.withLock { $0.feeds.count { $0.feed != nil } } }
 
     func addFeed() -> ChangeFeed {
@@ -40,8 +41,7 @@ final class Announcements: Sendable {
         return feed
     }
 
-    /// A stream of connection states, the first being the last one announced before the call or a later one; a slow
-    /// reader gets only the newest.
+    /// A stream of connection states, beginning with the present one; a slow reader gets only the newest.
     func connectionStream() -> AsyncStream<StoreStatus.Connection> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: StoreStatus.Connection.self, bufferingPolicy: .bufferingNewest(1))
@@ -53,7 +53,7 @@ final class Announcements: Sendable {
             guard let self else { return }
             queue.async { self.state.withLock { $0.connections[id] = nil } }
         }
-        // Where states are told, so that none is missed between the first and the next.
+        // On the queue that delivers states, so that none is missed between the first and the next.
         queue.async { [self] in
             let (first, isFinished) = state.withLock { state in
                 if !state.isFinished { state.connections[id] = continuation }
@@ -65,8 +65,8 @@ final class Announcements: Sendable {
         return stream
     }
 
-    /// Tells the streams a state that is not the one they have.
-    func announce(_ connection: StoreStatus.Connection) {
+    /// Delivers a state that differs from the last one.
+    func deliver(_ connection: StoreStatus.Connection) {
         queue.async { [self] in
             let streams = state.withLock { state in
                 guard connection != state.connection else {
@@ -79,8 +79,8 @@ final class Announcements: Sendable {
         }
     }
 
-    /// Never blocks and never calls an observer on the caller's thread.
-    func announce(_ change: StoreChange) {
+    /// Never blocks, and never calls an observer on the calling thread.
+    func deliver(_ change: StoreChange) {
         queue.async { [self] in
             let (source, feeds) = state.withLock { ($0.source, $0.feeds.compactMap(\.feed)) }
             for feed in feeds { feed.send(change) }
@@ -94,7 +94,7 @@ final class Announcements: Sendable {
         }
     }
 
-    /// Returns when everything announced so far has been told.
+    /// Returns when everything so far has been delivered.
     func drain() async {
         await withCheckedContinuation { continuation in
             queue.async { continuation.resume() }
