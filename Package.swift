@@ -61,16 +61,21 @@ let package = Package(
             name: "KVStoreLedger", dependencies: ["KVStoreCore", "KVStoreLog"],
             swiftSettings: strict),
         .target(name: "KVStoreWire", dependencies: ["KVStoreCore"], swiftSettings: strict),
+        .target(name: "LocalFiles", swiftSettings: strict),
         .target(name: "SnapshotModels", swiftSettings: strict),
         .target(name: "TerminalText", swiftSettings: strict),
         .target(name: "ProgramSignals", swiftSettings: strict),
         .target(name: "KVStoreTesting", dependencies: ["KVStore"], swiftSettings: strict),
         .target(
             name: "KVStoreHTTP",
-            dependencies: ["KVStore", "KVStoreWire", asyncHTTPClient, nioCore, nioHTTP1, nioPosix],
+            dependencies: [
+                "KVStore", "KVStoreCore", "KVStoreWire", "LocalFiles", asyncHTTPClient, nioCore,
+                nioHTTP1, nioPosix,
+            ],
             swiftSettings: strict),
         .target(
-            name: "UsagePusher", dependencies: ["SnapshotModels"], swiftSettings: strict),
+            name: "UsagePusher", dependencies: ["SnapshotModels", "LocalFiles"],
+            swiftSettings: strict),
         .executableTarget(
             name: "usage-push",
             dependencies: [
@@ -100,6 +105,8 @@ let package = Package(
         .executableTarget(
             name: "simulate", dependencies: ["KVStoreTesting", "ProgramSignals", argumentParser],
             swiftSettings: strict),
+        .testTarget(
+            name: "LocalFilesTests", dependencies: ["LocalFiles"], swiftSettings: strict),
         .testTarget(
             name: "SnapshotModelsTests", dependencies: ["SnapshotModels"], swiftSettings: strict),
         .testTarget(
