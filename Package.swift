@@ -65,7 +65,10 @@ let package = Package(
         .target(name: "SnapshotModels", swiftSettings: strict),
         .target(name: "TerminalText", swiftSettings: strict),
         .target(name: "ProgramSignals", swiftSettings: strict),
-        .target(name: "KVStoreTesting", dependencies: ["KVStore"], swiftSettings: strict),
+        .target(
+            name: "KVStoreTesting",
+            dependencies: ["KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog"],
+            swiftSettings: strict),
         .target(
             name: "KVStoreHTTP",
             dependencies: [

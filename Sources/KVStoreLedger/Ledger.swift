@@ -84,7 +84,7 @@ package final class Ledger {
         // What was cut was most likely never acknowledged. But if a byte of the disk changed instead, a replica holds
         // what is missing here, and must not accept new numbers for those it knows.
         if !recovery.cutWrites.isEmpty {
-            try? renewEpochs()
+            try renewEpochs()
             try log.sync()
         }
     }
@@ -133,6 +133,11 @@ package final class Ledger {
             try? collectTombstones(of: id, now: now)
         }
         return answer
+    }
+
+    /// The stores of an account that have ever been used, sorted by name.
+    package func stores(ofAccount account: String) -> [StoreID] {
+        stores.keys.filter { $0.account == account }.sorted()
     }
 
     /// All stores, sorted by account and name.

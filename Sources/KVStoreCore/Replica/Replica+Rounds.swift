@@ -29,6 +29,16 @@ extension Replica {
         return takeReady()
     }
 
+    /// Whether the event concerns something that is under way; `handle` ignores others.
+    package func awaits(_ event: Event) -> Bool {
+        switch event {
+        case .attached: true
+        case .answered(let id, _): session.exchange?.id == id
+        case .stream(let id, _), .streamEnded(let id, _): session.stream.isCurrent(id)
+        case .woke: session.backOffTime != nil
+        }
+    }
+
     /// Requests a round trip that begins after this call. Its outcome is in the `completions` of a later `Ready`, or
     /// of this one when there is no transport.
     package mutating func synchronize(at now: Instant) -> (ready: Ready, waiter: UInt64) {

@@ -1,5 +1,6 @@
 public import Foundation
 public import KVStore
+import KVStoreCore
 import Synchronization
 
 /// A cloud and its devices inside one process, for tests of code that syncs through a key-value store.

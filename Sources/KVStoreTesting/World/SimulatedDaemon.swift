@@ -1,6 +1,7 @@
-import KVStore
+import KVStoreCore
+import KVStoreLedger
 
-/// The daemon: the product's ledger on a simulated disk, with answers that wait for a sync.
+/// The daemon: the production ledger on a simulated disk, with answers that wait for a sync.
 struct SimulatedDaemon {
     struct Waiting {
         var address: World.ProcessAddress
@@ -11,24 +12,23 @@ struct SimulatedDaemon {
     struct Stream {
         var address: World.ProcessAddress
         var streamID: UInt64
-        var epoch: String
-        var cursor: UInt64
+        var cursor: Cursor
         /// Events of one stream arrive in order.
         var lastDelivery: Int64
-        /// A slow reader is looked after once in a while only.
+        /// A slow reader is fed only once in a while.
         var isSlow: Bool
-        var isLookDue = false
+        var isFeedScheduled = false
         var isBroken = false
     }
 
     let disk: SimulatedDisk
-    var ledger: HubLedger?
+    var ledger: Ledger?
     var waiting: [Waiting] = []
     var streams: [Stream] = []
     var isSyncDue = false
     var clockError: Int64 = 0
     var backup: [UInt64: [UInt8]]?
-    /// Whether bytes of its disk were changed from outside since it was last whole.
+    /// Whether bytes of its disk were damaged since it was last intact.
     var wasDamaged = false
 
     func hub(_ store: StoreID) -> Hub? { ledger?.hub(store) }

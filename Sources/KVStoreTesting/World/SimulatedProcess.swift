@@ -1,24 +1,22 @@
 import KVStore
+import KVStoreCore
 
 /// One program on one device that has the device's replica open.
 struct SimulatedProcess {
     let durable: DurableReplica
-    /// Tells this run of the program from an earlier one: messages for that one are dropped.
+    /// Distinguishes this run of the program from earlier ones, whose messages are dropped.
     let incarnation: UInt64
     /// What its app believes is stored, from its own writes and from notifications.
-    var believed: [String: Record.Content]
-    var requestID: UInt64?
-    var streamID: UInt64?
-    var wakeID: UInt64 = 0
-    var isLookDue = false
-    var isFlushDue = false
+    var believed: [StoreKey: Record.Content]
+    var isCatchUpScheduled = false
+    var isFlushScheduled = false
 }
 
 /// A machine's folder for the store of one account, with up to two programs that have it open.
 struct SimulatedDevice {
     let disk: SimulatedDisk
     let store: StoreID
-    /// What its clock is wrong by, in milliseconds.
+    /// Its clock minus the true time, in milliseconds.
     var clockError: Int64 = 0
     /// Nothing gets through in either direction.
     var isPartitioned = false
@@ -27,18 +25,18 @@ struct SimulatedDevice {
     var isSignedIn = true
     var processes: [SimulatedProcess?]
     var backup: [UInt64: [UInt8]]?
-    /// Ids that its replica has had.
+    /// The ids that its replica has had.
     var replicaIDs: Set<ReplicaID> = []
-    /// Records that the next program to open the replica must find, or newer ones of their keys.
+    /// Records that the next program to open the replica must find, or newer ones of the same keys.
     var mustHave: [Record] = []
     /// What the last successful sync covered, by key.
-    var flushed: [String: Record] = [:]
-    /// Whether bytes of its disk have been changed from outside.
+    var flushed: [StoreKey: Record] = [:]
+    /// Whether bytes of its disk were damaged.
     var wasDamaged = false
-    /// How often its folder was replaced by another.
+    /// How often its directory was replaced.
     var replacementCount = 0
 
-    /// A program has ended, and the next one must find what it knew. Memory that is ahead of the log does not count.
+    /// A program has ended, and the next one must find what it knew. Memory ahead of the log does not count.
     mutating func programEnds(_ durable: DurableReplica) {
         programEnds(durable.replica, isStale: durable.isStale)
     }
@@ -47,7 +45,7 @@ struct SimulatedDevice {
         mustHave = isStale ? Array(flushed.values) : replica.firmRecords
     }
 
-    /// Its folder now holds other files.
+    /// Its directory holds other files now.
     mutating func wasReplaced() {
         mustHave = []
         flushed = [:]

@@ -1,15 +1,15 @@
-import KVStore
+import KVStoreCore
 
-/// What a world knows of one store beside what the store says of itself.
+/// What a simulation run knows of one store, apart from what the store reports.
 struct StoreFacts {
     /// The greatest record of each key that the daemon has acknowledged and must not lose.
-    var acknowledged: [String: Record] = [:]
+    var acknowledged: [StoreKey: Record] = [:]
     /// Removals that the daemon was allowed to forget, with their stamps.
-    var forgotten: [String: Stamp] = [:]
+    var forgotten: [StoreKey: Stamp] = [:]
     /// The greatest sequence number of a removal that is forgotten: readers below it have to start over.
     var forgottenSequence: UInt64 = 0
-    /// Removals that may be forgotten: writing so down failed, and only the next start shows what is on disk.
-    var doubtful: [Hub.Entry] = []
+    /// Tombstones that may be forgotten: writing that failed, and only the next start shows what is on disk.
+    var uncertain: [SequencedRecord] = []
     /// Records that a device still had to send when the daemon forgot a removal: they may come back.
     var resendable: Set<Record> = []
     /// Records that were gone when the daemon forgot a removal, and must not come back.
@@ -17,25 +17,25 @@ struct StoreFacts {
     /// Everything the daemon has ever held.
     var everHeld: Set<Record> = []
     /// The first value that was sent under each key and stamp.
-    var firstOfStamp: [Place: Record] = [:]
+    var firstOfStamp: [Version: Record] = [:]
     /// What devices had on disk when the daemon lost a part of its history, by device.
     var mustReturn: [(device: Int, record: Record)] = []
     /// The history of the present run of the daemon: which key a number belongs to, and the last one of each key.
-    var keyOfSequence: [UInt64: String] = [:]
-    var lastSequence: [String: UInt64] = [:]
+    var keyOfSequence: [UInt64: StoreKey] = [:]
+    var lastSequence: [StoreKey: UInt64] = [:]
     /// Up to where a sync has covered the daemon's history.
     var durableSequence: UInt64 = 0
 
     /// The greatest stamp of each key that the daemon has refused.
-    var refused: [String: Stamp] = [:]
+    var refused: [StoreKey: Stamp] = [:]
 
-    /// Whether the record, or what replaced it, was refused, and then stamped anew: with a lower stamp.
+    /// Whether the record, or what replaced it, was rejected and then reissued with a lower stamp.
     func mayHaveGoneBack(_ record: Record) -> Bool {
         refused[record.key].map { record.stamp <= $0 } == true
     }
 
-    struct Place: Hashable {
-        var key: String
+    struct Version: Hashable {
+        var key: StoreKey
         var stamp: Stamp
     }
 
@@ -44,18 +44,18 @@ struct StoreFacts {
         keyOfSequence = [:]
         lastSequence = [:]
         durableSequence = hub?.sequence ?? 0
-        for entry in (hub?.entries ?? [:]).values { take(entry) }
-        for entry in doubtful where lastSequence[entry.record.key] != entry.sequence {
+        for entry in (hub?.entries ?? [:]).values { note(entry) }
+        for entry in uncertain where lastSequence[entry.record.key] != entry.sequence {
             forget(through: entry.sequence)
         }
-        doubtful = []
+        uncertain = []
     }
 
     mutating func forget(through sequence: UInt64) {
         forgottenSequence = max(forgottenSequence, sequence)
     }
 
-    mutating func take(_ entry: Hub.Entry) {
+    mutating func note(_ entry: SequencedRecord) {
         keyOfSequence[entry.sequence] = entry.record.key
         lastSequence[entry.record.key] = entry.sequence
     }

@@ -1,4 +1,5 @@
 import KVStore
+import KVStoreCore
 
 extension World {
     /// What an app believes from its writes and notifications is what it reads, and nothing else.
@@ -13,8 +14,8 @@ extension World {
                 "\(name(address)) was not told of \(keys.sorted())")
         }
         let byteCount = visible.values.reduce(0) { $0 + $1.byteCount }
-        if process.durable.replica.usedByteCount != byteCount
-            || process.durable.replica.usedKeyCount != visible.count
+        if process.durable.replica.table.byteCount != byteCount
+            || process.durable.replica.table.keyCount != visible.count
         {
             throw violation("the quota's counters equal a recount", name(address))
         }
@@ -25,8 +26,7 @@ extension World {
         defer { devices[device].mustHave = [] }
         let facts = facts[devices[device].store] ?? StoreFacts()
         guard !devices[device].wasDamaged else { return }
-        var found: [String: Record] = [:]
-        for record in durable.replica.records { found[record.key] = record }
+        let found = durable.replica.table.entries.mapValues(\.record)
         for record in devices[device].mustHave {
             // A removal that the daemon has forgotten gives way to a key that begins anew.
             if let removal = facts.forgotten[record.key], removal >= record.stamp { continue }
@@ -43,10 +43,9 @@ extension World {
 
     /// A write wins over what its author saw, whatever the clocks say.
     func checkWins(
-        _ key: String, over former: Stamp?, at address: ProcessAddress
+        _ key: StoreKey, over former: Stamp?, at address: ProcessAddress
     ) throws(Violation) {
-        guard let former,
-            let record = self[address]?.durable.replica.records.first(where: { $0.key == key }),
+        guard let former, let record = self[address]?.durable.replica.table[key]?.record,
             record.stamp <= former
         else { return }
         throw violation(
@@ -57,29 +56,29 @@ extension World {
     /// A value of the daemon takes the place of what was written before the first download; `early` is
     /// what stood there when the answer came.
     func checkDefaults(
-        _ early: [String: Record.Content], against response: SyncResponse,
+        _ early: [StoreKey: Record.Content], against response: SyncResponse,
         at address: ProcessAddress
     ) throws(Violation) {
         guard !early.isEmpty, let replica = self[address]?.durable.replica,
-            replica.initialSyncCompleted
+            replica.state.initialSyncCompleted
         else { return }
-        for change in response.changes where change.value != nil {
-            guard let content = early[change.key], change.record?.content != content,
-                replica.visibleContents[change.key] == content
+        for record in response.changes.map(\.record) where record.content != .tombstone {
+            guard let content = early[record.key], record.content != content,
+                replica.table.content(forKey: record.key) == content
             else { continue }
             throw violation(
                 "a fresh install never overwrites",
-                "\(name(address)) keeps its own \(change.key)")
+                "\(name(address)) keeps its own \(record.key)")
         }
     }
 
     /// A new stamp of a replica is greater than those before.
     func checkStamp(
-        ofKey key: String, at address: ProcessAddress, unless before: Stamp?
+        ofKey key: StoreKey, at address: ProcessAddress, unless before: Stamp?
     ) throws(Violation) {
         let device = devices[address.device]
         guard !device.wasDamaged, let replica = self[address]?.durable.replica,
-            let record = replica.records.first(where: { $0.key == key }),
+            let record = replica.table[key]?.record,
             record.stamp.replica == replica.id, record.stamp != before
         else { return }
         if let last = lastStamps[replica.id], record.stamp <= last {
@@ -94,11 +93,10 @@ extension World {
     /// removed.
     func checkSent(_ request: SyncRequest, from address: ProcessAddress) throws(Violation) {
         let store = devices[address.device].store
-        for change in request.changes {
-            guard let record = change.record, record.content != .tombstone else { continue }
-            let place = StoreFacts.Place(key: record.key, stamp: record.stamp)
-            let first = facts[store, default: StoreFacts()].firstOfStamp[place] ?? record
-            facts[store, default: StoreFacts()].firstOfStamp[place] = first
+        for record in request.changes where record.content != .tombstone {
+            let version = StoreFacts.Version(key: record.key, stamp: record.stamp)
+            let first = facts[store, default: StoreFacts()].firstOfStamp[version] ?? record
+            facts[store, default: StoreFacts()].firstOfStamp[version] = first
             if first != record {
                 throw violation("a stamp means one write", "\(record.key) \(record.stamp)")
             }
@@ -121,7 +119,7 @@ extension World {
         var facts = facts[store] ?? StoreFacts()
         for change in request.changes {
             guard let entry = hub.entries[change.key] else { continue }
-            facts.take(entry)
+            facts.note(entry)
         }
         self.facts[store] = facts
     }

@@ -1,14 +1,16 @@
-import KVStore
+import KVStoreCore
+import KVStoreLedger
+import KVStoreLog
 
 extension World {
     func startDaemon() throws(Violation) {
         guard daemon.ledger == nil else { return }
-        var ledgerOptions = HubLedger.Options()
+        var ledgerOptions = Ledger.Options()
         ledgerOptions.segmentByteCount = options.segmentByteCount
         ledgerOptions.page = options.page
         ledgerOptions.compactionByteCount = 1_024
         do throws(LogError) {
-            daemon.ledger = try HubLedger(
+            daemon.ledger = try Ledger(
                 storage: daemon.disk.storage(), options: ledgerOptions, seed: random.next())
         } catch {
             note("daemon failed to start", "\(error)")
@@ -39,7 +41,7 @@ extension World {
         if isLate { count("end of a stream noticed late") }
         let notice = isLate ? delay(5_000...40_000) : 5
         queue.add(
-            .streamEnded(stream.address, id: stream.streamID),
+            .deliver(.streamEnded(id: stream.streamID, nil), stream.address),
             at: max(stream.lastDelivery, time + notice))
     }
 
@@ -51,11 +53,10 @@ extension World {
         }
         let store = devices[address.device].store
         let response: SyncResponse
-        do throws(HubLedger.Fault) {
+        do throws(LogError) {
             response = try ledger.apply(request, to: store, now: daemonTime)
         } catch {
             note("request failed", "\(error)")
-            guard case .log(let error) = error else { return daemonEnds() }
             let isFull =
                 if case .storage(let failure) = error { failure.isOutOfSpace } else { false }
             if isFull && !daemon.disk.wasKilled || livesThrough(error, of: daemon.disk) {
@@ -67,14 +68,15 @@ extension World {
         }
         note(
             "request",
-            "\(name(address)) up \(request.changes.map(\.key)) down \(response.changes.map(\.key)) "
-                + "cursor \(response.cursor) of \(response.epoch) horizon \(response.horizon ?? 0)"
-                + (response.initial ? " initial" : "")
-                + (response.rejected.isEmpty ? "" : " \(response.rejected.map(\.reason))"))
-        for rejection in response.rejected where rejection.reason == SyncRejection.clock {
-            guard let stamp = rejection.stamp.flatMap({ Stamp($0) }) else { continue }
+            "\(name(address)) up \(request.changes.map(\.key)) "
+                + "down \(response.changes.map(\.record.key)) "
+                + "cursor \(response.cursor) horizon \(response.horizon)"
+                + (response.isInitial ? " initial" : "")
+                + (response.rejections.isEmpty ? "" : " \(response.rejections.map(\.reason))"))
+        for rejection in response.rejections {
+            guard case .clock = rejection.reason else { continue }
             facts[store, default: StoreFacts()].refused.merge(
-                [rejection.key: stamp], uniquingKeysWith: max)
+                [rejection.key: rejection.stamp], uniquingKeysWith: max)
         }
         try checkTaken(request, into: store)
         daemon.waiting.append(
@@ -116,7 +118,7 @@ extension World {
     }
 
     /// Two steps, so that anything may happen between those of one segment.
-    private func compact(_ ledger: HubLedger) {
+    private func compact(_ ledger: Ledger) {
         do throws(LogError) {
             for _ in 0..<2 where ledger.isCompactionDue {
                 try ledger.compactStep()
@@ -133,6 +135,6 @@ extension World {
         _ result: Result<SyncResponse, SyncTransportError>, id: UInt64, to address: ProcessAddress
     ) {
         guard let arrival = arrival(for: address.device, isUp: false) else { return }
-        queue.add(.answer(address, id: id, result, sent: time), at: arrival)
+        queue.add(.message(.answered(id: id, result), address, sent: time), at: arrival)
     }
 }

@@ -1,4 +1,7 @@
 import KVStore
+import KVStoreCore
+import KVStoreLedger
+import KVStoreLog
 
 extension World {
     func daemonFails(losesPower: Bool) {
@@ -30,14 +33,14 @@ extension World {
         guard let ledger = daemon.ledger, let before = daemon.hub(store),
             devices.allSatisfy({ $0.store != store || $0.processes.allSatisfy { $0 != nil } })
         else { return }
-        do throws(HubLedger.Fault) {
+        do throws(LogError) {
             try ledger.collectTombstones(
                 of: store, now: daemonTime + WireLimits.tombstoneMilliseconds + 60_000)
         } catch {
             note("collect failed", "\(error)")
-            let doubtful = before.entries.values.filter { $0.record.content == .tombstone }
-            noteForgotten(doubtful, store)
-            facts[store]?.doubtful = doubtful
+            let uncertain = before.entries.values.filter { $0.record.content == .tombstone }
+            noteForgotten(uncertain, store)
+            facts[store]?.uncertain = uncertain
             return daemonEnds()
         }
         let gone = before.entries.values.filter {
@@ -48,15 +51,15 @@ extension World {
         scheduleSync()
     }
 
-    private func noteForgotten(_ entries: [Hub.Entry], _ store: StoreID) {
+    private func noteForgotten(_ entries: [SequencedRecord], _ store: StoreID) {
         oldestMessageTime = time
         var facts = facts[store] ?? StoreFacts()
         let keys = Set(entries.map(\.record.key))
         facts.buried.formUnion(facts.everHeld.filter { keys.contains($0.key) })
         for process in devices.filter({ $0.store == store }).flatMap(\.processes) {
             guard let replica = process?.durable.replica else { continue }
-            let pending = replica.pendingKeys
-            facts.resendable.formUnion(replica.records.filter { pending.contains($0.key) })
+            facts.resendable.formUnion(
+                replica.table.entries.values.filter { $0.status != .acknowledged }.map(\.record))
         }
         for entry in entries.sorted(by: { $0.record.key < $1.record.key }) {
             let record = entry.record
@@ -86,7 +89,7 @@ extension World {
         loseHistory()
         try startDaemon()
         guard isDeclared else { return }
-        do throws(HubLedger.Fault) {
+        do throws(LogError) {
             try daemon.ledger?.renewEpochs()
         } catch {
             throw violation("restore", "\(error)")
@@ -113,7 +116,7 @@ extension World {
             var facts = facts[store] ?? StoreFacts()
             facts.acknowledged = [:]
             facts.forgottenSequence = 0
-            facts.doubtful = []
+            facts.uncertain = []
             facts.mustReturn = []
             for (index, device) in devices.enumerated()
             where device.store == store && !device.wasDamaged {

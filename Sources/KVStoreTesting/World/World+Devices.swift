@@ -1,4 +1,6 @@
 import KVStore
+import KVStoreCore
+import KVStoreLog
 
 extension World {
     // MARK: - Life of a program
@@ -26,7 +28,7 @@ extension World {
             durable: durable, incarnation: lastID,
             believed: durable.replica.visibleContents)
         note("start", "\(name(address)) \(durable.replica.id)")
-        try tell(address, .attached(isLive: true))
+        try deliver(.attached(isLive: true), to: address)
     }
 
     /// The program is gone; it comes back after a while.
@@ -59,30 +61,30 @@ extension World {
 
     // MARK: - Events
 
-    func tell(_ address: ProcessAddress, _ event: Event) throws(Violation) {
-        var early: [String: Record.Content] = [:]
+    func deliver(_ event: Event, to address: ProcessAddress) throws(Violation) {
+        guard self[address]?.durable.replica.awaits(event) == true else { return }
+        var early: [StoreKey: Record.Content] = [:]
         let isWritten = try transact(address) { replica, now in
-            if !replica.initialSyncCompleted {
-                early = replica.visibleContents.filter { replica.pendingKeys.contains($0.key) }
+            if !replica.state.initialSyncCompleted {
+                let pending = replica.table.pendingKeys
+                early = replica.visibleContents.filter { pending.contains($0.key) }
             }
             return replica.handle(event, at: now)
         } wrote: { _ in
         }
-        guard isWritten else { return try retell(event, to: address) }
-        if case .answered(let response) = event {
+        guard isWritten else { return try recover(from: event, at: address) }
+        if case .answered(_, .success(let response)) = event {
             try checkDefaults(early, against: response, at: address)
         }
     }
 
-    /// As the product's driver does it after a failure that the program lives through.
-    private func retell(_ event: Event, to address: ProcessAddress) throws(Violation) {
+    /// As `LocalReplica` does after a failure that the program survives.
+    private func recover(from event: Event, at address: ProcessAddress) throws(Violation) {
         guard self[address] != nil else { return }
-        switch event.unwritten(.unreachable("the disk failed")) {
-        case .tell(let other):
-            if case .streamEnded = other { self[address]?.streamID = nil }
-            try tell(address, other)
-        case .again:
-            queue.add(.retell(address, event), at: time + Backoff.greatestMilliseconds)
+        switch event.recovery(from: .unreachable("the disk failed")) {
+        case .handle(let failure): try deliver(failure, to: address)
+        case .redeliver:
+            queue.add(.deliver(event, address), at: time + Backoff.greatestMilliseconds)
         case .drop:
             // A store that cannot be connected does not open.
             if case .attached = event { ended(address.device, address.process) }
@@ -92,19 +94,19 @@ extension World {
     /// Whether it was written down.
     @discardableResult
     func transact(
-        _ address: ProcessAddress, _ body: (inout Replica, Moment) -> [Effect],
+        _ address: ProcessAddress, _ body: (inout Replica, Instant) -> Ready,
         wrote: (inout SimulatedProcess) -> Void
     ) throws(Violation) -> Bool {
         guard let process = self[address] else { return false }
         let wasStale = process.durable.isStale
         let before = process.durable.replica
-        let effects: [Effect]
+        let ready: Ready
         do throws(LogError) {
-            effects = try process.durable.transact(at: moment(of: address.device), body)
+            ready = try process.durable.transact(at: instant(of: address.device), body)
         } catch {
             note("append failed", "\(name(address)) \(error)")
             if livesThrough(error, of: devices[address.device].disk) {
-                lookLater(address)
+                catchUpLater(address)
                 return false
             }
             devices[address.device].programEnds(before, isStale: wasStale)
@@ -112,10 +114,10 @@ extension World {
             return false
         }
         wrote(&devices[address.device].processes[address.process]!)
-        try carryOut(effects, at: address)
+        try execute(ready, at: address)
         try checkBeliefs(address)
-        if self[address] != nil, self[address]?.isFlushDue == false {
-            self[address]?.isFlushDue = true
+        if self[address]?.isFlushScheduled == false {
+            self[address]?.isFlushScheduled = true
             queue.add(.flush(address), at: time + 100)
         }
         try othersCatchUp(beside: address)
@@ -136,12 +138,12 @@ extension World {
     func catchUp(_ address: ProcessAddress) throws(Violation) {
         guard let process = self[address] else { return }
         do throws(LogError) {
-            let effects = try process.durable.catchUp(at: moment(of: address.device))
-            try carryOutChecked(effects, at: address)
+            let ready = try process.durable.catchUp(at: instant(of: address.device))
+            try executeChecked(ready, at: address)
         } catch {
             note("catch up failed", "\(name(address)) \(error)")
             if livesThrough(error, of: devices[address.device].disk) {
-                lookLater(address)
+                catchUpLater(address)
             } else {
                 ended(address.device, address.process)
             }
@@ -149,17 +151,15 @@ extension World {
     }
 
     /// As the product does it where what stands in the log may be more than what was read.
-    private func lookLater(_ address: ProcessAddress) {
-        guard self[address]?.isLookDue == false else { return }
-        self[address]?.isLookDue = true
+    private func catchUpLater(_ address: ProcessAddress) {
+        guard self[address]?.isCatchUpScheduled == false else { return }
+        self[address]?.isCatchUpScheduled = true
         queue.add(.catchUp(address), at: time + Backoff.greatestMilliseconds)
     }
 
-    private func carryOutChecked(
-        _ effects: [Effect], at address: ProcessAddress
-    ) throws(LogError) {
+    private func executeChecked(_ ready: Ready, at address: ProcessAddress) throws(LogError) {
         do throws(Violation) {
-            try carryOut(effects, at: address)
+            try execute(ready, at: address)
             try checkBeliefs(address)
         } catch {
             pendingViolation = pendingViolation ?? error
@@ -168,7 +168,7 @@ extension World {
 
     func flush(_ address: ProcessAddress) throws(Violation) {
         guard self[address] != nil else { return }
-        self[address]?.isFlushDue = false
+        self[address]?.isFlushScheduled = false
         _ = makeDurable(address)
     }
 
@@ -184,11 +184,9 @@ extension World {
             return false
         }
         guard !process.durable.isStale else { return true }
-        for key in process.durable.replica.provisionalKeys {
-            devices[address.device].flushed[key] = nil
-        }
-        for record in process.durable.replica.firmRecords {
-            devices[address.device].flushed[record.key] = record
+        for (key, entry) in process.durable.replica.table.entries {
+            devices[address.device].flushed[key] =
+                entry.status == .provisional ? nil : entry.record
         }
         return true
     }
@@ -197,7 +195,6 @@ extension World {
 extension Replica {
     /// Records that only a greater stamp may replace; those written before the first download give way.
     var firmRecords: [Record] {
-        let provisional = provisionalKeys
-        return records.filter { !provisional.contains($0.key) }
+        table.entries.values.filter { $0.status != .provisional }.map(\.record)
     }
 }

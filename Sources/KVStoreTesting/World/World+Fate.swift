@@ -1,4 +1,5 @@
-import KVStore
+import KVStoreCore
+import KVStoreLog
 
 extension World {
     /// Something goes wrong, or a person does something with a machine; `chance` is in 0..<44.

@@ -1,5 +1,6 @@
 import Foundation
 import KVStore
+import KVStoreCore
 
 extension World {
     /// In a healed world everybody has the same, and it is what had to win.
@@ -22,40 +23,40 @@ extension World {
     }
 
     private func checkAtRest(
-        _ device: Int, _ index: Int, visible: [String: Record.Content]
+        _ device: Int, _ index: Int, visible: [StoreKey: Record.Content]
     ) throws(Violation) {
         let name = "d\(device)p\(index)"
         guard let replica = devices[device].processes[index]?.durable.replica else {
             throw violation("programs come back", name)
         }
-        if !replica.initialSyncCompleted {
+        if !replica.state.initialSyncCompleted {
             throw violation("the first download completes", name)
         }
-        if !replica.pendingKeys.isEmpty {
+        if !replica.table.pendingKeys.isEmpty {
             throw violation(
-                "pending keys are sent", "\(name) keeps \(replica.pendingKeys.sorted())")
+                "pending keys are sent", "\(name) keeps \(replica.table.pendingKeys.sorted())")
         }
         let mine = replica.visibleContents
         if mine != visible {
             let keys = Set(mine.keys).union(visible.keys).filter { mine[$0] != visible[$0] }
             let hub = daemon.hub(devices[device].store)
             let pairs = keys.sorted().map { key in
-                let record = replica.records.first { $0.key == key }
+                let record = replica.table[key]?.record
                 return
-                    "\(key) \(Self.words(record)), daemon \(Self.words(hub?.entries[key]?.record))"
+                    "\(key) \(Self.describe(record)), daemon \(Self.describe(hub?.entries[key]?.record))"
             }
             throw violation("all converge", "\(name) has \(pairs.joined(separator: ", "))")
         }
     }
 
-    static func words(_ record: Record?) -> String {
+    static func describe(_ record: Record?) -> String {
         guard let record else { return "nothing" }
         return "\(record.stamp)" + (record.content == .tombstone ? " removed" : "")
     }
 
     /// Values of one account never reach another.
     private func checkOwner(
-        of visible: [String: Record.Content], _ store: StoreID
+        of visible: [StoreKey: Record.Content], _ store: StoreID
     ) throws(Violation) {
         for (key, content) in visible {
             guard case .value(let data) = content else { continue }
@@ -99,12 +100,14 @@ extension World {
     /// Live readers have been told everything.
     private func checkStreams() throws(Violation) {
         for stream in daemon.streams
-        where !stream.isBroken && self[stream.address]?.streamID == stream.streamID {
+        where !stream.isBroken
+            && isAwaited(.stream(id: stream.streamID, .heartbeat), at: stream.address)
+        {
             let hub = daemon.hub(devices[stream.address.device].store)
-            if let hub, stream.cursor < hub.sequence {
+            if let hub, stream.cursor.sequence < hub.sequence {
                 throw violation(
-                    "a live reader is told everything",
-                    "\(name(stream.address)) is at \(stream.cursor) of \(hub.sequence)")
+                    "a live reader receives everything",
+                    "\(name(stream.address)) is at \(stream.cursor.sequence) of \(hub.sequence)")
             }
         }
     }

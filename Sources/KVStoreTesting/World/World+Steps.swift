@@ -1,5 +1,6 @@
 import Foundation
 import KVStore
+import KVStoreCore
 
 extension World {
     /// Somebody does something, or something goes wrong.
@@ -11,8 +12,10 @@ extension World {
         case 0..<56: try writeSomething()
         case 56..<61:
             if let address = anyProcess() {
-                lastID += 1
-                try tell(address, .synchronize(waiter: lastID))
+                try transact(address) { replica, now in
+                    replica.synchronize(at: now).ready
+                } wrote: { _ in
+                }
             }
         default: try fate(Int.random(in: 0..<44, using: &random))
         }
@@ -20,7 +23,7 @@ extension World {
 
     private func writeSomething() throws(Violation) {
         guard let address = anyProcess() else { return }
-        let key = "k\(Int.random(in: 0..<options.keyCount, using: &random))"
+        let key = StoreKey("k\(Int.random(in: 0..<options.keyCount, using: &random))")
         let content = isLikely(25) ? Record.Content.tombstone : newValue(at: address.device)
         note("write", "\(name(address)) \(key) \(content.byteCount)")
         try write(content, forKey: key, at: address)
@@ -48,23 +51,22 @@ extension World {
     }
 
     func write(
-        _ content: Record.Content, forKey key: String, at address: ProcessAddress
+        _ content: Record.Content, forKey key: StoreKey, at address: ProcessAddress
     ) throws(Violation) {
-        let replica = self[address]?.durable.replica
-        let before = replica?.records.first { $0.key == key }
+        let before = self[address]?.durable.replica.table[key]?.record
         var refusal: StoreError?
         var isOver = false
         var former: Stamp?
         let limits = options.limits
         let isWritten = try transact(address) { replica, now in
-            former = replica.records.first { $0.key == key }?.stamp
-            let before = (replica.usedByteCount, replica.usedKeyCount)
+            former = replica.table[key]?.record.stamp
+            let before = (replica.table.byteCount, replica.table.keyCount)
             let outcome = replica.write(content, forKey: key, at: now)
             refusal = outcome.violation
             isOver =
-                replica.usedByteCount > max(before.0, limits.totalByteCount)
-                || replica.usedKeyCount > max(before.1, limits.keyCount)
-            return outcome.effects
+                replica.table.byteCount > max(before.0, limits.totalByteCount)
+                || replica.table.keyCount > max(before.1, limits.keyCount)
+            return outcome.ready
         } wrote: { process in
             guard refusal == nil else { return }
             process.believed[key] = content == .tombstone ? nil : content

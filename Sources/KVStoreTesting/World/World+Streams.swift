@@ -1,111 +1,120 @@
 import KVStore
+import KVStoreCore
+import KVStoreLedger
 
-/// Live readers, and a model of what each of them must be told.
+/// Live readers, and a model of what each of them must receive.
 extension World {
     func openStream(
-        _ address: ProcessAddress, id: UInt64, since: UInt64, epoch: String
+        _ address: ProcessAddress, id: UInt64, since: Cursor
     ) throws(Violation) {
-        guard self[address]?.streamID == id else { return }
+        guard isAwaited(.stream(id: id, .opened), at: address) else { return }
         let store = devices[address.device].store
         guard let hub = daemon.hub(store),
             let arrival = arrival(for: address.device, isUp: false)
         else {
-            queue.add(.streamEnded(address, id: id), at: time + delay(5...40_000))
+            queue.add(
+                .deliver(.streamEnded(id: id, nil), address), at: time + delay(5...40_000))
             return
         }
-        if hub.endsStream(epoch: epoch, since: since) {
-            queue.add(.stream(address, id: id, .reset, sent: time), at: arrival)
+        if hub.endsStream(at: since) {
+            queue.add(.message(.stream(id: id, .reset), address, sent: time), at: arrival)
             return
         }
-        if since < facts[store]?.forgottenSequence ?? 0 {
+        if since.sequence < facts[store]?.forgottenSequence ?? 0 {
             throw violation(
-                "a reader below the horizon is told so", "\(name(address)) since \(since)")
+                "a reader below the horizon is reset", "\(name(address)) since \(since)")
         }
-        queue.add(.stream(address, id: id, .opened, sent: time), at: arrival)
+        queue.add(.message(.stream(id: id, .opened), address, sent: time), at: arrival)
         let isSlow = options.hasNetworkFaults && isLikely(25)
         if isSlow { count("slow reader") }
         daemon.streams.append(
             SimulatedDaemon.Stream(
-                address: address, streamID: id, epoch: epoch, cursor: since,
-                lastDelivery: arrival, isSlow: isSlow))
+                address: address, streamID: id, cursor: since, lastDelivery: arrival,
+                isSlow: isSlow))
         try feedOrWait(daemon.streams.count - 1)
     }
 
-    /// A slow reader takes what there is once in a while.
-    func look(after streamID: UInt64) throws(Violation) {
-        guard let index = daemon.streams.firstIndex(where: { $0.streamID == streamID }) else {
-            return
-        }
-        daemon.streams[index].isLookDue = false
+    /// A slow reader reads once in a while.
+    func feed(_ address: ProcessAddress, id: UInt64) throws(Violation) {
+        guard
+            let index = daemon.streams.firstIndex(where: {
+                $0.address == address && $0.streamID == id
+            })
+        else { return }
+        daemon.streams[index].isFeedScheduled = false
         try feed(index)
     }
 
     func feedOrWait(_ index: Int) throws(Violation) {
         guard daemon.streams[index].isSlow, !isHealing else { return try feed(index) }
-        guard !daemon.streams[index].isLookDue else { return }
-        daemon.streams[index].isLookDue = true
+        guard !daemon.streams[index].isFeedScheduled else { return }
+        daemon.streams[index].isFeedScheduled = true
+        let stream = daemon.streams[index]
         queue.add(
-            .look(streamID: daemon.streams[index].streamID), at: time + delay(1_000...30_000))
+            .feed(stream.address, id: stream.streamID), at: time + delay(1_000...30_000))
     }
 
-    /// Sends a stream what is durable and new to it, in order, until the network breaks it.
+    /// Sends a stream its durable unread changes, in order, until the network breaks it.
     private func feed(_ index: Int) throws(Violation) {
         var stream = daemon.streams[index]
         let store = devices[stream.address.device].store
         guard let ledger = daemon.ledger, let hub = daemon.hub(store), !stream.isBroken,
-            self[stream.address]?.streamID == stream.streamID
+            isAwaited(.stream(id: stream.streamID, .heartbeat), at: stream.address)
         else { return }
         defer { daemon.streams[index] = stream }
-        if hub.endsStream(epoch: stream.epoch, since: stream.cursor) {
+        if hub.endsStream(at: stream.cursor) {
             queue.add(
-                .stream(stream.address, id: stream.streamID, .reset, sent: time),
+                .message(.stream(id: stream.streamID, .reset), stream.address, sent: time),
                 at: max(stream.lastDelivery, time))
             stream.isBroken = true
             return
         }
-        let page = hub.page(after: stream.cursor, through: ledger.durableSequence(of: store))
-        try check(page, after: stream.cursor, of: stream, hub: hub)
+        let page = hub.page(
+            after: stream.cursor.sequence, through: ledger.durableSequence(of: store))
+        try check(page, of: stream)
         for change in page.changes {
             guard let arrival = arrival(for: stream.address.device, isUp: false) else {
                 // The connection breaks in the middle of the stream; nothing after this gets through.
                 queue.add(
-                    .streamEnded(stream.address, id: stream.streamID),
+                    .deliver(.streamEnded(id: stream.streamID, nil), stream.address),
                     at: max(stream.lastDelivery, time + delay(10...40_000)))
                 stream.isBroken = true
                 return
             }
             stream.lastDelivery = max(stream.lastDelivery, arrival)
             queue.add(
-                .stream(stream.address, id: stream.streamID, .change(change), sent: time),
+                .message(
+                    .stream(id: stream.streamID, .change(change)), stream.address, sent: time),
                 at: stream.lastDelivery)
         }
-        stream.cursor = page.cursor
+        stream.cursor.sequence = page.cursor
     }
 
     /// No gap, no duplicate, in order: a number is left out only where its key has changed again.
     private func check(
-        _ page: Hub.Page, after start: UInt64, of stream: SimulatedDaemon.Stream, hub: Hub
+        _ page: Hub.Page, of stream: SimulatedDaemon.Stream
     ) throws(Violation) {
-        let facts = facts[hubStore(of: stream)] ?? StoreFacts()
+        let facts = facts[devices[stream.address.device].store] ?? StoreFacts()
+        let start = stream.cursor.sequence
         var last = start
         for change in page.changes {
-            guard let seq = change.seq, seq > last else {
+            guard change.sequence > last else {
                 throw violation(
                     "a stream is in order", "\(name(stream.address)) \(last), then \(change)")
             }
-            if facts.keyOfSequence[seq] != change.key {
+            if facts.keyOfSequence[change.sequence] != change.record.key {
                 throw violation(
-                    "a stream tells what happened", "\(name(stream.address)) \(change)")
+                    "a stream carries what happened", "\(name(stream.address)) \(change)")
             }
-            if seq > facts.durableSequence {
+            if change.sequence > facts.durableSequence {
                 throw violation(
-                    "a live reader is told what is on disk", "\(name(stream.address)) \(change)")
+                    "a live reader receives durable changes only", "\(name(stream.address)) \(change)")
             }
-            last = seq
+            last = change.sequence
         }
-        let told = Set(page.changes.compactMap(\.seq))
+        let sent = Set(page.changes.map(\.sequence))
         let missing = facts.current(after: start, through: page.cursor).filter {
-            !told.contains($0)
+            !sent.contains($0)
         }
         if let gap = missing.min() {
             throw violation(
@@ -113,7 +122,7 @@ extension World {
         }
     }
 
-    private func hubStore(of stream: SimulatedDaemon.Stream) -> StoreID {
-        devices[stream.address.device].store
+    func isAwaited(_ event: Event, at address: ProcessAddress) -> Bool {
+        self[address]?.durable.replica.awaits(event) == true
     }
 }

@@ -1,4 +1,5 @@
 import KVStore
+import KVStoreCore
 
 /// A world under one seed: devices with programs, a daemon, a network, disks and clocks, all of which may fail. It
 /// runs the product's replica, log and ledger and only stands in for what is outside of them.
@@ -9,18 +10,16 @@ package final class World {
         case step
         case start(device: Int, process: Int)
         case startDaemon
-        case wake(ProcessAddress, id: UInt64)
-        case retell(ProcessAddress, Event)
+        /// Something that happens on the device itself.
+        case deliver(Event, ProcessAddress)
+        /// Something that comes from the daemon.
+        case message(Event, ProcessAddress, sent: Int64)
         case catchUp(ProcessAddress)
         case flush(ProcessAddress)
         case request(ProcessAddress, id: UInt64, SyncRequest, sent: Int64)
-        case answer(
-            ProcessAddress, id: UInt64, Result<SyncResponse, SyncTransportError>, sent: Int64)
+        case openStream(ProcessAddress, id: UInt64, since: Cursor)
+        case feed(ProcessAddress, id: UInt64)
         case daemonSync
-        case openStream(ProcessAddress, id: UInt64, since: UInt64, epoch: String)
-        case look(streamID: UInt64)
-        case stream(ProcessAddress, id: UInt64, SyncEvent, sent: Int64)
-        case streamEnded(ProcessAddress, id: UInt64)
     }
 
     struct ProcessAddress: Equatable {
@@ -83,8 +82,8 @@ package final class World {
             }
         }
         queue.add(.step, at: delay(1...500))
-        while let (moment, action) = queue.popFirst() {
-            time = max(time, moment)
+        while let (due, action) = queue.popFirst() {
+            time = max(time, due)
             guard !isHealing || time < restTime else { break }
             try perform(action)
             if let pendingViolation { throw pendingViolation }
@@ -113,44 +112,38 @@ package final class World {
         case .step: try step()
         case .start(let device, let process): try start(device, process)
         case .startDaemon: try startDaemon()
-        case .wake(let address, let id):
-            guard self[address]?.wakeID == id else { return }
-            try tell(address, .woke)
-        case .retell(let address, let event): try tell(address, event)
+        case .deliver(let event, let address): try deliver(event, to: address)
+        case .message(let event, let address, let sent):
+            try receive(event, at: address, sent: sent)
         case .catchUp(let address):
-            self[address]?.isLookDue = false
+            self[address]?.isCatchUpScheduled = false
             try catchUp(address)
         case .flush(let address): try flush(address)
         case .request(let address, let id, let request, let sent):
             guard sent >= oldestMessageTime else { return }
             try receive(request, id: id, from: address)
-        case .answer(let address, let id, let result, let sent):
-            guard self[address]?.requestID == id else { return }
-            if case .success = result, sent < oldestMessageTime { return }
-            self[address]?.requestID = nil
-            switch result {
-            case .success(let response):
-                if response.rejected.contains(where: { $0.reason == SyncRejection.clock }) {
-                    count("clock refusal")
-                }
-                try tell(address, .answered(response))
-            case .failure(let error): try tell(address, .failed(error))
-            }
+        case .openStream(let address, let id, let since):
+            try openStream(address, id: id, since: since)
+        case .feed(let address, let id): try feed(address, id: id)
         case .daemonSync: try syncDaemon()
-        case .openStream(let address, let id, let since, let epoch):
-            try openStream(address, id: id, since: since, epoch: epoch)
-        case .look(let streamID): try look(after: streamID)
-        case .stream(let address, let id, let event, let sent):
-            guard self[address]?.streamID == id else { return }
-            guard sent >= oldestMessageTime else {
-                self[address]?.streamID = nil
-                return try tell(address, .streamEnded(nil))
+        }
+    }
+
+    /// A message from before a removal was forgotten breaks its connection instead of arriving.
+    private func receive(
+        _ event: Event, at address: ProcessAddress, sent: Int64
+    ) throws(Violation) {
+        guard isAwaited(event, at: address) else { return }
+        switch event {
+        case .stream(let id, _) where sent < oldestMessageTime:
+            try deliver(.streamEnded(id: id, nil), to: address)
+        case .answered(_, .success(let response)):
+            guard sent >= oldestMessageTime else { return }
+            for rejection in response.rejections {
+                if case .clock = rejection.reason { count("clock refusal") }
             }
-            try tell(address, .stream(event))
-        case .streamEnded(let address, let id):
-            guard self[address]?.streamID == id else { return }
-            self[address]?.streamID = nil
-            try tell(address, .streamEnded(nil))
+            try deliver(event, to: address)
+        default: try deliver(event, to: address)
         }
     }
 
@@ -193,8 +186,8 @@ package final class World {
         }
     }
 
-    func moment(of device: Int) -> Moment {
-        Moment(wall: Self.epochMilliseconds + time + devices[device].clockError, monotonic: time)
+    func instant(of device: Int) -> Instant {
+        Instant(wall: Self.epochMilliseconds + time + devices[device].clockError, monotonic: time)
     }
 
     var daemonTime: Int64 { Self.epochMilliseconds + time + daemon.clockError }

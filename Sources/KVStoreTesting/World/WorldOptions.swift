@@ -1,4 +1,4 @@
-package import KVStore
+package import KVStoreCore
 
 /// What a simulated world is made of and what may go wrong in it.
 package struct WorldOptions: Sendable {

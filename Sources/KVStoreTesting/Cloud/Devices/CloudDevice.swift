@@ -88,7 +88,7 @@ public struct CloudDevice: Sendable {
     // MARK: - Clock
 
     /// What the device's clock shows.
-    public var now: Date { VirtualClock.date(machine.moment.wall) }
+    public var now: Date { VirtualClock.date(machine.instant.wall) }
 
     /// What its clock is ahead of the true time; negative for behind.
     public var clockError: Duration {
