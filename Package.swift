@@ -63,6 +63,7 @@ let package = Package(
         .target(
             name: "KVStoreLedger", dependencies: ["KVStoreCore", "KVStoreLog"],
             swiftSettings: strict),
+        .target(name: "KVStoreWire", dependencies: ["KVStoreCore"], swiftSettings: strict),
         .target(name: "SnapshotModels", swiftSettings: strict),
         .target(name: "TerminalText", swiftSettings: strict),
         .target(name: "CommandSupport", swiftSettings: strict),
@@ -72,7 +73,10 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "KVStoreHTTP",
-            dependencies: ["KVStore", asyncHTTPClient, nioCore, nioHTTP1, nioPosix],
+            dependencies: [
+                "KVStore", "KVStoreCore", "KVStoreWire", "LocalFiles", asyncHTTPClient, nioCore,
+                nioHTTP1, nioPosix,
+            ],
             swiftSettings: strict),
         .target(
             name: "UsagePusher", dependencies: ["SnapshotModels", "LocalFiles"],
@@ -128,8 +132,13 @@ let package = Package(
             name: "SimulatedCloudTests", dependencies: ["KVStoreTesting", "KVStore"],
             swiftSettings: strict),
         .testTarget(
+            name: "KVStoreWireTests", dependencies: ["KVStoreWire", "KVStoreCore"],
+            swiftSettings: strict),
+        .testTarget(
             name: "KVStoreHTTPTests",
-            dependencies: ["KVStoreHTTP", "KVStore", nioCore, nioHTTP1, nioPosix],
+            dependencies: [
+                "KVStoreHTTP", "KVStoreWire", "KVStore", nioCore, nioHTTP1, nioPosix,
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "UsagePusherTests", dependencies: ["UsagePusher", "SnapshotModels"],

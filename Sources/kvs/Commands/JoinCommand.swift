@@ -72,13 +72,13 @@ struct JoinCommand: AsyncParsableCommand {
 
     private func address() throws(CommandFailure) -> DaemonAddress {
         let address: DaemonAddress
-        do throws(DaemonAddress.Problem) {
+        do throws(CredentialsError) {
             address = try DaemonAddress(url)
         } catch {
             throw CommandFailure(.usage, error.description)
         }
         guard address.isPrivate || isPlainTextAllowed else {
-            throw CommandFailure(.usage, CredentialsProblem.plainText(address).description)
+            throw CommandFailure(.usage, CredentialsError.plainText(address).description)
         }
         return address
     }
@@ -122,7 +122,7 @@ struct JoinCommand: AsyncParsableCommand {
     private func credentials(
         _ address: DaemonAddress, _ token: AccessToken, _ identity: DaemonIdentity
     ) throws(CommandFailure) -> Credentials {
-        do throws(CredentialsProblem) {
+        do throws(CredentialsError) {
             return try Credentials(
                 daemon: address, token: token, account: identity.account,
                 deviceID: identity.deviceID, deviceName: name ?? identity.device,

@@ -30,8 +30,8 @@ struct LeaveCommand: ParsableCommand {
             return try Console.print("left; the credentials could not be read")
         }
         try Console.print(VisibleText.escape("left: this machine was \(credentials)"))
-        let folder = folder(environment, credentials)
-        try Console.print(VisibleText.escape("the account's values stay in \(folder)"))
+        let directory = environment.accountDirectory(credentials)
+        try Console.print(VisibleText.escape("the account's values stay in \(directory)"))
         if waiting > 0 {
             Console.report("\(waiting) keys of it were never sent; join again to send them")
         }
@@ -40,8 +40,8 @@ struct LeaveCommand: ParsableCommand {
     private func pendingKeyCount(
         _ environment: StoreEnvironment, _ credentials: Credentials
     ) -> Int {
-        let folder = folder(environment, credentials)
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let directory = environment.accountDirectory(credentials)
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         return names.filter(StoreConfiguration.isValidStoreName).reduce(0) { sum, name in
             let configuration = try? environment.configuration(
                 storeNamed: name, isLive: false, isOnline: false)
@@ -51,10 +51,5 @@ struct LeaveCommand: ParsableCommand {
             defer { store.close() }
             return sum + store.status.pendingKeyCount
         }
-    }
-
-    private func folder(_ environment: StoreEnvironment, _ credentials: Credentials) -> String {
-        let path = environment.replicaDirectory(storeNamed: "x", credentials: credentials)
-        return String(path.dropLast(2))
     }
 }

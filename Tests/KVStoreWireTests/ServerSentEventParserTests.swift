@@ -1,7 +1,6 @@
 import Foundation
+import KVStoreWire
 import Testing
-
-@testable import KVStoreHTTP
 
 @Suite("Server-sent events")
 struct ServerSentEventParserTests {
@@ -10,13 +9,11 @@ struct ServerSentEventParserTests {
         return try parser.append(Array(text.utf8))
     }
 
-    private func event(_ data: String, name: String = "message", id: String? = nil)
-        -> ServerSentItem
-    {
-        .event(ServerSentEvent(name: name, data: Data(data.utf8), lastID: id))
+    private func event(_ data: String, name: String = "message") -> ServerSentItem {
+        .event(name: name, data: Data(data.utf8))
     }
 
-    @Test("lines end with LF, CR or CRLF, in any mixture", arguments: ["\n", "\r", "\r\n"])
+    @Test("lines end with LF, CR or CRLF, in any combination", arguments: ["\n", "\r", "\r\n"])
     func lineEnds(end: String) throws {
         let text = ["event: change", "data: 1", "", ": hello", "data: 2", "", ""]
             .joined(separator: end)
@@ -33,8 +30,8 @@ struct ServerSentEventParserTests {
         let whole = try parse(text)
         #expect(
             whole == [
-                event("{\"k\":\"ü\"}\n\n x", name: "change", id: "7"), .comment,
-                event("", name: "reset", id: "7"), .retry(1_500), event("last", id: ""),
+                event("{\"k\":\"ü\"}\n\n x", name: "change"), .comment, event("", name: "reset"),
+                event("last"),
             ])
         for split in 0...bytes.count {
             var parser = ServerSentEventParser()
@@ -68,17 +65,16 @@ struct ServerSentEventParserTests {
         }
     }
 
-    @Test("only the first space after the colon is taken away; a field may have no colon")
+    @Test("one space after the colon is removed; a field may have no colon")
     func fields() throws {
         #expect(try parse("data:x\ndata: x\ndata:  x\ndata\n\n") == [event("x\nx\n x\n")])
         #expect(try parse("unknown: y\nDATA: z\n\n") == [])
     }
 
-    @Test("an id holds on until another one comes, and one with a NUL is ignored")
-    func ids() throws {
+    @Test("ids and retry times are ignored")
+    func ignoredFields() throws {
         #expect(
-            try parse("id: 1\ndata: a\n\ndata: b\n\nid: 2\u{0}\ndata: c\n\n")
-                == [event("a", id: "1"), event("b", id: "1"), event("c", id: "1")])
+            try parse("id: 1\nretry: 10\n\nid: 2\u{0}\ndata: a\nretry: x\n\n") == [event("a")])
     }
 
     @Test("a byte order mark is dropped at the start and nowhere else")
@@ -86,32 +82,25 @@ struct ServerSentEventParserTests {
         #expect(try parse("\u{FEFF}data: a\n\n\u{FEFF}data: b\n\n") == [event("a")])
     }
 
-    @Test("retry is taken only as a plain number")
-    func retry() throws {
-        #expect(
-            try parse("retry: 10\nretry: -1\nretry: 1.5\nretry:\nretry: 99999999999999999999\n")
-                == [.retry(10)])
-    }
-
-    @Test("what is not finished by a blank line is no event")
+    @Test("an event without its blank line is dropped")
     func unfinished() throws {
         #expect(try parse("data: a") == [])
         #expect(try parse("data: a\n") == [])
         #expect(try parse("\n\n\n") == [])
     }
 
-    @Test("a line or an event beyond the limit is an error, also when it comes in pieces")
+    @Test("a line or an event beyond the limit is an error, also in pieces")
     func limits() throws {
         var line = ServerSentEventParser(limit: 16)
         #expect(try line.append(Array("data: 0123456789".utf8)) == [])
-        #expect(throws: ServerSentEventError.lineTooLong(limit: 16)) { try line.append([0x30]) }
+        #expect(throws: WireError.eventTooLarge(limit: 16)) { try line.append([0x30]) }
         var event = ServerSentEventParser(limit: 16)
         _ = try event.append(Array("data: 01234567\n".utf8))
-        #expect(throws: ServerSentEventError.eventTooLarge(limit: 16)) {
+        #expect(throws: WireError.eventTooLarge(limit: 16)) {
             try event.append(Array("data: 01234567\n".utf8))
         }
         var many = ServerSentEventParser(limit: 64)
-        #expect(throws: ServerSentEventError.eventTooLarge(limit: 64)) {
+        #expect(throws: WireError.eventTooLarge(limit: 64)) {
             for _ in 0..<200 { _ = try many.append(Array("data\n".utf8)) }
         }
     }

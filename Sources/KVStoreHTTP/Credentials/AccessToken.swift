@@ -1,9 +1,9 @@
-/// A bearer token. Nothing that prints, dumps or interpolates a value shows it.
+/// A bearer token. Printing, dumping and interpolating it does not show it.
 public struct AccessToken: Sendable, Hashable {
-    /// For the `Authorization` header and the credentials file only.
+    /// Only for the `Authorization` header and the credentials file.
     let secret: String
 
-    /// Nil unless the text can stand in a header: visible ASCII, 1–1,024 bytes.
+    /// Nil unless the text consists of 1 to 1,024 visible ASCII characters.
     public init?(_ text: String) {
         guard (1...HTTPLimits.tokenByteCount).contains(text.utf8.count),
             text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
@@ -11,10 +11,8 @@ public struct AccessToken: Sendable, Hashable {
         secret = text
     }
 
-    /// `text` with every occurrence of the token taken out, for words that come from the other side.
-    func redacted(_ text: String) -> String {
-        text.contains(secret) ? text.replacing(secret, with: "(token)") : text
-    }
+    /// `text` without the token, for text from the other side.
+    func redacted(_ text: String) -> String { text.replacing(secret, with: "(token)") }
 }
 
 extension AccessToken: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

@@ -1,27 +1,35 @@
-import Foundation
+package import Foundation
 
-/// Reads `text/event-stream` (WHATWG HTML, section 9.2.6) from pieces of any size.
+/// An item of an event stream.
+package enum ServerSentItem: Sendable, Equatable {
+    /// The name is "message" where the stream has none. Data is UTF-8; several lines are joined by line feeds.
+    case event(name: String, data: Data)
+    /// A line that starts with a colon; it keeps the connection alive.
+    case comment
+}
+
+/// Parses `text/event-stream` (WHATWG HTML, section 9.2.6) from pieces of any size.
 ///
-/// Lines end with CR, LF or CRLF. In one thing it is wider than a browser: a named event without data is
-/// an event too. What a stream leaves unfinished at its end is dropped. After an error the parser must not be used.
-struct ServerSentEventParser: Equatable, Sendable {
+/// Lines end with CR, LF or CRLF. `id` and `retry` are ignored: a replica continues from the cursor of its own data
+/// and has its own back-off. Unlike a browser, the parser returns a named event without data. An event that the end
+/// of the stream cuts off is dropped. After an error the parser must not be used.
+package struct ServerSentEventParser: Sendable {
     private let limit: Int
     private var line: [UInt8] = []
     private var isFirstLine = true
     private var endedWithCR = false
     private var name: String?
     private var data: Data?
-    private var lastID: String?
 
     /// - Parameter limit: bytes of a line, and of the data of one event.
-    init(limit: Int = HTTPLimits.eventByteCount) {
+    package init(limit: Int = DocumentLimits.eventByteCount) {
         self.limit = limit
     }
 
-    /// The items that `bytes` complete.
-    mutating func append(
+    /// Returns the items that `bytes` complete.
+    package mutating func append(
         _ bytes: some Collection<UInt8>
-    ) throws(ServerSentEventError) -> [ServerSentItem] {
+    ) throws(WireError) -> [ServerSentItem] {
         var items: [ServerSentItem] = []
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -34,7 +42,7 @@ struct ServerSentEventParser: Equatable, Sendable {
             }
             let end = rest.firstIndex { $0 == Self.lineFeed || $0 == Self.carriageReturn }
             let part = rest[..<(end ?? rest.endIndex)]
-            guard part.count <= limit - line.count else { throw .lineTooLong(limit: limit) }
+            guard part.count <= limit - line.count else { throw .eventTooLarge(limit: limit) }
             line.append(contentsOf: part)
             guard let end else { break }
             endedWithCR = rest[end] == Self.carriageReturn
@@ -44,7 +52,7 @@ struct ServerSentEventParser: Equatable, Sendable {
         return items
     }
 
-    private mutating func finishLine() throws(ServerSentEventError) -> ServerSentItem? {
+    private mutating func finishLine() throws(WireError) -> ServerSentItem? {
         var content = line[...]
         if isFirstLine {
             isFirstLine = false
@@ -52,18 +60,11 @@ struct ServerSentEventParser: Equatable, Sendable {
         }
         defer { line.removeAll(keepingCapacity: line.capacity <= Self.keptCapacity) }
         if content.isEmpty { return finishEvent() }
-        guard let colon = content.firstIndex(of: UInt8(ascii: ":")) else {
-            return try field(content, value: [])
-        }
+        let colon = content.firstIndex(of: UInt8(ascii: ":")) ?? content.endIndex
         if colon == content.startIndex { return .comment }
-        var value = content[content.index(after: colon)...]
+        var value = content[colon...].dropFirst()
         if value.first == UInt8(ascii: " ") { value = value.dropFirst() }
-        return try field(content[..<colon], value: value)
-    }
-
-    private mutating func field(
-        _ field: ArraySlice<UInt8>, value: ArraySlice<UInt8>
-    ) throws(ServerSentEventError) -> ServerSentItem? {
+        let field = content[..<colon]
         if field.elementsEqual("data".utf8) {
             guard (data?.count ?? 0) + value.count < limit else {
                 throw .eventTooLarge(limit: limit)
@@ -71,14 +72,7 @@ struct ServerSentEventParser: Equatable, Sendable {
             if data == nil { data = Data() } else { data?.append(Self.lineFeed) }
             data?.append(contentsOf: value)
         } else if field.elementsEqual("event".utf8) {
-            name = Self.text(value)
-        } else if field.elementsEqual("id".utf8) {
-            if !value.contains(0) { lastID = Self.text(value) }
-        } else if field.elementsEqual("retry".utf8), !value.isEmpty,
-            value.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
-            let milliseconds = Int(Self.text(value) ?? "")
-        {
-            return .retry(milliseconds)
+            name = String(decoding: value.prefix(DocumentLimits.eventNameByteCount), as: UTF8.self)
         }
         return nil
     }
@@ -90,14 +84,7 @@ struct ServerSentEventParser: Equatable, Sendable {
         }
         guard name != nil || data != nil else { return nil }
         return .event(
-            ServerSentEvent(
-                name: name.flatMap { $0.isEmpty ? nil : $0 } ?? "message", data: data ?? Data(),
-                lastID: lastID))
-    }
-
-    /// Nil when it is longer than a name or an id has reason to be.
-    private static func text(_ bytes: ArraySlice<UInt8>) -> String? {
-        bytes.count <= HTTPLimits.eventNameByteCount ? String(decoding: bytes, as: UTF8.self) : nil
+            name: name.flatMap { $0.isEmpty ? nil : $0 } ?? "message", data: data ?? Data())
     }
 
     private static let lineFeed = UInt8(ascii: "\n")

@@ -1,11 +1,12 @@
 import AsyncHTTPClient
 import Foundation
 import KVStore
+import KVStoreWire
 import NIOCore
 
-/// Pulls one store's event stream: bytes when they are asked for, events out of them.
+/// Reads the events of one store's live stream on demand.
 ///
-/// Unchecked because a stream asks for one event at a time, and nobody else has the reader.
+/// Unchecked because an `AsyncThrowingStream` awaits one event at a time, and only it has the reader.
 final class SyncEventReader: @unchecked Sendable {
     private enum State {
         case idle
@@ -18,21 +19,21 @@ final class SyncEventReader: @unchecked Sendable {
     private let query: [(String, String)]
     private var state = State.idle
     private var parser = ServerSentEventParser()
-    /// Items of the last piece of bytes that have not been asked for yet.
+    /// Parsed items that have not been returned yet.
     private var items: ArraySlice<ServerSentItem> = []
 
-    init(_ connection: DaemonConnection, store: String, since: UInt64, epoch: String) {
+    init(_ connection: DaemonConnection, store: String, since: Cursor) {
         self.connection = connection
         path = ["stores", store, "changes"]
-        query = [("since", String(since)), ("epoch", epoch)]
+        query = [("since", String(since.sequence)), ("epoch", since.epoch.description)]
     }
 
-    /// The next event; nil when the daemon has closed the stream. Throws `SyncTransportError` only.
+    /// The next event; nil when the daemon has closed the stream. Throws only `SyncTransportError`.
     func next() async throws -> SyncEvent? {
         do {
             while true {
                 while let item = items.popFirst() {
-                    if let event = try SyncEventCodec.event(item) { return event }
+                    if let event = try SyncEvent(item) { return event }
                 }
                 guard let bytes = try await nextBytes() else {
                     state = .finished
@@ -41,16 +42,10 @@ final class SyncEventReader: @unchecked Sendable {
                 items = try parser.append(bytes.readableBytesView)[...]
             }
         } catch {
-            // The iterator goes with it, which closes the connection.
+            // Releasing the iterator closes the connection.
             state = .finished
             items = []
-            if error is ServerSentEventError {
-                throw SyncTransportError.malformed(
-                    "\(connection.address): an event is larger than "
-                        + "\(HTTPLimits.eventByteCount) bytes")
-            }
-            throw ConnectionFailure.error(
-                error, address: connection.address, timeouts: connection.timeouts)
+            throw SyncTransportError(error, from: connection)
         }
     }
 
@@ -60,8 +55,7 @@ final class SyncEventReader: @unchecked Sendable {
         case .finished: return nil
         case .open(let opened): iterator = opened
         case .idle:
-            iterator = try await connection.stream(path, query: query, accept: "text/event-stream")
-                .makeAsyncIterator()
+            iterator = try await connection.stream(path, query: query).makeAsyncIterator()
         }
         let bytes = try await iterator.next()
         state = .open(iterator)
