@@ -129,8 +129,7 @@ struct UsageView: AsyncParsableCommand {
 
     private func printOnce(_ data: LiveData) throws {
         let model = ViewModel(
-            link: data.link, stored: data.stored, connectedDevices: data.connectedDevices,
-            now: Date(), zone: .current, options: options)
+            link: data.link, stored: data.stored, now: Date(), zone: .current, options: options)
         if json {
             return try Console.write(JSONReport(model).encoded())
         }
