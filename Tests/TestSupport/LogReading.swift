@@ -1,27 +1,28 @@
-@testable import KVStore
+import KVStoreCore
+package import KVStoreLog
 
 /// A frame that a log has shown.
-struct SeenFrame: Equatable, CustomStringConvertible {
-    var kind: UInt8
-    var bytes: [UInt8]
-    var position: LogPosition
+package struct SeenFrame: Equatable, CustomStringConvertible {
+    package var kind: UInt8
+    package var bytes: [UInt8]
+    package var position: LogPosition
 
-    init(_ frame: LogFrame) {
+    package init(_ frame: LogFrame) {
         kind = frame.kind
         bytes = Array(frame.payload)
         position = frame.position
     }
 
-    var payload: LogPayload { LogPayload(kind: kind, bytes: bytes) }
+    package var payload: LogPayload { LogPayload(kind: kind, bytes: bytes) }
 
-    var description: String {
+    package var description: String {
         "\(position.segment):\(position.offset) kind \(kind), \(bytes.count) bytes"
     }
 }
 
 extension SegmentedLog {
     /// A log for tests, not opened yet.
-    static func over(
+    package static func over(
         _ storage: any LogStorage, segmentByteCount: Int = 4_096, isShared: Bool = true,
         salvages: Bool = false, id: UInt64 = 7
     ) -> SegmentedLog {
@@ -32,7 +33,7 @@ extension SegmentedLog {
                 salvages: salvages))
     }
 
-    func openReading() throws(LogError) -> (recovery: LogRecovery, frames: [SeenFrame]) {
+    package func openReading() throws(LogError) -> (recovery: LogRecovery, frames: [SeenFrame]) {
         var frames: [SeenFrame] = []
         let recovery = try open { frames.append(SeenFrame($0)) }
         return (recovery, frames)
@@ -40,7 +41,7 @@ extension SegmentedLog {
 
     /// Appends under the lock; returns what others had appended.
     @discardableResult
-    func appendExclusively(_ payloads: [LogPayload]) throws(LogError) -> [SeenFrame] {
+    package func appendExclusively(_ payloads: [LogPayload]) throws(LogError) -> [SeenFrame] {
         var found: [SeenFrame] = []
         try exclusively(visit: { found.append(SeenFrame($0)) }) { () throws(LogError) in
             _ = try append(payloads)
@@ -48,7 +49,7 @@ extension SegmentedLog {
         return found
     }
 
-    func readNew() throws(LogError) -> [SeenFrame] {
+    package func readNew() throws(LogError) -> [SeenFrame] {
         var found: [SeenFrame] = []
         try catchUp(isLocked: false) { found.append(SeenFrame($0)) }
         return found
@@ -57,7 +58,7 @@ extension SegmentedLog {
 
 extension LogPayload {
     /// A payload that tells which it is: a number, then bytes that follow from it.
-    static func numbered(_ number: Int, byteCount: Int = 24) -> LogPayload {
+    package static func numbered(_ number: Int, byteCount: Int = 24) -> LogPayload {
         var bytes: [UInt8] = []
         bytes.append(littleEndian: UInt64(number))
         var random = SplitMix64(seed: UInt64(number))
@@ -69,7 +70,7 @@ extension LogPayload {
 }
 
 /// Reads whatever a disk holds with a fresh process.
-func framesOf(
+package func framesOf(
     _ disk: MemoryDisk, salvages: Bool = false
 ) throws(LogError) -> (recovery: LogRecovery, frames: [SeenFrame]) {
     try SegmentedLog.over(MemoryLogStorage(disk), salvages: salvages).openReading()

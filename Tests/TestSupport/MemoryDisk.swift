@@ -1,10 +1,9 @@
+package import KVStoreCore
 import Synchronization
-
-@testable import KVStore
 
 /// A disk in memory that several "processes" share. It knows which bytes have been synced, so that a
 /// power failure can drop any part of the rest.
-final class MemoryDisk: Sendable {
+package final class MemoryDisk: Sendable {
     struct Inode: Sendable {
         var content: [UInt8]
         var synced: [UInt8]
@@ -16,29 +15,29 @@ final class MemoryDisk: Sendable {
         var identity: UInt64 = 1
         var names: [UInt64: Int] = [:]
         var inodes: [Inode] = []
-        var setAside: [String: [UInt8]] = [:]
+        var quarantined: [String: [UInt8]] = [:]
         var lockOwner: ObjectIdentifier?
     }
 
     let state: Mutex<State>
 
-    init() { state = Mutex(State()) }
+    package init() { state = Mutex(State()) }
 
     private init(_ state: State) { self.state = Mutex(state) }
 
-    var segments: [UInt64] { state.withLock { $0.names.keys.sorted() } }
+    package var segments: [UInt64] { state.withLock { $0.names.keys.sorted() } }
 
-    var setAsideFiles: [String: [UInt8]] { state.withLock { $0.setAside } }
+    package var quarantinedFiles: [String: [UInt8]] { state.withLock { $0.quarantined } }
 
-    func bytes(of segment: UInt64) -> [UInt8] {
+    package func bytes(of segment: UInt64) -> [UInt8] {
         state.withLock { state in state.names[segment].map { state.inodes[$0].content } ?? [] }
     }
 
     /// Where the last byte of a segment is that is not zero.
-    func lastByte(of segment: UInt64) -> Int? { bytes(of: segment).lastIndex { $0 != 0 } }
+    package func lastByte(of segment: UInt64) -> Int? { bytes(of: segment).lastIndex { $0 != 0 } }
 
     /// Puts a file there, synced.
-    func put(_ bytes: [UInt8], segment: UInt64) {
+    package func put(_ bytes: [UInt8], segment: UInt64) {
         state.withLock { state in
             state.inodes.append(Inode(content: bytes, synced: bytes))
             state.names[segment] = state.inodes.count - 1
@@ -46,7 +45,7 @@ final class MemoryDisk: Sendable {
     }
 
     /// Changes a file in place, as a failing drive would: every process sees it.
-    func damage(_ segment: UInt64, at offset: Int, _ change: (UInt8) -> UInt8) {
+    package func damage(_ segment: UInt64, at offset: Int, _ change: (UInt8) -> UInt8) {
         state.withLock { state in
             guard let inode = state.names[segment] else { return }
             state.inodes[inode].content[offset] = change(state.inodes[inode].content[offset])
@@ -54,12 +53,12 @@ final class MemoryDisk: Sendable {
         }
     }
 
-    func removeFile(_ segment: UInt64) {
+    package func removeFile(_ segment: UInt64) {
         state.withLock { state in _ = state.names.removeValue(forKey: segment) }
     }
 
     /// An equal disk of its own.
-    func copy() -> MemoryDisk {
+    package func copy() -> MemoryDisk {
         let copy = MemoryDisk()
         for segment in segments { copy.put(bytes(of: segment), segment: segment) }
         return copy
@@ -67,7 +66,7 @@ final class MemoryDisk: Sendable {
 
     /// What a disk holds after power is lost: all that was synced and any subset of the 512-byte
     /// sectors written since.
-    func afterPowerLoss(using random: inout SplitMix64) -> MemoryDisk {
+    package func afterPowerLoss(using random: inout SplitMix64) -> MemoryDisk {
         var left = state.withLock { $0 }
         left.lockOwner = nil
         let keepsInTenths = Int.random(in: 0...10, using: &random)
@@ -93,7 +92,7 @@ final class MemoryDisk: Sendable {
 
 extension MemoryDisk {
     /// The same files in another place.
-    func movedCopy() -> MemoryDisk {
+    package func movedCopy() -> MemoryDisk {
         let copy = copy()
         copy.state.withLock { $0.identity += 1 }
         return copy

@@ -1,17 +1,16 @@
 import Foundation
+package import KVStoreLog
 import Synchronization
 
-@testable import KVStore
-
 /// One process's view of a `MemoryDisk`, with faults that can be aimed at the n-th call of a kind.
-final class MemoryLogStorage: LogStorage {
-    var identity: UInt64 { disk.state.withLock { $0.identity } }
+package final class MemoryLogStorage: LogStorage {
+    package var identity: UInt64 { disk.state.withLock { $0.identity } }
 
-    enum Call: Hashable, Sendable, CaseIterable {
-        case segments, open, create, remove, syncNames, setAside, lock, read, write, sync
+    package enum Call: Hashable, Sendable, CaseIterable {
+        case segments, open, create, remove, syncNames, quarantine, lock, read, write, sync
     }
 
-    enum Fault: Sendable {
+    package enum Fault: Sendable {
         /// The call does nothing and fails with this error number.
         case fail(Int32)
         /// The first bytes of a write arrive, then it fails. A segment is there, then creating it fails.
@@ -21,7 +20,7 @@ final class MemoryLogStorage: LogStorage {
     }
 
     /// What can go wrong while a log is written anew.
-    static let faultsOfRewrite: [(call: Call, fault: Fault)] = [
+    package static let faultsOfRewrite: [(call: Call, fault: Fault)] = [
         (.create, .fail(5)), (.create, .kill(after: 0)), (.sync, .fail(5)), (.remove, .fail(5)),
     ]
 
@@ -34,22 +33,22 @@ final class MemoryLogStorage: LogStorage {
         var duringSync: (@Sendable () -> Int32?)?
     }
 
-    let disk: MemoryDisk
+    package let disk: MemoryDisk
     private let plan = Mutex(Plan())
 
-    init(_ disk: MemoryDisk) { self.disk = disk }
+    package init(_ disk: MemoryDisk) { self.disk = disk }
 
     /// Aims a fault at the n-th call of its kind from now on, counted from 1.
-    func aim(_ fault: Fault, at call: Call, number: Int = 1) {
+    package func aim(_ fault: Fault, at call: Call, number: Int = 1) {
         plan.withLock { plan in
             plan.faults[call, default: [:]][plan.counts[call, default: 0] + number] = fault
         }
     }
 
     /// Lets every call of a kind fail until `heal`.
-    func breakAll(_ call: Call, code: Int32) { plan.withLock { $0.always[call] = code } }
+    package func breakAll(_ call: Call, code: Int32) { plan.withLock { $0.always[call] = code } }
 
-    func heal() {
+    package func heal() {
         plan.withLock { plan in
             plan.always = [:]
             plan.faults = [:]
@@ -57,12 +56,12 @@ final class MemoryLogStorage: LogStorage {
     }
 
     /// What happens between a write that fails in part and whatever its process does next.
-    func afterTornWrite(_ body: @escaping @Sendable () -> Void) {
+    package func afterTornWrite(_ body: @escaping @Sendable () -> Void) {
         plan.withLock { $0.afterTornWrite = body }
     }
 
     /// What happens within a sync; it fails with the error number that comes of it.
-    func duringSync(_ body: @escaping @Sendable () -> Int32?) {
+    package func duringSync(_ body: @escaping @Sendable () -> Int32?) {
         plan.withLock { $0.duringSync = body }
     }
 
@@ -70,27 +69,27 @@ final class MemoryLogStorage: LogStorage {
 
     fileprivate var afterTornWrite: (@Sendable () -> Void)? { plan.withLock { $0.afterTornWrite } }
 
-    func count(of call: Call) -> Int { plan.withLock { $0.counts[call, default: 0] } }
+    package func count(of call: Call) -> Int { plan.withLock { $0.counts[call, default: 0] } }
 
     /// The process is gone: its lock is free and it does nothing more.
-    func kill() {
+    package func kill() {
         plan.withLock { $0.isDead = true }
         unlock()
     }
 
-    func segments() throws(StorageFailure) -> [UInt64] {
+    package func segments() throws(StorageFailure) -> [UInt64] {
         try check(.segments)
         return disk.segments
     }
 
-    func open(segment: UInt64) throws(StorageFailure) -> (any LogFile)? {
+    package func open(segment: UInt64) throws(StorageFailure) -> (any LogFile)? {
         try check(.open)
         return disk.state.withLock { $0.names[segment] }.map {
             MemoryLogFile(storage: self, inode: $0, segment: segment)
         }
     }
 
-    func create(
+    package func create(
         segment: UInt64, content: [UInt8], byteCount: Int
     ) throws(StorageFailure) -> any LogFile {
         let fault = try check(.create)
@@ -105,29 +104,29 @@ final class MemoryLogStorage: LogStorage {
             storage: self, inode: disk.state.withLock { $0.names[segment]! }, segment: segment)
     }
 
-    func remove(segment: UInt64) throws(StorageFailure) {
+    package func remove(segment: UInt64) throws(StorageFailure) {
         try check(.remove)
         disk.removeFile(segment)
     }
 
-    func syncNames() throws(StorageFailure) { try check(.syncNames) }
+    package func syncNames() throws(StorageFailure) { try check(.syncNames) }
 
-    func setAside(segment: UInt64) throws(StorageFailure) -> String {
-        try check(.setAside)
+    package func quarantine(segment: UInt64) throws(StorageFailure) -> String {
+        try check(.quarantine)
         let bytes = disk.bytes(of: segment)
         return disk.state.withLock { state in
-            let name = path(segment: segment) + ".damaged-\(state.setAside.count + 1)"
-            state.setAside[name] = bytes
+            let name = path(segment: segment) + ".damaged-\(state.quarantined.count + 1)"
+            state.quarantined[name] = bytes
             return name
         }
     }
 
-    func lock() throws(StorageFailure) {
+    package func lock() throws(StorageFailure) {
         try check(.lock)
         guard try lockIfFree() else { throw failure("lock", EDEADLK) }
     }
 
-    func lockIfFree() throws(StorageFailure) -> Bool {
+    package func lockIfFree() throws(StorageFailure) -> Bool {
         disk.state.withLock { state in
             guard state.lockOwner == nil else { return false }
             state.lockOwner = ObjectIdentifier(self)
@@ -135,13 +134,13 @@ final class MemoryLogStorage: LogStorage {
         }
     }
 
-    func unlock() {
+    package func unlock() {
         disk.state.withLock { state in
             if state.lockOwner == ObjectIdentifier(self) { state.lockOwner = nil }
         }
     }
 
-    func path(segment: UInt64) -> String { "/memory/\(segment).log" }
+    package func path(segment: UInt64) -> String { "/memory/\(segment).log" }
 
     fileprivate func failure(_ operation: String, _ code: Int32) -> StorageFailure {
         StorageFailure(

@@ -1,10 +1,10 @@
 import Foundation
 
 /// A folder that goes with its owner.
-final class ScratchFolder: Sendable {
-    let path: String
+package final class ScratchFolder: Sendable {
+    package let path: String
 
-    init() throws {
+    package init() throws {
         path =
             FileManager.default.temporaryDirectory
             .appending(path: "ubiquity-test-\(UUID().uuidString)").path
@@ -14,17 +14,17 @@ final class ScratchFolder: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    func file(_ name: String) -> String { path + "/" + name }
+    package func file(_ name: String) -> String { path + "/" + name }
 
-    func bytes(_ name: String) -> [UInt8] {
+    package func bytes(_ name: String) -> [UInt8] {
         Array(FileManager.default.contents(atPath: file(name)) ?? Data())
     }
 
-    func write(_ bytes: [UInt8], to name: String) throws {
+    package func write(_ bytes: [UInt8], to name: String) throws {
         try Data(bytes).write(to: URL(filePath: file(name)))
     }
 
-    var names: [String] {
+    package var names: [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
     }
 }

@@ -1,15 +1,15 @@
-import Foundation
-import KVStore
+import TestSupport
 import Testing
 
-/// Generated histories of one store.
-@Suite("Hub, generated")
+@testable import KVStoreCore
+
+@Suite("Generated histories of a hub")
 struct HubPropertyTests {
     private static let seeds: [UInt64] = [1, 2, 3, 0xC0DE, UInt64.random(in: 0...UInt64.max)]
 
-    private func changes(_ count: Int, _ random: inout SplitMix64) -> [SyncChange] {
+    private func changes(_ count: Int, _ random: inout SplitMix64) -> [Record] {
         (0..<count).map { _ in
-            Samples.change(
+            Samples.record(
                 "k\(Int.random(in: 0..<12, using: &random))",
                 Samples.stamp(
                     Int64.random(in: -50...50, using: &random),
@@ -20,7 +20,9 @@ struct HubPropertyTests {
         }
     }
 
-    @Test("two hubs fed the same changes in any order and grouping hold the same", arguments: seeds)
+    @Test(
+        "two hubs converge on the same records in any order and grouping of the changes",
+        arguments: seeds)
     func converges(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let all = changes(200, &random)
@@ -33,7 +35,7 @@ struct HubPropertyTests {
             _ = right.apply(Samples.request(Array(rest.prefix(count))))
             rest = rest.dropFirst(count)
         }
-        #expect(left.winners == right.winners, "seed \(seed)")
+        #expect(left.records == right.records, "seed \(seed)")
     }
 
     @Test("the counters equal a recount after every request", arguments: seeds)
@@ -51,7 +53,7 @@ struct HubPropertyTests {
         }
     }
 
-    @Test("the same request again changes nothing and gives the same records", arguments: seeds)
+    @Test("a repeated request changes nothing", arguments: seeds)
     func idempotent(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var hub = Hub(epoch: "e")
@@ -63,51 +65,50 @@ struct HubPropertyTests {
         #expect(hub == once, "seed \(seed)")
     }
 
-    @Test(
-        "pages one behind the other are the whole, ascending and without a double", arguments: seeds
-    )
+    @Test("consecutive pages contain every record once, in ascending order", arguments: seeds)
     func pages(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var hub = Hub(epoch: "e")
         let value = String(repeating: "v", count: 9_000)
         for index in 0..<900 {
-            let key = "key \(Int.random(in: 0..<450, using: &random))"
+            let key: StoreKey = "key \(Int.random(in: 0..<450, using: &random))"
             _ = hub.apply(
-                Samples.request([Samples.change(key, Samples.stamp(Int64(index)), value)]))
+                Samples.request([Samples.record(key, Samples.stamp(Int64(index)), value)]))
         }
-        var told: [SyncChange] = []
+        var received: [SequencedRecord] = []
         var response = hub.apply(Samples.request())
-        #expect(response.initial && response.more, "seed \(seed)")
-        told += response.changes
-        while response.more {
-            response = hub.apply(
-                Samples.request(epoch: response.epoch, since: response.cursor))
-            #expect(!response.initial)
-            told += response.changes
+        #expect(response.isInitial && response.hasMore, "seed \(seed)")
+        received += response.changes
+        while response.hasMore {
+            response = hub.apply(Samples.request(since: response.cursor))
+            #expect(!response.isInitial)
+            received += response.changes
         }
-        let sequences = told.compactMap(\.seq)
+        let sequences = received.map(\.sequence)
         #expect(zip(sequences, sequences.dropFirst()).allSatisfy { $0 < $1 }, "seed \(seed)")
-        #expect(told.count == hub.entries.count, "seed \(seed)")
-        #expect(response.cursor == hub.sequence)
-        for change in told { #expect(change.record == hub.winners[change.key]) }
+        #expect(received.count == hub.entries.count, "seed \(seed)")
+        #expect(response.cursor == hub.end)
+        for change in received { #expect(change.record == hub.records[change.record.key]) }
     }
 
-    @Test("a reader at any cursor who reads on knows what the hub knows", arguments: seeds)
+    @Test(
+        "a reader that continues from any cursor ends with the records of the hub", arguments: seeds
+    )
     func everyCursor(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var hub = Hub(epoch: "e")
-        var readers: [(cursor: UInt64, known: [String: Record])] = []
+        var readers: [(cursor: UInt64, known: [StoreKey: Record])] = []
         for _ in 0..<80 {
             _ = hub.apply(Samples.request(changes(3, &random)))
             if Int.random(in: 0..<4, using: &random) == 0 { readers.append((0, [:])) }
             for index in readers.indices where Bool.random(using: &random) {
                 let page = hub.page(after: readers[index].cursor, through: hub.sequence)
                 for change in page.changes {
-                    #expect(change.seq! > readers[index].cursor, "seed \(seed)")
-                    readers[index].cursor = change.seq!
-                    readers[index].known[change.key] = change.record
+                    #expect(change.sequence > readers[index].cursor, "seed \(seed)")
+                    readers[index].cursor = change.sequence
+                    readers[index].known[change.record.key] = change.record
                 }
-                #expect(readers[index].known == hub.winners, "seed \(seed)")
+                #expect(readers[index].known == hub.records, "seed \(seed)")
             }
         }
     }

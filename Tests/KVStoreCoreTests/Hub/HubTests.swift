@@ -1,123 +1,132 @@
 import Foundation
-import KVStore
+import TestSupport
 import Testing
+
+@testable import KVStoreCore
 
 @Suite("Hub")
 struct HubTests {
-    @Test(
-        "a stamp more than a minute ahead is refused with the limit and the stamp, an earlier one not"
-    )
+    private func cursor(_ sequence: UInt64) -> Cursor { Cursor(epoch: "e", sequence: sequence) }
+
+    @Test("a stamp more than a minute ahead is rejected with the limit and the stamp")
     func future() {
         var hub = Hub(epoch: "e")
-        let late = Samples.change("a", Samples.stamp(60_001))
+        let late = Samples.record("a", Samples.stamp(60_001))
         let response = hub.apply(
-            Samples.request([late, Samples.change("b", Samples.stamp(60_000))]))
+            Samples.request([late, Samples.record("b", Samples.stamp(60_000))]))
         #expect(
-            response.rejected == [
-                SyncRejection(
-                    key: "a", reason: SyncRejection.clock, limit: Samples.now + 60_000,
-                    stamp: late.stamp)
+            response.rejections == [
+                SyncRejection(late, .clock(limit: Samples.now + 60_000, present: nil))
             ])
+        #expect(response.rejections.first?.stamp == late.stamp)
         #expect(Set(hub.entries.keys) == ["b"])
     }
 
-    @Test(
-        "a change without a usable key, stamp or content is refused as a key",
-        arguments: [
-            Samples.change(""), Samples.change(String(repeating: "k", count: 129)),
-            SyncChange(key: "a", stamp: "not a stamp", value: Data()),
-            SyncChange(key: "a", stamp: Samples.stamp().description),
-            SyncChange(
-                key: "a", stamp: Samples.stamp().description, value: Data(), deleted: true),
-        ])
-    func badChange(change: SyncChange) {
+    @Test("a rejection for the clock names the stamp that the hub holds")
+    func futureOverPresent() {
         var hub = Hub(epoch: "e")
-        let response = hub.apply(Samples.request([change]))
-        #expect(response.rejected.map(\.reason) == [SyncRejection.key])
-        #expect(response.rejected.first?.stamp == change.stamp)
+        _ = hub.apply(Samples.request([Samples.record("a")]))
+        let late = Samples.record("a", Samples.stamp(60_001))
+        #expect(
+            hub.apply(Samples.request([late])).rejections == [
+                SyncRejection(
+                    late, .clock(limit: Samples.now + 60_000, present: Samples.stamp()))
+            ])
+    }
+
+    @Test(
+        "a change of an invalid key is rejected",
+        arguments: ["", StoreKey(String(repeating: "k", count: 129))])
+    func invalidKey(key: StoreKey) {
+        var hub = Hub(epoch: "e")
+        let record = Samples.record(key)
+        let response = hub.apply(Samples.request([record]))
+        #expect(response.rejections.map(\.reason) == [.key(limit: 128)])
+        #expect(response.rejections.first?.stamp == record.stamp)
         #expect(hub.entries.isEmpty && hub.sequence == 0)
     }
 
-    @Test("a value of 1,048,576 bytes is taken and one byte more is not")
+    @Test("a value of 1,048,576 bytes is accepted, a larger one rejected")
     func largestValue() {
         var hub = Hub(epoch: "e")
         let fits = String(repeating: "v", count: 1_048_576)
         let response = hub.apply(
             Samples.request([
-                Samples.change("fits", Samples.stamp(), fits),
-                Samples.change("not", Samples.stamp(), fits + "v"),
+                Samples.record("fits", Samples.stamp(), fits),
+                Samples.record("not", Samples.stamp(), fits + "v"),
             ]))
-        #expect(response.rejected.map(\.key) == ["not"])
-        #expect(response.rejected.first?.limit == 1_048_576)
+        #expect(response.rejections.map(\.key) == ["not"])
+        #expect(response.rejections.map(\.reason) == [.quota(limit: 1_048_576)])
         #expect(hub.byteCount == 1_048_576)
     }
 
-    @Test("a full store refuses what grows and takes what shrinks")
+    @Test("a full store rejects values that grow it and accepts values that shrink it")
     func ceiling() {
         var hub = Hub(epoch: "e")
         let large = String(repeating: "v", count: 1_048_576)
-        let fill = (0..<4).map { Samples.change("k\($0)", Samples.stamp(), large) }
-        #expect(hub.apply(Samples.request(fill)).rejected.isEmpty)
-        let grown = hub.apply(Samples.request([Samples.change("new", Samples.stamp(), "v")]))
-        #expect(grown.rejected.map(\.limit) == [4_194_304])
+        let fill = (0..<4).map { Samples.record("k\($0)", Samples.stamp(), large) }
+        #expect(hub.apply(Samples.request(fill)).rejections.isEmpty)
+        let grown = hub.apply(Samples.request([Samples.record("new", Samples.stamp(), "v")]))
+        #expect(grown.rejections.map(\.reason) == [.quota(limit: 4_194_304)])
         let shrunk = hub.apply(
-            Samples.request([Samples.change("k0", Samples.stamp(1), "small")]))
-        #expect(shrunk.rejected.isEmpty)
+            Samples.request([Samples.record("k0", Samples.stamp(1), "small")]))
+        #expect(shrunk.rejections.isEmpty)
         #expect(
-            hub.apply(Samples.request([Samples.change("new", Samples.stamp(), "v")])).rejected
+            hub.apply(Samples.request([Samples.record("new", Samples.stamp(), "v")])).rejections
                 .isEmpty)
     }
 
-    @Test("a store takes 4,096 keys, removals beside them, and no more")
+    @Test("a store holds 4,096 keys, tombstones besides them, and no more")
     func keyCeiling() {
         var hub = Hub(epoch: "e")
         for start in stride(from: 0, to: 4_096, by: 512) {
-            let batch = (start..<start + 512).map { Samples.change("k\($0)") }
-            #expect(hub.apply(Samples.request(batch)).rejected.isEmpty)
+            let batch = (start..<start + 512).map { Samples.record("k\($0)") }
+            #expect(hub.apply(Samples.request(batch)).rejections.isEmpty)
         }
         let response = hub.apply(
             Samples.request([
-                Samples.change("gone", Samples.stamp(), nil), Samples.change("one more"),
+                Samples.record("gone", Samples.stamp(), nil), Samples.record("one more"),
             ]))
-        #expect(response.rejected.map(\.key) == ["one more"])
-        #expect(response.rejected.first?.limit == 4_096)
+        #expect(response.rejections.map(\.key) == ["one more"])
+        #expect(response.rejections.map(\.reason) == [.quota(limit: 4_096)])
         #expect(hub.keyCount == 4_096)
     }
 
-    @Test("a loser changes nothing and is told the winner")
-    func loser() {
+    @Test("a superseded change has no effect, and the answer contains the winner")
+    func superseded() {
         var hub = Hub(epoch: "e")
-        _ = hub.apply(Samples.request([Samples.change("a", Samples.stamp(5), "winner")]))
+        _ = hub.apply(Samples.request([Samples.record("a", Samples.stamp(5), "winner")]))
         let before = hub
         let response = hub.apply(
-            Samples.request([Samples.change("a", Samples.stamp(), "loser")], epoch: "e", since: 1))
+            Samples.request([Samples.record("a", Samples.stamp(), "loser")], since: cursor(1)))
         #expect(hub == before)
-        #expect(response.changes.map(\.stamp) == [Samples.stamp(5).description])
-        #expect(response.changes.first?.seq == 1)
-        #expect(response.rejected.isEmpty)
+        #expect(response.changes.map(\.record.stamp) == [Samples.stamp(5)])
+        #expect(response.changes.first?.sequence == 1)
+        #expect(response.rejections.isEmpty)
     }
 
-    @Test("what the request itself brought is not sent back")
+    @Test("an answer does not repeat the changes of its request")
     func echo() {
         var hub = Hub(epoch: "e")
-        _ = hub.apply(Samples.request([Samples.change("a")]))
-        let response = hub.apply(Samples.request([Samples.change("b"), Samples.change("a")]))
+        _ = hub.apply(Samples.request([Samples.record("a")]))
+        let response = hub.apply(Samples.request([Samples.record("b"), Samples.record("a")]))
         #expect(response.changes.isEmpty)
-        #expect(response.cursor == 2)
+        #expect(response.cursor.sequence == 2)
     }
 
-    @Test("another epoch, a cursor from the future or one below the horizon start over")
+    @Test("an unknown epoch, a future cursor and one below the horizon start over")
     func startsOver() {
         var hub = Hub(epoch: "e")
-        _ = hub.apply(Samples.request([Samples.change("a"), Samples.change("b")]))
-        #expect(hub.apply(Samples.request(epoch: nil, since: 1)).initial)
-        #expect(hub.apply(Samples.request(epoch: "other", since: 1)).initial)
-        #expect(hub.apply(Samples.request(epoch: "e", since: 3)).initial)
-        #expect(!hub.apply(Samples.request(epoch: "e", since: 1)).initial)
-        hub.load(epochs: [], sequence: 2, horizon: 2, clockMilliseconds: 0)
-        let response = hub.apply(Samples.request(epoch: "e", since: 1))
-        #expect(response.initial)
+        _ = hub.apply(Samples.request([Samples.record("a"), Samples.record("b")]))
+        #expect(hub.apply(Samples.request()).isInitial)
+        let other = Cursor(epoch: "other", sequence: 1)
+        #expect(hub.apply(Samples.request(since: other)).isInitial)
+        #expect(hub.apply(Samples.request(since: cursor(3))).isInitial)
+        #expect(!hub.apply(Samples.request(since: cursor(1))).isInitial)
+        hub.load(Hub.State(epochs: [], sequence: 2, horizon: 2))
+        let response = hub.apply(Samples.request(since: cursor(1)))
+        #expect(response.isInitial)
         #expect(response.changes.count == 2)
-        #expect(!hub.apply(Samples.request(epoch: "e", since: 2)).initial)
+        #expect(!hub.apply(Samples.request(since: cursor(2))).isInitial)
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import KVStore
+@testable import KVStoreCore
 
 @Suite("Merge rule")
 struct MergeTests {
@@ -46,7 +46,8 @@ struct MergeTests {
         }
     }
 
-    @Test("records end the same in whatever order and however often they come", arguments: 1...50)
+    @Test(
+        "records merge to the same result in any order and with any repetition", arguments: 1...50)
     func anyOrder(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let records = (0..<8).map { _ in record(&random) }
@@ -57,7 +58,7 @@ struct MergeTests {
         }
     }
 
-    @Test("the text of a stamp orders as the stamp does, and reads back")
+    @Test("the text of a stamp sorts like the stamp and parses back")
     func stampText() {
         var random = SplitMix64(seed: 3)
         func stamp() -> Stamp {
@@ -78,17 +79,17 @@ struct MergeTests {
         }
     }
 
-    @Test("texts that are not stamps are nil")
-    func badStamps() {
+    @Test("texts that are not stamps do not parse")
+    func invalidTexts() {
         let good = "0000000f4240-00000001-00000000000000ab"
         #expect(Stamp(good) != nil)
-        let bad = [
+        let invalid = [
             "", "-", "--", good + " ", " " + good, good.uppercased(), good + "-",
             String(good.dropLast()),
             "0000000f4240-00000001", "+000000f4240-00000001-00000000000000ab",
             good.replacing("-", with: "_"), good.replacing("a", with: "g"),
             good.replacing("0000000f", with: "000000٠f"),
         ]
-        for text in bad { #expect(Stamp(text) == nil, "\(text)") }
+        for text in invalid { #expect(Stamp(text) == nil, "\(text)") }
     }
 }

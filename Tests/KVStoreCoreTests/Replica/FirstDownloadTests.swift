@@ -1,21 +1,22 @@
+import TestSupport
 import Testing
 
-@testable import KVStore
+@testable import KVStoreCore
 
-@Suite("First download and full passes")
+@Suite("First and full downloads")
 struct FirstDownloadTests {
     @Test(
-        "what the daemon has wins over what was written before, told with reason 1; the rest is sent"
+        "the daemon's values replace values written before, with reason 1; the others are sent"
     )
     func provisional() {
         var bench = ReplicaBench()
         _ = bench.set("theme", "default")
         _ = bench.set("mine", "1")
         _ = bench.set("gone", "kept")
-        #expect(bench.handle(.attached(isLive: false)) == ["send none 0"])
+        #expect(bench.handle(.attached(isLive: false)) == ["send none"])
         #expect(
             bench.answer(
-                cursor: 7, initial: true,
+                cursor: 7, isInitial: true,
                 [.other("theme", "dark"), .other("new", "2"), .other("gone", nil)])
                 == [
                     "append theme=dark", "append new=2", "append mine=1 pending",
@@ -27,40 +28,40 @@ struct FirstDownloadTests {
         #expect(bench.answer(cursor: 9) == ["acknowledged mine", "acknowledged gone", "state e 9"])
     }
 
-    @Test("a value that is newer than the daemon's still gives way before the first download")
+    @Test("a value written before the first download gives way even to an older one")
     func newerDefault() {
         var bench = ReplicaBench()
         bench.now.wall = 2_000_000
         _ = bench.set("theme", "default")
         _ = bench.handle(.attached(isLive: false))
-        _ = bench.answer(cursor: 7, initial: true, [.other("theme", "dark", at: 1)])
+        _ = bench.answer(cursor: 7, isInitial: true, [.other("theme", "dark", at: 1)])
         #expect(bench.values == ["theme": "dark"])
-        #expect(bench.replica.pendingKeys == [])
+        #expect(bench.pendingKeys == [])
     }
 
-    @Test("an equal value on the daemon is taken over without a notification")
+    @Test("an equal value of the daemon replaces a default without a notification")
     func equalDefault() {
         var bench = ReplicaBench()
         _ = bench.set("theme", "dark")
         _ = bench.handle(.attached(isLive: false))
         #expect(
-            bench.answer(cursor: 7, initial: true, [.other("theme", "dark")])
+            bench.answer(cursor: 7, isInitial: true, [.other("theme", "dark")])
                 == ["append theme=dark", "state e 7"])
     }
 
-    @Test("pages are asked for until the end; the cursor is kept only then")
+    @Test("a download requests all pages; the cursor is set with the last one")
     func paging() {
         var bench = ReplicaBench()
         _ = bench.handle(.attached(isLive: false))
         _ = bench.set("own", "1")
         #expect(
-            bench.answer(cursor: 3, initial: true, more: true, [.other("a", "1")])
-                == ["state none 0", "append a=1", "notify 1 a", "send e 3"])
-        #expect(bench.replica.state.epoch == nil)
+            bench.answer(cursor: 3, isInitial: true, hasMore: true, [.other("a", "1")])
+                == ["state none", "append a=1", "notify 1 a", "send e 3"])
+        #expect(bench.replica.state.cursor == nil)
         #expect(!bench.replica.state.initialSyncCompleted)
         #expect(
-            bench.answer(cursor: 5, more: true, [.other("b", "1")])
-                == ["state none 0", "append b=1", "notify 1 b", "send e 5"])
+            bench.answer(cursor: 5, hasMore: true, [.other("b", "1")])
+                == ["state none", "append b=1", "notify 1 b", "send e 5"])
         #expect(
             bench.answer(cursor: 6, [.other("c", "1")])
                 == [
@@ -68,30 +69,30 @@ struct FirstDownloadTests {
                 ])
     }
 
-    @Test("a pass that breaks off starts over")
-    func brokenPass() {
+    @Test("an interrupted download starts over")
+    func interrupted() {
         var bench = ReplicaBench()
         _ = bench.handle(.attached(isLive: true))
-        _ = bench.answer(cursor: 3, initial: true, more: true, [.other("a", "1")])
-        _ = bench.handle(.failed(.unreachable("gone")))
-        bench.pass(milliseconds: 60_000)
-        #expect(bench.handle(.woke) == ["send none 0"])
+        _ = bench.answer(cursor: 3, isInitial: true, hasMore: true, [.other("a", "1")])
+        _ = bench.fail(.unreachable("gone"))
+        bench.advance(milliseconds: 60_000)
+        #expect(bench.handle(.woke) == ["send none"])
         #expect(
-            bench.answer(cursor: 3, initial: true, [.other("a", "1")])
+            bench.answer(cursor: 3, isInitial: true, [.other("a", "1")])
                 == ["state e 3", "open stream e 3"])
     }
 
-    @Test("a restored daemon gets everything that it lacks, and gives what the replica lacks")
+    @Test("a restored daemon gets what it lacks, and the replica gets what it lacks")
     func newEpoch() {
         var bench = ReplicaBench.joined()
-        for key in ["a", "b", "c"] { _ = bench.set(key, "new") }
+        for key in ["a", "b", "c"] as [StoreKey] { _ = bench.set(key, "new") }
         while bench.request != nil { _ = bench.answer(cursor: 3) }
-        _ = bench.handle(.synchronize(waiter: 1))
-        let theirs: [SyncChange] = [.other("a", "old", at: 10), .other("d", "only there")]
+        _ = bench.synchronize()
+        let theirs: [SequencedRecord] = [.other("a", "old", at: 10), .other("d", "only there")]
         #expect(
-            bench.answer(epoch: "f", cursor: 2, initial: true, theirs) == ["send none 0"])
+            bench.answer(epoch: "f", cursor: 2, isInitial: true, theirs) == ["send none"])
         #expect(
-            bench.answer(epoch: "f", cursor: 2, initial: true, theirs) == [
+            bench.answer(epoch: "f", cursor: 2, isInitial: true, theirs) == [
                 "append d=only there", "append a=new pending", "append b=new pending",
                 "append c=new pending", "state f 2", "notify 0 d", "send f 2 a b c",
             ])
@@ -99,18 +100,21 @@ struct FirstDownloadTests {
             bench.values == ["a": "new", "b": "new", "c": "new", "d": "only there"])
     }
 
-    @Test("below the horizon keys that the daemon no longer has go; pending ones stay and are sent")
+    @Test(
+        "below the horizon, keys that the daemon lacks are removed; pending ones stay and are sent")
     func horizon() {
         var bench = ReplicaBench.joined()
         _ = bench.set("clean", "1")
         _ = bench.set("kept", "1")
         while bench.request != nil { _ = bench.answer(cursor: 2) }
-        let kept = bench.replica.records.filter { $0.key == "kept" }.map { SyncChange($0) }
-        _ = bench.handle(.synchronize(waiter: 1))
+        let kept = bench.records.filter { $0.key == "kept" }.map {
+            SequencedRecord(record: $0, sequence: 0)
+        }
+        _ = bench.synchronize()
         _ = bench.set("pending", "1")
-        #expect(bench.answer(cursor: 50, initial: true, kept) == ["send none 0"])
+        #expect(bench.answer(cursor: 50, isInitial: true, kept) == ["send none"])
         #expect(
-            bench.answer(cursor: 50, initial: true, kept) == [
+            bench.answer(cursor: 50, isInitial: true, kept) == [
                 "append clean removed", "state e 50", "notify 0 clean", "send e 50 pending",
             ])
         #expect(
@@ -120,34 +124,34 @@ struct FirstDownloadTests {
         #expect(bench.values == ["kept": "1", "pending": "1"])
     }
 
-    @Test("a key that was written during a pass is not taken for one that the daemon dropped")
+    @Test("a key written during a download is not mistaken for one that the daemon removed")
     func writtenMeanwhile() {
         var bench = ReplicaBench.joined()
         _ = bench.set("a", "1")
         _ = bench.answer(cursor: 1)
-        _ = bench.handle(.synchronize(waiter: 1))
-        _ = bench.answer(cursor: 10, initial: true, more: true)
+        _ = bench.synchronize()
+        _ = bench.answer(cursor: 10, isInitial: true, hasMore: true)
         #expect(
-            bench.answer(cursor: 10, initial: true, more: true) == ["state e 1", "send e 10"])
+            bench.answer(cursor: 10, isInitial: true, hasMore: true) == ["state e 1", "send e 10"])
         _ = bench.set("a", "2")
         #expect(bench.answer(cursor: 20) == ["state e 20", "send e 20 a"])
         #expect(bench.values == ["a": "2"])
     }
 
-    @Test("another process's progress in the middle of a pass ends the pass")
+    @Test("a download ends when another process has moved the replica on")
     func overtaken() {
         var bench = ReplicaBench.joined()
-        _ = bench.handle(.synchronize(waiter: 1))
-        _ = bench.answer(cursor: 10, initial: true)
+        _ = bench.synchronize()
+        _ = bench.answer(cursor: 10, isInitial: true)
         #expect(
-            bench.answer(cursor: 10, initial: true, more: true, [.other("b", "1")])
+            bench.answer(cursor: 10, isInitial: true, hasMore: true, [.other("b", "1")])
                 == ["state e 0", "append b=1", "notify 0 b", "send e 10"])
         var state = bench.replica.currentState
-        (state.cursor, state.download) = (30, nil)
+        (state.cursor, state.partialDownload) = (Cursor(epoch: "e", sequence: 30), nil)
         _ = bench.replica.replay(.state(state))
-        // Then what is new since the other's progress is asked for.
+        // The next request continues from the other process's cursor.
         #expect(bench.answer(cursor: 20, [.other("c", "1")]) == ["send e 30"])
-        #expect(bench.replica.state.cursor == 30)
+        #expect(bench.replica.state.cursor == Cursor(epoch: "e", sequence: 30))
         #expect(
             bench.answer(cursor: 40, [.other("d", "1")]) == [
                 "append d=1", "state e 40", "notify 0 d",

@@ -1,15 +1,16 @@
+import TestSupport
 import Testing
 
-@testable import KVStore
+@testable import KVStoreCore
 
-@Suite("Full download from the daemon's ledger")
+@Suite("Full download from a hub")
 struct FullDownloadTests {
-    @Test("a download of several pages ends also where the daemon has forgotten removals")
+    @Test("a download of several pages completes although the daemon has forgotten tombstones")
     func pagesBelowTheHorizon() {
         var hub = Hub(epoch: "e")
         for number in 0..<1_500 {
-            let change = SyncChange.other("key \(number)", "1", at: 1_000)
-            hub.commit(hub.plan([change], now: 2_000))
+            let record = Record.other("key \(number)", "1", at: 1_000)
+            hub.commit(hub.plan([record], now: 2_000))
         }
         hub.commit(hub.plan([.other("gone", nil, at: 1_000)], now: 2_000))
         hub.forget("gone")
@@ -20,10 +21,11 @@ struct FullDownloadTests {
             rounds += 1
             let plan = hub.plan(request.changes, now: bench.now.wall)
             hub.commit(plan)
-            _ = bench.handle(.answered(hub.answer(request, plan: plan, now: bench.now.wall)))
+            let answer = hub.answer(request, plan: plan, now: bench.now.wall)
+            _ = bench.handle(.answered(id: bench.requestID, .success(answer)))
         }
         #expect(rounds == 2)
         #expect(bench.values.count == 1_500)
-        #expect(bench.replica.initialSyncCompleted)
+        #expect(bench.replica.state.initialSyncCompleted)
     }
 }

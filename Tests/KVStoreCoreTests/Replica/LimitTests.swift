@@ -1,22 +1,21 @@
 import Foundation
+import TestSupport
 import Testing
 
-@testable import KVStore
+@testable import KVStoreCore
 
-@Suite("Limits")
-struct QuotaTests {
+@Suite("Limits of a replica")
+struct LimitTests {
     private func write(
-        _ bench: inout ReplicaBench, _ key: String, byteCount: Int
+        _ bench: inout ReplicaBench, _ key: StoreKey, byteCount: Int
     ) -> (notified: [StoreChange], code: StoreError.Code?) {
-        let (effects, violation) = bench.replica.write(
+        let (ready, violation) = bench.replica.write(
             .value(Data(count: byteCount)), forKey: key, at: bench.now)
-        let notified = effects.compactMap { effect -> StoreChange? in
-            if case .notify(let change) = effect { change } else { nil }
-        }
-        return (notified, violation?.code)
+        return (ready.notifications, violation?.code)
     }
 
-    @Test("a value of 1,048,576 bytes passes; one byte more is dropped and told with reason 2")
+    @Test(
+        "a value of 1,048,576 bytes is stored; a larger one is dropped and notified with reason 2")
     func oneValue() {
         var bench = ReplicaBench.joined()
         #expect(write(&bench, "a", byteCount: 1_048_576).code == nil)
@@ -29,24 +28,24 @@ struct QuotaTests {
         #expect(other.replica == before)
     }
 
-    @Test("all values together may have 1,048,576 bytes, and the keys do not count")
+    @Test("the values may total 1,048,576 bytes; keys do not count")
     func total() {
         var bench = ReplicaBench.joined()
-        let long = String(repeating: "k", count: 128)
+        let long = StoreKey(String(repeating: "k", count: 128))
         #expect(write(&bench, long, byteCount: 1_000_000).code == nil)
         #expect(write(&bench, "b", byteCount: 48_577).code == .quotaExceeded)
         #expect(write(&bench, "b", byteCount: 48_576).code == nil)
-        #expect(bench.replica.usedByteCount == 1_048_576)
+        #expect(bench.replica.table.byteCount == 1_048_576)
         #expect(write(&bench, "c", byteCount: 1).code == .quotaExceeded)
         #expect(write(&bench, "c", byteCount: 0).code == nil)
-        // Another value of the same size is no growth.
+        // A value of the same size does not grow the total.
         #expect(write(&bench, "b", byteCount: 48_576).code == nil)
         _ = bench.set("b", nil)
-        #expect(bench.replica.usedByteCount == 1_000_000)
+        #expect(bench.replica.table.byteCount == 1_000_000)
         #expect(write(&bench, "c", byteCount: 48_576).code == nil)
     }
 
-    @Test("1,024 keys may have a value; removed ones do not count")
+    @Test("1,024 keys may have values; removed ones do not count")
     func keys() {
         var bench = ReplicaBench.joined()
         for number in 0..<1_024 {
@@ -59,52 +58,53 @@ struct QuotaTests {
         _ = bench.set("key 0", nil)
         #expect(write(&bench, "one more", byteCount: 1).code == nil)
         #expect(write(&bench, "key 0", byteCount: 1).code == .tooManyKeys)
-        #expect(bench.replica.usedKeyCount == 1_024)
+        #expect(bench.replica.table.keyCount == 1_024)
     }
 
-    @Test("a store that others pushed over its quota takes writes that shrink it")
+    @Test("a store that others filled past its quota accepts writes that shrink it")
     func shrinking() {
         var bench = ReplicaBench.joined(
             limits: StoreLimits(totalByteCount: 10, valueByteCount: 8, keyCount: 2))
-        _ = bench.handle(.synchronize(waiter: 1))
+        _ = bench.synchronize()
         _ = bench.answer(
             cursor: 9,
             [
                 .other("a", "123456789012"), .other("b", "1234567890"), .other("c", "1"),
                 .other("d", "1"),
             ])
-        #expect(bench.replica.usedByteCount == 24)
+        #expect(bench.replica.table.byteCount == 24)
         #expect(write(&bench, "a", byteCount: 13).code == .quotaExceeded)
         #expect(write(&bench, "a", byteCount: 11).code == nil)
         #expect(write(&bench, "d", byteCount: 2).code == .quotaExceeded)
         #expect(write(&bench, "e", byteCount: 0).code == .quotaExceeded)
         _ = bench.set("a", nil)
-        #expect(bench.replica.usedByteCount == 12)
+        #expect(bench.replica.table.byteCount == 12)
     }
 
     @Test("a key has 1 to 128 UTF-16 units, in the classic profile 1 to 64 UTF-8 bytes")
     func keyLengths() {
-        let rows: [(KeyProfile, String, Bool)] = [
-            (.standard, "", false), (.standard, String(repeating: "k", count: 128), true),
-            (.standard, String(repeating: "k", count: 129), false),
-            (.standard, String(repeating: "😀", count: 64), true),
-            (.standard, String(repeating: "😀", count: 64) + "k", false),
-            (.standard, String(repeating: "日", count: 128), true),
-            (.classic, "", false), (.classic, String(repeating: "k", count: 64), true),
-            (.classic, String(repeating: "k", count: 65), false),
-            (.classic, String(repeating: "é", count: 32), true),
-            (.classic, String(repeating: "é", count: 32) + "k", false),
+        let rows: [(KeyProfile, StoreKey, Bool)] = [
+            (.standard, "", false), (.standard, StoreKey(String(repeating: "k", count: 128)), true),
+            (.standard, StoreKey(String(repeating: "k", count: 129)), false),
+            (.standard, StoreKey(String(repeating: "😀", count: 64)), true),
+            (.standard, StoreKey(String(repeating: "😀", count: 64) + "k"), false),
+            (.standard, StoreKey(String(repeating: "日", count: 128)), true),
+            (.classic, "", false), (.classic, StoreKey(String(repeating: "k", count: 64)), true),
+            (.classic, StoreKey(String(repeating: "k", count: 65)), false),
+            (.classic, StoreKey(String(repeating: "é", count: 32)), true),
+            (.classic, StoreKey(String(repeating: "é", count: 32) + "k"), false),
         ]
         for (profile, key, isAllowed) in rows {
             var bench = ReplicaBench.joined(limits: StoreLimits(keyProfile: profile))
             let (notified, code) = write(&bench, key, byteCount: 1)
-            #expect(code == (isAllowed ? nil : .invalidKey), "\(profile), \(key.utf16.count) units")
+            let length = profile.length(of: key)
+            #expect(code == (isAllowed ? nil : .invalidKey), "\(profile), \(length) units")
             #expect(notified.isEmpty)
-            #expect(bench.replica.usedKeyCount == (isAllowed ? 1 : 0))
+            #expect(bench.replica.table.keyCount == (isAllowed ? 1 : 0))
         }
     }
 
-    @Test("an error of the quota names the limit, the size and the bytes in use")
+    @Test("a quota error names the limit, the size and the bytes in use")
     func message() throws {
         var bench = ReplicaBench.joined()
         _ = write(&bench, "a", byteCount: 1_000_000)
@@ -122,12 +122,12 @@ struct QuotaTests {
         var bench = ReplicaBench.joined(
             limits: StoreLimits(totalByteCount: 200, valueByteCount: 60, keyCount: 6))
         for step in 0..<300 {
-            let key = "k\(Int.random(in: 0..<9, using: &random))"
+            let key: StoreKey = "k\(Int.random(in: 0..<9, using: &random))"
             let size = Int.random(in: 0...70, using: &random)
             switch Int.random(in: 0..<4, using: &random) {
             case 0: _ = bench.set(key, nil)
             case 1:
-                _ = bench.handle(.synchronize(waiter: UInt64(step)))
+                _ = bench.synchronize()
                 _ = bench.answer(
                     cursor: UInt64(step),
                     [
@@ -136,15 +136,15 @@ struct QuotaTests {
                             at: 1_000_000 + Int64(step))
                     ])
             default:
-                let before = bench.replica.usedByteCount
+                let before = bench.replica.table.byteCount
                 let (_, code) = write(&bench, key, byteCount: size)
-                let after = bench.replica.usedByteCount
+                let after = bench.replica.table.byteCount
                 #expect(code == nil ? after <= max(200, before) : after == before)
             }
             let contents = bench.replica.visibleContents
-            #expect(bench.replica.usedKeyCount == contents.count)
+            #expect(bench.replica.table.keyCount == contents.count)
             #expect(
-                bench.replica.usedByteCount == contents.values.reduce(0) { $0 + $1.byteCount })
+                bench.replica.table.byteCount == contents.values.reduce(0) { $0 + $1.byteCount })
         }
     }
 }

@@ -1,28 +1,29 @@
 import Foundation
+import TestSupport
 import Testing
 
-@testable import KVStore
+@testable import KVStoreCore
 
-@Suite("Writing")
+@Suite("Writes of a replica")
 struct WritingTests {
-    @Test("a write is appended and sent; many writes meanwhile cost one upload")
+    @Test("a write is appended and sent; writes during the request share one upload")
     func coalescing() {
         var bench = ReplicaBench.joined()
         #expect(bench.set("a", "1") == ["append a=1 pending", "send e 0 a"])
         #expect(bench.set("a", "2") == ["append a=2 pending"])
         #expect(bench.set("b", "1") == ["append b=1 pending"])
         #expect(bench.set("a", "3") == ["append a=3 pending"])
-        // The acknowledgement is for the first value alone; the newer ones are still to be sent.
+        // Only the first value is acknowledged; the newer ones are still pending.
         #expect(bench.answer(cursor: 1) == ["state e 1", "send e 1 b a"])
-        #expect(bench.replica.pendingKeys == ["a", "b"])
+        #expect(bench.pendingKeys == ["a", "b"])
         #expect(
             bench.answer(cursor: 3).sorted() == ["acknowledged a", "acknowledged b", "state e 3"])
-        #expect(bench.replica.pendingKeys == [])
+        #expect(bench.pendingKeys == [])
         #expect(bench.values == ["a": "3", "b": "1"])
     }
 
     @Test("setting an equal value and removing a missing key do nothing")
-    func nothing() {
+    func noChange() {
         var bench = ReplicaBench.joined()
         _ = bench.set("a", "1")
         _ = bench.answer(cursor: 1)
@@ -37,15 +38,15 @@ struct WritingTests {
         #expect(bench.replica == removed)
     }
 
-    @Test("a local write wins over everything seen before it, whatever the clock says")
+    @Test("a local write supersedes everything observed before, whatever the clock says")
     func monotonic() {
         var bench = ReplicaBench.joined()
-        _ = bench.handle(.synchronize(waiter: 1))
+        _ = bench.synchronize()
         _ = bench.answer(cursor: 5, [.other("a", "theirs", at: 1_040_000)])
         bench.now.wall = 10
         _ = bench.set("a", "mine")
         _ = bench.set("a", "mine again")
-        let record = bench.replica.records.first { $0.key == "a" }!
+        let record = bench.records.first { $0.key == "a" }!
         #expect(record.stamp.milliseconds >= 1_040_000)
         #expect(bench.values == ["a": "mine again"])
         _ = bench.answer(cursor: 5, [.other("a", "theirs", at: 1_040_000)])
@@ -53,31 +54,28 @@ struct WritingTests {
     }
 
     @Test(
-        "every write supersedes what it replaces, also after refusals and steps of the clock",
+        "every write supersedes what it replaces, even after rejections and clock steps",
         arguments: 1...50)
     func stamps(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var bench = ReplicaBench.joined()
-        var newest: [String: Record] = [:]
+        var newest: [StoreKey: Record] = [:]
         for step in 0..<200 {
             switch Int.random(in: 0..<6, using: &random) {
             case 0: bench.now.wall += Int64.random(in: -400_000...400_000, using: &random)
             case 1:
                 bench.now.monotonic += 60_000
                 _ = bench.handle(.woke)
-                let refused = (bench.request?.changes ?? []).filter { _ in
+                let ahead = Int64.random(in: -300_000...300_000, using: &random)
+                let rejections = bench.clockRejections(ahead: ahead).filter { _ in
                     Bool.random(using: &random)
                 }
-                _ = bench.answer(
-                    cursor: UInt64(step),
-                    rejected: refused.map {
-                        SyncRejection(key: $0.key, reason: SyncRejection.clock, stamp: $0.stamp)
-                    }, ahead: Int64.random(in: -300_000...300_000, using: &random))
-                for record in bench.replica.records { newest[record.key] = record }
+                _ = bench.answer(cursor: UInt64(step), rejections: rejections, ahead: ahead)
+                for record in bench.records { newest[record.key] = record }
             default:
-                let key = ["a", "b", "c"].randomElement(using: &random)!
+                let key = (["a", "b", "c"] as [StoreKey]).randomElement(using: &random)!
                 _ = bench.set(key, "\(step)")
-                let record = bench.replica.records.first { $0.key == key }!
+                let record = bench.records.first { $0.key == key }!
                 if let before = newest[key] {
                     #expect(record.supersedes(before), "seed \(seed), step \(step)")
                 }
@@ -86,15 +84,15 @@ struct WritingTests {
         }
     }
 
-    @Test("without an account writes stay provisional and nothing is sent")
+    @Test("without an account writes are provisional and nothing is sent")
     func local() {
         var bench = ReplicaBench()
         #expect(bench.set("a", "1") == ["append a=1 provisional"])
-        #expect(bench.handle(.synchronize(waiter: 1)) == ["finish 1: no account is joined"])
-        #expect(bench.replica.status.connection == .local)
+        #expect(bench.synchronize() == ["finish 1: no account is joined"])
+        #expect(bench.replica.connection == .local)
     }
 
-    @Test("a request carries the oldest writes, as many as a page holds")
+    @Test("a request contains the oldest writes, as many as fit into a page")
     func pages() {
         var bench = ReplicaBench.joined(limits: StoreLimits(keyCount: 5_000))
         _ = bench.set("first", "1")

@@ -1,16 +1,16 @@
 import Foundation
 import Testing
 
-@testable import KVStore
+@testable import KVStoreCore
 
-@Suite("Values of another type")
+@Suite("Coercion to another type")
 struct CoercionTests {
     private static let others: [PropertyListValue] = [
         .date(Date(timeIntervalSinceReferenceDate: 1)), .data(Data([1])), .array([.integer(1)]),
         .dictionary(["a": .integer(1)]),
     ]
 
-    @Test("a string of a number is its decimal text, of anything else nil")
+    @Test("a number as a string is its decimal text, anything else is nil")
     func strings() {
         let rows: [(PropertyListValue, String?)] = [
             (.string("x"), "x"), (.string(""), ""), (.bool(true), "1"), (.bool(false), "0"),
@@ -22,7 +22,7 @@ struct CoercionTests {
         for value in Self.others { #expect(value.stringValue == nil) }
     }
 
-    @Test("a long long truncates toward zero, skips white space and reads a leading integer")
+    @Test("an Int64 truncates toward zero, and parses a leading integer after white space")
     func longLongs() {
         let rows: [(PropertyListValue, Int64)] = [
             (.integer(.max), .max), (.integer(.min), .min), (.bool(true), 1), (.bool(false), 0),
@@ -40,7 +40,7 @@ struct CoercionTests {
         for value in Self.others { #expect(value.longLongValue == 0) }
     }
 
-    @Test("a double is a number, or the numeric prefix of a string")
+    @Test("a Double is the number, or the numeric prefix of a string")
     func doubles() {
         let rows: [(PropertyListValue, Double)] = [
             (.double(1.5), 1.5), (.integer(3), 3), (.bool(true), 1), (.bool(false), 0),
@@ -54,7 +54,7 @@ struct CoercionTests {
         for value in Self.others { #expect(value.doubleValue == 0) }
     }
 
-    @Test("a bool is a number other than 0, a word for yes, or an integer prefix other than 0")
+    @Test("true is a number other than 0, an affirmative text or an integer prefix other than 0")
     func bools() {
         let yes: [PropertyListValue] = [
             .bool(true), .integer(1), .integer(-1), .double(0.5), .double(-.infinity),

@@ -1,6 +1,6 @@
 import Foundation
 
-@testable import KVStore
+@testable import KVStoreCore
 
 extension PropertyListValue {
     /// A value of any kind and shape, at most `depth` containers deep.

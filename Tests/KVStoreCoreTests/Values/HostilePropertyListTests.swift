@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import KVStore
+@testable import KVStoreCore
 
 @Suite("Hostile property lists")
 struct HostilePropertyListTests {
@@ -51,7 +51,7 @@ struct HostilePropertyListTests {
         for count in 0..<whole.count { refused(whole.prefix(count), "\(count) bytes") }
     }
 
-    @Test("every flipped byte throws or gives another value, and never stops the program")
+    @Test("every flipped byte throws or yields a value, and never traps")
     func flips() {
         let whole = sample
         var readable = 0
@@ -66,7 +66,7 @@ struct HostilePropertyListTests {
     }
 
     @Test(
-        "random bytes behind a right beginning and trailer never stop the program",
+        "random bytes between a valid header and trailer never trap",
         arguments: 1...20)
     func noise(seed: UInt64) {
         var random = SplitMix64(seed: seed)
@@ -84,7 +84,7 @@ struct HostilePropertyListTests {
         }
     }
 
-    @Test("numbers of 63 and more bits in any field throw")
+    @Test("fields of 63 and more bits throw")
     func hugeNumbers() {
         let numbers: [UInt64] = [.max, 1 << 63, (1 << 63) - 1, 1 << 62, 1 << 32]
         for huge in numbers {
@@ -104,7 +104,7 @@ struct HostilePropertyListTests {
         refused(file([[0x09]], referenceSize: 9))
     }
 
-    @Test("arrays that hold themselves throw")
+    @Test("arrays that contain themselves throw")
     func cycles() {
         refused(file([[0xA1, 0]]))
         refused(file([[0xA1, 1], [0xA1, 0]]))
@@ -112,7 +112,7 @@ struct HostilePropertyListTests {
         refused(file([[0xAF, 0x10, 200] + [UInt8](repeating: 0, count: 200)]))
     }
 
-    @Test("some hundred bytes that unfold to billions of objects throw after bounded work")
+    @Test("a few hundred bytes that expand to billions of objects throw after bounded work")
     func bombs() {
         for width in [2, 10, 14] {
             let levels = 100
@@ -133,7 +133,7 @@ struct HostilePropertyListTests {
                 referenceSize: 2, offset: { $0 > 0 ? UInt64(8 + holders.count) : nil }))
     }
 
-    @Test("128 levels are read, one more throws")
+    @Test("128 levels of nesting are read, 129 throw")
     func depth() throws {
         func nested(_ levels: Int) -> Data {
             file((1...levels).map { [0xA1, UInt8($0)] } + [[0x09]])
@@ -143,7 +143,7 @@ struct HostilePropertyListTests {
         refused(nested(250))
     }
 
-    @Test("objects of kinds that the store does not take throw")
+    @Test("objects of unsupported types throw")
     func otherKinds() {
         for object: [UInt8] in [
             [0x00], [0x0F], [0x80, 1], [0xC1, 0], [0x22], [0x21, 0, 0], [0x30], [0x15],
@@ -153,7 +153,7 @@ struct HostilePropertyListTests {
         ] { refused(file([object]), "\(object)") }
     }
 
-    @Test("other writers' forms of numbers are read")
+    @Test("number encodings of other writers are read")
     func otherForms() throws {
         #expect(
             try PropertyListValue(encoded: file([[0x22, 0x3F, 0xC0, 0, 0]])) == .double(1.5))

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-@testable import KVStore
+@testable import KVStoreCore
 
-@Suite("Bytes of a property list")
+@Suite("Encoding of property lists")
 struct PropertyListBytesTests {
     private func foundation(_ data: Data) throws -> PropertyListValue? {
         PropertyListValue(
@@ -12,7 +12,7 @@ struct PropertyListBytesTests {
     }
 
     @Test(
-        "generated values come back equal, from ours and through Foundation's, both ways",
+        "generated values round-trip through this coder and through Foundation's",
         arguments: 1...100)
     func bothWays(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
@@ -43,7 +43,7 @@ struct PropertyListBytesTests {
         .date(Date(timeIntervalSince1970: -62_135_596_800.25)),
     ]
 
-    @Test("values at the edges of the format come back equal", arguments: edges.indices)
+    @Test("values at the limits of the format round-trip", arguments: edges.indices)
     func edge(index: Int) throws {
         let value = Self.edges[index]
         let bytes = value.encoded()
@@ -51,7 +51,7 @@ struct PropertyListBytesTests {
         #expect(try foundation(bytes) == value)
     }
 
-    @Test("minus zero and the bits of a NaN are kept")
+    @Test("negative zero and the bits of a NaN are preserved")
     func bitsOfDoubles() throws {
         for double in [-0.0, 0.0, Double.nan, Double(bitPattern: 0xFFF8_0000_0000_1234)] {
             let bytes = PropertyListValue.double(double).encoded()
@@ -72,7 +72,7 @@ struct PropertyListBytesTests {
         #expect(signs == [.plus, .minus, .plus])
     }
 
-    @Test("texts that only compare equal keep each its own letters")
+    @Test("canonically equivalent texts keep their own code points")
     func composedLetters() throws {
         let composed = "caf\u{E9}"
         let decomposed = "cafe\u{301}"
@@ -84,7 +84,7 @@ struct PropertyListBytesTests {
     }
 
     @Test(
-        "equal values have equal bytes, however their dictionaries came to be",
+        "equal values have equal bytes, whatever the order in which their dictionaries were built",
         arguments: 1...50)
     func determinism(seed: UInt64) {
         var random = SplitMix64(seed: seed)
@@ -98,7 +98,7 @@ struct PropertyListBytesTests {
         #expect(forward.encoded() == PropertyListValue.dictionary(other).encoded())
     }
 
-    @Test("the bytes of a small dictionary are what the format says")
+    @Test("a small dictionary encodes to the bytes of the format")
     func knownBytes() {
         let value = PropertyListValue.dictionary(["b": .integer(1), "a": .bool(true)])
         let expected: [UInt8] =
@@ -108,7 +108,7 @@ struct PropertyListBytesTests {
         #expect(Array(value.encoded()) == expected)
     }
 
-    @Test("a value that repeats one long text is read back, however often it does")
+    @Test("a value that repeats a long text thousands of times round-trips")
     func repeatedText() throws {
         let text = PropertyListValue.string(String(repeating: "long ", count: 4_000))
         let data = PropertyListValue.data(Data(repeating: 1, count: 20_000))
@@ -118,7 +118,7 @@ struct PropertyListBytesTests {
         #expect(try PropertyListValue(encoded: bytes) == value)
     }
 
-    @Test("as many objects as the quota can hold are read back")
+    @Test("as many objects as the quota allows round-trip")
     func manyObjects() throws {
         let value = PropertyListValue.array(Array(repeating: .bool(true), count: 1_048_500))
         let bytes = value.encoded()

@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-@testable import KVStore
+@testable import KVStoreCore
 
 @Suite("Objects as property lists")
 struct PropertyListObjectTests {
     private struct Other {}
 
-    @Test("every number type of Swift is an integer, a double or a bool")
+    @Test("every number type of Swift converts to an integer, a double or a bool")
     func numbers() {
         let integers: [Any] = [
             Int(7), Int8(7), Int16(7), Int32(7), Int64(7), UInt(7), UInt8(7), UInt16(7), UInt32(7),
@@ -36,14 +36,14 @@ struct PropertyListObjectTests {
         #expect(PropertyListValue(object: UInt64(Int64.max)) == .integer(.max))
     }
 
-    @Test("integers over 64 signed bits are not property lists")
+    @Test("integers beyond Int64 are not property lists")
     func largeIntegers() {
         #expect(PropertyListValue(object: UInt64.max) == nil)
         #expect(PropertyListValue(object: UInt(1) << 63) == nil)
         #expect(PropertyListValue(object: NSNumber(value: UInt64.max)) == nil)
     }
 
-    @Test("Foundation's classes are what they bridge to")
+    @Test("Foundation's classes convert as the types they bridge to")
     func bridging() {
         #expect(PropertyListValue(object: NSString(string: "é")) == .string("é"))
         #expect(PropertyListValue(object: NSMutableString(string: "m")) == .string("m"))
@@ -62,7 +62,7 @@ struct PropertyListObjectTests {
         #expect(PropertyListValue(object: NSNull()) == nil)
     }
 
-    @Test("containers of Swift types are taken whole, or not at all")
+    @Test("containers of Swift types convert completely or not at all")
     func containers() {
         #expect(
             PropertyListValue(object: ["a": [1, 2], "b": []] as [String: [Int]])
@@ -78,7 +78,7 @@ struct PropertyListObjectTests {
                 == .array([.data(Data([1])), .date(Date(timeIntervalSinceReferenceDate: 1))]))
     }
 
-    @Test("what is not a property list is nil")
+    @Test("objects that are not property lists do not convert")
     func others() {
         let objects: [Any] = [
             Other(), URL(filePath: "/"), UUID(), NSNull(), Set([1]), NSObject(), { () in },
@@ -94,7 +94,7 @@ struct PropertyListObjectTests {
         #expect(PropertyListValue(object: Optional(true) as Any) == .bool(true))
     }
 
-    @Test("nesting is bounded where values come in as it is where bytes do")
+    @Test("nesting is limited for objects as it is for bytes")
     func depth() throws {
         var object: Any = 1
         for _ in 0..<128 { object = [object] }
@@ -105,7 +105,7 @@ struct PropertyListObjectTests {
         #expect(PropertyListValue(object: object) == nil)
     }
 
-    @Test("a value handed out and taken in again is the same", arguments: 1...100)
+    @Test("a value converted to an object and back is equal", arguments: 1...100)
     func roundTrip(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let value = PropertyListValue.generated(using: &random)
