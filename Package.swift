@@ -123,14 +123,31 @@ let package = Package(
             name: "TerminalTextTests", dependencies: ["TerminalText"], swiftSettings: strict),
         .testTarget(
             name: "CommandSupportTests", dependencies: ["CommandSupport"], swiftSettings: strict),
-        .testTarget(name: "KVStoreTests", dependencies: ["KVStore"], swiftSettings: strict),
+        .target(
+            name: "TestSupport", dependencies: ["KVStoreCore", "KVStoreLog"],
+            path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(
-            name: "ProtocolModelTests", dependencies: ["KVStore"], swiftSettings: strict),
+            name: "KVStoreCoreTests", dependencies: ["KVStoreCore", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "KVStoreLogTests", dependencies: ["KVStoreCore", "KVStoreLog", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "KVStoreLedgerTests",
+            dependencies: ["KVStoreCore", "KVStoreLedger", "KVStoreLog", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "KVStoreTests",
+            dependencies: ["KVStore", "KVStoreCore", "KVStoreLog", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ProtocolModelTests", dependencies: ["KVStoreCore", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(
             name: "SimulatedWorldTests", dependencies: ["SimulatedWorld"], swiftSettings: strict),
         .testTarget(
-            name: "SimulatedCloudTests", dependencies: ["KVStoreTesting", "KVStore"],
-            swiftSettings: strict),
+            name: "SimulatedCloudTests",
+            dependencies: ["KVStoreTesting", "KVStore", "KVStoreCore"], swiftSettings: strict),
         .testTarget(
             name: "KVStoreWireTests", dependencies: ["KVStoreWire", "KVStoreCore"],
             swiftSettings: strict),
