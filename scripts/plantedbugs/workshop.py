@@ -1,4 +1,4 @@
-"""A folder with a copy of the store and its simulator, into which bugs are planted."""
+"""A working copy of the store and its simulator in which bugs are planted."""
 
 import contextlib
 import json
@@ -8,15 +8,15 @@ import subprocess
 import time
 from dataclasses import dataclass
 
-# What the simulator is made of; the rest of KVStoreTesting would only take time to build.
+# The sources of the simulator; the rest of KVStoreTesting would only slow down the build.
 COPIED = ("KVStore", "KVStoreTesting/World", "KVStoreTesting/Disk", "KVStoreTesting/Time",
           "ProgramSignals", "simulate")
 
-# Files are optimized one by one, so that a planted bug has only its own files compiled anew.
+# No whole-module optimization, so that a planted bug recompiles only the files that it changes.
 BUILD = ("swift", "build", "-c", "release", "--product", "simulate",
          "-Xswiftc", "-no-whole-module-optimization")
 
-# Warnings are no errors here: a planted bug may leave something unused.
+# Warnings are not errors here: a planted bug may leave something unused.
 PACKAGE = """// swift-tools-version: 6.2
 import PackageDescription
 
@@ -75,17 +75,17 @@ class Workshop:
         write(folder / "Package.swift", PACKAGE % parser.group())
 
     def missing_texts(self, bug):
-        """What a bug would replace and cannot, in words."""
+        """Describes each text that a bug replaces and that does not occur exactly once."""
         for edit in bug.edits:
             file = self.store / edit.file
             count = file.read_text().count(edit.old) if file.exists() else 0
             if count != 1:
-                yield (f"{bug.name}: in Sources/KVStore/{edit.file} this stands {count} times, "
-                       f"not once:\n{edit.old}")
+                yield (f"{bug.name}: Sources/KVStore/{edit.file} contains this {count} times "
+                       f"instead of once:\n{edit.old}")
 
     @contextlib.contextmanager
     def planted(self, bug):
-        """The simulator with the bug in it, built; the copy is as it was afterwards."""
+        """Builds the simulator with the bug; restores the sources afterwards."""
         for missing in self.missing_texts(bug):
             raise TextNotFound(missing)
         files = {self.store / edit.file for edit in bug.edits}
@@ -109,7 +109,7 @@ class Workshop:
             raise BuildFailure("\n".join((errors or lines)[-10:]))
 
     def simulate(self, seconds):
-        """Runs seeds from 1 on until one breaks a promise or the time is over."""
+        """Runs seeds from 1 until one violates an invariant or the time is up."""
         began = time.monotonic()
         process = subprocess.Popen(
             [self.folder / ".build" / "release" / "simulate", "--seeds", str(1 << 40),
@@ -118,7 +118,7 @@ class Workshop:
         out, err, ended = self.wait(process, seconds)
         elapsed = time.monotonic() - began
         if process.returncode not in (0, 1) or not ended:
-            # A trap or an endless loop: the world is over, and whoever runs it sees that.
+            # A trap or an infinite loop also counts as caught.
             promise = f"(ended by signal {-process.returncode})" if ended else "(hangs)"
             return Outcome(promise, seconds=elapsed)
         report = json.loads(out)
@@ -130,7 +130,7 @@ class Workshop:
 
     @staticmethod
     def wait(process, seconds):
-        """Ends the campaign after the time as Ctrl-C does; false where it did not end by itself."""
+        """Interrupts the campaign after the time like Ctrl-C; false if it had to be killed."""
         try:
             return *process.communicate(timeout=seconds), True
         except subprocess.TimeoutExpired:
@@ -143,7 +143,7 @@ class Workshop:
 
 
 def copy(source, target):
-    """Copies a folder; files that are the same keep their times, so that little is built anew."""
+    """Copies a directory; identical files keep their modification times, so little is rebuilt."""
     names = {file.relative_to(source) for file in source.rglob("*") if file.is_file()}
     for name in names:
         text = (source / name).read_text()
