@@ -9,8 +9,8 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-// The store is compiled from its own sources (Sources/KVStore is a link to them) rather than depended on: so nothing
-// else has to be resolved or built, and the log and the hub can be measured without the programs around them.
+// The store is compiled from its own sources, through links in Sources, rather than as a dependency, so that nothing
+// else has to be resolved or built and the log and the hub can be measured without the programs around them.
 let package = Package(
     name: "benchmarks",
     platforms: [.macOS(.v15)],

@@ -46,7 +46,7 @@ final class LedgerClient {
     }
 }
 
-/// A benchmark that does not measure what it says.
+/// A benchmark that would not measure what it claims to.
 struct Unexpected: Error, CustomStringConvertible {
     var description: String
 

@@ -1,6 +1,6 @@
 import KVStore
 
-/// A write costs its record, however many keys the store has.
+/// The cost of a write depends on its record, not on the number of keys.
 enum AppendBenchmarks {
     static func measure(_ setting: Setting) throws -> Findings {
         let folder = try ScratchFolder(in: setting.folder)

@@ -1,6 +1,6 @@
 import KVStore
 
-/// A step takes as long as the 1 MiB that it looks at, however large the segments and the log are.
+/// The cost of a step depends on the 1 MiB that it examines, not on the size of segments or log.
 enum CompactionBenchmarks {
     private static let mebibyte = 1 << 20
 
@@ -39,12 +39,12 @@ enum CompactionBenchmarks {
             ]))
         if let peak = ProcessMemory.peak {
             findings.facts.append(
-                Fact(group: group, name: "the most memory in use", byteCount: peak))
+                Fact(group: group, name: "peak memory", byteCount: peak))
         }
         return findings
     }
 
-    /// A synced log of at least that many segments, of values of 100 bytes.
+    /// A synced log of at least that many segments, with values of 100 bytes.
     private static func filled(
         _ folder: String, segmentByteCount: Int, segmentCount: Int, isOverwritten: Bool
     ) throws -> HubLedger {

@@ -1,7 +1,7 @@
 import Foundation
 import KVStore
 
-/// A daemon's log with many small stores: how long its start takes and how much memory it holds then.
+/// A daemon's log with many small stores: how long opening takes, and how much memory it needs.
 enum DaemonOpenBenchmarks {
     private static let group = "open a daemon's log"
 
@@ -20,7 +20,7 @@ enum DaemonOpenBenchmarks {
             samples.append((name, openings.map(\.nanoseconds)))
             facts.append(
                 Fact(
-                    group: group, name: "\(name): the log's files",
+                    group: group, name: "\(name): log size",
                     byteCount: try ScratchFolder.logByteCount(folder.path)))
             facts += openings[0].facts(group: group, name: name)
         }
@@ -38,7 +38,7 @@ enum DaemonOpenBenchmarks {
         try ledger.close()
     }
 
-    /// What one opening took.
+    /// The cost of opening once.
     struct Opening: Codable {
         var nanoseconds: Double
         var storeCount: Int
@@ -50,16 +50,16 @@ enum DaemonOpenBenchmarks {
             guard let residentBefore, let residentAfter, let peak else { return [] }
             return [
                 Fact(
-                    group: group, name: "\(name): memory that the stores take",
+                    group: group, name: "\(name): memory of the stores",
                     byteCount: residentAfter - residentBefore),
                 Fact(
-                    group: group, name: "\(name): the most memory while opening",
+                    group: group, name: "\(name): peak memory while opening",
                     byteCount: peak - residentBefore),
             ]
         }
     }
 
-    /// Opens the log in this process; the argument that asks for it is `openingOption`.
+    /// Opens the log in this process, when started with `openingOption`.
     static func open(_ folder: String) throws -> Opening {
         let before = ProcessMemory.resident
         var ledger: HubLedger?
@@ -73,7 +73,7 @@ enum DaemonOpenBenchmarks {
 
     static let openingOption = "--open-ledger"
 
-    /// Opens it in a process of its own, whose memory holds nothing else.
+    /// Opens the log in a separate process, whose memory holds nothing else.
     private static func inOwnProcess(_ folder: String) throws -> Opening {
         let process = Process()
         process.executableURL = Bundle.main.executableURL
@@ -83,7 +83,7 @@ enum DaemonOpenBenchmarks {
         try process.run()
         let text = output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw Unexpected("the opening failed") }
+        guard process.terminationStatus == 0 else { throw Unexpected("opening failed") }
         return try JSONDecoder().decode(Opening.self, from: text)
     }
 }

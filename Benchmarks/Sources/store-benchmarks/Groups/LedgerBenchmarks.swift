@@ -1,6 +1,6 @@
 import KVStore
 
-/// A change to one store of a daemon costs the change, however many keys the store has.
+/// The cost of a change to a store of the daemon does not depend on the number of its keys.
 enum LedgerBenchmarks {
     static func measure(_ setting: Setting) throws -> Findings {
         let folder = try ScratchFolder(in: setting.folder)

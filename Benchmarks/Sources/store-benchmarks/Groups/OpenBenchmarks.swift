@@ -1,7 +1,7 @@
 import Foundation
 import KVStore
 
-/// A full replica, 1,024 keys with 1 MiB of values, as an app opens it at its start.
+/// A full replica, 1,024 keys with 1 MiB of values, opened as an app does at launch.
 enum OpenBenchmarks {
     static func measure(_ setting: Setting) throws -> Findings {
         let group = "open a replica with 1,024 keys and 1 MiB"
@@ -35,7 +35,7 @@ enum OpenBenchmarks {
         opened?.close()
         return Findings(
             measurements: measurements,
-            facts: [Fact(group: group, name: "the log's files", byteCount: logByteCount)])
+            facts: [Fact(group: group, name: "log size", byteCount: logByteCount)])
     }
 
     private static func fill(_ configuration: StoreConfiguration) throws {

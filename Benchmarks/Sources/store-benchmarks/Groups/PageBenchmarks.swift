@@ -1,6 +1,6 @@
 import KVStore
 
-/// What has changed since a cursor costs what it answers, not what the store holds.
+/// The cost of the changes since a cursor depends on the answer, not on the size of the store.
 enum PageBenchmarks {
     static func measure(_ setting: Setting) throws -> Findings {
         let operations = 1_000
@@ -8,7 +8,7 @@ enum PageBenchmarks {
         let hubs = [10, 1_000, 4_096].map { hub(keyCount: $0) }
         let subjects = hubs.map { hub in
             Subject(
-                name: "1 changed of \(hub.keyCount) keys",
+                name: "1 of \(hub.keyCount) keys changed",
                 body: {
                     for _ in 0..<operations {
                         consume(hub.page(after: hub.sequence - 1, through: hub.sequence))
@@ -29,7 +29,7 @@ enum PageBenchmarks {
         return findings
     }
 
-    /// A store in which every key has been set and one has been set again.
+    /// A store in which every key has been set once and one key twice.
     private static func hub(keyCount: Int) -> Hub {
         var hub = Hub(epoch: "epoch")
         for sequence in 1...keyCount + 1 {

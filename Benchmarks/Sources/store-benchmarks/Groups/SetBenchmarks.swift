@@ -1,6 +1,6 @@
 import KVStore
 
-/// The class that apps use, on a replica with 1,000 keys.
+/// The public API, on a replica with 1,000 keys.
 enum SetBenchmarks {
     static func measure(_ setting: Setting) throws -> Findings {
         let folder = try ScratchFolder(in: setting.folder)
@@ -24,10 +24,10 @@ enum SetBenchmarks {
         return Findings(
             measurements: try sampling.measure([
                 Subject(
-                    name: "set another value", prepare: { prepare(isNew: true) },
+                    name: "set a new value", prepare: { prepare(isNew: true) },
                     body: { try store.write(value, forKey: key) }),
                 Subject(
-                    name: "set the equal value", prepare: { prepare(isNew: false) },
+                    name: "set an equal value", prepare: { prepare(isNew: false) },
                     body: { try store.write(value, forKey: key) }),
                 Subject(
                     name: "read a value", prepare: { prepare(isNew: true) },

@@ -1,7 +1,7 @@
 import KVStore
 
-/// From a setter to the readers of another opening of the same replica, as between two processes: through the log
-/// and the system's news about its folder.
+/// From a setter to the readers of another store on the same replica, as between two processes: through the log and
+/// the directory watch.
 enum WatchBenchmarks {
     static func measure(_ setting: Setting) async throws -> Findings {
         let runs = setting.runs(2_000)
@@ -10,7 +10,7 @@ enum WatchBenchmarks {
             samples.append(
                 ("\(count) readers", try await take(runs, readers: count, in: setting.folder)))
         }
-        let sampling = Sampling(group: "a change told to all readers", runs: runs)
+        let sampling = Sampling(group: "deliver a change to readers", runs: runs)
         return Findings(measurements: sampling.ratios(samples))
     }
 
