@@ -56,7 +56,7 @@ struct KeyListing: Encodable, Equatable {
     private enum CodingKeys: String, CodingKey { case key, type, bytes, modified }
 
     init(_ record: Record, value: PropertyListValue?) {
-        key = record.key
+        key = record.key.text
         type = value.map(ValueType.init)
         bytes = record.content.byteCount
         milliseconds = record.stamp.milliseconds

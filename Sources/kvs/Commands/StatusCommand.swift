@@ -28,12 +28,7 @@ struct StatusCommand: AsyncParsableCommand {
             }
         }
         let directory = opened.store.configuration.directory
-        let filesSetAside: [String]
-        do throws(StorageFailure) {
-            filesSetAside = try FileLogStorage.filesSetAside(in: directory)
-        } catch {
-            throw CommandFailure(.ioError, error.description)
-        }
+        let filesSetAside = try opened.store.configuration.quarantinedFiles()
         let report = StatusReport(
             store: opened.store.configuration.storeName, credentials: credentials,
             connection: connection, status: opened.store.status,

@@ -13,7 +13,7 @@ extension ExitStatus {
             case .quotaExceeded, .tooManyKeys: .dataError
             case .diskFull: .cannotCreate
             case .storage, .damaged, .closed: .ioError
-            case .unreachable, .refused: .unavailable
+            case .unreachable, .refused, .cancelled: .unavailable
             case .unauthorized: .noPermission
             }
     }

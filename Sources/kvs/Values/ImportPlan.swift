@@ -21,7 +21,7 @@ struct ImportPlan: Equatable {
             guard seen.insert(entry.key).inserted else {
                 throw CommandFailure(.dataError, "key \(entry.key) is in the document twice")
             }
-            let length = limits.keyProfile.length(of: entry.key)
+            let length = limits.keyProfile.length(of: StoreKey(entry.key))
             guard (1...limits.keyProfile.limit).contains(length) else {
                 throw CommandFailure(
                     .dataError,
