@@ -15,8 +15,20 @@ let package = Package(
     name: "benchmarks",
     platforms: [.macOS(.v15)],
     targets: [
-        .target(name: "KVStore", swiftSettings: strict),
+        .target(name: "LocalFiles", swiftSettings: strict),
+        .target(name: "KVStoreCore", swiftSettings: strict),
+        .target(
+            name: "KVStoreLog", dependencies: ["KVStoreCore", "LocalFiles"],
+            swiftSettings: strict),
+        .target(
+            name: "KVStoreLedger", dependencies: ["KVStoreCore", "KVStoreLog"],
+            swiftSettings: strict),
+        .target(
+            name: "KVStore", dependencies: ["KVStoreCore", "KVStoreLog", "LocalFiles"],
+            swiftSettings: strict),
         .executableTarget(
-            name: "store-benchmarks", dependencies: ["KVStore"], swiftSettings: strict),
+            name: "store-benchmarks",
+            dependencies: ["KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog"],
+            swiftSettings: strict),
     ]
 )

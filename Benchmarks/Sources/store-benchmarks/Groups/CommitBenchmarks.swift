@@ -1,5 +1,7 @@
 import Foundation
-import KVStore
+import KVStoreCore
+import KVStoreLedger
+import KVStoreLog
 
 /// Concurrent requests of 4 KiB share one sync.
 enum CommitBenchmarks {
@@ -30,7 +32,7 @@ enum CommitBenchmarks {
 
     /// Applies one request to each of that many stores, and syncs once.
     private static func ledger(_ folder: String, waiting: Int) throws -> () throws -> Double {
-        let ledger = try HubLedger(storage: try FileLogStorage(directory: folder), seed: 1)
+        let ledger = try Ledger(storage: try FileLogStorage(directory: folder), seed: 1)
         let clients = (0..<waiting).map(LedgerClient.init(store:))
         var number = 0
         return {

@@ -1,4 +1,6 @@
-import KVStore
+import KVStoreCore
+import KVStoreLedger
+import KVStoreLog
 
 /// The cost of a step depends on the 1 MiB that it examines, not on the size of segments or log.
 enum CompactionBenchmarks {
@@ -47,11 +49,11 @@ enum CompactionBenchmarks {
     /// A synced log of at least that many segments, with values of 100 bytes.
     private static func filled(
         _ folder: String, segmentByteCount: Int, segmentCount: Int, isOverwritten: Bool
-    ) throws -> HubLedger {
-        var options = HubLedger.Options()
+    ) throws -> Ledger {
+        var options = Ledger.Options()
         options.segmentByteCount = segmentByteCount
         let storage = try FileLogStorage(directory: folder)
-        let ledger = try HubLedger(storage: storage, options: options, seed: 1)
+        let ledger = try Ledger(storage: storage, options: options, seed: 1)
         var clients: [LedgerClient] = []
         while try storage.segments().count < segmentCount {
             let client = LedgerClient(store: clients.count)

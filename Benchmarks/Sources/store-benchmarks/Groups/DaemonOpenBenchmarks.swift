@@ -1,5 +1,7 @@
 import Foundation
-import KVStore
+import KVStoreCore
+import KVStoreLedger
+import KVStoreLog
 
 /// A daemon's log with many small stores: how long opening takes, and how much memory it needs.
 enum DaemonOpenBenchmarks {
@@ -29,7 +31,7 @@ enum DaemonOpenBenchmarks {
     }
 
     private static func fill(_ folder: String, storeCount: Int) throws {
-        let ledger = try HubLedger(storage: try FileLogStorage(directory: folder), seed: 1)
+        let ledger = try Ledger(storage: try FileLogStorage(directory: folder), seed: 1)
         for store in 0..<storeCount {
             try LedgerClient(store: store)
                 .fill(ledger, keyCount: 3, valueByteCount: 100, number: store * 3)
@@ -62,9 +64,9 @@ enum DaemonOpenBenchmarks {
     /// Opens the log in this process, when started with `openingOption`.
     static func open(_ folder: String) throws -> Opening {
         let before = ProcessMemory.resident
-        var ledger: HubLedger?
+        var ledger: Ledger?
         let elapsed = try nanoseconds {
-            ledger = try HubLedger(storage: try FileLogStorage(directory: folder), seed: 2)
+            ledger = try Ledger(storage: try FileLogStorage(directory: folder), seed: 2)
         }
         return Opening(
             nanoseconds: elapsed, storeCount: ledger?.storeCount ?? 0, residentBefore: before,

@@ -1,5 +1,7 @@
 import Foundation
 import KVStore
+import KVStoreCore
+import KVStoreLog
 
 /// A full replica, 1,024 keys with 1 MiB of values, opened as an app does at launch.
 enum OpenBenchmarks {
@@ -46,7 +48,7 @@ enum OpenBenchmarks {
         for index in 0..<1_024 {
             let value = PropertyListValue.data(
                 Values.bytes(total / 1_024 - overhead, number: index))
-            try store.write(value, forKey: Values.key(index))
+            try store.write(value, forKey: Values.key(index).text)
         }
         guard store.status.usedByteCount == total else {
             throw Unexpected("the store holds \(store.status.usedByteCount) bytes, not \(total)")

@@ -1,4 +1,5 @@
-import KVStore
+import KVStoreCore
+import KVStoreLedger
 
 /// The cost of the changes since a cursor depends on the answer, not on the size of the store.
 enum PageBenchmarks {
@@ -31,7 +32,7 @@ enum PageBenchmarks {
 
     /// A store in which every key has been set once and one key twice.
     private static func hub(keyCount: Int) -> Hub {
-        var hub = Hub(epoch: "epoch")
+        var hub = Hub(epoch: EpochID(rawValue: 1))
         for sequence in 1...keyCount + 1 {
             let stamp = Stamp(
                 milliseconds: LedgerClient.now, counter: UInt32(sequence),
@@ -39,7 +40,7 @@ enum PageBenchmarks {
             let record = Record(
                 key: Values.key(sequence % keyCount), stamp: stamp,
                 content: .value(Values.bytes(100, number: sequence)))
-            hub.commit(hub.plan([SyncChange(record)], now: LedgerClient.now))
+            hub.commit(hub.plan([record], now: LedgerClient.now))
         }
         return hub
     }

@@ -1,4 +1,5 @@
 import KVStore
+import KVStoreCore
 
 /// The public API, on a replica with 1,000 keys.
 enum SetBenchmarks {
@@ -9,14 +10,14 @@ enum SetBenchmarks {
         defer { store.close() }
         let keyCount = 1_000
         for index in 0..<keyCount {
-            try store.write(.data(Values.bytes(100, number: index)), forKey: Values.key(index))
+            try store.write(.data(Values.bytes(100, number: index)), forKey: Values.key(index).text)
         }
         var number = 0
         var key = ""
         var value = PropertyListValue.bool(true)
         func prepare(isNew: Bool) {
             number += 1
-            key = Values.key(number % keyCount)
+            key = Values.key(number % keyCount).text
             value = .data(Values.bytes(100, number: number))
             if !isNew, let present = store.value(forKey: key) { value = present }
         }

@@ -1,4 +1,5 @@
 import KVStore
+import KVStoreCore
 
 /// From a setter to the readers of another store on the same replica, as between two processes: through the log and
 /// the directory watch.
@@ -36,7 +37,7 @@ enum WatchBenchmarks {
         let clock = ContinuousClock()
         for run in 0..<runs {
             let start = clock.now
-            try writer.write(.integer(Int64(run)), forKey: Values.key(run % 100))
+            try writer.write(.integer(Int64(run)), forKey: Values.key(run % 100).text)
             for _ in 0..<readers { await arrivals.next() }
             let elapsed = clock.now - start
             samples.append(
