@@ -70,7 +70,7 @@ let package = Package(
             name: "usage-push",
             dependencies: [
                 "UsagePusher", "SnapshotModels", "KVStore", "KVStoreHTTP", "TerminalText",
-                "ProgramSignals", argumentParser,
+                "ProgramSignals", "LocalFiles", argumentParser,
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -117,7 +117,8 @@ let package = Package(
             dependencies: ["KVStoreHTTP", "KVStore", nioCore, nioHTTP1, nioPosix],
             swiftSettings: strict),
         .testTarget(
-            name: "UsagePusherTests", dependencies: ["UsagePusher", "SnapshotModels"],
+            name: "UsagePusherTests",
+            dependencies: ["UsagePusher", "SnapshotModels", "LocalFiles"],
             swiftSettings: strict),
         .testTarget(
             name: "UsageViewTests", dependencies: ["usage-view", "SnapshotModels", "TerminalText"],

@@ -63,11 +63,10 @@ struct PlanDifferenceTests {
         #expect(looksDifferent { $0.providers[0].secondary?.resetsAt = Self.date })
     }
 
-    @Test("money counts by the cent and tokens by what is shown of them")
+    @Test("costs differ in any amount, credits from a cent on")
     func costs() {
-        #expect(!looksDifferent { $0.providers[0].costSummary?.sessionCostUSD = 1.204 })
         #expect(looksDifferent { $0.providers[0].costSummary?.sessionCostUSD = 1.21 })
-        #expect(!looksDifferent { $0.providers[0].costSummary?.sessionTokens = 1_235_000 })
+        #expect(!looksDifferent { $0.providers[0].credits?.balance = 128.504 })
         #expect(looksDifferent { $0.providers[0].costSummary?.sessionTokens = 1_300_000 })
         #expect(looksDifferent { $0.providers[0].costSummary?.sessionTokens = .max })
         #expect(looksDifferent { $0.providers[0].costSummary?.daily?[0].costUSD = 2 })

@@ -36,13 +36,13 @@ struct PlanPropertyTests {
         try world.run(until: .seconds(900))
         for (earlier, later) in zip(world.pushes, world.pushes.dropFirst()) {
             let gap = later.at - earlier.at
-            #expect(gap >= timing.pushGap, "seed \(seed)")
+            #expect(gap >= timing.pushInterval, "seed \(seed)")
             #expect(gap <= timing.heartbeat, "seed \(seed)")
             if later.reason == .heartbeat { #expect(gap == timing.heartbeat, "seed \(seed)") }
             if later.reason == .change { #expect(earlier.percent != later.percent, "seed \(seed)") }
         }
         // Whatever stands for as long as a push may have to wait has been pushed by then.
-        let patience = timing.settle + timing.pushGap
+        let patience = timing.debounce + timing.pushInterval
         for (index, change) in changes.enumerated() {
             let end = index + 1 < changes.count ? changes[index + 1].at : .seconds(900)
             guard end - change.at > patience else { continue }
@@ -75,7 +75,7 @@ struct PlanPropertyTests {
         let end = last.at + .seconds(300)
         try world.run(until: end)
         for (earlier, later) in zip(world.pushes, world.pushes.dropFirst()) {
-            #expect(later.at - earlier.at >= timing.pushGap, "seed \(seed)")
+            #expect(later.at - earlier.at >= timing.pushInterval, "seed \(seed)")
         }
         let final = world.pushes.last { $0.succeeded }
         #expect(final?.percent == last.percent, "seed \(seed)")

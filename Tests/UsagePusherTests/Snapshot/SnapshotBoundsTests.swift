@@ -76,21 +76,12 @@ struct SnapshotBoundsTests {
             $0.accountEmail = " dev@example.test\n"
             $0.loginMethod = "  "
             $0.rateWindows = (0..<500).map { SyncRateWindow(usedPercent: Double($0)) }
-            $0.costSummary = SyncCostSummary(
-                daily: (0..<400).map { day in
-                    SyncDailyCost(
-                        dayKey: "\(day)",
-                        modelBreakdowns: (0..<99).map { .init(label: "\($0)", costUSD: 1) })
-                })
         }
         #expect(long.statusMessage?.count == 300)
         #expect(long.statusMessage?.hasSuffix("é…") == true)
         #expect(long.accountEmail == "dev@example.test")
         #expect(long.loginMethod == nil)
         #expect(long.rateWindows?.count == 16)
-        #expect(long.costSummary?.daily?.map(\.dayKey).last == "399")
-        #expect(long.costSummary?.daily?.count == 31)
-        #expect(long.costSummary?.daily?[0].modelBreakdowns?.count == 24)
         let piled = "a" + String(repeating: "\u{301}", count: 5_000)
         let cut = SnapshotBounds.text("b" + piled, 10)
         #expect(cut == "b…")

@@ -11,7 +11,6 @@ struct PercentSource: UsageSource {
     var providerID: String
     var providerName: String { providerID.capitalized }
     var path: String
-    var readCount = 0
 
     init(_ providerID: String, path: String) {
         self.providerID = providerID
@@ -21,7 +20,6 @@ struct PercentSource: UsageSource {
     func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] { [WatchedPath(path)] }
 
     mutating func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {
-        readCount += 1
         guard let text = try? String(contentsOfFile: path, encoding: .utf8),
             let percent = Double(text)
         else { return SourceReading(isInstalled: false) }
@@ -30,8 +28,7 @@ struct PercentSource: UsageSource {
             isInstalled: true,
             provider: ProviderUsageSnapshot(
                 providerID: providerID, providerName: providerName, lastUpdated: now,
-                rateWindows: [window],
-                costSummary: SyncCostSummary(sessionTokens: 1_000_000 + readCount)))
+                rateWindows: [window]))
     }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import LocalFiles
 import SnapshotModels
 import Testing
 
@@ -40,7 +41,7 @@ struct ClaudeEvidenceTests {
     func captureAndCache() throws {
         let home = try SampleHome(copying: "claude")
         let store = ClaudeStatuslineStore(home.environment())
-        #expect(try store.keep(statusline: try statusline("full"), at: sampleNow))
+        #expect(try store.save(statusline: try statusline("full"), at: sampleNow))
         let provider = try provider(home)
         #expect(provider.primary?.usedPercent == 23.5)
         #expect(provider.secondary?.usedPercent == 41.2)
@@ -55,13 +56,13 @@ struct ClaudeEvidenceTests {
         let window = { (percent: Int, reset: Int) in
             "\"five_hour\":{\"used_percentage\":\(percent),\"resets_at\":\(reset)}"
         }
-        try store.keep(
+        try store.save(
             statusline: statusline(session: "busy", window(60, 1_789_740_600)),
             at: sampleNow.addingTimeInterval(-60))
-        try store.keep(
+        try store.save(
             statusline: statusline(session: "idle", window(10, 1_789_740_630)), at: sampleNow)
         #expect(try provider(home).primary?.usedPercent == 60)
-        try store.keep(
+        try store.save(
             statusline: statusline(session: "new", window(1, 1_789_750_000)), at: sampleNow)
         #expect(try provider(home).primary?.usedPercent == 1)
     }
@@ -70,9 +71,9 @@ struct ClaudeEvidenceTests {
     func absent() throws {
         let home = try SampleHome()
         let store = ClaudeStatuslineStore(home.environment())
-        try store.keep(statusline: try statusline("full"), at: sampleNow.addingTimeInterval(-100))
+        try store.save(statusline: try statusline("full"), at: sampleNow.addingTimeInterval(-100))
         for name in ["absent", "null"] {
-            #expect(try !store.keep(statusline: try statusline(name), at: sampleNow))
+            #expect(try !store.save(statusline: try statusline(name), at: sampleNow))
         }
         let provider = try provider(home)
         #expect(provider.windows.map(\.usedPercent) == [23.5, 41.2])
@@ -83,12 +84,12 @@ struct ClaudeEvidenceTests {
     func unusual() throws {
         let over = try SampleHome()
         try ClaudeStatuslineStore(over.environment())
-            .keep(statusline: try statusline("over-100"), at: sampleNow)
+            .save(statusline: try statusline("over-100"), at: sampleNow)
         #expect(try provider(over).primary?.usedPercent == 105)
         #expect(try provider(over).primary?.remainingPercent == 0)
         let weekly = try SampleHome()
         try ClaudeStatuslineStore(weekly.environment())
-            .keep(statusline: try statusline("weekly-only"), at: sampleNow)
+            .save(statusline: try statusline("weekly-only"), at: sampleNow)
         #expect(try provider(weekly).primary == nil)
         #expect(try provider(weekly).secondary?.usedPercent == 12)
     }
@@ -98,14 +99,17 @@ struct ClaudeEvidenceTests {
         let home = try SampleHome()
         let store = ClaudeStatuslineStore(home.environment())
         let earlier = sampleNow.addingTimeInterval(-600)
-        try store.keep(statusline: try statusline("full"), at: earlier)
-        try store.keep(statusline: try statusline("weekly-only"), at: sampleNow)
+        try store.save(statusline: try statusline("full"), at: earlier)
+        try store.save(statusline: try statusline("weekly-only"), at: sampleNow)
         let capture = try #require(
-            ClaudeStatuslineCapture(
-                document: try Data(
+            JSONFields(
+                try Data(
                     contentsOf: URL(
-                        fileURLWithPath: store.folder + "/"
-                            + FileManager.default.contentsOfDirectory(atPath: store.folder)[0]))))
+                        fileURLWithPath: store.directory.path + "/"
+                            + FileManager.default.contentsOfDirectory(atPath: store.directory.path)[
+                                0]))
+            )
+            .flatMap { ClaudeStatuslineCapture($0) })
         #expect(capture.windows["five_hour"]?.observedAt == earlier)
         #expect(capture.capturedAt == sampleNow)
         #expect(capture.windows["seven_day"]?.usedPercent == 41.2)
@@ -121,7 +125,7 @@ struct ClaudeEvidenceTests {
                 + "\"windows\":{\"five_hour\":{\"observedAt\":1789732800,\"resetsAt\":1789740600,"
                 + "\"usedPercent\":23.5},\"seven_day\":{\"observedAt\":1789732800,"
                 + "\"resetsAt\":1790006400,\"usedPercent\":41.2}}}")
-        #expect(ClaudeStatuslineCapture(document: capture.document) == capture)
+        #expect(JSONFields(capture.document).flatMap { ClaudeStatuslineCapture($0) } == capture)
         #expect(!capture.session.contains("1111"))
     }
 
@@ -129,13 +133,13 @@ struct ClaudeEvidenceTests {
     func captureFiles() throws {
         let home = try SampleHome()
         let store = ClaudeStatuslineStore(home.environment(["XDG_STATE_HOME": home.path("state")]))
-        #expect(store.folder == home.path("state/ubiquity/claude-statusline"))
+        #expect(store.directory.path == home.path("state/ubiquity/claude-statusline"))
         let input = try statusline("full")
-        #expect(try store.keep(statusline: input, at: sampleNow))
-        #expect(try !store.keep(statusline: input, at: sampleNow.addingTimeInterval(5)))
-        #expect(try store.keep(statusline: input, at: sampleNow.addingTimeInterval(60)))
-        let name = try FileManager.default.contentsOfDirectory(atPath: store.folder)[0]
-        let path = store.folder + "/" + name
+        #expect(try store.save(statusline: input, at: sampleNow))
+        #expect(try !store.save(statusline: input, at: sampleNow.addingTimeInterval(5)))
+        #expect(try store.save(statusline: input, at: sampleNow.addingTimeInterval(60)))
+        let name = try FileManager.default.contentsOfDirectory(atPath: store.directory.path)[0]
+        let path = store.directory.path + "/" + name
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
         #expect((mode as? NSNumber)?.intValue == 0o600)
 
@@ -147,22 +151,22 @@ struct ClaudeEvidenceTests {
             let window =
                 "\"five_hour\":{\"used_percentage\":1,"
                 + "\"resets_at\":\(Int(now.timeIntervalSince1970) + 60)}"
-            try store.keep(statusline: statusline(session: "\(number)", window), at: now)
+            try store.save(statusline: statusline(session: "\(number)", window), at: now)
         }
-        let left = try FileManager.default.contentsOfDirectory(atPath: store.folder)
+        let left = try FileManager.default.contentsOfDirectory(atPath: store.directory.path)
         #expect(left.count == ClaudeStatuslineStore.captureLimit + 1)
         #expect(!left.contains(name))
         #expect(left.contains("mine.txt"))
         #expect(!left.contains { $0.hasSuffix(".tmp") })
     }
 
-    @Test("a folder that cannot be written to is an error that names it")
+    @Test("a directory that cannot be written to is an error that names it")
     func cannotWrite() throws {
         let home = try SampleHome()
-        try home.write(".local", "a file where a folder should be")
+        try home.write(".local", "a file where a directory should be")
         let store = ClaudeStatuslineStore(home.environment())
-        #expect(throws: ClaudeStatuslineStore.Failure.self) {
-            try store.keep(statusline: statusline("full"), at: sampleNow)
+        #expect(throws: FileError.self) {
+            try store.save(statusline: statusline("full"), at: sampleNow)
         }
     }
 
@@ -174,7 +178,7 @@ struct ClaudeEvidenceTests {
             refusal("2026-09-18T11:50:00Z", quota("five_hour", "1789740600000"))
                 + "{\"type\":\"summary\"}\n")
         try ClaudeStatuslineStore(home.environment())
-            .keep(statusline: try statusline("full"), at: sampleNow)
+            .save(statusline: try statusline("full"), at: sampleNow)
         let refused = try provider(home)
         #expect(refused.primary?.usedPercent == 100)
         #expect(refused.primary?.resetsAt == utc("2026-09-18T14:10:00Z"))
@@ -189,13 +193,13 @@ struct ClaudeEvidenceTests {
             Self.transcript, refusal("2026-09-18T11:50:00Z", quota("five_hour", "1789740600")))
         let window = "\"five_hour\":{\"used_percentage\":3,\"resets_at\":1789749000}"
         try ClaudeStatuslineStore(home.environment())
-            .keep(statusline: statusline(session: "s", window), at: sampleNow)
+            .save(statusline: statusline(session: "s", window), at: sampleNow)
         #expect(try provider(home).primary?.usedPercent == 3)
     }
 
     @Test("other refusals: by week, by model, in the older words; about credits they say nothing")
     func refusalForms() throws {
-        let line = { (text: String) in ClaudeRefusal(line: Data(text.utf8)) }
+        let line = { (text: String) in ClaudeRejection(line: Data(text.utf8)) }
         #expect(
             line(refusal("2026-09-18T11:50:00Z", quota("seven_day", "1790006400")))?.window
                 == .weekly)
@@ -288,7 +292,7 @@ struct ClaudeEvidenceTests {
         let account = { (type: String?, tier: String?) in
             ClaudeState.Account(organizationType: type, rateLimitTier: tier)
         }
-        let name = { ClaudePlan.shownName(account: $0, credentials: nil) }
+        let name = { ClaudePlan.displayName(account: $0, credentials: nil) }
         #expect(name(account("claude_max", "default_claude_max_20x")) == "Max 20x")
         #expect(name(account("claude_pro", "default_claude_ai")) == "Pro")
         #expect(name(account("<x>", nil)) == nil)

@@ -50,7 +50,7 @@ struct ClaudeSampleTests {
         #expect(!provider.isError)
     }
 
-    @Test("a state file without account and cache is no data, wherever the folder is said to be")
+    @Test("a state file without account and cache is no data, wherever the directory is said to be")
     func decoy() throws {
         let home = try SampleHome(copying: "claude-decoy")
         for variables in [[:], ["CLAUDE_CONFIG_DIR": home.path(".claude")]] {
@@ -70,17 +70,17 @@ struct ClaudeSampleTests {
         }
     }
 
-    @Test("a projects folder that is a link is followed")
+    @Test("a projects directory that is a link is followed")
     func linked() throws {
         let home = try SampleHome(copying: "claude")
         let linked = try SampleHome()
         try linked.link(".claude/projects", to: home.path(".claude/projects"))
         var budget = stillBudget()
-        let walk = FolderWalk(
-            roots: ClaudeFolders(linked.environment()).projects, budget: &budget
+        let walk = DirectoryWalk(
+            roots: ClaudePaths(linked.environment()).projects, budget: &budget
         ) { $0.hasSuffix(".jsonl") }
         #expect(walk.files.count == 3)
-        #expect(walk.troubles.isEmpty)
+        #expect(walk.errors.isEmpty)
     }
 
     @Test("nothing is no Claude")

@@ -164,15 +164,15 @@ struct CodexPitfallTests {
 
     @Test("plans are shown as people know them")
     func planNames() {
-        #expect(CodexPlan.shownName("prolite") == "Pro 5x")
-        #expect(CodexPlan.shownName("pro") == "Pro 20x")
-        #expect(CodexPlan.shownName("enterprise_cbp_usage_based") == "Enterprise")
-        #expect(CodexPlan.shownName("some_new_plan") == "Some New Plan")
-        #expect(CodexPlan.shownName("unknown") == nil)
-        #expect(CodexPlan.shownName("<b>") == nil)
+        #expect(CodexPlan.displayName("prolite") == "Pro 5x")
+        #expect(CodexPlan.displayName("pro") == "Pro 20x")
+        #expect(CodexPlan.displayName("enterprise_cbp_usage_based") == "Enterprise")
+        #expect(CodexPlan.displayName("some_new_plan") == "Some New Plan")
+        #expect(CodexPlan.displayName("unknown") == nil)
+        #expect(CodexPlan.displayName("<b>") == nil)
     }
 
-    @Test("the same session in both folders is read once, from sessions")
+    @Test("the same session in both directories is read once, from sessions")
     func archived() throws {
         let home = try SampleHome()
         try home.write(CodexLines.name(1), CodexLines.usual("2026-09-18T11:00:00Z", 30, 40))
@@ -184,8 +184,8 @@ struct CodexPitfallTests {
         #expect(reading.provider?.windows.map(\.usedPercent) == [30, 40])
     }
 
-    @Test("files count by modification time, whatever day their folder names")
-    func dayFolders() throws {
+    @Test("files count by modification time, whatever day their directory names")
+    func dayDirectories() throws {
         let home = try SampleHome()
         try home.write(
             CodexLines.name(1, day: "2026/08/01"), CodexLines.usual("2026-09-18T11:00:00Z", 30, 40))

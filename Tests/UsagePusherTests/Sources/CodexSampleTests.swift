@@ -56,13 +56,13 @@ struct CodexSampleTests {
     func anyOrder() throws {
         let home = try SampleHome(copying: "codex")
         let names = ["11-20-00", "11-48-00", "11-52-00"]
-        let folder = ".codex/sessions/2026/09/18/"
-        let files = try FileManager.default.contentsOfDirectory(atPath: home.path(folder))
+        let directory = ".codex/sessions/2026/09/18/"
+        let files = try FileManager.default.contentsOfDirectory(atPath: home.path(directory))
         for shift in 0..<3 {
             for (index, name) in names.enumerated() {
                 let file = try #require(files.first { $0.contains(name) })
                 let minutes = Double((index + shift) % 3)
-                try home.touch(folder + file, sampleNow.addingTimeInterval(-60 * minutes))
+                try home.touch(directory + file, sampleNow.addingTimeInterval(-60 * minutes))
             }
             let provider = try read(home).1
             #expect(provider.primary?.usedPercent == 36)
@@ -136,7 +136,7 @@ struct CodexSampleTests {
         #expect(try read(home).1.windows.isEmpty)
     }
 
-    @Test("no folder is no Codex")
+    @Test("no directory is no Codex")
     func notInstalled() throws {
         var source = CodexSource()
         let reading = source.read(in: try SampleHome().environment(), at: sampleNow)
@@ -145,7 +145,7 @@ struct CodexSampleTests {
         #expect(reading.findings.count == 1)
     }
 
-    @Test("CODEX_HOME moves the folder")
+    @Test("CODEX_HOME moves the directory")
     func codexHome() throws {
         let home = try SampleHome(copying: "codex-weekly")
         let elsewhere = try SampleHome()

@@ -66,7 +66,7 @@ struct HostileHomeTests {
         #expect(reading.findings.contains { $0.path.hasSuffix("self") })
     }
 
-    @Test("a folder that cannot be read at all is an error row that names it")
+    @Test("a directory that cannot be read at all is an error row that names it")
     func unreadableRoot() throws {
         let home = try SampleHome()
         try home.link(".codex/sessions", to: "sessions")
@@ -101,7 +101,7 @@ struct HostileHomeTests {
     func depth() throws {
         let home = try SampleHome()
         try home.write(CodexLines.name(1), CodexLines.usual("2026-09-18T11:00:00Z", 36, 55))
-        try home.makeFolder(".codex/sessions/" + String(repeating: "d/", count: 40))
+        try home.createDirectory(".codex/sessions/" + String(repeating: "d/", count: 40))
         var source = CodexSource()
         let reading = source.read(in: home.environment(), at: sampleNow)
         #expect(reading.provider?.windows.count == 2)
@@ -109,9 +109,9 @@ struct HostileHomeTests {
     }
 
     @Test("text from files is shown on one line, without control characters, and short")
-    func shownText() {
-        #expect("a\u{1B}[31m\nb\u{202E}\u{0}c".shownText() == "a[31mbc")
-        #expect(String(repeating: "x", count: 999).shownText(limit: 10)?.count == 10)
-        #expect("\u{7}\n ".shownText() == nil)
+    func displayText() {
+        #expect("a\u{1B}[31m\nb\u{202E}\u{0}c".displayText() == "a[31mbc")
+        #expect(String(repeating: "x", count: 999).displayText(limit: 10)?.count == 10)
+        #expect("\u{7}\n ".displayText() == nil)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import LocalFiles
 import Testing
 
 @testable import UsagePusher
@@ -12,9 +13,9 @@ struct TailReaderTests {
     ) throws -> [String] {
         var found: [String] = []
         var budget = stillBudget()
-        try ReadOnlyFile.withOpen(path) { file in
+        try LocalFile(path).withOpen { file throws(FileError) in
             var reader = TailReader(
-                byteCount: file.facts.byteCount, start: start, needles: [Self.needle],
+                byteCount: file.status.byteCount, start: start, needles: [Self.needle],
                 chunkByteCount: chunk, lineByteCount: cap)
             while reader.readChunk(
                 of: file, budget: &budget,

@@ -66,6 +66,6 @@ struct WindowReadingsTests {
         #expect(WindowKind(minutes: 10_079, place: 0) == .weekly)
         #expect(WindowKind(minutes: 0, place: 1) == .unknown(place: 1))
         #expect(WindowKind(minutes: nil, place: 0) == .unknown(place: 0))
-        #expect(WindowKind(minutes: 43_200, place: 0).words == "30-day")
+        #expect(WindowKind(minutes: 43_200, place: 0).name == "30-day")
     }
 }

@@ -43,8 +43,8 @@ struct FileWatcherWaitTests {
 
     @Test("a file that is written later is seen, and cancelling ends the wait")
     func realFile() async throws {
-        let folder = try WatchedFolder()
-        let file = folder.at("credentials.json")
+        let directory = try WatchedDirectory()
+        let file = directory.at("credentials.json")
         let (asked, ask) = AsyncStream<Void>.makeStream()
         let waiting = Task {
             await SystemFileWatcher(limits: .quick).wait(for: [WatchedPath(file)]) {
@@ -53,7 +53,7 @@ struct FileWatcherWaitTests {
             }
         }
         for await _ in asked { break }
-        try folder.write("{}", to: file)
+        try directory.write("{}", to: file)
         await waiting.value
         let endless = Task {
             await SystemFileWatcher(limits: .quick).wait(for: [WatchedPath(file)]) { false }

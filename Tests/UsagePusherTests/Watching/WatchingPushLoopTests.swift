@@ -17,16 +17,16 @@ struct WatchingPushLoopTests {
     }
 
     private func loop(
-        _ folder: WatchedFolder, sink: MemorySink, reports: Reports,
+        _ directory: WatchedDirectory, sink: MemorySink, reports: Reports,
         timing: PushPlan.Timing = .init(), date: @escaping @Sendable () -> Date = { Date() }
     ) -> PushLoop {
         PushLoop(
             builder: SnapshotBuilder(
                 sources: [
-                    PercentSource("codex", path: folder.at("codex")),
-                    PercentSource("claude", path: folder.at("claude")),
+                    PercentSource("codex", path: directory.at("codex")),
+                    PercentSource("claude", path: directory.at("claude")),
                 ],
-                environment: SourceEnvironment(home: folder.path),
+                environment: SourceEnvironment(home: directory.path),
                 device: DeviceIdentity(id: "1", name: "desk")),
             sink: sink, watcher: SystemFileWatcher(limits: .quick), timing: timing,
             date: date, report: { reports.add($0) })
@@ -34,17 +34,17 @@ struct WatchingPushLoopTests {
 
     @Test("each change of a file arrives in the store, and cancelling ends the loop")
     func changes() async throws {
-        let folder = try WatchedFolder()
+        let directory = try WatchedDirectory()
         let sink = MemorySink()
         let reports = Reports()
         var timing = PushPlan.Timing()
-        timing.pushGap = .milliseconds(50)
-        let loop = loop(folder, sink: sink, reports: reports, timing: timing)
+        timing.pushInterval = .milliseconds(50)
+        let loop = loop(directory, sink: sink, reports: reports, timing: timing)
         let task = Task { await loop.run() }
         var told = reports.stream.makeAsyncIterator()
         #expect(await told.next() == .empty)
         for percent in [10.0, 20, 30] {
-            try folder.replace(folder.at("codex"), with: "\(percent)")
+            try directory.replace(directory.at("codex"), with: "\(percent)")
             guard case .pushed(let snapshot, .change, _) = await told.next() else {
                 Issue.record("no push")
                 return
@@ -52,7 +52,7 @@ struct WatchingPushLoopTests {
             #expect(snapshot.providers.map(\.primary?.usedPercent) == [percent])
             #expect(sink.snapshot()?.providers == snapshot.providers)
         }
-        try folder.replace(folder.at("claude"), with: "5")
+        try directory.replace(directory.at("claude"), with: "5")
         guard case .pushed(let both, .change, _) = await told.next() else {
             Issue.record("no push")
             return
@@ -64,14 +64,14 @@ struct WatchingPushLoopTests {
 
     @Test("a push that fails is told and tried again")
     func failure() async throws {
-        let folder = try WatchedFolder()
+        let directory = try WatchedDirectory()
         let sink = MemorySink()
         sink.refuseNext(2)
         let reports = Reports()
-        try folder.replace(folder.at("codex"), with: "10")
+        try directory.replace(directory.at("codex"), with: "10")
         var timing = PushPlan.Timing()
-        timing.retry = .milliseconds(10)
-        let loop = loop(folder, sink: sink, reports: reports, timing: timing)
+        timing.retryDelay = .milliseconds(10)
+        let loop = loop(directory, sink: sink, reports: reports, timing: timing)
         let task = Task { await loop.run() }
         var failures = 0
         for await report in reports.stream {
@@ -85,17 +85,17 @@ struct WatchingPushLoopTests {
 
     @Test("a heartbeat carries a new time and the same numbers")
     func heartbeat() async throws {
-        let folder = try WatchedFolder()
+        let directory = try WatchedDirectory()
         let sink = MemorySink()
         let reports = Reports()
-        try folder.replace(folder.at("codex"), with: "10")
+        try directory.replace(directory.at("codex"), with: "10")
         var timing = PushPlan.Timing()
         timing.heartbeat = .milliseconds(20)
-        timing.pushGap = .milliseconds(1)
-        timing.readGap = .milliseconds(1)
+        timing.pushInterval = .milliseconds(1)
+        timing.readInterval = .milliseconds(1)
         // The machine's clock may be set back, or be too coarse for two pushes.
         let seconds = Mutex(1_789_732_800.0)
-        let loop = loop(folder, sink: sink, reports: reports, timing: timing) {
+        let loop = loop(directory, sink: sink, reports: reports, timing: timing) {
             seconds.withLock { seconds in
                 seconds += 1
                 return Date(timeIntervalSince1970: seconds)

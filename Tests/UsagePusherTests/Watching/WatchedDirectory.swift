@@ -12,8 +12,8 @@ extension WatchLimits {
     }
 }
 
-/// A folder of its own in the real file system, gone with the last reference, and one watcher.
-final class WatchedFolder {
+/// A directory of its own in the real file system, gone with the last reference, and one watcher.
+final class WatchedDirectory {
     let path: String
     private var events: WatchEvents.AsyncIterator?
     private(set) var degradations: [String] = []
@@ -94,7 +94,7 @@ final class WatchedFolder {
         try file.close()
     }
 
-    func makeFolder(_ path: String) throws {
+    func createDirectory(_ path: String) throws {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
