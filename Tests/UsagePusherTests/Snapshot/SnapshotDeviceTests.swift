@@ -3,14 +3,14 @@ import Testing
 
 @testable import UsagePusher
 
-@Suite("Which device a snapshot is from")
+@Suite("Device identity")
 struct SnapshotDeviceTests {
     private let home: WatchedDirectory
     private var directory: String { home.at("data") }
 
     init() throws { home = try WatchedDirectory() }
 
-    @Test("the id is made once, kept for its owner only, and stays")
+    @Test("the id is created once, in a private file, and stays")
     func created() throws {
         let file = DeviceIdentityFile(dataDirectory: directory + "/deep/data")
         #expect(try file.read() == nil)
@@ -25,7 +25,7 @@ struct SnapshotDeviceTests {
         #expect(names == ["device-id"])
     }
 
-    @Test("of many that come first at the same time one wins, for all")
+    @Test("of concurrent creators one wins, and all get its id")
     func race() async throws {
         let file = DeviceIdentityFile(dataDirectory: directory)
         let ids = try await withThrowingTaskGroup(of: String.self) { group in
@@ -37,7 +37,7 @@ struct SnapshotDeviceTests {
     }
 
     @Test(
-        "a file that holds no id is told, not replaced",
+        "an invalid identity file is reported, not replaced",
         arguments: ["", "\n", "not-an-id", "6ba7b810-9dad-11d1-80b4-00c04fd430c8x", "{}"])
     func invalid(text: String) throws {
         let file = DeviceIdentityFile(dataDirectory: directory)
@@ -57,7 +57,7 @@ struct SnapshotDeviceTests {
         #expect(DeviceIdentity.id(in: id + "\r\n") == id)
     }
 
-    @Test("a directory that cannot be made is told with its name")
+    @Test("a directory that cannot be created is an error that names it")
     func unwritable() throws {
         try "".write(toFile: directory, atomically: true, encoding: .utf8)
         let file = DeviceIdentityFile(dataDirectory: directory + "/data")
@@ -67,7 +67,7 @@ struct SnapshotDeviceTests {
         #expect(failure?.description.contains(directory) == true)
     }
 
-    @Test("the pretty name of a machine is read as a shell would")
+    @Test("the pretty host name is unquoted as by a shell")
     func prettyName() {
         func name(_ text: String) -> String? { DeviceIdentity.prettyHostname(in: text) }
         #expect(name("ICON_NAME=computer\nPRETTY_HOSTNAME=\"Lena's desk\"\n") == "Lena's desk")
@@ -79,7 +79,7 @@ struct SnapshotDeviceTests {
         #expect(name("") == nil)
     }
 
-    @Test("this machine has a name, and an empty one is not used")
+    @Test("this machine has a name, and an empty name is replaced")
     func systemName() {
         #expect(!DeviceIdentity(id: nil, name: DeviceIdentity.systemName()).name.isEmpty)
         #expect(DeviceIdentity(id: nil, name: " \n").name == "unnamed device")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import UsagePusher
 
-@Suite("Claude: which evidence counts")
+@Suite("Evidence for Claude's limits")
 struct ClaudeEvidenceTests {
     private func statusline(_ name: String) throws -> Data {
         try Data(
@@ -37,7 +37,7 @@ struct ClaudeEvidenceTests {
 
     private static let transcript = ".claude/projects/p/s.jsonl"
 
-    @Test("a status line's numbers are newer than the cache's and count in the same window")
+    @Test("a status line's newer numbers override the cache in the same window")
     func captureAndCache() throws {
         let home = try SampleHome(copying: "claude")
         let store = ClaudeStatuslineStore(home.environment())
@@ -49,7 +49,7 @@ struct ClaudeEvidenceTests {
         #expect(provider.lastUpdated == sampleNow)
     }
 
-    @Test("a session that idles and repeats old numbers lowers nothing")
+    @Test("an idle session that repeats old numbers lowers nothing")
     func idleSession() throws {
         let home = try SampleHome()
         let store = ClaudeStatuslineStore(home.environment())
@@ -67,7 +67,7 @@ struct ClaudeEvidenceTests {
         #expect(try provider(home).primary?.usedPercent == 1)
     }
 
-    @Test("without limits in its input a status line leaves the last capture as it is")
+    @Test("a status line without limits leaves the last capture unchanged")
     func absent() throws {
         let home = try SampleHome()
         let store = ClaudeStatuslineStore(home.environment())
@@ -80,7 +80,7 @@ struct ClaudeEvidenceTests {
         #expect(provider.lastUpdated == sampleNow.addingTimeInterval(-100))
     }
 
-    @Test("more than 100 % and a missing window are kept as they are")
+    @Test("more than 100 % and a missing window are kept")
     func unusual() throws {
         let over = try SampleHome()
         try ClaudeStatuslineStore(over.environment())
@@ -94,7 +94,7 @@ struct ClaudeEvidenceTests {
         #expect(try provider(weekly).secondary?.usedPercent == 12)
     }
 
-    @Test("a window missing from a later status line of the session is kept with its own age")
+    @Test("a window missing from a later status line keeps its own observation time")
     func keptWindow() throws {
         let home = try SampleHome()
         let store = ClaudeStatuslineStore(home.environment())
@@ -115,7 +115,7 @@ struct ClaudeEvidenceTests {
         #expect(capture.windows["seven_day"]?.usedPercent == 41.2)
     }
 
-    @Test("a capture holds the limits and nothing else of what the status line was told")
+    @Test("a capture contains nothing of the status line's input but the limits")
     func captureContent() throws {
         let capture = try #require(
             ClaudeStatuslineCapture(statusline: try statusline("full"), capturedAt: sampleNow))
@@ -129,7 +129,7 @@ struct ClaudeEvidenceTests {
         #expect(!capture.session.contains("1111"))
     }
 
-    @Test("a capture is private, is not rewritten for nothing, and old ones are removed")
+    @Test("a capture is private, not rewritten without a change, and removed when old")
     func captureFiles() throws {
         let home = try SampleHome()
         let store = ClaudeStatuslineStore(home.environment(["XDG_STATE_HOME": home.path("state")]))
@@ -160,17 +160,18 @@ struct ClaudeEvidenceTests {
         #expect(!left.contains { $0.hasSuffix(".tmp") })
     }
 
-    @Test("a directory that cannot be written to is an error that names it")
+    @Test("a directory that cannot be created is an error that names what is in the way")
     func cannotWrite() throws {
         let home = try SampleHome()
         try home.write(".local", "a file where a directory should be")
         let store = ClaudeStatuslineStore(home.environment())
-        #expect(throws: FileError.self) {
+        let error = #expect(throws: FileError.self) {
             try store.save(statusline: statusline("full"), at: sampleNow)
         }
+        #expect(error?.path == home.path(".local"))
     }
 
-    @Test("a refusal is 100 % until its reset, whatever else says less")
+    @Test("a rejection is 100 % until its reset, whatever smaller numbers there are")
     func refused() throws {
         let home = try SampleHome(copying: "claude")
         try home.write(
@@ -186,7 +187,7 @@ struct ClaudeEvidenceTests {
         #expect(try provider(home, at: utc("2026-09-18T14:10:01Z")).primary == nil)
     }
 
-    @Test("a later window seen after the refusal ends it early")
+    @Test("a later window observed after the rejection ends it early")
     func endedEarly() throws {
         let home = try SampleHome()
         try home.write(
@@ -197,7 +198,7 @@ struct ClaudeEvidenceTests {
         #expect(try provider(home).primary?.usedPercent == 3)
     }
 
-    @Test("other refusals: by week, by model, in the older words; about credits they say nothing")
+    @Test("rejections are read by week, by model and in the older text form, but not for credits")
     func refusalForms() throws {
         let line = { (text: String) in ClaudeRejection(line: Data(text.utf8)) }
         #expect(
@@ -222,7 +223,7 @@ struct ClaudeEvidenceTests {
         #expect(line(older(words, false)) == nil)
     }
 
-    @Test("a user who writes about limits is not refused")
+    @Test("a user message about limits is not a rejection")
     func quoted() throws {
         let home = try SampleHome(copying: "claude")
         try home.write(
@@ -233,7 +234,7 @@ struct ClaudeEvidenceTests {
         #expect(try provider(home).primary?.usedPercent == 22)
     }
 
-    @Test("a cache fetched for another account is left out and said to be")
+    @Test("a cache of another account is ignored and reported")
     func otherAccount() throws {
         let home = try SampleHome(copying: "claude")
         let path = ".claude.json"
@@ -247,7 +248,7 @@ struct ClaudeEvidenceTests {
         #expect(reading.findings.contains { $0.detail.contains("another account") })
     }
 
-    @Test("spending that is enabled is a budget, in whole units, for the month it is from")
+    @Test("enabled spending is a budget in whole units for its own month")
     func budget() throws {
         let state = { (fields: String) in
             "{\"oauthAccount\":{},\"cachedUsageUtilization\":{\"fetchedAtMs\":1789731240000,"
@@ -272,7 +273,7 @@ struct ClaudeEvidenceTests {
         #expect(try provider(home, at: utc("2026-10-01T00:00:00Z")).budget == nil)
     }
 
-    @Test("limits that have no name do not pass for the limit on everything")
+    @Test("a limit on something unnamed does not pass for the limit on everything")
     func namelessScope() throws {
         let home = try SampleHome()
         try home.write(
@@ -287,7 +288,7 @@ struct ClaudeEvidenceTests {
         #expect(provider.windows.map(\.usedPercent) == [5])
     }
 
-    @Test("plans are shown as people know them")
+    @Test("plans have display names")
     func plans() {
         let account = { (type: String?, tier: String?) in
             ClaudeState.Account(organizationType: type, rateLimitTier: tier)
@@ -299,7 +300,7 @@ struct ClaudeEvidenceTests {
         #expect(name(nil) == nil)
     }
 
-    @Test("a login file that is a pipe, deep, or for other things does no harm")
+    @Test("a login file that is a pipe, deeply nested or of other services is ignored")
     func hostile() throws {
         let home = try SampleHome(copying: "claude")
         try home.write(".claude/.credentials.json", "{\"mcpOAuth\":{}}")
@@ -314,7 +315,7 @@ struct ClaudeEvidenceTests {
         #expect(!provider.isError)
     }
 
-    @Test("a state file that cannot be read is an error row that names it")
+    @Test("an unreadable state file is an error that names it")
     func unreadable() throws {
         let home = try SampleHome()
         try home.link(".claude.json", to: ".claude.json")
@@ -325,7 +326,7 @@ struct ClaudeEvidenceTests {
         #expect(reading.provider?.statusMessage?.contains(home.path(".claude.json")) == true)
     }
 
-    @Test("only the ends of transcripts are read, and unchanged ones not again")
+    @Test("only the ends of transcripts are read, and unchanged ones only once")
     func cost() throws {
         let home = try SampleHome()
         let filler = Data(repeating: UInt8(ascii: "x"), count: 8 * 1_048_576)

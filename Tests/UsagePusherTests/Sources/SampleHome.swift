@@ -3,12 +3,12 @@ import LocalFiles
 
 @testable import UsagePusher
 
-/// The moment that all expectations about the sample homes are made for: 2026-09-18T12:00:00Z.
+/// The time of all expectations about the sample homes: 2026-09-18T12:00:00Z.
 let sampleNow = Date(timeIntervalSince1970: 1_789_732_800)
 
 func utc(_ text: String) -> Date { JSONFields.date(text: text)! }
 
-/// A home directory in a temporary place, removed at the end.
+/// A temporary home directory, removed with its last reference.
 final class SampleHome {
     let path: String
 
@@ -41,7 +41,7 @@ final class SampleHome {
             .appendingPathComponent("fixtures/homes/" + name).path
     }
 
-    /// Its clock stands still, so that a busy machine changes no answer.
+    /// An environment whose clock stands still: a busy machine does not change the result.
     func environment(
         _ variables: [String: String] = [:], limits: ScanLimits = ScanLimits()
     ) -> SourceEnvironment {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Watching real files", .timeLimit(.minutes(5)))
 struct FileWatcherTests {
-    @Test("a line appended to a file deep in a tree is told, again and again")
+    @Test("every line appended to a file deep in a tree is reported")
     func append() async throws {
         let directory = try WatchedDirectory()
         let tree = WatchedPath(directory.at("sessions"), isRecursive: true)
@@ -19,7 +19,7 @@ struct FileWatcherTests {
         }
     }
 
-    @Test("a directory made later is watched with all that is made in it")
+    @Test("a directory created later is watched with its subdirectories")
     func newDirectories() async throws {
         let directory = try WatchedDirectory()
         let tree = WatchedPath(directory.at("sessions"), isRecursive: true)
@@ -33,7 +33,7 @@ struct FileWatcherTests {
         await directory.waitForChange(of: tree)
     }
 
-    @Test("a file that is replaced by renaming is told each time")
+    @Test("every replacement of a file by renaming is reported")
     func renameOver() async throws {
         let directory = try WatchedDirectory()
         let file = WatchedPath(directory.at("state.json"))
@@ -48,7 +48,7 @@ struct FileWatcherTests {
         await directory.waitForChange(of: file)
     }
 
-    @Test("a file's neighbours are not told")
+    @Test("changes of neighbouring files are not reported")
     func neighbours() async throws {
         let directory = try WatchedDirectory()
         let file = WatchedPath(directory.at("state.json"))
@@ -60,7 +60,7 @@ struct FileWatcherTests {
         await directory.waitForChange(of: file)
     }
 
-    @Test("a directory that is not recursive tells its entries")
+    @Test("changes of a directory's direct entries are reported")
     func flatDirectory() async throws {
         let directory = try WatchedDirectory()
         let flat = WatchedPath(directory.at("captures"))
@@ -70,7 +70,7 @@ struct FileWatcherTests {
         await directory.waitForChange(of: flat)
     }
 
-    @Test("a tree that is deleted and made again is watched again")
+    @Test("a deleted and recreated tree is watched again")
     func recreate() async throws {
         let directory = try WatchedDirectory()
         let tree = WatchedPath(directory.at("tool/sessions"), isRecursive: true)
@@ -86,7 +86,7 @@ struct FileWatcherTests {
         await directory.waitForChange(of: tree)
     }
 
-    @Test("a directory above that is moved away is left, and its successor watched")
+    @Test("when a parent directory is moved away, its successor is watched instead")
     func movedAncestor() async throws {
         let directory = try WatchedDirectory()
         let tree = WatchedPath(directory.at("tool/sessions"), isRecursive: true)
@@ -104,7 +104,7 @@ struct FileWatcherTests {
         await directory.waitForChange(of: tree)
     }
 
-    @Test("a root that is missing is watched from the moment it appears")
+    @Test("a missing root is watched as soon as it appears")
     func missingRoot() async throws {
         let directory = try WatchedDirectory()
         let tree = WatchedPath(directory.at("not/there/yet"), isRecursive: true)
@@ -145,7 +145,7 @@ struct FileWatcherTests {
         await directory.waitForChange(of: tree)
     }
 
-    @Test("a linked file is followed to the file that is written")
+    @Test("changes of a linked file's target are reported")
     func linkedFile() async throws {
         let directory = try WatchedDirectory()
         let file = WatchedPath(directory.at("state.json"))
@@ -160,7 +160,8 @@ struct FileWatcherTests {
         await directory.waitForChange(of: file)
     }
 
-    @Test("links in a circle end", .enabled(if: WatchingRoom.isThere, WatchingRoom.comment))
+    @Test(
+        "cycles of links end", .enabled(if: InotifyInstances.isAvailable, InotifyInstances.comment))
     func circle() async throws {
         let directory = try WatchedDirectory()
         let tree = WatchedPath(directory.at("tree"), isRecursive: true)

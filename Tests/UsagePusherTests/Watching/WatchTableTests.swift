@@ -3,7 +3,7 @@ import Testing
 
 @testable import UsagePusher
 
-@Suite("What a notice means")
+@Suite("Watch table")
 struct WatchTableTests {
     private func outcome(_ table: inout WatchTable, _ notices: DirectoryEvent...) -> WatchOutcome {
         var outcome = WatchOutcome()
@@ -11,7 +11,7 @@ struct WatchTableTests {
         return outcome
     }
 
-    @Test("only the name that leads on counts in a directory on the way")
+    @Test("in a parent directory only the next component of the path counts")
     func component() {
         var table = WatchTable()
         table.add(
@@ -24,7 +24,7 @@ struct WatchTableTests {
         #expect(outcome(&table, own).changed == [0])
     }
 
-    @Test("a replaced file needs no rebuild, but a look at what it is now")
+    @Test("a replaced file needs a check of its kind, not a rebuild")
     func replacedFile() {
         var table = WatchTable()
         table.add(
@@ -36,7 +36,7 @@ struct WatchTableTests {
         #expect(found.possibleDirectories == ["/home/a.json"])
     }
 
-    @Test("what appears in a tree is looked at with one level less, until none is left")
+    @Test("entries that appear in a tree are watched down to the depth limit")
     func depth() {
         var table = WatchTable()
         table.add(1, path: "/t", role: .tree(root: 0, depth: 2))
@@ -48,7 +48,7 @@ struct WatchTableTests {
         #expect(lower.changed == [0])
     }
 
-    @Test("a directory deleted in a tree only ends its watch; a moved one starts everything anew")
+    @Test("a directory deleted in a tree ends its watch; a moved one needs a rebuild")
     func goneDirectories() {
         var table = WatchTable()
         table.add(1, path: "/t", role: .tree(root: 0, depth: 2))
@@ -66,7 +66,7 @@ struct WatchTableTests {
         #expect(moved.needsRebuild)
     }
 
-    @Test("a directory with two paths counts for both roots, once each")
+    @Test("a directory with two paths counts once for each root")
     func twoRoots() {
         var table = WatchTable()
         table.add(1, path: "/t", role: .tree(root: 0, depth: 2))
@@ -79,7 +79,7 @@ struct WatchTableTests {
         #expect(found.changed == [0, 1])
     }
 
-    @Test("a lost queue makes everything count as changed and the watches anew")
+    @Test("an overflow needs a rebuild")
     func overflow() {
         var table = WatchTable()
         table.add(1, path: "/a", role: .tree(root: 0, depth: 3))
@@ -88,7 +88,7 @@ struct WatchTableTests {
         #expect(outcome.needsRebuild)
     }
 
-    @Test("a notice of a watch that is over means nothing")
+    @Test("an event of an ended watch is ignored")
     func stale() {
         var table = WatchTable()
         let notice = DirectoryEvent(descriptor: 9, kinds: .ignored)
@@ -96,7 +96,7 @@ struct WatchTableTests {
     }
 }
 
-@Suite("Events that wait to be taken")
+@Suite("Pending watch events")
 struct PendingWatchEventsTests {
     @Test("changes merge; reasons and the start come first")
     func order() {
@@ -111,13 +111,13 @@ struct PendingWatchEventsTests {
         #expect(pending.take() == nil)
     }
 
-    @Test("a reason is told once, and not without end")
+    @Test("a reason is delivered once, and their number is bounded")
     func reasons() {
         var pending = PendingWatchEvents()
         for number in 0..<100 { pending.add(.degraded("reason \(number % 50)")) }
-        var told: [WatchEvent] = []
-        while let event = pending.take() { told.append(event) }
-        #expect(told.count == 16)
+        var delivered: [WatchEvent] = []
+        while let event = pending.take() { delivered.append(event) }
+        #expect(delivered.count == 16)
         pending.add(.degraded("reason 0"))
         #expect(pending.take() == nil)
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import UsagePusher
 
-@Suite("Watching and pushing, with real files", .timeLimit(.minutes(5)))
+@Suite("Push loop with real files", .timeLimit(.minutes(5)))
 struct WatchingPushLoopTests {
     private final class Reports: Sendable {
         let stream: AsyncStream<PushReport>
@@ -32,7 +32,7 @@ struct WatchingPushLoopTests {
             date: date, report: { reports.add($0) })
     }
 
-    @Test("each change of a file arrives in the store, and cancelling ends the loop")
+    @Test("every change of a file is pushed, and cancellation ends the loop")
     func changes() async throws {
         let directory = try WatchedDirectory()
         let sink = MemorySink()
@@ -41,11 +41,11 @@ struct WatchingPushLoopTests {
         timing.pushInterval = .milliseconds(50)
         let loop = loop(directory, sink: sink, reports: reports, timing: timing)
         let task = Task { await loop.run() }
-        var told = reports.stream.makeAsyncIterator()
-        #expect(await told.next() == .empty)
+        var seen = reports.stream.makeAsyncIterator()
+        #expect(await seen.next() == .empty)
         for percent in [10.0, 20, 30] {
             try directory.replace(directory.at("codex"), with: "\(percent)")
-            guard case .pushed(let snapshot, .change, _) = await told.next() else {
+            guard case .pushed(let snapshot, .change, _) = await seen.next() else {
                 Issue.record("no push")
                 return
             }
@@ -53,7 +53,7 @@ struct WatchingPushLoopTests {
             #expect(sink.snapshot()?.providers == snapshot.providers)
         }
         try directory.replace(directory.at("claude"), with: "5")
-        guard case .pushed(let both, .change, _) = await told.next() else {
+        guard case .pushed(let both, .change, _) = await seen.next() else {
             Issue.record("no push")
             return
         }
@@ -62,7 +62,7 @@ struct WatchingPushLoopTests {
         await task.value
     }
 
-    @Test("a push that fails is told and tried again")
+    @Test("a failed push is reported and retried")
     func failure() async throws {
         let directory = try WatchedDirectory()
         let sink = MemorySink()
@@ -83,7 +83,7 @@ struct WatchingPushLoopTests {
         await task.value
     }
 
-    @Test("a heartbeat carries a new time and the same numbers")
+    @Test("a heartbeat pushes the same numbers with a new time")
     func heartbeat() async throws {
         let directory = try WatchedDirectory()
         let sink = MemorySink()

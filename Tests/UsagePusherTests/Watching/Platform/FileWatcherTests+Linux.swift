@@ -6,7 +6,7 @@
 
     @Suite("Watching without enough inotify", .timeLimit(.minutes(5)))
     struct FileWatcherFallbackTests {
-        @Test("a refused instance is told in words, and files are compared instead")
+        @Test("when inotify is unavailable, files are compared and the reason is reported")
         func refused() async throws {
             let directory = try WatchedDirectory()
             let tree = WatchedPath(directory.at("sessions"), isRecursive: true)
@@ -24,7 +24,7 @@
 
         @Test(
             "directories beyond the limit are compared",
-            .enabled(if: WatchingRoom.isThere, WatchingRoom.comment))
+            .enabled(if: InotifyInstances.isAvailable, InotifyInstances.comment))
         func tooMany() async throws {
             let directory = try WatchedDirectory()
             let tree = WatchedPath(directory.at("sessions"), isRecursive: true)
@@ -44,7 +44,8 @@
 
         @Test(
             "dropping the events closes the instance",
-            .enabled(if: WatchingRoom.isThere, WatchingRoom.comment), arguments: [true, false])
+            .enabled(if: InotifyInstances.isAvailable, InotifyInstances.comment),
+            arguments: [true, false])
         func closing(byCancelling: Bool) async throws {
             let directory = try WatchedDirectory()
             let path = directory.path

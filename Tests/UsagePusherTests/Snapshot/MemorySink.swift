@@ -32,12 +32,12 @@ struct PercentSource: UsageSource {
     }
 }
 
-/// A store that keeps everything in memory, and refuses when told to.
+/// A store in memory that throws on demand.
 final class MemorySink: SnapshotSink {
     struct Refusal: Error {}
 
     private let state = Mutex(State())
-    /// Every put that went through, in order.
+    /// The keys of successful puts, in order.
     let puts: AsyncStream<String>
     private let continuation: AsyncStream<String>.Continuation
 
