@@ -85,7 +85,7 @@ let package = Package(
             name: "usage-push",
             dependencies: [
                 "UsagePusher", "SnapshotModels", "KVStore", "KVStoreHTTP", "TerminalText",
-                "CommandSupport", argumentParser,
+                "CommandSupport", "LocalFiles", argumentParser,
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -158,7 +158,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "UsagePusherTests", dependencies: ["UsagePusher", "SnapshotModels"],
+            name: "UsagePusherTests",
+            dependencies: ["UsagePusher", "SnapshotModels", "LocalFiles"],
             swiftSettings: strict),
         .testTarget(
             name: "UsageViewTests", dependencies: ["usage-view", "SnapshotModels", "TerminalText"],

@@ -11,7 +11,6 @@ struct PercentSource: UsageSource {
     var providerID: String
     var providerName: String { providerID.capitalized }
     var path: String
-    var readCount = 0
 
     init(_ providerID: String, path: String) {
         self.providerID = providerID
@@ -21,7 +20,6 @@ struct PercentSource: UsageSource {
     func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] { [WatchedPath(path)] }
 
     mutating func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {
-        readCount += 1
         guard let text = try? String(contentsOfFile: path, encoding: .utf8),
             let percent = Double(text)
         else { return SourceReading(isInstalled: false) }
@@ -30,17 +28,16 @@ struct PercentSource: UsageSource {
             isInstalled: true,
             provider: ProviderUsageSnapshot(
                 providerID: providerID, providerName: providerName, lastUpdated: now,
-                rateWindows: [window],
-                costSummary: SyncCostSummary(sessionTokens: 1_000_000 + readCount)))
+                rateWindows: [window]))
     }
 }
 
-/// A store that keeps everything in memory, and refuses when told to.
+/// A store in memory that throws on demand.
 final class MemorySink: SnapshotSink {
     struct Refusal: Error {}
 
     private let state = Mutex(State())
-    /// Every put that went through, in order.
+    /// The keys of successful puts, in order.
     let puts: AsyncStream<String>
     private let continuation: AsyncStream<String>.Continuation
 

@@ -1,13 +1,14 @@
 /// Where Claude Code keeps its files.
-struct ClaudeFolders {
-    /// Configuration folders, the more specific first.
+struct ClaudePaths {
+    /// Configuration directories, the more specific first.
     let roots: [String]
     /// Files that may hold the account and the cached limits, in groups: a later group counts only
-    /// where no file of an earlier one has either.
+    /// when no file of an earlier one has either.
     let stateGroups: [[String]]
+    /// The directory of status line captures.
     let captures: String
 
-    /// `$CLAUDE_CONFIG_DIR` (a list with commas is understood, a trailing "projects" too), else
+    /// `$CLAUDE_CONFIG_DIR` (also a list with commas, also with a trailing "projects"), else
     /// `$XDG_CONFIG_HOME/claude` and `~/.claude`.
     init(_ environment: SourceEnvironment) {
         let home = environment.home
@@ -22,7 +23,7 @@ struct ClaudeFolders {
         stateGroups =
             given.isEmpty
             ? [homeStates + usual.flatMap(states)] : [given.flatMap(states), homeStates]
-        captures = ClaudeStatuslineStore.folder(in: environment)
+        captures = ClaudeStatuslineStore.directory(in: environment)
     }
 
     var projects: [String] { roots.map { $0 + "/projects" } }

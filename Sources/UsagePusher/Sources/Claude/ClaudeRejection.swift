@@ -1,18 +1,16 @@
 import Foundation
 
-/// A request that the provider refused for a limit, as a transcript records it: the limit is used
-/// up until its reset.
+/// A request rejected because of a rate limit, as a transcript records it: the limit is used up
+/// until its reset.
 ///
-/// Two forms are read: `quotaLimits` with the limit's name and reset (a refusal without it is about
-/// credits and says nothing of the windows), and the older text ending in
-/// "limit reached|<unix time>".
-struct ClaudeRefusal: Sendable {
+/// Two forms are read: `quotaLimits` with the limit's name and reset (a rejection without it is
+/// about credits, not about a window), and the older text ending in "limit reached|<unix time>".
+struct ClaudeRejection: Sendable {
     static let needles = [
         ByteNeedle("\"rate_limit\""), ByteNeedle("\"quotaLimits\""), ByteNeedle("limit reached|"),
     ]
-    /// Text of what was said and done can hold anything; only Claude Code's own lines count.
+    /// The model of Claude Code's own messages; others may quote anything.
     private static let ownModel = "<synthetic>"
-    private static let textMark = "limit reached|"
 
     var window: ClaudeWindow
     var reading: WindowReading
@@ -41,15 +39,15 @@ struct ClaudeRefusal: Sendable {
     }
 
     private init?(_ window: ClaudeWindow, reset: Date, at: Date) {
-        guard
-            let reading = WindowReading(usedPercent: 100, resetsAt: reset, observedAt: at)
-        else { return nil }
+        guard let reading = WindowReading(usedPercent: 100, resetsAt: reset, observedAt: at) else {
+            return nil
+        }
         self.window = window
         self.reading = reading
     }
 
     private static func reset(inText text: String) -> Date? {
-        guard let mark = text.range(of: textMark) else { return nil }
+        guard let mark = text.range(of: "limit reached|") else { return nil }
         let digits = text[mark.upperBound...].prefix { $0.isASCII && $0.isNumber }
         guard (9...13).contains(digits.count), let time = Double(digits) else { return nil }
         return JSONFields.date(unixTime: time)

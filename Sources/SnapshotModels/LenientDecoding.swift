@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// A list whose unreadable elements are left out and counted.
 struct LossyList<Element: Decodable>: Decodable {
@@ -16,13 +16,13 @@ struct LossyList<Element: Decodable>: Decodable {
                 elements.append(try container.decode(Element.self))
             } catch {
                 skipped += 1
-                // A failed decode leaves the cursor in place; this steps over the element.
+                // A failed decode does not advance the container.
                 _ = try container.decode(AnyElement.self)
             }
         }
     }
 
-    /// Keeps the first `limit` elements and counts the others as skipped.
+    /// Counts all but the first `limit` elements as skipped.
     func limited(to limit: Int) -> LossyList {
         guard elements.count > limit else { return self }
         var list = self
@@ -36,10 +36,10 @@ struct LossyList<Element: Decodable>: Decodable {
     }
 }
 
-/// Fields read for what they mean: a missing key, a null and an unreadable value are all nil.
+/// A missing key, a null and an unreadable value are all nil.
 extension KeyedDecodingContainer {
     /// A finite number, or one written as text.
-    func number(_ key: Key) -> Double? {
+    package func number(_ key: Key) -> Double? {
         if let value = try? decode(Double.self, forKey: key) {
             return value.isFinite ? value : nil
         }
@@ -49,7 +49,7 @@ extension KeyedDecodingContainer {
         return value
     }
 
-    /// A number rounded to the nearest integer; nil when it does not fit.
+    /// A number rounded to the nearest integer; nil when that overflows.
     func integer(_ key: Key) -> Int? {
         if let value = try? decode(Int.self, forKey: key) { return value }
         return number(key).flatMap { Int(exactly: $0.rounded()) }
@@ -59,7 +59,7 @@ extension KeyedDecodingContainer {
         try? decode(String.self, forKey: key)
     }
 
-    /// true or false, also as 0 and 1 and as text.
+    /// A Boolean, also written as a number or as text.
     func flag(_ key: Key) -> Bool? {
         if let value = try? decode(Bool.self, forKey: key) { return value }
         if let value = number(key) { return value != 0 }
@@ -70,7 +70,7 @@ extension KeyedDecodingContainer {
         }
     }
 
-    /// A date in any form `LenientDate` knows.
+    /// A date in any form that `LenientDate` reads.
     func date(_ key: Key) -> Date? {
         if let value = try? decode(Double.self, forKey: key) {
             return LenientDate.date(fromUnixTime: value)
@@ -86,8 +86,47 @@ extension KeyedDecodingContainer {
         (try? decode(LossyList<Element>.self, forKey: key))?.limited(to: limit)
     }
 
-    /// True when the key holds something other than null.
-    func holdsValue(_ key: Key) -> Bool {
+    /// Throws when the key's value was not readable.
+    func required<Value>(_ key: Key, _ value: Value?) throws -> Value {
+        guard let value else {
+            throw DecodingError.dataCorruptedError(
+                forKey: key, in: self, debugDescription: "missing or unreadable")
+        }
+        return value
+    }
+
+    /// Whether the key has a value other than null.
+    func hasValue(_ key: Key) -> Bool {
         contains(key) && !((try? decodeNil(forKey: key)) ?? false)
+    }
+}
+
+/// A check of JSON text before a parser may recurse into it.
+package enum JSONShape {
+    case acceptable
+    case tooDeep
+    /// Contains a zero byte: UTF-16 or UTF-32, whose brackets cannot be counted bytewise.
+    case notUTF8
+
+    /// Counts open brackets outside strings; does not validate the text.
+    package static func check(_ data: Data, depthLimit: Int) -> JSONShape {
+        var depth = 0
+        var isInString = false
+        var isEscaped = false
+        for byte in data {
+            switch byte {
+            case 0: return .notUTF8
+            case _ where isEscaped: isEscaped = false
+            case UInt8(ascii: "\\") where isInString: isEscaped = true
+            case UInt8(ascii: "\""): isInString.toggle()
+            case _ where isInString: break
+            case UInt8(ascii: "{"), UInt8(ascii: "["):
+                depth += 1
+                if depth > depthLimit { return .tooDeep }
+            case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+            default: break
+            }
+        }
+        return .acceptable
     }
 }

@@ -12,8 +12,8 @@ extension WatchLimits {
     }
 }
 
-/// A folder of its own in the real file system, gone with the last reference, and one watcher.
-final class WatchedFolder {
+/// A temporary directory, removed with its last reference, and one watcher.
+final class WatchedDirectory {
     let path: String
     private var events: WatchEvents.AsyncIterator?
     private(set) var degradations: [String] = []
@@ -44,7 +44,7 @@ final class WatchedFolder {
         Issue.record("the events ended before the start")
     }
 
-    /// Waits for a change of the path; the suite's time limit is what ends a wait in vain.
+    /// Waits for a change of the path, at most for the suite's time limit.
     func waitForChange(of path: WatchedPath) async {
         while let paths = await nextChange() {
             if paths.contains(path) { return }
@@ -52,23 +52,22 @@ final class WatchedFolder {
         Issue.record("the events ended")
     }
 
-    /// Waits until everything that happened before this call has been told. Returns which paths that
-    /// was about.
+    /// Waits until all earlier changes have been reported, and returns their paths.
     @discardableResult
     func settle() async throws -> Set<WatchedPath> {
-        var told: Set<WatchedPath> = []
-        // Many more rounds than changes are told in, so that it ends where one is told for nothing.
+        var seen: Set<WatchedPath> = []
+        // Bounded, in case changes are reported without end.
         for _ in 0..<100 {
             try write("x", to: fence.path)
             guard let paths = await nextChange() else {
                 Issue.record("the events ended")
-                return told
+                return seen
             }
-            guard paths != [fence] else { return told }
-            told.formUnion(paths.subtracting([fence]))
+            guard paths != [fence] else { return seen }
+            seen.formUnion(paths.subtracting([fence]))
         }
-        Issue.record("the events do not come to rest: \(told)")
-        return told
+        Issue.record("the events do not end: \(seen)")
+        return seen
     }
 
     private func nextChange() async -> Set<WatchedPath>? {
@@ -82,7 +81,7 @@ final class WatchedFolder {
         return nil
     }
 
-    /// Appends, and creates the file where it is missing.
+    /// Appends to the file, or creates it.
     func write(_ text: String, to path: String) throws {
         if !FileManager.default.fileExists(atPath: path) {
             try Data(text.utf8).write(to: URL(fileURLWithPath: path))
@@ -94,7 +93,7 @@ final class WatchedFolder {
         try file.close()
     }
 
-    func makeFolder(_ path: String) throws {
+    func createDirectory(_ path: String) throws {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 

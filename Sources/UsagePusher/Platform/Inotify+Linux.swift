@@ -30,14 +30,14 @@
         }
 
         enum Interest {
-            /// Names that come and go.
+            /// Names that appear and disappear.
             case names
-            /// Names, and what is written to the files.
+            /// Names, and writes to the files.
             case contents
         }
 
-        /// Watches a folder, in addition to what it is watched for already. Returns the watch's
-        /// number, the same for all paths of a folder, or a negated errno.
+        /// Watches a directory, in addition to any former interest. Returns the watch's number,
+        /// the same for all paths of a directory, or a negated errno.
         func watch(_ path: String, for interest: Interest) -> Int32 {
             var mask = UInt32(
                 IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF)
@@ -47,23 +47,24 @@
             return number >= 0 ? number : -errno
         }
 
-        /// All notices that wait, up to `rounds` buffers; empty when there are none.
-        func notices(rounds: Int = 16) -> [WatchNotice] {
-            var notices: [WatchNotice] = []
+        /// Reads the pending events, up to `rounds` buffers of them.
+        func events(rounds: Int = 16) -> [DirectoryEvent] {
+            var events: [DirectoryEvent] = []
             withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 8) { buffer in
                 for _ in 0..<rounds {
                     let count = read(descriptor, buffer.baseAddress!, buffer.count)
                     guard count > 0 else { return }
-                    Self.decode(UnsafeRawBufferPointer(rebasing: buffer[..<count]), &notices)
+                    Self.decode(UnsafeRawBufferPointer(rebasing: buffer[..<count]), &events)
                 }
             }
-            return notices
+            return events
         }
 
         /// `struct inotify_event`: descriptor (4 bytes), mask (4), cookie (4), length of the name
         /// with its padding of zeros (4), name.
-        private static func decode(_ bytes: UnsafeRawBufferPointer, _ notices: inout [WatchNotice])
-        {
+        private static func decode(
+            _ bytes: UnsafeRawBufferPointer, _ events: inout [DirectoryEvent]
+        ) {
             var offset = 0
             while offset + 16 <= bytes.count {
                 let number = bytes.loadUnaligned(fromByteOffset: offset, as: Int32.self)
@@ -72,20 +73,20 @@
                 let end = offset + 16 + Int(length)
                 guard end <= bytes.count else { return }
                 let name = bytes[(offset + 16)..<end].prefix { $0 != 0 }
-                notices.append(
-                    WatchNotice(
+                events.append(
+                    DirectoryEvent(
                         descriptor: number, kinds: kinds(of: mask),
                         name: String(decoding: name, as: UTF8.self)))
                 offset = end
             }
         }
 
-        private static func kinds(of mask: UInt32) -> WatchNotice.Kinds {
-            let meanings: [(Int, WatchNotice.Kinds)] = [
+        private static func kinds(of mask: UInt32) -> DirectoryEvent.Kinds {
+            let meanings: [(Int, DirectoryEvent.Kinds)] = [
                 (Int(IN_CREATE), .appeared), (Int(IN_MOVED_TO), [.appeared, .moved]),
                 (Int(IN_DELETE), .disappeared), (Int(IN_MOVED_FROM), [.disappeared, .moved]),
                 (Int(IN_MODIFY), .modified), (Int(IN_CLOSE_WRITE), .modified),
-                (Int(IN_ISDIR), .folder), (Int(IN_DELETE_SELF), .selfDeleted),
+                (Int(IN_ISDIR), .directory), (Int(IN_DELETE_SELF), .selfDeleted),
                 (Int(IN_MOVE_SELF), .selfMoved), (Int(IN_IGNORED), .ignored),
                 (Int(IN_UNMOUNT), .ignored), (Int(IN_Q_OVERFLOW), .overflow),
             ]
@@ -95,12 +96,12 @@
         }
     }
 
-    /// Wakes a thread that waits in `poll`; closed with its last reference. Safe from any thread.
+    /// Wakes a thread blocked in `poll`; closed with its last reference. Safe from any thread.
     final class WakeUp: Sendable {
         private let reader: Int32
         private let writer: Int32
 
-        /// Nil when the process has no descriptor left; `errno` says so.
+        /// Nil, with `errno`, when no descriptor is left.
         init?() {
             var ends: [Int32] = [-1, -1]
             guard pipe(&ends) == 0 else { return nil }
@@ -122,8 +123,8 @@
             _ = write(writer, &byte, 1)
         }
 
-        /// Waits for the signal, or for something to read from `other`. Returns true on the
-        /// signal, which is never taken back.
+        /// Blocks until the signal, or input from `other`. Returns true once signalled, and from
+        /// then on.
         func wait(or other: Int32?, milliseconds: Int32 = -1) -> Bool {
             var polled = [pollfd(fd: reader, events: Int16(POLLIN), revents: 0)]
             if let other { polled.append(pollfd(fd: other, events: Int16(POLLIN), revents: 0)) }

@@ -3,7 +3,7 @@ import SnapshotModels
 
 @testable import UsagePusher
 
-/// SplitMix64: the same seed gives the same numbers everywhere.
+/// SplitMix64: the seed that a failing test prints is its whole state.
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
@@ -18,8 +18,8 @@ struct SeededGenerator: RandomNumberGenerator {
     }
 }
 
-/// Files that change, reads and pushes that take time, around one plan, in a time of its own.
-struct PlanWorld {
+/// Simulates changing files and slow reads and pushes around a plan, in virtual time.
+struct PlanSimulation {
     struct Push: Equatable {
         var at: Duration
         var reason: PushPlan.Reason
@@ -29,11 +29,11 @@ struct PlanWorld {
 
     var plan = PushPlan(at: .zero)
     var now = Duration.zero
-    /// What the files say; nil when no tool is there.
+    /// The percent in the files; nil without a tool.
     var percent: Double? = 0
     var pushes: [Push] = []
     var readCount = 0
-    /// Files change at these times, in order; nil takes the tools away.
+    /// Changes of the files, in order; nil removes the tool.
     var changes: [(at: Duration, percent: Double?)] = []
     var readTime: () -> Duration = { .zero }
     var pushTime: () -> Duration = { .zero }
@@ -58,7 +58,7 @@ struct PlanWorld {
             switch plan.next(at: now) {
             case .readAll, .readChanged:
                 readCount += 1
-                // What is written while the files are read is not in the reading.
+                // Changes during a read are not in the reading.
                 let seen = percent.map(Self.snapshot)
                 pass(readTime())
                 plan.readEnded(seen, at: now)
