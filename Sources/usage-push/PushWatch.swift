@@ -2,7 +2,6 @@ import CommandSupport
 import Foundation
 import KVStore
 import KVStoreHTTP
-import ProgramSignals
 import SnapshotModels
 import Synchronization
 import TerminalText

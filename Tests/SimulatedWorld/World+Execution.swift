@@ -88,6 +88,8 @@ extension World {
         queue.add(
             .deliver(.answered(id: outgoing.id, .failure(.unreachable("timed out"))), address),
             at: time + 30_000)
+        // What was sent must survive here too, or its stamps could be issued again.
+        if strikesUnsynced() { powerFails(address.device) }
     }
 
     /// When a message between a device and the daemon arrives; nil when it is lost.
