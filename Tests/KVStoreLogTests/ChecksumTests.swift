@@ -1,10 +1,11 @@
+import KVStoreCore
 import Testing
 
-@testable import KVStore
+@testable import KVStoreLog
 
 @Suite("Checksum")
 struct ChecksumTests {
-    @Test("the published check values hold")
+    @Test("the published check values match")
     func knownVectors() {
         let vectors: [([UInt8], UInt32)] = [
             ([], 0),
@@ -18,7 +19,7 @@ struct ChecksumTests {
         }
     }
 
-    @Test("bytes in pieces give what they give in one")
+    @Test("a checksum of pieces equals the checksum of the whole")
     func pieces() {
         var random = SplitMix64(seed: 11)
         let bytes = (0..<1_000).map { _ in UInt8.random(in: 0...255, using: &random) }

@@ -1,8 +1,10 @@
+import KVStoreCore
+import TestSupport
 import Testing
 
-@testable import KVStore
+@testable import KVStoreLog
 
-@Suite("Damage")
+@Suite("Damaged log")
 struct DamageTests {
     /// Twelve frames in three segments.
     private func threeSegments() throws -> MemoryDisk {
@@ -17,8 +19,8 @@ struct DamageTests {
 
     private static let all = (0..<12).map { LogPayload.numbered($0) }
 
-    @Test("frames that are gone from an open log are told, not left out")
-    func gone() throws {
+    @Test("frames missing from an open log are an error")
+    func missingFrames() throws {
         let disk = MemoryDisk()
         let log = SegmentedLog.over(MemoryLogStorage(disk), segmentByteCount: 256)
         _ = try log.openReading()
@@ -33,7 +35,7 @@ struct DamageTests {
         }
     }
 
-    @Test("a flipped byte never gives wrong data, and never costs more than its own frame")
+    @Test("a flipped byte never yields wrong data and costs at most its own frame")
     func everyByte() throws {
         let whole = try threeSegments()
         for segment in UInt64(1)...3 {
@@ -59,11 +61,11 @@ struct DamageTests {
         do throws(LogError) {
             let disk = damaged.copy()
             let (recovery, frames) = try framesOf(disk)
-            // In the last segment no sync is proven, so each frame may be a write that never became whole.
+            // In the last segment no sync is proven, so each frame may be an incomplete write.
             var kept = Self.all
             if isLast, isUsed { kept.remove(at: 8 + (offset - 64) / 40) }
             #expect(frames.map(\.payload) == kept, "segment \(segment), byte \(offset)")
-            // Behind the end that its successor names a finished segment may hold anything.
+            // Past the end recorded in its successor, a finished segment may hold anything.
             #expect(recovery.cutWrites.isEmpty == (!isLast && !isUsed))
             isGap = !recovery.unsyncedGaps.isEmpty
             let again = try framesOf(disk)
@@ -84,16 +86,16 @@ struct DamageTests {
             #expect(damage.path == "/memory/\(segment).log")
             #expect(damage.offset <= offset && offset < damage.offset + 64 || offset >= 224)
             #expect(recovery.damage == [damage])
-            #expect(recovery.setAside.count == 1)
-            #expect(disk.setAsideFiles.values.first == damaged.bytes(of: segment))
+            #expect(recovery.quarantined.count == 1)
+            #expect(disk.quarantinedFiles.values.first == damaged.bytes(of: segment))
             // The frames' checksums need the log id, which the header has twice.
             #expect(lost.count <= 1, "segment \(segment), byte \(offset): \(lost.count) lost")
-        case .incompatible?, .storage?, .closedByFailure?, .removed?, .tooLarge?:
+        case .incompatible?, .storage?, .closedByFailure?, .removed?, .tooLarge?, .full?:
             Issue.record("segment \(segment), byte \(offset): \(strict!)")
         }
     }
 
-    @Test("a byte flipped in the header of the only segment costs no frame")
+    @Test("a flipped byte in the header of the only segment costs no frame")
     func loneHeader() throws {
         let whole = MemoryDisk()
         let log = SegmentedLog.over(MemoryLogStorage(whole), segmentByteCount: 1_024)
@@ -104,12 +106,12 @@ struct DamageTests {
             disk.damage(1, at: offset) { $0 ^ 0x10 }
             let (recovery, frames) = try framesOf(disk, salvages: true)
             #expect(recovery.damage.count == 1)
-            #expect(recovery.setAside.count == 1)
+            #expect(recovery.quarantined.count == 1)
             #expect(frames.map(\.payload) == Self.all, "byte \(offset)")
         }
     }
 
-    @Test("a header without a second log id, as earlier programs wrote it, is read")
+    @Test("a header without a second log id is read")
     func headerWithoutSecondID() throws {
         let disk = MemoryDisk()
         let log = SegmentedLog.over(MemoryLogStorage(disk), segmentByteCount: 1_024)
@@ -126,9 +128,7 @@ struct DamageTests {
         #expect(try framesOf(disk, salvages: true).frames.map(\.payload) == Self.all)
     }
 
-    @Test(
-        "whole frames behind a write that a power failure tore are kept, and the place is told once"
-    )
+    @Test("frames after a write torn by a power failure are kept, and the gap is reported once")
     func unsyncedGap() throws {
         let disk = MemoryDisk()
         let storage = MemoryLogStorage(disk)
@@ -153,7 +153,7 @@ struct DamageTests {
                 == [.numbered(0), .numbered(2), .numbered(3)])
     }
 
-    @Test("bytes that a later frame proves to have been on disk are damage, not a torn write")
+    @Test("bytes that a later frame proves to have been durable are damage, not a torn write")
     func provenDamage() throws {
         let disk = MemoryDisk()
         let log = SegmentedLog.over(MemoryLogStorage(disk), isShared: false)
@@ -174,7 +174,7 @@ struct DamageTests {
         #expect(disk.bytes(of: 1) == before)
     }
 
-    @Test("frames that are gone from the end of a finished segment are missed")
+    @Test("frames missing from the end of a finished segment are damage")
     func shortSegment() throws {
         let disk = try threeSegments()
         for offset in 184..<224 { disk.damage(2, at: offset) { _ in 0 } }
@@ -184,11 +184,11 @@ struct DamageTests {
                     path: "/memory/2.log", offset: 184, detail: "40 bytes are missing at the end"))
         ) { try framesOf(disk) }
         let (recovery, frames) = try framesOf(disk, salvages: true)
-        #expect(recovery.damage.count == 1 && recovery.setAside.count == 1)
+        #expect(recovery.damage.count == 1 && recovery.quarantined.count == 1)
         #expect(frames.count == 11)
     }
 
-    @Test("a missing segment in the middle is named; the others are still visited")
+    @Test("a missing segment in the middle is reported; the others are still visited")
     func missingSegment() throws {
         let disk = try threeSegments()
         disk.removeFile(2)
@@ -201,7 +201,7 @@ struct DamageTests {
         #expect(frames.map(\.payload) == Self.all.filter { !Self.all[4..<8].contains($0) })
     }
 
-    @Test("a file of a newer version is refused in every mode and left alone")
+    @Test("a file of a newer version is rejected in every mode and left unchanged")
     func newerVersion() throws {
         for segment in UInt64(1)...3 {
             let disk = try threeSegments()
@@ -217,11 +217,11 @@ struct DamageTests {
                 ) { try framesOf(disk, salvages: salvages) }
             }
             #expect(disk.bytes(of: segment) == bytes)
-            #expect(disk.setAsideFiles.isEmpty)
+            #expect(disk.quarantinedFiles.isEmpty)
         }
     }
 
-    @Test("a segment under another's number is damage, not data")
+    @Test("a segment under the number of another is damage, not data")
     func misplacedSegment() throws {
         let disk = try threeSegments()
         disk.put(disk.bytes(of: 1), segment: 2)
@@ -230,7 +230,7 @@ struct DamageTests {
         #expect(frames.map(\.payload) == Self.all.filter { !Self.all[4..<8].contains($0) })
     }
 
-    @Test("a stretch of any length in the middle costs only the frames it touches")
+    @Test("a damaged range of any length costs only the frames it touches")
     func stretches() throws {
         var random = SplitMix64(seed: 5)
         for round in 0..<200 {
@@ -251,8 +251,8 @@ struct DamageTests {
         }
     }
 
-    @Test("after a salvage the log goes on in a new segment without the damaged one")
-    func goesOn() throws {
+    @Test("after a salvage the log continues in a new segment without the damaged one")
+    func continuesAfterSalvage() throws {
         for (segment, offset) in [(UInt64(1), 70), (2, 3), (3, 3), (3, 70), (2, 70)] {
             let disk = try threeSegments()
             disk.damage(segment, at: offset) { ~$0 }

@@ -1,10 +1,12 @@
+import KVStoreCore
+import TestSupport
 import Testing
 
-@testable import KVStore
+@testable import KVStoreLog
 
-/// A write fails, and so does zeroing what it has left behind.
-@Suite("Unclean tail")
-struct UncleanTailTests {
+/// A write fails, and so does zeroing its remains.
+@Suite("Dirty tail")
+struct DirtyTailTests {
     private func open(
         _ disk: MemoryDisk, isShared: Bool, segmentByteCount: Int = 512
     ) throws -> (log: SegmentedLog, storage: MemoryLogStorage) {
@@ -15,16 +17,16 @@ struct UncleanTailTests {
         return (log, storage)
     }
 
-    /// The next write arrives in part, and the writes behind it not at all.
+    /// The next write is torn, and the writes after it fail.
     private func failWrites(of storage: MemoryLogStorage, torn: Int, failing: Int) {
         storage.aim(.tear(torn), at: .write)
         for number in 0..<failing { storage.aim(.fail(28), at: .write, number: 2 + number) }
     }
 
     @Test(
-        "a failed write that cannot be undone is undone before the next one, however often that fails",
+        "the remains of a failed write are zeroed before the next one, however often that fails",
         arguments: [false, true])
-    func undoneLater(isShared: Bool) throws {
+    func scrubbedLater(isShared: Bool) throws {
         for torn in [3, 10, 40, 57, 80, 96] {
             let disk = MemoryDisk()
             let (log, storage) = try open(disk, isShared: isShared)
@@ -49,7 +51,9 @@ struct UncleanTailTests {
         }
     }
 
-    @Test("a segment ends with nothing stale behind its frames", arguments: [false, true])
+    @Test(
+        "nothing stale is left after the last frame of a finished segment",
+        arguments: [false, true])
     func finishedSegment(isShared: Bool) throws {
         let disk = MemoryDisk()
         let (log, storage) = try open(disk, isShared: isShared)
@@ -65,8 +69,8 @@ struct UncleanTailTests {
                 == [.numbered(1), .numbered(3, byteCount: 600)])
     }
 
-    @Test("a log that is closed before it could clean up is cleaned up by the next that opens it")
-    func closedUnclean() throws {
+    @Test("a log closed with a dirty tail is scrubbed when it is opened again")
+    func closedDirty() throws {
         let disk = MemoryDisk()
         let (log, storage) = try open(disk, isShared: false)
         try log.append([.numbered(1)])
@@ -78,7 +82,7 @@ struct UncleanTailTests {
         #expect(recovery.tornTail != nil)
     }
 
-    @Test("what another process has written there meanwhile is not zeroed")
+    @Test("what another process has written meanwhile is not zeroed")
     func writtenByAnother() throws {
         for torn in 0...96 {
             for count in 0...3 {
@@ -103,7 +107,7 @@ struct UncleanTailTests {
         }
     }
 
-    @Test("a frame that a reader without the lock has seen stays, though its write has failed")
+    @Test("a frame that a reader without the lock has seen stays although its write failed")
     func seenInBetween() throws {
         for torn in 0...96 {
             let disk = MemoryDisk()
@@ -117,7 +121,7 @@ struct UncleanTailTests {
                 try log.appendExclusively([.numbered(2), .numbered(3), .numbered(4)])
             }
             #expect(seen.count == 1 + torn / 40)
-            // Neither writes over what the other knows, nor behind a hole.
+            // Neither overwrites what the other knows, nor leaves a gap.
             seen += try reader.appendExclusively([.numbered(5)]).map(\.payload) + [.numbered(5)]
             try log.appendExclusively([.numbered(6)])
             seen += try reader.readNew().map(\.payload)
@@ -126,7 +130,7 @@ struct UncleanTailTests {
     }
 
     @Test(
-        "processes whose writes fail in any way all know in the end what the log holds",
+        "processes whose writes fail in any way converge on the contents of the log",
         arguments: 1...40)
     func manyFailures(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)

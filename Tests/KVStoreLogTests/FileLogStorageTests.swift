@@ -1,7 +1,9 @@
 import Foundation
+import KVStoreCore
+import TestSupport
 import Testing
 
-@testable import KVStore
+@testable import KVStoreLog
 
 @Suite("Log in files")
 struct FileLogStorageTests {
@@ -15,10 +17,10 @@ struct FileLogStorageTests {
         return (log, recovery, frames)
     }
 
-    @Test("what is appended is read again by a new process, over many segments")
+    @Test("a new process reads what was appended, across many segments")
     func roundTrip() throws {
-        let folder = try ScratchFolder()
-        let path = folder.file("store")
+        let directory = try TemporaryDirectory()
+        let path = directory.file("store")
         var random = SplitMix64(seed: 3)
         var expected: [LogPayload] = []
         for _ in 0..<5 {
@@ -36,10 +38,10 @@ struct FileLogStorageTests {
         #expect(try open(path).frames.map(\.payload) == expected)
     }
 
-    @Test("the folder has mode 0700, files 0600, names of sixteen digits, and no unfinished file")
+    @Test("the directory has mode 0700, its files 0600, sixteen-digit names and no temporary file")
     func names() throws {
-        let folder = try ScratchFolder()
-        let path = folder.file("deep/er/store")
+        let directory = try TemporaryDirectory()
+        let path = directory.file("deep/er/store")
         let (log, _, _) = try open(path)
         try log.appendExclusively([.numbered(1)])
         let names = try FileManager.default.contentsOfDirectory(atPath: path).sorted()
@@ -52,127 +54,129 @@ struct FileLogStorageTests {
         #expect(try Data(contentsOf: URL(filePath: path + "/" + names[0])).count == 4_096)
     }
 
-    @Test("a segment that was never finished is ignored, and its name used again")
+    @Test("an unfinished segment is ignored, and its name reused")
     func unfinishedSegment() throws {
-        let folder = try ScratchFolder()
-        try folder.write([1, 2, 3], to: "0000000000000001.log.new")
-        try folder.write([1, 2, 3], to: "notes.txt")
-        let (log, recovery, frames) = try open(folder.path)
+        let directory = try TemporaryDirectory()
+        try directory.write([1, 2, 3], to: "0000000000000001.log.new")
+        try directory.write([1, 2, 3], to: "notes.txt")
+        let (log, recovery, frames) = try open(directory.path)
         #expect(frames.isEmpty && recovery == LogRecovery())
         try log.appendExclusively([.numbered(1)])
-        #expect(folder.names == ["0000000000000001.log", "lock", "notes.txt"])
-        #expect(try open(folder.path).frames.map(\.payload) == [.numbered(1)])
+        #expect(directory.names == ["0000000000000001.log", "lock", "notes.txt"])
+        #expect(try open(directory.path).frames.map(\.payload) == [.numbered(1)])
     }
 
     @Test("a file cut at any byte of its last frame keeps all earlier frames")
     func cut() throws {
-        let folder = try ScratchFolder()
-        let (log, _, _) = try open(folder.path)
+        let directory = try TemporaryDirectory()
+        let (log, _, _) = try open(directory.path)
         for number in 1...3 { try log.appendExclusively([.numbered(number)]) }
         try log.close()
-        let whole = folder.bytes("0000000000000001.log")
+        let whole = directory.bytes("0000000000000001.log")
         for length in 64 + 80..<64 + 120 {
-            try folder.write(Array(whole.prefix(length)), to: "0000000000000001.log")
-            #expect(try open(folder.path).frames.map(\.payload) == [.numbered(1), .numbered(2)])
+            try directory.write(Array(whole.prefix(length)), to: "0000000000000001.log")
+            #expect(try open(directory.path).frames.map(\.payload) == [.numbered(1), .numbered(2)])
         }
     }
 
-    @Test("a damaged file is set aside under another name and read by nobody again")
-    func setAside() throws {
-        let folder = try ScratchFolder()
-        let (log, _, _) = try open(folder.path)
+    @Test("a damaged file is quarantined and not read again")
+    func quarantine() throws {
+        let directory = try TemporaryDirectory()
+        let (log, _, _) = try open(directory.path)
         for number in 1...3 { try log.appendExclusively([.numbered(number)]) }
         try log.close()
-        var bytes = folder.bytes("0000000000000001.log")
+        var bytes = directory.bytes("0000000000000001.log")
         bytes[64 + 20] ^= 4
-        try folder.write(bytes, to: "0000000000000001.log")
-        let (salvaging, recovery, frames) = try open(folder.path, salvages: true)
+        try directory.write(bytes, to: "0000000000000001.log")
+        let (salvaging, recovery, frames) = try open(directory.path, salvages: true)
         #expect(frames.map(\.payload) == [.numbered(2), .numbered(3)])
-        let aside = folder.file("0000000000000001.log.damaged-1")
-        #expect(recovery.setAside == [aside])
+        let aside = directory.file("0000000000000001.log.damaged-1")
+        #expect(recovery.quarantined == [aside])
         try salvaging.exclusively(visit: { _ in }) { () throws(LogError) in
             _ = try salvaging.rewrite(frames.map(\.payload))
         }
         #expect(
-            folder.names == [
+            directory.names == [
                 "0000000000000001.log.damaged-1", "0000000000000002.log", "lock",
             ])
-        #expect(folder.bytes("0000000000000001.log.damaged-1") == bytes)
-        #expect(try open(folder.path).recovery.damage.isEmpty)
+        #expect(directory.bytes("0000000000000001.log.damaged-1") == bytes)
+        #expect(try open(directory.path).recovery.damage.isEmpty)
     }
 
-    @Test("what is set aside stays as it was found, whatever is written to the segment then")
-    func setAsideIsACopy() throws {
-        let folder = try ScratchFolder()
+    @Test(
+        "a quarantined file keeps the bytes that were found, whatever is written to the segment later"
+    )
+    func quarantineIsACopy() throws {
+        let directory = try TemporaryDirectory()
         let name = "0000000000000001.log"
         // More than a buffer of the copy.
-        let (log, _, _) = try open(folder.path, segmentByteCount: 200_000)
+        let (log, _, _) = try open(directory.path, segmentByteCount: 200_000)
         for number in 0..<3 { try log.appendExclusively([.numbered(number)]) }
         try log.close()
-        var bytes = folder.bytes(name)
+        var bytes = directory.bytes(name)
         bytes[64 + 20] ^= 1
-        // A torn tail, which is zeroed in its place by what is written after the damage before it was set aside.
+        // A torn tail, which the next append zeroes in the segment.
         bytes[184] = 9
-        try folder.write(bytes, to: name)
-        try folder.write([1], to: name + ".damaged-1")
-        try folder.write([UInt8](repeating: 7, count: 300_000), to: name + ".damaged.new")
+        try directory.write(bytes, to: name)
+        try directory.write([1], to: name + ".damaged-1")
+        try directory.write([UInt8](repeating: 7, count: 300_000), to: name + ".damaged.new")
         let (salvaging, recovery, frames) = try open(
-            folder.path, segmentByteCount: 200_000, salvages: true)
+            directory.path, segmentByteCount: 200_000, salvages: true)
         #expect(frames.map(\.payload) == [.numbered(1), .numbered(2)])
-        #expect(folder.bytes(name)[184] == 9)
+        #expect(directory.bytes(name)[184] == 9)
         try salvaging.appendExclusively([.numbered(3)])
         let aside = name + ".damaged-2"
-        #expect(recovery.setAside == [folder.file(aside)])
-        #expect(recovery.tornTail != nil && folder.bytes(name)[184] != 9)
-        #expect(folder.bytes(aside).elementsEqual(bytes))
-        #expect(folder.bytes(name + ".damaged-1") == [1])
-        #expect(folder.names == [name, name + ".damaged-1", aside, "lock"])
-        let attributes = try FileManager.default.attributesOfItem(atPath: folder.file(aside))
+        #expect(recovery.quarantined == [directory.file(aside)])
+        #expect(recovery.tornTail != nil && directory.bytes(name)[184] != 9)
+        #expect(directory.bytes(aside).elementsEqual(bytes))
+        #expect(directory.bytes(name + ".damaged-1") == [1])
+        #expect(directory.names == [name, name + ".damaged-1", aside, "lock"])
+        let attributes = try FileManager.default.attributesOfItem(atPath: directory.file(aside))
         #expect(attributes[.posixPermissions] as? Int == 0o600)
         #expect(
-            try FileLogStorage.filesSetAside(in: folder.path)
-                == [folder.file(name + ".damaged-1"), folder.file(aside)])
+            try FileLogStorage.quarantinedFiles(in: directory.path)
+                == [directory.file(name + ".damaged-1"), directory.file(aside)])
     }
 
-    @Test("a folder removed from under the process is noticed")
+    @Test("a directory removed while in use is an error")
     func removedFolder() throws {
-        let folder = try ScratchFolder()
-        let (log, _, _) = try open(folder.path)
+        let directory = try TemporaryDirectory()
+        let (log, _, _) = try open(directory.path)
         try log.appendExclusively([.numbered(1)])
-        try FileManager.default.removeItem(atPath: folder.path)
-        let gone = LogError.removed(path: folder.file("0000000000000001.log"))
+        try FileManager.default.removeItem(atPath: directory.path)
+        let gone = LogError.removed(path: directory.file("0000000000000001.log"))
         #expect(throws: gone) { try log.appendExclusively([.numbered(2)]) }
     }
 
-    @Test("a second owner finds the lock taken; it is free when the first is gone")
+    @Test("a second owner finds the lock taken; it is free once the first one is gone")
     func lock() throws {
-        let folder = try ScratchFolder()
-        var first: FileLogStorage? = try FileLogStorage(directory: folder.path)
-        let second = try FileLogStorage(directory: folder.path)
+        let directory = try TemporaryDirectory()
+        var first: FileLogStorage? = try FileLogStorage(directory: directory.path)
+        let second = try FileLogStorage(directory: directory.path)
         try first?.lock()
         #expect(try second.lockIfFree() == false)
         first = nil
         #expect(try second.lockIfFree())
         second.unlock()
-        #expect(try FileLogStorage(directory: folder.path).lockIfFree())
+        #expect(try FileLogStorage(directory: directory.path).lockIfFree())
     }
 
-    @Test("a segment's name that is a link to another place is not followed")
+    @Test("a symbolic link with the name of a segment is not followed")
     func symbolicLink() throws {
-        let folder = try ScratchFolder()
-        let target = try ScratchFolder()
+        let directory = try TemporaryDirectory()
+        let target = try TemporaryDirectory()
         try target.write([1], to: "precious")
         try FileManager.default.createSymbolicLink(
-            atPath: folder.file("0000000000000001.log"),
+            atPath: directory.file("0000000000000001.log"),
             withDestinationPath: target.file("precious"))
-        #expect(throws: LogError.self) { try open(folder.path) }
+        #expect(throws: LogError.self) { try open(directory.path) }
         #expect(target.bytes("precious") == [1])
     }
 
-    @Test("threads that append through logs of their own lose and double nothing")
+    @Test("threads that append through logs of their own lose and duplicate nothing")
     func threads() async throws {
-        let folder = try ScratchFolder()
-        let path = folder.path
+        let directory = try TemporaryDirectory()
+        let path = directory.path
         try await withThrowingTaskGroup(of: Void.self) { group in
             for writer in 0..<4 {
                 group.addTask {
@@ -190,5 +194,15 @@ struct FileLogStorageTests {
             let own = (0..<100).map { LogPayload.numbered(writer * 1_000 + $0) }
             #expect(frames.map(\.payload).filter { own.contains($0) } == own)
         }
+    }
+
+    @Test("files keep their identity in their place and get another one when they are copied")
+    func identity() throws {
+        let directory = try TemporaryDirectory()
+        let first = try FileLogStorage(directory: directory.path + "/a").identity
+        #expect(try FileLogStorage(directory: directory.path + "/a").identity == first)
+        try FileManager.default.copyItem(
+            atPath: directory.path + "/a", toPath: directory.path + "/b")
+        #expect(try FileLogStorage(directory: directory.path + "/b").identity != first)
     }
 }

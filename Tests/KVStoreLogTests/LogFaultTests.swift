@@ -1,6 +1,8 @@
+import KVStoreCore
+import TestSupport
 import Testing
 
-@testable import KVStore
+@testable import KVStoreLog
 
 @Suite("Log on a failing disk")
 struct LogFaultTests {
@@ -18,7 +20,9 @@ struct LogFaultTests {
         return (log, storage, disk)
     }
 
-    @Test("without space for a new segment an append fails whole; with space again it goes on")
+    @Test(
+        "without space for a new segment an append fails as a whole, and succeeds once there is space"
+    )
     func noSpaceForSegment() throws {
         let (log, storage, disk) = try openLog()
         storage.breakAll(.create, code: Self.noSpace)
@@ -43,13 +47,13 @@ struct LogFaultTests {
             try framesOf(disk).frames.map(\.payload) == [1, 2, 3, 4, 6].map { .numbered($0) })
     }
 
-    @Test("a sync that succeeds beside one that failed makes nothing durable")
+    @Test("a sync concurrent with a failed one makes nothing durable")
     func syncBesideFailure() throws {
         let (log, storage, _) = try openLog(isShared: false)
         try log.appendExclusively([.numbered(1)])
         let pending = try #require(try log.prepareSync())
         storage.aim(.fail(Self.inputOutput), at: .sync)
-        // The end of the segment syncs it, and hears of the failure.
+        // The end of the segment syncs it, and fails.
         #expect(throws: LogError.self) {
             for number in 2...10 { try log.appendExclusively([.numbered(number)]) }
         }
@@ -57,7 +61,7 @@ struct LogFaultTests {
         #expect(throws: LogError.self) { try log.finish(pending, failure: nil) }
     }
 
-    @Test("a write that fails at any byte leaves no trace in the daemon's log, which goes on")
+    @Test("a write that fails at any byte leaves no trace in an exclusive log, which stays usable")
     func tornWrite() throws {
         for byteCount in 0...80 {
             let (log, storage, disk) = try openLog(isShared: false)
@@ -75,7 +79,7 @@ struct LogFaultTests {
         }
     }
 
-    @Test("a write that fails at any byte leaves only whole frames where others may have read them")
+    @Test("a write that fails at any byte leaves only complete frames in a shared log")
     func tornSharedWrite() throws {
         let group: [LogPayload] = [.numbered(2), .numbered(3)]
         for byteCount in 0...80 {
@@ -94,7 +98,7 @@ struct LogFaultTests {
         }
     }
 
-    @Test("after a failed sync nothing more is written, and a second sync is not tried")
+    @Test("after a failed sync nothing more is written, and no second sync is attempted")
     func failedSync() throws {
         let (log, storage, disk) = try openLog()
         try log.appendExclusively([.numbered(1)])
@@ -127,7 +131,7 @@ struct LogFaultTests {
         try again.appendExclusively([.numbered(5)])
     }
 
-    @Test("a sync that fails when a segment ends closes the log before the next is made")
+    @Test("a failed sync at the end of a segment closes the log before the next one is created")
     func failedSyncAtRotation() throws {
         let (log, storage, disk) = try openLog()
         for number in 1...4 { try log.appendExclusively([.numbered(number)]) }
@@ -143,7 +147,7 @@ struct LogFaultTests {
     }
 
     @Test(
-        "what the log calls synced survives a power failure; no frame is ever half there",
+        "what was synced survives a power failure, and no frame is ever partial",
         arguments: 1...200)
     func powerLoss(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)

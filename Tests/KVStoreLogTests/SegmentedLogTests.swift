@@ -1,10 +1,12 @@
+import KVStoreCore
+import TestSupport
 import Testing
 
-@testable import KVStore
+@testable import KVStoreLog
 
 @Suite("Segmented log")
 struct SegmentedLogTests {
-    @Test("an empty folder is an empty log, and opening it creates nothing")
+    @Test("an empty directory is an empty log, and opening it creates nothing")
     func empty() throws {
         let disk = MemoryDisk()
         let (recovery, frames) = try framesOf(disk)
@@ -13,7 +15,7 @@ struct SegmentedLogTests {
         #expect(disk.segments.isEmpty)
     }
 
-    @Test("what is appended is visited again, in order and at its place", arguments: 1...20)
+    @Test("appended frames are visited in order, at their positions", arguments: 1...20)
     func roundTrip(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let disk = MemoryDisk()
@@ -43,7 +45,7 @@ struct SegmentedLogTests {
         #expect(places == places.sorted())
     }
 
-    @Test("a segment that is full is followed by the next, and a group is never split")
+    @Test("a full segment is followed by another, and a group is never split")
     func rotation() throws {
         let disk = MemoryDisk()
         let log = SegmentedLog.over(MemoryLogStorage(disk), segmentByteCount: 256)
@@ -61,7 +63,7 @@ struct SegmentedLogTests {
         #expect(log.fileByteCount == 3 * 256)
     }
 
-    @Test("a frame that fills a segment to its last byte is read back")
+    @Test("a frame that fills a segment to its last byte is read")
     func exactFill() throws {
         for payloadByteCount in [176, 175, 169] {
             let disk = MemoryDisk()
@@ -78,7 +80,7 @@ struct SegmentedLogTests {
         }
     }
 
-    @Test("a group larger than a segment gets a segment as large as it needs")
+    @Test("a group larger than a segment gets a segment of its size")
     func oversizeGroup() throws {
         let disk = MemoryDisk()
         let log = SegmentedLog.over(MemoryLogStorage(disk), segmentByteCount: 512)
@@ -92,7 +94,7 @@ struct SegmentedLogTests {
         #expect(disk.bytes(of: 2).count == 64 + 5_016 + 70_016)
     }
 
-    @Test("a log rewritten holds only what it was rewritten with")
+    @Test("a rewritten log contains only what it was rewritten with")
     func rewrite() throws {
         let disk = MemoryDisk()
         let log = SegmentedLog.over(MemoryLogStorage(disk), segmentByteCount: 256)
@@ -108,7 +110,7 @@ struct SegmentedLogTests {
         #expect(try framesOf(disk).frames.map(\.payload) == (100...102).map { .numbered($0) })
     }
 
-    @Test("segments that could not be removed after a rewrite go before the next one makes another")
+    @Test("segments left over from a rewrite are removed before the next one creates another")
     func removalFails() throws {
         let disk = MemoryDisk()
         let storage = MemoryLogStorage(disk)
@@ -131,7 +133,7 @@ struct SegmentedLogTests {
         #expect(try framesOf(disk).frames.map(\.payload) == [.numbered(4)])
     }
 
-    @Test("the oldest segment can be appended again and removed")
+    @Test("the frames of the oldest segment can be moved to the end, and the segment removed")
     func oldestFirst() throws {
         let disk = MemoryDisk()
         let log = SegmentedLog.over(
@@ -162,7 +164,7 @@ struct SegmentedLogTests {
                 == (4..<12).map { .numbered($0) } + (0..<4).map { .numbered($0) })
     }
 
-    @Test("a log that is not shared keeps its lock until it is closed")
+    @Test("an exclusive log keeps its lock until it is closed")
     func ownership() throws {
         let disk = MemoryDisk()
         let log = SegmentedLog.over(MemoryLogStorage(disk), isShared: false)
@@ -172,7 +174,7 @@ struct SegmentedLogTests {
         #expect(try MemoryLogStorage(disk).lockIfFree())
     }
 
-    @Test("every frame says up to where the segment was on disk when it was written")
+    @Test("every frame records up to where its segment was durable")
     func durableMark() throws {
         let disk = MemoryDisk()
         let log = SegmentedLog.over(MemoryLogStorage(disk))

@@ -1,8 +1,10 @@
+import KVStoreCore
+import TestSupport
 import Testing
 
-@testable import KVStore
+@testable import KVStoreLog
 
-@Suite("Log of several processes")
+@Suite("Log shared by several processes")
 struct SharedLogTests {
     private func open(
         _ disk: MemoryDisk, segmentByteCount: Int = 512
@@ -12,7 +14,7 @@ struct SharedLogTests {
         return (log, storage, try log.openReading().frames)
     }
 
-    @Test("a process sees what another appends, and never its own")
+    @Test("a process visits what others append, and never its own frames")
     func twoWriters() throws {
         let disk = MemoryDisk()
         let (first, _, _) = try open(disk)
@@ -24,7 +26,7 @@ struct SharedLogTests {
         #expect(first.logID == second.logID)
     }
 
-    @Test("processes that append in turn all see everything in one order", arguments: 1...30)
+    @Test("processes that append alternately see everything in one order", arguments: 1...30)
     func manyWriters(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let disk = MemoryDisk()
@@ -68,7 +70,7 @@ struct SharedLogTests {
         }
     }
 
-    @Test("a log rewritten by one is followed by another, whenever it looks", arguments: 1...40)
+    @Test("a reader follows a log that another process rewrites", arguments: 1...40)
     func rewriting(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let disk = MemoryDisk()
@@ -108,7 +110,7 @@ struct SharedLogTests {
         #expect(fresh == written, "seed \(seed)")
     }
 
-    @Test("a rewrite without space changes nothing, and the log goes on where it was")
+    @Test("a rewrite without space changes nothing, and the log stays usable")
     func rewriteWithoutSpace() throws {
         let disk = MemoryDisk()
         let (writer, storage, _) = try open(disk)
@@ -132,7 +134,7 @@ struct SharedLogTests {
         #expect(storage.count(of: .sync) == syncs + 1)
     }
 
-    @Test("a writer killed at any byte of its write is cleaned up by the next, which loses nothing")
+    @Test("the next writer scrubs the write of a killed process without losing a frame")
     func killedWriter() throws {
         let group: [LogPayload] = [.numbered(2), .numbered(3, byteCount: 45)]
         for byteCount in 0...104 {
@@ -148,7 +150,7 @@ struct SharedLogTests {
                 early == Array([.numbered(1), group[0], group[1]].prefix(early.count)),
                 "\(byteCount) bytes")
             let found = try next.appendExclusively([.numbered(4)]).map(\.payload)
-            #expect(disk.setAsideFiles.isEmpty)
+            #expect(disk.quarantinedFiles.isEmpty)
             let all = early + found + [.numbered(4)]
             #expect(try framesOf(disk).frames.map(\.payload) == all, "\(byteCount) bytes")
             #expect(all.first == .numbered(1))
@@ -156,7 +158,7 @@ struct SharedLogTests {
         }
     }
 
-    @Test("a process killed anywhere in a rewrite leaves a log that others read and go on with")
+    @Test("a process killed anywhere in a rewrite leaves a log that others can read and append to")
     func killedRewrite() throws {
         let kept: [LogPayload] = (10..<16).map { .numbered($0) }
         for (call, fault) in MemoryLogStorage.faultsOfRewrite {
@@ -179,7 +181,7 @@ struct SharedLogTests {
         }
     }
 
-    @Test("a segment that is there although creating it failed is gone on with by all")
+    @Test("a segment that exists although creating it failed is used by all processes")
     func halfCreated() throws {
         for rewrites in [false, true] {
             let disk = MemoryDisk()
@@ -206,7 +208,7 @@ struct SharedLogTests {
         }
     }
 
-    @Test("the first sync of a file that another process made brings the names to disk too, once")
+    @Test("the first sync of a file that another process created syncs the names as well, once")
     func names() throws {
         let disk = MemoryDisk()
         let (writer, writing, _) = try open(disk)
@@ -226,7 +228,7 @@ struct SharedLogTests {
         #expect(third.isClosedByFailure)
     }
 
-    @Test("damage with whole records behind it is told, and the records are not zeroed")
+    @Test("damage followed by complete records is reported, and the records are not zeroed")
     func damageWhileOpen() throws {
         let disk = MemoryDisk()
         let (writer, _, _) = try open(disk)
@@ -243,7 +245,7 @@ struct SharedLogTests {
         #expect(disk.bytes(of: 1) == before)
     }
 
-    @Test("files removed from under the process are noticed before anything is appended")
+    @Test("files removed while in use are noticed before anything is appended")
     func removed() throws {
         let disk = MemoryDisk()
         let (writer, _, _) = try open(disk)

@@ -1,6 +1,7 @@
+import TestSupport
 import Testing
 
-@testable import KVStore
+@testable import KVStoreLog
 
 @Suite("Torn tail")
 struct TornTailTests {
@@ -16,7 +17,7 @@ struct TornTailTests {
         return (disk, places)
     }
 
-    @Test("a last frame cut at any byte is dropped, reported and really zeroed")
+    @Test("a last frame cut at any byte is dropped, reported and zeroed")
     func zeroFilledTail() throws {
         let (whole, places) = try threeFrames(last: 45)
         let start = places[2].offset
@@ -48,7 +49,7 @@ struct TornTailTests {
         }
     }
 
-    @Test("a file shortened at any byte of its last frame keeps all earlier frames")
+    @Test("a file truncated at any byte of its last frame keeps all earlier frames")
     func shortenedFile() throws {
         let (whole, places) = try threeFrames(last: 45)
         let start = places[2].offset
@@ -66,7 +67,7 @@ struct TornTailTests {
         }
     }
 
-    @Test("nothing stale comes back, also where new frames end just where an old one begins")
+    @Test("no stale frame reappears, even if new frames end exactly where it begins")
     func noResurrection() throws {
         for tornByte in [0, 3, 4, 15, 16, 39] {
             let disk = MemoryDisk()
@@ -87,7 +88,7 @@ struct TornTailTests {
         }
     }
 
-    @Test("bytes in the free space behind the frames count as a torn tail")
+    @Test("bytes in the free space after the frames are a torn tail")
     func garbageBehind() throws {
         let (disk, _) = try threeFrames(last: 45)
         disk.damage(1, at: 1_000) { _ in 0x55 }

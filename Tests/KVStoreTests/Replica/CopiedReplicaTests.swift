@@ -95,13 +95,4 @@ struct CopiedReplicaTests {
         #expect(last.recovery.tornTail == nil)
         #expect(last.replica.id == stamp.replica)
     }
-
-    @Test("files that were copied elsewhere have another identity, in their place always the same")
-    func files() throws {
-        let folder = try ScratchFolder()
-        let first = try FileLogStorage(directory: folder.path + "/a").identity
-        #expect(try FileLogStorage(directory: folder.path + "/a").identity == first)
-        try FileManager.default.copyItem(atPath: folder.path + "/a", toPath: folder.path + "/b")
-        #expect(try FileLogStorage(directory: folder.path + "/b").identity != first)
-    }
 }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A folder that goes with its owner.
-package final class ScratchFolder: Sendable {
+/// A directory that is removed with its last reference.
+package final class TemporaryDirectory: Sendable {
     package let path: String
 
     package init() throws {
