@@ -52,15 +52,30 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
-        .target(name: "KVStore", swiftSettings: strict),
         .target(name: "LocalFiles", swiftSettings: strict),
+        .target(name: "KVStoreCore", swiftSettings: strict),
+        .target(
+            name: "KVStoreLog", dependencies: ["KVStoreCore", "LocalFiles"], swiftSettings: strict),
+        .target(
+            name: "KVStore", dependencies: ["KVStoreCore", "KVStoreLog", "LocalFiles"],
+            swiftSettings: strict),
+        .target(
+            name: "KVStoreLedger", dependencies: ["KVStoreCore", "KVStoreLog"],
+            swiftSettings: strict),
+        .target(name: "KVStoreWire", dependencies: ["KVStoreCore"], swiftSettings: strict),
         .target(name: "SnapshotModels", swiftSettings: strict),
         .target(name: "TerminalText", swiftSettings: strict),
-        .target(name: "ProgramSignals", swiftSettings: strict),
-        .target(name: "KVStoreTesting", dependencies: ["KVStore"], swiftSettings: strict),
+        .target(name: "CommandSupport", swiftSettings: strict),
+        .target(
+            name: "KVStoreTesting",
+            dependencies: ["KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog"],
+            swiftSettings: strict),
         .target(
             name: "KVStoreHTTP",
-            dependencies: ["KVStore", asyncHTTPClient, nioCore, nioHTTP1, nioPosix],
+            dependencies: [
+                "KVStore", "KVStoreCore", "KVStoreWire", "LocalFiles", asyncHTTPClient, nioCore,
+                nioHTTP1, nioPosix,
+            ],
             swiftSettings: strict),
         .target(
             name: "UsagePusher", dependencies: ["SnapshotModels", "LocalFiles"],
@@ -69,37 +84,44 @@ let package = Package(
             name: "usage-push",
             dependencies: [
                 "UsagePusher", "SnapshotModels", "KVStore", "KVStoreHTTP", "TerminalText",
-                "ProgramSignals", argumentParser,
+                "CommandSupport", "LocalFiles", argumentParser,
             ],
             swiftSettings: strict),
         .executableTarget(
             name: "usage-view",
             dependencies: [
-                "SnapshotModels", "KVStore", "KVStoreHTTP", "TerminalText", argumentParser,
+                "SnapshotModels", "KVStore", "KVStoreHTTP", "TerminalText", "CommandSupport",
+                argumentParser,
             ],
             swiftSettings: strict),
         .executableTarget(
             name: "kvs",
             dependencies: [
-                "KVStore", "KVStoreHTTP", "TerminalText", "ProgramSignals", argumentParser,
+                "KVStore", "KVStoreHTTP", "TerminalText", "CommandSupport", argumentParser,
             ],
             swiftSettings: strict),
         .target(
             name: "KVStoreServer",
             dependencies: [
-                "KVStore", crypto, httpTypes, hummingbird, hummingbirdCore, logging, nioCore,
+                "KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreWire",
+                "LocalFiles", crypto, httpTypes, hummingbird, hummingbirdCore, logging, nioCore,
                 nioHTTP1, nioHTTPTypes, nioPosix, serviceLifecycle,
             ],
             swiftSettings: strict),
         .executableTarget(
             name: "kvsd",
             dependencies: [
-                "KVStoreServer", "KVStore", "ProgramSignals", argumentParser, logging,
+                "KVStoreServer", "KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreWire",
+                "CommandSupport", "LocalFiles", "TerminalText", argumentParser, logging,
             ],
             swiftSettings: strict),
+        .target(
+            name: "SimulatedWorld",
+            dependencies: ["KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreTesting"],
+            path: "Tests/SimulatedWorld", swiftSettings: strict),
         .executableTarget(
-            name: "simulate", dependencies: ["KVStoreTesting", "ProgramSignals", argumentParser],
-            swiftSettings: strict),
+            name: "simulate", dependencies: ["SimulatedWorld", "CommandSupport", argumentParser],
+            path: "Tests/simulate", swiftSettings: strict),
         .testTarget(
             name: "LocalFilesTests", dependencies: ["LocalFiles"], swiftSettings: strict),
         .testTarget(
@@ -107,42 +129,69 @@ let package = Package(
         .testTarget(
             name: "TerminalTextTests", dependencies: ["TerminalText"], swiftSettings: strict),
         .testTarget(
-            name: "ProgramSignalsTests", dependencies: ["ProgramSignals"], swiftSettings: strict),
-        .testTarget(name: "KVStoreTests", dependencies: ["KVStore"], swiftSettings: strict),
+            name: "CommandSupportTests", dependencies: ["CommandSupport"], swiftSettings: strict),
+        .target(
+            name: "TestSupport", dependencies: ["KVStoreCore", "KVStoreLog"],
+            path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(
-            name: "ProtocolModelTests", dependencies: ["KVStore"], swiftSettings: strict),
-        .testTarget(
-            name: "KVStoreTestingTests", dependencies: ["KVStoreTesting"],
+            name: "KVStoreCoreTests", dependencies: ["KVStoreCore", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "SimulatedCloudTests", dependencies: ["KVStoreTesting", "KVStore"],
+            name: "KVStoreLogTests", dependencies: ["KVStoreCore", "KVStoreLog", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "KVStoreLedgerTests",
+            dependencies: ["KVStoreCore", "KVStoreLedger", "KVStoreLog", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "KVStoreTests",
+            dependencies: ["KVStore", "KVStoreCore", "KVStoreLog", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ProtocolModelTests", dependencies: ["KVStoreCore", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SimulatedWorldTests", dependencies: ["SimulatedWorld"], swiftSettings: strict),
+        .testTarget(
+            name: "SimulatedCloudTests",
+            dependencies: ["KVStoreTesting", "KVStore", "KVStoreCore"], swiftSettings: strict),
+        .testTarget(
+            name: "KVStoreWireTests", dependencies: ["KVStoreWire", "KVStoreCore"],
             swiftSettings: strict),
         .testTarget(
             name: "KVStoreHTTPTests",
-            dependencies: ["KVStoreHTTP", "KVStore", nioCore, nioHTTP1, nioPosix],
+            dependencies: [
+                "KVStoreHTTP", "KVStoreWire", "KVStore", nioCore, nioHTTP1, nioPosix,
+            ],
             swiftSettings: strict),
         .testTarget(
-            name: "UsagePusherTests", dependencies: ["UsagePusher", "SnapshotModels"],
+            name: "UsagePusherTests",
+            dependencies: ["UsagePusher", "SnapshotModels", "LocalFiles"],
             swiftSettings: strict),
         .testTarget(
             name: "UsageViewTests", dependencies: ["usage-view", "SnapshotModels", "TerminalText"],
             swiftSettings: strict),
         .testTarget(
-            name: "KvsTests", dependencies: ["kvs", "KVStore"], swiftSettings: strict),
+            name: "KvsTests", dependencies: ["kvs", "KVStore", "CommandSupport"],
+            swiftSettings: strict),
         .target(
-            name: "ServerTestSupport", dependencies: ["KVStore", nioCore, nioPosix],
+            name: "ServerTestSupport",
+            dependencies: ["KVStoreCore", "KVStoreWire", nioCore, nioPosix],
             path: "Tests/ServerTestSupport", swiftSettings: strict),
         .testTarget(
             name: "KVStoreServerTests",
             dependencies: [
-                "KVStoreServer", "ServerTestSupport", "KVStore", httpTypes, hummingbird, logging,
-                nioCore, .product(name: "HummingbirdTesting", package: "hummingbird"),
+                "KVStoreServer", "ServerTestSupport", "TestSupport", "KVStoreCore",
+                "KVStoreLedger", "KVStoreLog", "KVStoreWire", "LocalFiles", httpTypes,
+                hummingbird, logging, nioCore,
+                .product(name: "HummingbirdTesting", package: "hummingbird"),
             ],
             swiftSettings: strict),
         .testTarget(
             name: "KvsdTests",
             dependencies: [
-                "kvsd", "ServerTestSupport", "KVStore", httpTypes, hummingbird, nioCore,
+                "kvsd", "ServerTestSupport", "TestSupport", "KVStoreCore", "KVStoreWire",
+                httpTypes, hummingbird, nioCore,
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
             ],
             swiftSettings: strict),

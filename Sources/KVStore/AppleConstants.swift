@@ -1,6 +1,8 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 // These names are Apple's: code that uses them moves over unchanged.
 
+import KVStoreCore
+
 /// Key in the notification's `userInfo`: the reason, an `Int`, one of `StoreChangeReason`'s raw values.
 public let NSUbiquitousKeyValueStoreChangeReasonKey = UbiquitousKeyValueStore.changeReasonKey
 /// Key in the notification's `userInfo`: the keys concerned, `[String]`.

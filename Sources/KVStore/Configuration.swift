@@ -1,17 +1,19 @@
+public import KVStoreCore
+import KVStoreLog
+
 /// How to open a store.
 public struct StoreConfiguration: Sendable {
-    /// The folder of the replica; made with mode 0700 where it is missing.
+    /// The replica's directory, created with mode 0700 if it is missing.
     public var directory: String
-    /// The store's identifier, part of every path on the daemon: 1–128 of `A–Z a–z 0–9 . _ -`, not starting
-    /// with a dot.
+    /// The store's identifier, part of every path on the daemon: 1–128 of `A–Z a–z 0–9 . _ -`, no leading dot.
     public var storeName: String
     public var limits: StoreLimits
-    /// How the daemon is reached; nil works locally.
+    /// The connection to the daemon; nil for a local store.
     public var transport: (any SyncTransport)?
-    /// Whether to keep a stream open, so that changes arrive as they happen. Otherwise the store
-    /// talks to the daemon after local writes and when asked to synchronize.
+    /// Whether to keep a stream open, so that changes arrive as they happen. Otherwise the store contacts the daemon
+    /// after local writes and when asked to synchronize.
     public var isLive: Bool
-    /// Keys that one notification names at most.
+    /// The maximum number of keys per notification.
     public var notificationKeyCount: Int
 
     public init(
@@ -40,6 +42,18 @@ public struct StoreConfiguration: Sendable {
                 true
             default: false
             }
+        }
+    }
+}
+
+extension StoreConfiguration {
+    /// The paths of damaged files of the replica that were quarantined when it was opened, and are still there. Creates
+    /// nothing.
+    public func quarantinedFiles() throws(StoreError) -> [String] {
+        do throws(StorageFailure) {
+            return try FileLogStorage.quarantinedFiles(in: directory)
+        } catch {
+            throw StoreError(.storage(error), operation: "list")
         }
     }
 }

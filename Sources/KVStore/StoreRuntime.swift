@@ -1,29 +1,31 @@
 import Dispatch
 import Foundation
+package import KVStoreCore
+package import KVStoreLog
 
-/// What a store stands on: disk, clock, chance, timers and the way to its daemon.
+/// The environment of a store: disk, clock, randomness, timers and the connection to its daemon.
 ///
-/// `system` is what every app uses. `KVStoreTesting` gives a store another one, so that the same code runs
-/// on virtual time and simulated disks.
+/// Apps use `system`. `KVStoreTesting` supplies another one, so that the same code runs on virtual time and
+/// simulated disks.
 package struct StoreRuntime: Sendable {
     package typealias Body = @Sendable () -> Void
 
-    /// Opens a replica's folder, which is made where it is missing.
+    /// Opens a replica's directory, and creates it if it is missing.
     package var openStorage: @Sendable (String) throws(StorageFailure) -> any LogStorage
     /// Both clocks of the device.
-    package var now: @Sendable () -> Moment
-    /// Chance for a new replica's id and for back-off.
+    package var now: @Sendable () -> Instant
+    /// Randomness for new replica ids and for back-off.
     package var newSeed: @Sendable () -> UInt64
-    /// Runs the body once, that many milliseconds later. Never calls it before it returns.
+    /// Runs the body once, that many milliseconds later; never before this returns.
     package var after: @Sendable (Int64, @escaping Body) -> Void
-    /// Calls the body when a process has written into the folder; never before it returns.
+    /// Calls the body when a process has written into the directory; never before this returns.
     package var watch: @Sendable (String, @escaping Body) -> any DirectoryWatch
-    /// What talks to the daemon; nil for a store without a transport.
+    /// Creates what talks to the daemon; nil for a store without a transport.
     package var makeDriver: @Sendable (StoreConfiguration) -> (any SyncDriving)?
 
     package init(
         openStorage: @escaping @Sendable (String) throws(StorageFailure) -> any LogStorage,
-        now: @escaping @Sendable () -> Moment, newSeed: @escaping @Sendable () -> UInt64,
+        now: @escaping @Sendable () -> Instant, newSeed: @escaping @Sendable () -> UInt64,
         after: @escaping @Sendable (Int64, @escaping Body) -> Void,
         watch: @escaping @Sendable (String, @escaping Body) -> any DirectoryWatch,
         makeDriver: @escaping @Sendable (StoreConfiguration) -> (any SyncDriving)?
@@ -43,7 +45,7 @@ package struct StoreRuntime: Sendable {
             openStorage: { directory throws(StorageFailure) in
                 try FileLogStorage(directory: directory)
             },
-            now: Moment.now,
+            now: Instant.now,
             newSeed: { .random(in: 0...UInt64.max) },
             after: { milliseconds, body in
                 queue.asyncAfter(
@@ -64,20 +66,20 @@ package struct StoreRuntime: Sendable {
     }
 }
 
-/// Carries out a replica's network effects and feeds the outcomes back as events.
+/// Executes the network part of what a replica requires, and delivers the outcomes as events.
 package protocol SyncDriving: AnyObject, Sendable {
-    /// Takes an effect, in the replica's order. Called under the replica's lock: must only enqueue.
-    func enqueue(_ effect: Effect)
+    /// Accepts what the replica requires, in its order. Called under the replica's lock: must only enqueue.
+    func enqueue(_ ready: Ready)
 
-    /// From now on effects are carried out for this replica.
+    /// Starts executing for this replica.
     func start(_ replica: LocalReplica)
 
-    /// Ends what is under way; those who wait are told that it failed.
+    /// Cancels what is under way; waiters fail.
     func stop()
 
-    /// Asks for a round trip in the background, which nobody waits for.
+    /// Requests a round trip in the background.
     func requestRound(_ replica: LocalReplica)
 
-    /// Waits for a whole round trip that begins now.
+    /// Waits for a round trip that begins now. Throws `cancelled` once the calling task is cancelled.
     func synchronize(_ replica: LocalReplica) async throws(StoreError) -> SyncReport
 }

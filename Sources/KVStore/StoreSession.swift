@@ -1,6 +1,7 @@
-import Foundation
+import KVStoreCore
+import KVStoreLog
 
-/// Everything that belongs to one account's replica of one store in this process.
+/// One account's replica of one store in this process, with its driver and its directory watch.
 final class StoreSession: Sendable {
     let configuration: StoreConfiguration
     let replica: LocalReplica
@@ -9,12 +10,12 @@ final class StoreSession: Sendable {
     private let watch: any DirectoryWatch
 
     init(
-        configuration: StoreConfiguration, runtime: StoreRuntime, announcements: Announcements
+        configuration: StoreConfiguration, runtime: StoreRuntime, delivery: ChangeDelivery
     ) throws(StoreError) {
         guard StoreConfiguration.isValidStoreName(configuration.storeName) else {
             throw StoreError(
                 .invalidStoreName, operation: "open", subject: "store \(configuration.storeName)",
-                reason: "not a store name",
+                reason: "invalid store name",
                 hint: "use 1–128 letters, digits, '.', '_' or '-', not starting with '.'")
         }
         self.configuration = configuration
@@ -32,24 +33,21 @@ final class StoreSession: Sendable {
         options.notificationKeyCount = configuration.notificationKeyCount
         let replica = try LocalReplica(
             storage: storage, options: options, runtime: runtime,
-            outlet: { effect in
-                if case .notify(let change) = effect {
-                    announcements.announce(change)
-                } else {
-                    driver?.enqueue(effect)
-                }
+            execute: { ready in
+                for change in ready.notifications { delivery.deliver(change) }
+                driver?.enqueue(ready)
             },
-            connectionChanged: { announcements.announce($0) })
+            connectionChanged: { delivery.deliver($0) })
         self.replica = replica
         watch = runtime.watch(configuration.directory) { [weak replica] in
             try? replica?.catchUp()
         }
-        // What others appended after the replica was read and before the watch began.
+        // Other processes may have appended before the watch began.
         try replica.catchUp()
     }
 
-    /// Starts to talk to the daemon, where there is one. Where the log cannot be read, that is tried again after a
-    /// while, as long as the session is in use.
+    /// Connects to the daemon, if there is one. If the log cannot be read, that is tried again later, as long as the
+    /// session is in use.
     func connect() throws(StoreError) {
         guard let driver else { return }
         driver.start(replica)
@@ -58,7 +56,7 @@ final class StoreSession: Sendable {
 
     private func attach() throws(StoreError) {
         do throws(StoreError) {
-            try replica.handle(.attached(isLive: configuration.isLive))
+            try replica.attach(isLive: configuration.isLive)
         } catch {
             if error.code != .closed {
                 runtime.after(Backoff.greatestMilliseconds) { [weak self] in try? self?.attach() }

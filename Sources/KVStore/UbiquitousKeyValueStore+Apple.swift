@@ -1,10 +1,11 @@
 public import Foundation
+import KVStoreCore
 import Synchronization
 
-// The members of Apple's class. Getters answer for a value of another type as
-// `PropertyListValue+Coercion.swift` says.
+// The members of Apple's class. Getters coerce values of other types as described in
+// `PropertyListValue+Coercion.swift`.
 extension UbiquitousKeyValueStore {
-    /// Posted on a background queue after values have changed that this instance did not set.
+    /// Posted on a background queue after values changed other than by this instance.
     public static let didChangeExternallyNotification = Notification.Name(
         "NSUbiquitousKeyValueStoreDidChangeExternallyNotification")
     static let changeReasonKey = "NSUbiquitousKeyValueStoreChangeReasonKey"
@@ -15,18 +16,18 @@ extension UbiquitousKeyValueStore {
             directory: StoreDirectories.replica(
                 account: nil, storeName: StoreConfiguration.defaultStoreName)))
 
-    /// Says how `default` is opened; call it before its first use.
+    /// Sets the configuration of `default`; call it before the first use.
     public static func setDefaultConfiguration(_ configuration: StoreConfiguration) {
         defaultConfiguration.withLock { $0 = configuration }
     }
 
-    /// The store of this user, opened at the first use. Stops the program where its folder cannot be used.
+    /// The user's store, opened on first use. Stops the program if its directory cannot be used.
     public static let `default`: UbiquitousKeyValueStore = {
         do throws(StoreError) {
             return try UbiquitousKeyValueStore(
                 configuration: defaultConfiguration.withLock { $0 })
         } catch {
-            fatalError(error.description)
+            stop(error.description)
         }
     }()
 
@@ -55,14 +56,14 @@ extension UbiquitousKeyValueStore {
 
     public func bool(forKey key: String) -> Bool { value(forKey: key)?.boolValue ?? false }
 
-    /// Sets a property list; nil removes. Anything else is reported on standard error and ignored.
+    /// Sets a property list; nil removes the key. Anything else is reported on standard error and ignored.
     public func set(_ anObject: Any?, forKey aKey: String) {
         guard let anObject else { return put(nil, forKey: aKey) }
         guard let value = PropertyListValue(object: anObject) else {
             return report(
                 StoreError(
                     .invalidValue, operation: "set", subject: "key \(aKey)",
-                    reason: "a value of type \(type(of: anObject)) is not a property list",
+                    reason: "\(type(of: anObject)) is not a property list type",
                     hint: "encode it as Data first"))
         }
         put(value, forKey: aKey)
@@ -99,14 +100,14 @@ extension UbiquitousKeyValueStore {
         return result
     }
 
-    /// An invalid key is a programmer's error and stops the program, as it does with Apple's class. A
-    /// write against the quota is told by a notification; a disk that fails, on standard error.
+    /// An invalid key is a programmer error and stops the program, as it does with Apple's class. A write past the
+    /// quota is reported by a notification, a failed disk on standard error.
     private func put(_ value: PropertyListValue?, forKey key: String) {
         do throws(StoreError) {
             try write(value, forKey: key)
         } catch {
             switch error.code {
-            case .invalidKey: preconditionFailure(error.description)
+            case .invalidKey: Self.stop(error.description)
             case .quotaExceeded, .tooManyKeys: break
             default: report(error)
             }
@@ -114,6 +115,12 @@ extension UbiquitousKeyValueStore {
     }
 
     private func report(_ error: StoreError) {
-        FileHandle.standardError.write(Data("UbiquitousKeyValueStore: \(error)\n".utf8))
+        Diagnostics.write("UbiquitousKeyValueStore: \(error)")
+    }
+
+    /// Writes the message itself: a release build does not print that of a failed precondition.
+    private static func stop(_ message: String) -> Never {
+        Diagnostics.write("UbiquitousKeyValueStore: \(message)")
+        fatalError(message)
     }
 }

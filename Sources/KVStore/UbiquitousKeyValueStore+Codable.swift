@@ -1,8 +1,9 @@
 import Foundation
+public import KVStoreCore
 
 extension UbiquitousKeyValueStore {
-    /// Stores an encodable value as the property list that it encodes to. Throws `invalidValue` where it
-    /// cannot be one, and what `write` throws.
+    /// Stores an encodable value as the property list that it encodes to. Throws `invalidValue` if it does not
+    /// encode to one, and the errors of `write`.
     ///
     /// ```swift
     /// try store.encode(Window(width: 800, height: 600), forKey: "window")
@@ -11,7 +12,7 @@ extension UbiquitousKeyValueStore {
     public func encode(_ value: some Encodable, forKey key: String) throws(StoreError) {
         let encoded: PropertyListValue
         do {
-            // In an array, because a property list encoder takes no single number or string.
+            // In an array, because the encoder rejects top-level numbers and strings.
             let encoder = PropertyListEncoder()
             encoder.outputFormat = .binary
             encoded = try PropertyListValue(encoded: encoder.encode([value]))
@@ -27,8 +28,7 @@ extension UbiquitousKeyValueStore {
         try write(first, forKey: key)
     }
 
-    /// The value under a key as `Value`; nil for a missing key. Throws `invalidValue` where it is
-    /// something else.
+    /// The value under a key, decoded; nil for a missing key. Throws `invalidValue` if it does not decode.
     public func decode<Value: Decodable>(
         _ type: Value.Type, forKey key: String
     ) throws(StoreError) -> Value? {

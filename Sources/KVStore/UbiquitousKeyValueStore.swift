@@ -1,9 +1,9 @@
-import Foundation
+@_exported public import KVStoreCore
 import Synchronization
 
 /// A key-value store whose values reach every device of an account.
 ///
-/// It has the members of Apple's `NSUbiquitousKeyValueStore`, with the same names and results. Reads come
+/// It has the members of Apple's `NSUbiquitousKeyValueStore`, with the same names and results. Reads are served
 /// from memory, writes are appended to the replica's log before they return, and everything works offline.
 /// All members may be called from any thread. Any number of processes may open one replica.
 ///
@@ -15,14 +15,14 @@ import Synchronization
 /// ```
 public final class UbiquitousKeyValueStore: Sendable {
     private let session: Mutex<StoreSession>
-    /// Held while the session is ended or becomes another; true once the store is closed.
+    /// Held while the session is closed or replaced; true once the store is closed.
     private let isClosed = Mutex(false)
     private let runtime: StoreRuntime
-    private let announcements = Announcements()
+    private let delivery = ChangeDelivery()
 
-    /// Opens the replica, which is made where it is missing, and connects in the background.
+    /// Opens the replica, creates it if it is missing, and connects in the background.
     ///
-    /// Throws where the folder or its files cannot be used. Damaged files are set aside and told in
+    /// Throws if the directory or its files cannot be used. Damaged files are quarantined and reported in
     /// `status.recoveryNotes`.
     public convenience init(configuration: StoreConfiguration) throws(StoreError) {
         try self.init(configuration: configuration, runtime: .system)
@@ -30,47 +30,46 @@ public final class UbiquitousKeyValueStore: Sendable {
 
     package init(configuration: StoreConfiguration, runtime: StoreRuntime) throws(StoreError) {
         let opened = try StoreSession(
-            configuration: configuration, runtime: runtime, announcements: announcements)
+            configuration: configuration, runtime: runtime, delivery: delivery)
         session = Mutex(opened)
         self.runtime = runtime
-        announcements.setSource(self)
+        delivery.setSource(self)
         try opened.connect()
     }
 
     deinit { close() }
 
-    /// Writes everything to disk, ends the connection and the streams of changes. Later writes throw; calling it
-    /// again does nothing.
+    /// Flushes everything to disk, and ends the connection and all change streams. Later writes throw; closing again
+    /// does nothing.
     public func close() {
         isClosed.withLock { isClosed in
             isClosed = true
             current.close()
-            announcements.finish()
+            delivery.finish()
         }
     }
 
-    /// How the store is opened now.
+    /// The present configuration; another one after `changeAccount(to:)`.
     public var configuration: StoreConfiguration { current.configuration }
 
     private var current: StoreSession { session.withLock { $0 } }
 
-    /// The session when no change of the account is under way.
+    /// The session after an account change that is under way.
     private var settled: StoreSession { isClosed.withLock { _ in current } }
 
     private var replica: LocalReplica { current.replica }
 
     // MARK: - Accounts
 
-    /// Goes on with another account's replica: reads show its values, and a notification with reason 3
-    /// names the keys that look different now. The former replica stays on disk, apart.
+    /// Switches to another account's replica: reads show its values, and a notification with reason 3 names the keys
+    /// whose values differ. The former replica stays on disk, separately.
     ///
-    /// A store that had no account (no transport) takes its values along: a key that the account does not
-    /// have is set there, and a key that it has keeps the account's value.
+    /// A store without an account (no transport) carries its values over: keys that the account lacks are set there,
+    /// keys that it has keep the account's values.
     ///
-    /// Throws where the other replica cannot be opened, where the values to be taken along do not fit into it, and
-    /// `closed` after `close`; store and replica then stay as they are. Where only connecting fails (`configuration` is
-    /// the new one then), it throws too, and connects later by itself. Other calls may be made at the same time, and a
-    /// second change waits for the first.
+    /// Throws if the other replica cannot be opened, if the carried values exceed its quota, and `closed` after
+    /// `close`; the store then stays as it was. If only connecting fails it throws too, with the new `configuration`
+    /// in effect, and connects later by itself. Other calls may run concurrently; account changes are serialized.
     public func changeAccount(to configuration: StoreConfiguration) throws(StoreError) {
         try isClosed.withLock { (isClosed: inout Bool) throws(StoreError) in
             guard !isClosed else {
@@ -85,13 +84,13 @@ public final class UbiquitousKeyValueStore: Sendable {
     private func replaceSession(_ configuration: StoreConfiguration) throws(StoreError) {
         let former = current
         let opened = try StoreSession(
-            configuration: configuration, runtime: runtime, announcements: announcements)
-        let keys: Set<String>
+            configuration: configuration, runtime: runtime, delivery: delivery)
+        let keys: Set<StoreKey>
         do throws(StoreError) {
-            // In one step, so that a write at this moment is either taken along or made in the new replica, and what
-            // others write into that is told either with the account or after it.
+            // Atomic, so that a concurrent write is either carried over or made in the new replica, and what other
+            // processes write there is notified either with the account change or after it.
             keys = try former.replica.close { before throws(StoreError) in
-                if former.driver == nil, opened.driver != nil { try opened.replica.add(before) }
+                if former.driver == nil, opened.driver != nil { try opened.replica.fill(before) }
                 return opened.replica.read { replica in
                     session.withLock { $0 = opened }
                     let after = replica.visibleContents
@@ -103,9 +102,10 @@ public final class UbiquitousKeyValueStore: Sendable {
             throw error
         }
         former.close()
-        announcements.announce(opened.replica.read(\.status).connection)
+        delivery.deliver(opened.replica.read(\.connection))
         if !keys.isEmpty {
-            announcements.announce(StoreChange(reason: .accountChange, keys: keys.sorted()))
+            delivery.deliver(
+                StoreChange(reason: .accountChange, keys: keys.sorted().map(\.text)))
         }
         try opened.connect()
     }
@@ -114,48 +114,50 @@ public final class UbiquitousKeyValueStore: Sendable {
 
     /// The value as a property list; nil for a missing key.
     public func value(forKey key: String) -> PropertyListValue? {
+        let key = StoreKey(key)
         guard case .value(let data) = replica.read({ $0.table.content(forKey: key) }) else {
             return nil
         }
-        // Bytes that another writer stored and that are not a property list are no value.
+        // Another writer may have stored bytes that are not a property list.
         return try? PropertyListValue(encoded: data)
     }
 
-    /// All keys that have a value, sorted.
+    /// All keys that have a value, sorted by their UTF-8 bytes.
     public var keys: [String] {
         replica.read { replica in
             replica.table.entries.values
                 .filter { !$0.record.content.isTombstone }
                 .map(\.record.key)
-        }.sorted()
+        }.sorted().map(\.text)
     }
 
-    /// The size of a key's value in bytes, and when it was written; nil for a missing key.
+    /// A key's value as stored bytes with its stamp; nil for a missing key.
     public func record(forKey key: String) -> Record? {
-        replica.read { replica in
+        let key = StoreKey(key)
+        return replica.read { replica in
             replica.table.content(forKey: key) == nil ? nil : replica.table[key]?.record
         }
     }
 
     // MARK: - Writing
 
-    /// Sets a value, or removes the key with nil. On return the change is in the log: a killed process
-    /// does not lose it; `synchronize` or 100 ms make it safe from a power failure.
+    /// Sets a value, or removes the key with nil. On return the change is in the log and survives the process being
+    /// killed; it survives power loss after `synchronize()`, or after 100 ms.
     public func write(_ value: PropertyListValue?, forKey key: String) throws(StoreError) {
         if let value, !value.isReadable {
             throw StoreError(
                 .invalidValue, operation: "set", subject: "key \(key)",
-                reason: "it holds a date that is no moment, or is nested more than "
-                    + "\(WireLimits.propertyListDepth) levels deep",
+                reason: "the value contains a non-finite date, or nests deeper than "
+                    + "\(WireLimits.propertyListDepth) levels",
                 hint: "encode it as Data first")
         }
         let content: Record.Content = value.map { .value($0.encoded()) } ?? .tombstone
         var session = current
         while true {
             do throws(StoreError) {
-                return try session.replica.write(content, forKey: key)
+                return try session.replica.write(content, forKey: StoreKey(key))
             } catch {
-                // The account may have changed since the session was asked for.
+                // The account may have changed since.
                 let newest = current
                 guard error.code == .closed, newest !== session else { throw error }
                 session = newest
@@ -165,9 +167,9 @@ public final class UbiquitousKeyValueStore: Sendable {
 
     // MARK: - Synchronizing
 
-    /// Writes everything to disk and asks for a round trip in the background.
+    /// Flushes everything to disk and requests a round trip in the background.
     ///
-    /// - Returns: false when the disk could not be written to.
+    /// - Returns: false if the flush failed.
     @discardableResult
     public func synchronize() -> Bool {
         let session = settled
@@ -182,8 +184,8 @@ public final class UbiquitousKeyValueStore: Sendable {
         return true
     }
 
-    /// Writes everything to disk, makes a whole round trip and reports it. Throws `unreachable` at once
-    /// when the daemon is not there; pending keys are then sent later.
+    /// Flushes everything to disk, waits for a round trip and reports it. Throws `unreachable` as soon as the daemon
+    /// turns out to be unreachable, and `cancelled` once the calling task is cancelled; pending keys are sent later.
     public func synchronizeNow() async throws(StoreError) -> SyncReport {
         while true {
             let session = settled
@@ -191,7 +193,7 @@ public final class UbiquitousKeyValueStore: Sendable {
                 return try await synchronize(session)
             } catch {
                 // The account may have changed meanwhile.
-                guard current !== session else { throw error }
+                guard current !== session, error.code != .cancelled else { throw error }
             }
         }
     }
@@ -207,37 +209,36 @@ public final class UbiquitousKeyValueStore: Sendable {
         return try await driver.synchronize(session.replica)
     }
 
-    /// Writes everything to disk without talking to the daemon.
+    /// Flushes everything to disk without contacting the daemon.
     public func flush() throws(StoreError) { try replica.flush() }
 
     // MARK: - Watching
 
-    /// Changes from other devices and processes. Each call gives a stream of its own, which starts now and ends
-    /// with `close`. A slow reader gets the keys it missed in fewer, larger changes.
+    /// Changes by other devices and processes. Each call returns a new stream, which starts now and ends with `close`. A
+    /// slow reader gets the keys it missed in fewer, larger changes.
     public var changes: AsyncStream<StoreChange> {
-        let feed = announcements.addFeed()
+        let feed = delivery.addFeed()
         return AsyncStream {
             await feed.next()
         }
     }
 
-    /// Returns when observers have been called for everything that has happened so far, and the streams have it.
-    package func drainAnnouncements() async { await announcements.drain() }
+    /// Returns when everything so far has been delivered to observers and streams.
+    package func drainDeliveries() async { await delivery.drain() }
 
-    /// The state of the connection, first as it is now and then whenever it changes. A slow reader gets
-    /// only the newest.
+    /// The present state of the connection, then every change. A slow reader gets only the newest.
     public var connectionChanges: AsyncStream<StoreStatus.Connection> {
-        announcements.connectionStream()
+        delivery.connectionStream()
     }
 
     public var status: StoreStatus {
         let session = current
         return session.replica.read { replica in
-            let (connection, pendingKeyCount) = replica.status
-            return StoreStatus(
-                connection: connection, initialSyncCompleted: replica.state.initialSyncCompleted,
+            StoreStatus(
+                connection: replica.connection,
+                initialSyncCompleted: replica.state.initialSyncCompleted,
                 lastSyncMilliseconds: replica.state.lastSyncMilliseconds,
-                pendingKeyCount: pendingKeyCount, usedByteCount: replica.table.byteCount,
+                pendingKeyCount: replica.table.pendingKeys.count, usedByteCount: replica.table.byteCount,
                 usedKeyCount: replica.table.keyCount, limits: session.configuration.limits,
                 replica: replica.id, recoveryNotes: session.replica.recoveryNotes)
         }

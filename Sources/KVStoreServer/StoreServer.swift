@@ -1,5 +1,5 @@
-import Foundation
-import KVStore
+import KVStoreCore
+import KVStoreLedger
 import Logging
 import NIOCore
 import NIOPosix
@@ -18,13 +18,13 @@ import Synchronization
 ///
 /// All methods may be called from any task.
 public final class StoreServer: Sendable {
-    let keeper: StoreKeeper
-    let devices: DeviceDirectory
+    let engine: StorageEngine
+    let devices: DeviceRegistry
     let limits: ServerLimits
     let rates: RequestRates
     let metrics = Metrics()
     let connections = ConnectionTable()
-    /// The replica ID in the stamps of writes that the server makes itself.
+    /// The replica id in the stamps of the server's own writes.
     let replica: ReplicaID
     private let address: ListenAddress
     private let logger: Logger
@@ -39,37 +39,38 @@ public final class StoreServer: Sendable {
         case ended
     }
 
-    /// Opens the stores and devices and takes the data directory's lock, which other processes and
-    /// servers then cannot. Blocks while the log is read. Listens only in ``run()``.
-    public convenience init(_ configuration: ServerConfiguration = ServerConfiguration()) throws {
+    /// Opens the stores and devices, and locks the data directory against other servers. Blocks
+    /// while the log is read. Listens only in ``run()``.
+    public convenience init(
+        _ configuration: ServerConfiguration = ServerConfiguration()
+    ) throws(ServerError) {
         var temporary: TemporaryDirectory?
         let directory: DataDirectory
         switch configuration.storage {
-        case .directory(let path):
-            directory = DataDirectory(path)
-            try directory.create()
+        case .directory(let path): directory = DataDirectory(path)
         case .temporary:
-            let created = try TemporaryDirectory()
+            let created = TemporaryDirectory()
             temporary = created
             directory = DataDirectory(created.path)
         }
-        var options = StoreKeeper.Options()
+        try directory.create()
+        var options = StorageEngine.Options()
         options.ledger.segmentByteCount = configuration.limits.segmentByteCount
         options.ledger.liveByteLimit = configuration.limits.liveByteCount
-        try self.init(
-            keeper: directory.openKeeper(options, logger: configuration.logger),
-            devices: DeviceDirectory(directory.deviceFile, logger: configuration.logger),
+        self.init(
+            engine: try directory.openEngine(options, logger: configuration.logger),
+            devices: try DeviceRegistry(directory.deviceFile, logger: configuration.logger),
             limits: configuration.limits, address: configuration.address,
             logger: configuration.logger, temporaryDirectory: temporary)
     }
 
     init(
-        keeper: StoreKeeper, devices: DeviceDirectory, limits: ServerLimits,
+        engine: StorageEngine, devices: DeviceRegistry, limits: ServerLimits,
         address: ListenAddress = .anyLoopbackPort,
-        replica: ReplicaID = ReplicaID(rawValue: .random(in: 1...UInt64.max)), logger: Logger,
+        replica: ReplicaID = ReplicaID(rawValue: .random(in: 1 ... .max)), logger: Logger,
         temporaryDirectory: TemporaryDirectory? = nil
     ) {
-        self.keeper = keeper
+        self.engine = engine
         self.devices = devices
         self.limits = limits
         self.address = address
@@ -78,29 +79,44 @@ public final class StoreServer: Sendable {
         self.temporaryDirectory = temporaryDirectory
         rates = RequestRates(limits)
         listening = MultiThreadedEventLoopGroup.singleton.any().makePromise()
-        // The streams of a removed device end at once.
-        devices.follow(by: { WatchedDirectory.watch($0, changed: $1) }) {
-            [watchers = keeper.watchers] in watchers.wakeAll()
-        }
+        // The live streams of a removed device end at once.
+        devices.observe { [watchers = engine.watchers] in watchers.wakeAll() }
     }
 
-    deinit { listening.fail(NotRunning()) }
+    deinit { listening.fail(ServerError.ended) }
 
-    /// The server ended before it listened.
-    struct NotRunning: Error {}
-
-    /// Serves until ``stop()`` is called, the task is cancelled or the service group that runs it
-    /// shuts down; then closes the stores. A server runs once.
+    /// Serves until ``stop()``, the cancellation of the task or the graceful shutdown of the service
+    /// group that runs it; then closes the stores. A server runs once.
     ///
-    /// - Throws: when the address cannot be listened on.
-    public func run() async throws {
+    /// A stop ends live streams, answers the requests under way and closes connections that are not
+    /// done after ``ServerLimits/stopMilliseconds``. It waits for the disk as long as that takes.
+    public func run() async throws(ServerError) {
         var quiet = logger
         if logger.logLevel > .debug { quiet.logLevel = max(logger.logLevel, .warning) }
         let application = application(address: address, logger: quiet) { [listening] in
             listening.succeed($0)
         }
         let group = ServiceGroup(configuration: .init(services: [application], logger: quiet))
-        let former = lifecycle.withLock { lifecycle in
+        var failure: ServerError?
+        switch begin(group) {
+        case .running, .ended: throw .ended
+        case .stopRequested: break
+        case .idle:
+            do {
+                try await group.run()
+            } catch {
+                failure = ServerError(.cannotListen, "cannot listen on \(address): \(error)")
+            }
+        }
+        lifecycle.withLock { $0 = .ended }
+        listening.fail(failure ?? .ended)
+        await engine.close()
+        if let failure { throw failure }
+    }
+
+    /// The state before, which allows to run or not.
+    private func begin(_ group: ServiceGroup) -> Lifecycle {
+        lifecycle.withLock { lifecycle in
             let former = lifecycle
             switch former {
             case .idle, .stopRequested: lifecycle = .running(group)
@@ -108,20 +124,9 @@ public final class StoreServer: Sendable {
             }
             return former
         }
-        var failure: (any Error)?
-        switch former {
-        case .running, .ended: throw NotRunning()
-        case .stopRequested: break
-        case .idle: do { try await group.run() } catch { failure = error }
-        }
-        lifecycle.withLock { $0 = .ended }
-        listening.fail(failure ?? NotRunning())
-        await keeper.close()
-        if let failure { throw failure }
     }
 
-    /// Lets ``run()`` return: accepts no more connections, ends live streams and answers the
-    /// requests under way.
+    /// Makes ``run()`` return as soon as possible, or at once if it is not running yet.
     public func stop() async {
         let group: ServiceGroup? = lifecycle.withLock { lifecycle in
             if case .running(let group) = lifecycle { return group }
@@ -131,26 +136,34 @@ public final class StoreServer: Sendable {
         await group?.triggerGracefulShutdown()
     }
 
-    /// The port that the server listens on. Waits until it does.
-    ///
-    /// - Throws: when ``run()`` has ended or failed.
-    public var port: Int { get async throws { try await listening.futureResult.get() } }
+    /// The port that the server listens on. Waits until it does; throws if ``run()`` ends before.
+    public var port: Int {
+        get async throws(ServerError) {
+            do { return try await listening.futureResult.get() } catch {
+                throw error as? ServerError ?? .ended
+            }
+        }
+    }
 
-    /// Adds a device and returns its token, which nothing else reveals. Blocks for a disk write.
+    /// Adds a device and returns its token, which cannot be read again. Blocks for a disk write.
     ///
     /// - Parameters:
     ///   - name: unique within the account; one line of at most 64 bytes.
-    ///   - account: whose stores the device sees.
-    ///   - isReadOnly: refuses writes of the device.
+    ///   - account: the account whose stores the device sees.
+    ///   - isReadOnly: whether the server refuses writes of the device.
     ///   - stores: the only stores that the device sees; nil for all of its account.
     @discardableResult
     public func addDevice(
         _ name: String, account: String = "default", isReadOnly: Bool = false,
         stores: [String]? = nil
-    ) throws -> String {
+    ) throws(ServerError) -> String {
         try devices.file.add(name, account: account, isReadOnly: isReadOnly, stores: stores).token
     }
 
     /// The number of devices that may use the server.
     public var deviceCount: Int { devices.table.devices.count }
+}
+
+extension ServerError {
+    static let ended = ServerError(.ended, "the server has ended")
 }

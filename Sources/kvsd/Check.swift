@@ -1,50 +1,54 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
-import KVStore
+import KVStoreCore
+import KVStoreLedger
+import KVStoreLog
 import KVStoreServer
+import KVStoreWire
 
 struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Read every record of a daemon that is stopped, and report.",
+        abstract: "Verify every record of a stopped daemon.",
         discussion: """
-            Every record is read and its checksum compared. Ends with 0 when all is whole, with 74 and
-            the file and offset when something is damaged, with 75 when a daemon uses the folder.
+            Reads every record and compares its checksum. Exits with 0 if all are intact, with 74 and \
+            the file and offset of the damage, or with 75 if a daemon uses the directory.
 
               kvsd check
               kvsd check /srv/ubiquity
             """)
 
-    @Argument(help: "Folder with the daemon's data.") var directory: String?
+    @Argument(help: "Directory with the daemon's data.") var directory: String?
     @OptionGroup var data: DataOption
 
     func run() throws {
-        let found = try StoppedDaemon.open(DataDirectory(directory ?? data.data))
-        print("\(found.directory.logPath): \(found.ledger.recovery.frameCount) records, all whole")
-        for cut in found.ledger.recovery.cutWrites {
-            print("cut: \(cut.detail), at byte \(cut.offset) of \(cut.path)")
+        let directory = DataDirectory(directory ?? data.data)
+        let ledger = try directory.openExistingLedger()
+        try Console.print("\(directory.logPath): \(ledger.recovery.frameCount) records, all intact")
+        for cut in ledger.recovery.cutWrites {
+            try Console.print(
+                "\(cut.path): removed an incomplete write at byte \(cut.offset): \(cut.detail)")
         }
-        for id in found.stores {
-            guard let hub = found.ledger.hub(id) else { continue }
-            print(
+        for (id, hub) in ledger.hubs {
+            try Console.print(
                 "\(id.account)/\(id.name): \(hub.keyCount) keys, \(hub.byteCount) bytes, "
-                    + "sequence \(hub.sequence), epoch \(hub.epoch)")
+                    + "sequence number \(hub.sequence), epoch \(hub.end.epoch)")
         }
-        try found.close()
     }
 }
 
 struct Dump: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print the records of a daemon that is stopped, one JSON object a line.",
+        abstract: "Print the records of a stopped daemon, one JSON object per line.",
         discussion: """
-            Without --values only the sizes of values are printed.
+            Prints only the sizes of values without --values.
 
               kvsd dump | wc -l
               kvsd dump --store usage --values > usage.jsonl
             """)
 
-    @Flag(help: "Print values too, in base64.") var values = false
-    @Option(help: "Only this store.") var store: String?
+    @Flag(help: "Print values in base64.") var values = false
+    @Option(help: "Print only this store.") var store: String?
     @OptionGroup var data: DataOption
 
     private struct Line: Encodable {
@@ -55,26 +59,41 @@ struct Dump: ParsableCommand {
         var seq: UInt64
         var deleted: Bool?
         var byteCount: Int?
-        var value: String?
+        var value: Data?
     }
 
     func run() throws {
-        let found = try StoppedDaemon.open(data.directory)
-        for id in found.stores where store == nil || store == id.name {
-            guard let hub = found.ledger.hub(id) else { continue }
+        for (id, hub) in try data.directory.openExistingLedger().hubs
+        where store == nil || store == id.name {
             for entry in hub.entries.values.sorted(by: { $0.sequence < $1.sequence }) {
                 var line = Line(
-                    account: id.account, store: id.name, key: entry.record.key,
+                    account: id.account, store: id.name, key: entry.record.key.text,
                     stamp: entry.record.stamp.description, seq: entry.sequence)
                 switch entry.record.content {
                 case .tombstone: line.deleted = true
                 case .value(let data):
                     line.byteCount = data.count
-                    if values { line.value = data.base64EncodedString() }
+                    if values { line.value = data }
                 }
-                print(String(decoding: WireJSON.encode(line), as: UTF8.self))
+                try Console.write(WireJSON.encode(line) + Data("\n".utf8))
             }
         }
-        try found.close()
+    }
+}
+
+extension DataDirectory {
+    /// Opens the data of a stopped daemon; no daemon can start as long as it is open.
+    fileprivate func openExistingLedger() throws -> Ledger {
+        guard hasLog else {
+            throw CommandFailure(
+                .noInput, "\(path) contains no data of a daemon; use --data to name the directory")
+        }
+        return try openLedger()
+    }
+}
+
+extension Ledger {
+    fileprivate var hubs: [(StoreID, Hub)] {
+        allStores.compactMap { id in hub(id).map { (id, $0) } }
     }
 }

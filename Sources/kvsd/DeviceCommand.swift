@@ -1,13 +1,16 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
 import KVStoreServer
+import KVStoreWire
+import TerminalText
 
 struct DeviceCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "device", abstract: "Add, list, rename and remove devices.",
         discussion: """
-            A device is known by a token that is shown once, when it is added. A running daemon
-            notices every change by itself; a device that is removed loses its live streams too.
+            A device authenticates with a token that is shown once, when the device is added. A \
+            running daemon applies every change at once; removing a device also ends its live streams.
             """,
         subcommands: [Add.self, List.self, Rename.self, Remove.self])
 }
@@ -23,37 +26,29 @@ extension DeviceCommand {
                   kvsd device add wall-display --read-only --store usage
                 """)
 
-        @Argument(help: "What to call it.") var name: String
-        @Option(help: "The account whose stores it sees.") var account = "default"
-        @Flag(help: "It may read only.") var readOnly = false
-        @Option(help: "It sees only this store; may be given several times.")
+        @Argument(help: "Name of the device.") var name: String
+        @Option(help: "Account whose stores the device sees.") var account = "default"
+        @Flag(help: "Refuse writes of the device.") var readOnly = false
+        @Option(help: "Show the device only this store; repeatable.")
         var store: [String] = []
-        @Option(help: ArgumentHelp("Address to print, where it is another.", valueName: "url"))
+        @Option(help: ArgumentHelp("Address to print, if the daemon has another.", valueName: "url"))
         var url = ListenAddress.standard.url
         @OptionGroup var data: DataOption
 
         func run() throws {
-            let added: (device: Device, token: String)
-            do throws(DataDirectoryError) { try data.directory.create() } catch {
-                throw Failure.exit(error)
-            }
-            do throws(DeviceFileError) {
-                added = try data.directory.deviceFile.add(
-                    name, account: account, isReadOnly: readOnly,
-                    stores: store.isEmpty ? nil : store)
-            } catch {
-                throw Failure.exit(error)
-            }
-            print(
+            try data.directory.create()
+            let (device, token) = try data.directory.deviceFile.add(
+                name, account: account, isReadOnly: readOnly, stores: store.isEmpty ? nil : store)
+            try Console.print(
                 """
-                Added \(name) (\(added.device.id)) to the account \(account).
+                Added \(name) (\(device.id)) to the account \(account).
                 Run this on \(name); the token is not shown again:
 
-                  kvs join \(url) --token \(added.token)
+                  kvs join \(url) --token \(token)
 
-                Or without the token in the shell's history:
+                To keep the token out of the shell's history:
 
-                  printf '%s\\n' '\(added.token)' | kvs join \(url) --token-stdin
+                  printf '%s\\n' '\(token)' | kvs join \(url) --token-stdin
                 """)
         }
     }
@@ -61,65 +56,81 @@ extension DeviceCommand {
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List the devices.")
 
-        @Option(help: "Only those of this account.") var account: String?
+        @Option(help: "List only devices of this account.") var account: String?
         @Flag(help: "Print JSON.") var json = false
         @OptionGroup var data: DataOption
 
+        private struct Line: Encodable {
+            var id: String
+            var name: String
+            var account: String
+            var scopes: [DeviceScope]
+            var stores: [String]?
+            var created: Int64
+        }
+
         func run() throws {
-            let devices: [Device]
-            do throws(DeviceFileError) {
-                devices = try data.directory.deviceFile.devices()
-            } catch {
-                throw Failure.exit(error)
-            }
-            let shown = devices.filter { account == nil || $0.account == account }
+            let devices = try data.directory.deviceFile.devices
+                .filter { account == nil || $0.account == account }
             if json {
-                print(DeviceText.json(shown))
-            } else if shown.isEmpty {
-                print("No devices. Add one: kvsd device add NAME")
+                let lines = devices.map {
+                    Line(
+                        id: $0.id, name: $0.name, account: $0.account, scopes: $0.scopes,
+                        stores: $0.stores, created: $0.created)
+                }
+                try Console.write(WireJSON.encode(lines) + Data("\n".utf8))
+            } else if devices.isEmpty {
+                try Console.print("No devices. Add one: kvsd device add NAME")
             } else {
-                for line in DeviceText.lines(shown) { print(line) }
+                for line in table(of: devices).lines() { try Console.print(line) }
             }
+        }
+
+        private func table(of devices: [Device]) -> TextTable {
+            let titles = ["ID", "NAME", "ACCOUNT", "SCOPES", "STORES", "ADDED"]
+            var table = TextTable(columns: titles.map { TextTable.Column($0) })
+            for device in devices {
+                let created = Date(timeIntervalSince1970: Double(device.created) / 1_000)
+                table.append([
+                    device.id, device.name, device.account,
+                    device.scopes.map(\.rawValue).joined(separator: "+"),
+                    device.stores?.joined(separator: ",") ?? "all",
+                    created.formatted(.iso8601.year().month().day()),
+                ])
+            }
+            return table
         }
     }
 
     struct Rename: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Give a device another name.")
+        static let configuration = CommandConfiguration(abstract: "Rename a device.")
 
-        @Argument(help: "Its name or id.") var device: String
-        @Argument(help: "What to call it from now on.") var newName: String
-        @Option(help: "The account of the device.") var account: String?
+        @Argument(help: "Name or id of the device.") var device: String
+        @Argument(help: "New name.") var newName: String
+        @Option(help: "Account of the device.") var account: String?
         @OptionGroup var data: DataOption
 
         func run() throws {
-            do throws(DeviceFileError) {
-                let renamed = try data.directory.deviceFile.change { table throws(DeviceError) in
-                    try table.rename(device, account: account, to: newName)
-                }
-                print("\(renamed.id) is called \(renamed.name) now.")
-            } catch {
-                throw Failure.exit(error)
+            let renamed = try data.directory.deviceFile.change { table throws(ServerError) in
+                try table.rename(device, account: account, to: newName)
             }
+            try Console.print("Renamed \(renamed.id) to \(renamed.name).")
         }
     }
 
     struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Remove a device: its token is worth nothing from then on.")
+            abstract: "Remove a device and revoke its token.")
 
-        @Argument(help: "Its name or id.") var device: String
-        @Option(help: "The account of the device.") var account: String?
+        @Argument(help: "Name or id of the device.") var device: String
+        @Option(help: "Account of the device.") var account: String?
         @OptionGroup var data: DataOption
 
         func run() throws {
-            do throws(DeviceFileError) {
-                let removed = try data.directory.deviceFile.change { table throws(DeviceError) in
-                    try table.remove(device, account: account)
-                }
-                print("Removed \(removed.name) (\(removed.id)).")
-            } catch {
-                throw Failure.exit(error)
+            let removed = try data.directory.deviceFile.change { table throws(ServerError) in
+                try table.remove(device, account: account)
             }
+            try Console.print("Removed \(removed.name) (\(removed.id)).")
         }
     }
 }

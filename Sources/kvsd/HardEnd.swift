@@ -1,8 +1,8 @@
 import Foundation
 
-/// Ends the process some time after it was asked to stop, whatever is open or hangs then.
+/// Ends the process some time after it was asked to stop, whatever hangs.
 ///
-/// An alarm of the kernel: it needs no thread that could be blocked too.
+/// Uses an alarm of the kernel, which needs no thread: all of them may be blocked.
 enum HardEnd {
     static let seconds: UInt32 = 10
     /// EX_SOFTWARE of sysexits.h.

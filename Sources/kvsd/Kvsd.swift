@@ -1,30 +1,68 @@
 import ArgumentParser
+import CommandSupport
 import KVStore
 import KVStoreServer
+import TerminalText
 
 @main
 struct Kvsd: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "kvsd",
-        abstract: "Keeps key-value stores and brings them to all devices of an account.",
+        abstract: "Serves key-value stores to the devices of an account.",
         discussion: """
-            Start it, add a device, and join from the machine that the device is:
+            Start it, add a device, and join on that device:
 
               kvsd                              serve on 127.0.0.1:8722
-              kvsd device add laptop            prints a token, once
+              kvsd device add laptop            print the command to join with, once
               kvs join http://127.0.0.1:8722 --token TOKEN
 
-            Everything is kept in one folder: --data, else $UBIQUITY_DATA_DIR/kvsd,
-            else $XDG_DATA_HOME/ubiquity/kvsd, else ~/.local/share/ubiquity/kvsd.
+            All data is in one directory: --data, else $UBIQUITY_DATA_DIR/kvsd, else \
+            $XDG_DATA_HOME/ubiquity/kvsd, else ~/.local/share/ubiquity/kvsd.
+
+            Exit status: 0 success; 64 invalid usage; 65 invalid or unknown device; 66 no data; \
+            69 cannot listen; 70 stopping took too long; 73 cannot create the data directory; \
+            74 a file cannot be read or written, or is damaged; 75 another kvsd uses the directory; \
+            128 plus the number of a second signal.
             """,
         version: ProgramVersion.text,
         subcommands: [Serve.self, DeviceCommand.self, Check.self, Dump.self],
         defaultSubcommand: Serve.self)
+
+    static func main() async {
+        Console.start(program: "kvsd", escaping: VisibleText.escape)
+        do {
+            var command = try parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            let error = (error as? ServerError).map(CommandFailure.init) ?? error
+            Console.exit(
+                for: error, message: fullMessage(for: error),
+                status: exitCode(for: error).rawValue)
+        }
+    }
 }
 
-/// The option that every command has.
+extension CommandFailure {
+    init(_ error: ServerError) {
+        let status: ExitStatus =
+            switch error.code {
+            case .cannotCreate: .cannotCreate
+            case .inUse: .temporaryFailure
+            case .storage, .unreadable: .ioError
+            case .invalidDevice: .dataError
+            case .cannotListen, .ended: .unavailable
+            }
+        self.init(status, error.description)
+    }
+}
+
+/// The option of every command.
 struct DataOption: ParsableArguments {
-    @Option(help: ArgumentHelp("Folder with the daemon's data.", valueName: "dir"))
+    @Option(help: ArgumentHelp("Directory with the daemon's data.", valueName: "dir"))
     var data: String?
 
     var directory: DataDirectory { DataDirectory(data) }

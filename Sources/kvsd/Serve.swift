@@ -1,12 +1,13 @@
 public import ArgumentParser
+import CommandSupport
 import Foundation
 public import KVStoreServer
+import LocalFiles
 import Logging
-import ProgramSignals
 
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Run the daemon (what kvsd does without a command).",
+        abstract: "Run the daemon; the default command.",
         discussion: """
             Examples:
 
@@ -14,10 +15,10 @@ struct Serve: AsyncParsableCommand {
               kvsd serve --listen 127.0.0.1:9000 --data /srv/ubiquity
               kvsd serve --listen 127.0.0.1:0 --port-file /tmp/kvsd.port
 
-            SIGTERM and SIGINT stop it: it ends live streams, answers the requests under way and exits
-            with 0, after 5 seconds without those that are not done. If that takes 10 seconds, for
-            example because a disk hangs, it exits with 70; a second signal ends it at once, with 128
-            and the signal's number. What was acknowledged is on disk in any case.
+            SIGTERM and SIGINT stop it: it ends live streams, answers the requests under way, closes \
+            connections that are not done after 5 seconds, and exits with 0. If that takes 10 seconds, \
+            for example because a disk hangs, it exits with 70; on a second signal it exits at once, \
+            with 128 plus the signal's number. What was acknowledged is durable in any case.
             """)
 
     @Option(help: ArgumentHelp("Address and port; port 0 chooses one.", valueName: "host:port"))
@@ -29,21 +30,19 @@ struct Serve: AsyncParsableCommand {
         help: ArgumentHelp("trace, debug, info, notice, warning, error or critical."),
         transform: { text in
             guard let level = Logger.Level(rawValue: text) else {
-                throw ValidationError("'\(text)' is no log level")
+                throw ValidationError("invalid log level '\(text)'")
             }
             return level
         })
     var logLevel = Logger.Level.info
 
-    @Flag(
-        help: ArgumentHelp(
-            "Listen beyond this machine without TLS: tokens and values travel readable."))
+    @Flag(help: "Listen on other interfaces than loopback without TLS, exposing tokens and values.")
     var insecureAllowPlainHttp = false
 
-    @Option(help: ArgumentHelp("File to write the real port into.", valueName: "file"))
+    @Option(help: ArgumentHelp("Write the port into this file.", valueName: "file"))
     var portFile: String?
 
-    @Option(help: ArgumentHelp("Bytes of all values together.", valueName: "bytes"))
+    @Option(help: ArgumentHelp("Limit on the total size of all values.", valueName: "bytes"))
     var memoryLimit = ServerLimits().liveByteCount
 
     @Option(help: .hidden) var segmentBytes = ServerLimits().segmentByteCount
@@ -53,13 +52,13 @@ struct Serve: AsyncParsableCommand {
         if !listen.isLoopback, !insecureAllowPlainHttp {
             throw ValidationError(
                 """
-                \(listen) can be reached from other machines, and kvsd speaks HTTP without TLS: \
-                whoever listens on the way could read tokens and values. Listen on 127.0.0.1 behind \
-                a proxy that speaks TLS or a tunnel, or add --insecure-allow-plain-http.
+                \(listen) is reachable from other machines, and kvsd speaks HTTP without TLS, which \
+                exposes tokens and values. Listen on 127.0.0.1 behind a tunnel or a proxy that speaks \
+                TLS, or add --insecure-allow-plain-http.
                 """)
         }
         guard memoryLimit > 0, segmentBytes >= 4_096, heartbeatMilliseconds > 0 else {
-            throw ValidationError("limits are positive numbers")
+            throw ValidationError("limits must be positive")
         }
     }
 
@@ -72,51 +71,40 @@ struct Serve: AsyncParsableCommand {
         limits.segmentByteCount = segmentBytes
         limits.liveByteCount = memoryLimit
         limits.fit(openFileCount: OpenFileLimit.raise())
-        let path = data.directory.path
-        let server: StoreServer
-        do {
-            server = try StoreServer(
-                ServerConfiguration(
-                    storage: .directory(path), address: listen, limits: limits, logger: logger))
-        } catch let error as DataDirectoryError {
-            throw Failure.exit(error)
-        } catch let error as DeviceFileError {
-            throw Failure.exit(error)
-        }
-        do {
-            async let _: Void = {
-                await signals.wait()
-                guard !Task.isCancelled else { return }
-                HardEnd.arm()
-                await server.stop()
-            }()
-            async let running: Void = server.run()
-            announce(try await server.port, server, path, logger)
-            try await running
-        } catch {
-            throw Failure.exit("\(listen): \(error)", code: 69)
-        }
+        let server = try StoreServer(
+            ServerConfiguration(
+                storage: .directory(data.directory.path), address: listen, limits: limits,
+                logger: logger))
+        async let _: Void = {
+            await signals.wait()
+            guard !Task.isCancelled else { return }
+            HardEnd.arm()
+            await server.stop()
+        }()
+        async let running: Void = server.run()
+        announce(try await server.port, server, logger)
+        try await running
         logger.info("stopped")
     }
 
-    private func announce(_ port: Int, _ server: StoreServer, _ path: String, _ logger: Logger) {
+    private func announce(_ port: Int, _ server: StoreServer, _ logger: Logger) {
         if let portFile {
-            do throws(PrivateFile.Failure) {
-                try PrivateFile.write(Data("\(port)\n".utf8), to: portFile)
+            do throws(FileError) {
+                try LocalFile(portFile).replace(with: Data("\(port)\n".utf8))
             } catch {
                 logger.error("\(error)")
             }
         }
         let url = ListenAddress(host: listen.host, port: port).url
-        StandardError.write("listening on \(url), data in \(path)")
+        Console.note("listening on \(url), data in \(data.directory.path)")
         guard server.deviceCount == 0 else { return }
-        let option = data.data == nil ? "" : " --data \(path)"
+        let option = data.data == nil ? "" : " --data \(data.directory.path)"
         let address = listen == .standard ? "" : " --url \(url)"
-        StandardError.write(
+        Console.note(
             """
-            No device may talk to it yet. In another terminal:
+            There are no devices yet. In another terminal, run
               kvsd device add laptop\(option)\(address)
-            and on that device run the line it prints.
+            and the command that it prints on that device.
             """)
     }
 }

@@ -1,17 +1,18 @@
 import Foundation
 import HTTPTypes
 import HummingbirdTesting
-import KVStore
+import KVStoreCore
 import KVStoreServer
 import NIOCore
 import ServerTestSupport
+import TestSupport
 import Testing
 
 /// The library as a program uses it that starts a server in its own process.
 @Suite("A server in this process", .timeLimit(.minutes(5)))
 struct StoreServerTests {
     private static func sync(
-        _ server: StoreServer, _ token: String, _ changes: [SyncChange] = []
+        _ server: StoreServer, _ token: String, _ changes: [Record] = []
     ) async throws -> SyncResponse {
         let port = try await server.port
         return try await TestClient.withClient(
@@ -44,7 +45,7 @@ struct StoreServerTests {
 
     @Test("what a server stored in a directory, the next one on it serves")
     func directory() async throws {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryDirectory()
         var token = ""
         for life in 0..<2 {
             let server = try StoreServer(

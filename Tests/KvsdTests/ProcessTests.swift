@@ -3,16 +3,17 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
-import KVStore
+import KVStoreCore
 import NIOCore
 import ServerTestSupport
 import Synchronization
+import TestSupport
 import Testing
 
 /// The real program.
 @Suite("Process", .timeLimit(.minutes(5)))
 struct ProcessTests {
-    private let folder = try! TemporaryFolder()
+    private let folder = try! TemporaryDirectory()
 
     private static func sync(
         _ client: TestClient, _ token: String, _ request: SyncRequest

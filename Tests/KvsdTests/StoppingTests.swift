@@ -1,7 +1,8 @@
 import Foundation
-import KVStore
+import KVStoreCore
 import NIOCore
 import ServerTestSupport
+import TestSupport
 import Testing
 
 /// How the real program ends, whatever its clients have left open.
@@ -13,7 +14,7 @@ struct StoppingTests {
         case partOfHead, partOfBody, answersThatAreNotRead
     }
 
-    private let folder = try! TemporaryFolder()
+    private let folder = try! TemporaryDirectory()
 
     private func started() async throws -> (daemon: DaemonProcess, token: String) {
         let data = folder.path + "/data"

@@ -48,7 +48,7 @@ struct LocalDirectoryTests {
         #expect(error?.isMissing == true)
     }
 
-    @Test("a lock excludes others until it is unlocked or its value ends")
+    @Test("a lock excludes others until it is unlocked or deinitialized")
     func locks() throws {
         let path = directory.path + "/lock"
         var holder: FileLock? = try FileLock(path)
@@ -68,7 +68,7 @@ struct LocalDirectoryTests {
         #expect(error?.operation == "open")
     }
 
-    @Test("a lock waits for the one who holds it")
+    @Test("locking blocks until the lock is released")
     func waits() async throws {
         let path = directory.path + "/lock"
         let holder = try FileLock(path)

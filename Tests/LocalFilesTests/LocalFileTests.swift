@@ -46,7 +46,7 @@ struct LocalFileTests {
         #expect(try file.read(byteLimit: data.count)?.data == data)
     }
 
-    @Test("the status that comes with the bytes changes when the file is replaced")
+    @Test("the status of a file changes when it is replaced")
     func statusOfContent() throws {
         try file.replace(with: Data("one".utf8))
         let first = try #require(try file.read(byteLimit: 9))
@@ -94,7 +94,7 @@ struct LocalFileTests {
         #expect(try FileStatus(path: file.path, followsLinks: false)?.kind == .file)
     }
 
-    @Test("after a failure the former file stays and no temporary file is left")
+    @Test("a failed replacement keeps the former file and leaves no temporary file")
     func failedReplacement() throws {
         try LocalDirectory(file.path).create()
         let taken = #expect(throws: FileError.self) { try file.replace(with: Data()) }
@@ -107,7 +107,7 @@ struct LocalFileTests {
         #expect(error?.path == absent.path)
     }
 
-    @Test("creating does not replace what is there")
+    @Test("creating does not replace an existing file")
     func creates() throws {
         #expect(try file.create(with: Data("first".utf8)))
         #expect(try !file.create(with: Data("second".utf8)))
@@ -116,7 +116,7 @@ struct LocalFileTests {
         #expect(try directory.names == ["file"])
     }
 
-    @Test("of many that create a file at the same time one succeeds, and all read its bytes")
+    @Test("of concurrent creators one succeeds, and all read its bytes")
     func createsOnce() async throws {
         let outcomes = try await withThrowingTaskGroup(of: (Bool, Data?).self) { [file] group in
             for number in 0..<16 {
@@ -133,7 +133,7 @@ struct LocalFileTests {
         #expect(try directory.names == ["file"])
     }
 
-    @Test("removing a file that is gone is no error")
+    @Test("removing a missing file is not an error")
     func removes() throws {
         try file.replace(with: Data())
         try file.remove()
@@ -142,7 +142,7 @@ struct LocalFileTests {
         #expect(throws: FileError.self) { try LocalFile(directory.path).remove() }
     }
 
-    @Test("an open file is read at any offset, and ends where it ends")
+    @Test("an open file is read at any offset, up to its end")
     func openFile() throws {
         try file.replace(with: Data("0123456789".utf8))
         try file.withOpen { open throws(FileError) in
@@ -158,7 +158,7 @@ struct LocalFileTests {
         #expect(error?.isMissing == true)
     }
 
-    @Test("errors say what failed, on which path and why")
+    @Test("an error names the operation, the path and the cause")
     func errors() {
         func error(_ code: Int32) -> FileError {
             FileError(operation: "write", path: "/data/file", code: code)

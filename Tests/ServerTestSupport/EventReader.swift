@@ -1,5 +1,6 @@
 import Foundation
-package import KVStore
+package import KVStoreCore
+import KVStoreWire
 import NIOCore
 
 /// Events of a live stream as they come over a raw connection.
@@ -73,8 +74,8 @@ package struct EventReader {
 }
 
 extension EventReader.Event {
-    package var change: SyncChange? {
+    package var change: SequencedRecord? {
         guard name == "change", let data else { return nil }
-        return try? JSONDecoder().decode(SyncChange.self, from: Data(data.utf8))
+        return try? WireJSON.decode(from: Data(data.utf8))
     }
 }

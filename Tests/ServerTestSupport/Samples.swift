@@ -1,5 +1,5 @@
 import Foundation
-package import KVStore
+package import KVStoreCore
 
 package enum Samples {
     package static let now: Int64 = 1_789_732_800_123
@@ -15,16 +15,15 @@ package enum Samples {
 
     package static func change(
         _ key: String, _ stamp: Stamp = stamp(), _ value: String? = "value"
-    ) -> SyncChange {
-        SyncChange(
-            Record(
-                key: key, stamp: stamp,
-                content: value.map { .value(Data($0.utf8)) } ?? .tombstone))
+    ) -> Record {
+        Record(
+            key: StoreKey(key), stamp: stamp,
+            content: value.map { .value(Data($0.utf8)) } ?? .tombstone)
     }
 
     package static func request(
-        _ changes: [SyncChange] = [], epoch: String? = nil, since: UInt64 = 0
+        _ changes: [Record] = [], since: Cursor? = nil
     ) -> SyncRequest {
-        SyncRequest(replica: replica.description, epoch: epoch, since: since, changes: changes)
+        SyncRequest(replica: replica, since: since, changes: changes)
     }
 }

@@ -1,5 +1,6 @@
 #if canImport(Darwin)
     import Dispatch
+    import KVStoreLog
 
     extension System {
         /// Folder events on Apple systems do not tell of writes into files, so this looks now and then.

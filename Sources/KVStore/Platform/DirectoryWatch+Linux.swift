@@ -1,6 +1,7 @@
 #if os(Linux) || os(Android)
     import Dispatch
     import Foundation
+    import KVStoreLog
 
     extension System {
         /// Watches a folder with inotify; `changed` runs on `queue`.

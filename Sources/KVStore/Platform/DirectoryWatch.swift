@@ -1,4 +1,5 @@
 import Dispatch
+import KVStoreLog
 
 /// Says when files of a folder have been written to or created, by any process.
 ///

@@ -1,11 +1,12 @@
+import KVStoreCore
 import Synchronization
 
-/// Changes for one reader. What a slow reader has not taken yet is kept as one set of keys per reason,
-/// so it never grows beyond the keys there are.
+/// Changes for one reader. Unread changes are kept as one set of keys per reason, so they never outgrow the number
+/// of keys.
 final class ChangeFeed: Sendable {
     private struct State {
         var keys: [StoreChangeReason: [String]] = [:]
-        var known: [StoreChangeReason: Set<String>] = [:]
+        var known: [StoreChangeReason: Set<StoreKey>] = [:]
         var order: [StoreChangeReason] = []
         var reader: CheckedContinuation<StoreChange?, Never>?
         var isFinished = false
@@ -27,7 +28,7 @@ final class ChangeFeed: Sendable {
             }
             if state.keys[change.reason] == nil { state.order.append(change.reason) }
             for key in change.keys
-            where state.known[change.reason, default: []].insert(key).inserted {
+            where state.known[change.reason, default: []].insert(StoreKey(key)).inserted {
                 state.keys[change.reason, default: []].append(key)
             }
             guard let reader = state.reader else { return (nil, nil) }

@@ -1,98 +1,138 @@
-/// All devices of a server. Pure.
+import Foundation
+import KVStore
+import KVStoreWire
+
+/// All devices of a server, as devices.json holds them:
 ///
-/// Invariant: ids are unique, and names are unique within an account.
+///     { "version": 1, "instance": "<16 hexadecimal digits>",
+///       "devices": [ { "id": "<16 hexadecimal digits>", "name": "…", "account": "default",
+///                      "scopes": ["read", "write"], "stores": ["…"] (only where limited),
+///                      "created": <ms since 1970>, "tokenSHA256": "<base64>" } ] }
+///
+/// Unknown fields are ignored. Invariant: ids are unique, and names are unique within an account.
 package struct DeviceTable: Sendable, Equatable {
-    /// Names this daemon's data directory, whatever stores it holds.
+    private var version = 1
+    /// Identifies the data directory.
     var instance: String
     package private(set) var devices: [Device] = []
 
     static let deviceCount = 1_000
+    static let byteCount = 4 * 1_024 * 1_024
 
-    init(instance: String, devices: [Device] = []) throws(DeviceError) {
-        self.instance = instance
-        for device in devices { try add(device) }
-    }
+    init(instance: String) { self.instance = instance }
 
     func device(with digest: TokenDigest) -> Device? {
-        // Every digest is compared, so that the time says nothing about which one matched.
+        // Compares all digests, so that the time does not reveal which one matched.
         var found: Device?
-        for device in devices where device.digest == digest { found = device }
+        for device in devices where device.tokenSHA256 == digest { found = device }
         return found
     }
 
     func device(id: String) -> Device? { devices.first { $0.id == id } }
 
-    mutating func add(_ device: Device) throws(DeviceError) {
-        guard DaemonNames.isValidDevice(device.name) else { throw .badName(device.name) }
-        guard DaemonNames.isValidAccount(device.account) else { throw .badAccount(device.account) }
-        if let bad = device.stores?.first(where: { !DaemonNames.isValidStore($0) }) {
-            throw .badStore(bad)
+    mutating func add(_ device: Device) throws(ServerError) {
+        try check(device)
+        guard Device.isValidAccount(device.account) else {
+            throw .invalidDevice(
+                "invalid account name '\(device.account)'", "use \(Self.nameRule(64))")
         }
-        guard devices.count < Self.deviceCount else { throw .tooMany(limit: Self.deviceCount) }
-        guard self.device(id: device.id) == nil else { throw .repeatedID(device.id) }
-        guard !isTaken(device.name, account: device.account) else { throw .nameTaken(device.name) }
+        if let store = device.stores?.first(where: { !StoreConfiguration.isValidStoreName($0) }) {
+            throw .invalidDevice("invalid store name '\(store)'", "use \(Self.nameRule(128))")
+        }
+        guard devices.count < Self.deviceCount else {
+            throw .invalidDevice(
+                "the server has \(Self.deviceCount) devices already", "remove some first")
+        }
+        guard self.device(id: device.id) == nil else {
+            throw .invalidDevice("two devices have the id \(device.id)")
+        }
         devices.append(device)
     }
 
     /// Removes the device with this id or name; returns it.
-    package mutating func remove(_ text: String, account: String?) throws(DeviceError) -> Device {
-        let index = try place(of: text, account: account)
-        return devices.remove(at: index)
+    package mutating func remove(_ text: String, account: String?) throws(ServerError) -> Device {
+        devices.remove(at: try index(of: text, account: account))
     }
 
     package mutating func rename(
         _ text: String, account: String?, to name: String
-    ) throws(DeviceError) -> Device {
-        let index = try place(of: text, account: account)
-        guard DaemonNames.isValidDevice(name) else { throw .badName(name) }
-        guard devices[index].name == name || !isTaken(name, account: devices[index].account) else {
-            throw .nameTaken(name)
+    ) throws(ServerError) -> Device {
+        let index = try index(of: text, account: account)
+        var device = devices[index]
+        device.name = name
+        try check(device)
+        devices[index] = device
+        return device
+    }
+
+    private func check(_ device: Device) throws(ServerError) {
+        guard Device.isValidName(device.name) else {
+            throw .invalidDevice(
+                "invalid device name '\(device.name)'", "use one line of at most 64 bytes")
         }
-        devices[index].name = name
-        return devices[index]
+        let namesake = devices.first { $0.account == device.account && $0.name == device.name }
+        guard namesake == nil || namesake?.id == device.id else {
+            throw .invalidDevice(
+                "the account already has a device '\(device.name)'",
+                "remove it first, or choose another name")
+        }
     }
 
-    private func isTaken(_ name: String, account: String) -> Bool {
-        devices.contains { $0.account == account && $0.name == name }
-    }
-
-    private func place(of text: String, account: String?) throws(DeviceError) -> Int {
+    private func index(of text: String, account: String?) throws(ServerError) -> Int {
         let found = devices.indices.filter { index in
             (devices[index].id == text || devices[index].name == text)
                 && (account == nil || devices[index].account == account)
         }
-        guard let first = found.first else { throw .unknown(text) }
-        guard found.count == 1 else { throw .ambiguous(text) }
+        guard let first = found.first else {
+            throw .invalidDevice("unknown device '\(text)'", "see 'kvsd device list'")
+        }
+        guard found.count == 1 else {
+            throw .invalidDevice(
+                "several accounts have a device '\(text)'", "use its id, or --account")
+        }
         return first
+    }
+
+    private static func nameRule(_ count: Int) -> String {
+        "1 to \(count) characters of A-Z a-z 0-9 . _ - and no leading dot"
     }
 }
 
-package enum DeviceError: Error, Sendable, Equatable, CustomStringConvertible {
-    case badName(String)
-    case badAccount(String)
-    case badStore(String)
-    case nameTaken(String)
-    case repeatedID(String)
-    case unknown(String)
-    case ambiguous(String)
-    case tooMany(limit: Int)
+extension DeviceTable: Codable {
+    var json: Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        // Strings and integers always have a JSON form.
+        return ((try? encoder.encode(self)) ?? Data()) + Data("\n".utf8)
+    }
 
-    package var description: String {
-        switch self {
-        case .badName(let name):
-            "'\(name)' is no device name: use one line of at most 64 bytes"
-        case .badAccount(let name):
-            "'\(name)' is no account name: use up to 64 of A-Z a-z 0-9 . _ - and no dot in front"
-        case .badStore(let name):
-            "'\(name)' is no store name: use up to 128 of A-Z a-z 0-9 . _ - and no dot in front"
-        case .nameTaken(let name):
-            "there is a device '\(name)' already: remove it first, or choose another name"
-        case .repeatedID(let id): "two devices have the id \(id)"
-        case .unknown(let text):
-            "there is no device '\(text)': see 'kvsd device list'"
-        case .ambiguous(let text):
-            "several accounts have a device '\(text)': use its id, or --account"
-        case .tooMany(let limit): "there are \(limit) devices already: remove some first"
+    /// - Parameter path: where the bytes come from, for the error.
+    init(json: Data, path: String) throws(ServerError) {
+        func unreadable(_ reason: String) -> ServerError {
+            ServerError(
+                .unreadable, "cannot read \(path): \(reason)",
+                hint: "repair it, or remove it and add the devices again")
         }
+        let decoded: DeviceTable
+        do {
+            decoded = try JSONDecoder().decode(DeviceTable.self, from: json)
+        } catch {
+            throw unreadable("\(WireError(error))")
+        }
+        guard decoded.version == 1 else {
+            throw unreadable("version \(decoded.version), this program reads 1")
+        }
+        self.init(instance: decoded.instance)
+        do throws(ServerError) {
+            for device in decoded.devices { try add(device) }
+        } catch {
+            throw unreadable(error.message)
+        }
+    }
+}
+
+extension ServerError {
+    static func invalidDevice(_ message: String, _ hint: String? = nil) -> ServerError {
+        ServerError(.invalidDevice, message, hint: hint)
     }
 }

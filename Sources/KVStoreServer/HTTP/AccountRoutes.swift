@@ -1,43 +1,17 @@
 import Hummingbird
-import KVStore
+import KVStoreWire
 
-/// Who a token is, and what its account has.
+/// The account and device behind a token, and what the account has.
 struct AccountRoutes: Sendable {
     let server: StoreServer
-
-    private struct Me: Encodable {
-        var account: String
-        var device: String
-        var deviceID: String
-        var scopes: [DeviceScope]
-        /// The only stores that the token sees; absent for all.
-        var stores: [String]?
-        /// Names the daemon's data directory; each store has an epoch of its own.
-        var epoch: String
-        var serverTime: Int64
-    }
 
     func me(_ context: ServerRequestContext) throws -> Response {
         guard let device = context.device else { throw Problem.unauthorized }
         return .json(
-            Me(
+            DaemonIdentity(
                 account: device.account, device: device.name, deviceID: device.id,
-                scopes: DeviceScope.allCases.filter(device.scopes.contains),
-                stores: device.stores, epoch: server.devices.table.instance,
-                serverTime: server.keeper.options.now()))
-    }
-
-    private struct DeviceList: Encodable {
-        var devices: [Line]
-
-        struct Line: Encodable {
-            var deviceID: String
-            var device: String
-            var scopes: [DeviceScope]
-            var created: Int64
-            var lastSeen: Int64?
-            var connected: Bool
-        }
+                scopes: device.scopes.map(\.rawValue), stores: device.stores,
+                epoch: server.devices.table.instance, serverTime: server.engine.options.now()))
     }
 
     func devices(_ context: ServerRequestContext) throws -> Response {
@@ -47,35 +21,16 @@ struct AccountRoutes: Sendable {
             DeviceList(
                 devices: devices.map { device in
                     let presence = server.devices.presence(of: device.id)
-                    return DeviceList.Line(
+                    return DaemonDevice(
                         deviceID: device.id, device: device.name,
-                        scopes: DeviceScope.allCases.filter(device.scopes.contains),
-                        created: device.created, lastSeen: presence.lastSeen,
-                        connected: presence.isConnected)
+                        scopes: device.scopes.map(\.rawValue), created: device.created,
+                        lastSeen: presence.lastSeen, connected: presence.isConnected)
                 }))
-    }
-
-    private struct StoreList: Encodable {
-        var stores: [Line]
-
-        struct Line: Encodable {
-            var store: String
-            var epoch: String
-            var cursor: UInt64
-            var keyCount: Int
-            var byteCount: Int
-        }
     }
 
     func stores(_ context: ServerRequestContext) async throws -> Response {
         let caller = try context.caller(.read)
-        let stores = try await server.keeper.summaries(ofAccount: caller.account)
-        return .json(
-            StoreList(
-                stores: stores.filter { caller.mayUse(store: $0.id.name) }.map { store in
-                    StoreList.Line(
-                        store: store.id.name, epoch: store.epoch, cursor: store.sequence,
-                        keyCount: store.keyCount, byteCount: store.byteCount)
-                }))
+        let stores = try await server.engine.stores(ofAccount: caller.account)
+        return .json(StoreList(stores: stores.filter { caller.maySee(store: $0.store) }))
     }
 }

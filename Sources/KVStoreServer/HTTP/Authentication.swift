@@ -1,8 +1,7 @@
-import HTTPTypes
 import Hummingbird
-import KVStore
+import KVStoreWire
 
-/// Everything below it knows its device.
+/// Sets the device of requests with a valid token and refuses all others.
 struct AuthenticationMiddleware: RouterMiddleware {
     typealias Context = ServerRequestContext
 
@@ -20,13 +19,12 @@ struct AuthenticationMiddleware: RouterMiddleware {
 }
 
 extension StoreServer {
-    /// The device that a request speaks for.
     fileprivate func authenticate(
         authorization: String?, address: String
     ) throws(Problem) -> Device {
-        let now = DaemonClock.monotonicMilliseconds()
-        if let token = Self.token(in: authorization),
-            let device = devices.authenticate(token.digest, now: keeper.options.now())
+        let now = ServerClock.monotonicMilliseconds()
+        if let token = authorization.flatMap(DeviceToken.init(authorization:)),
+            let device = devices.authenticate(token.digest, now: engine.options.now())
         {
             if let wait = rates.takeRequest(device: device.id, now: now) {
                 throw .tooManyRequests(
@@ -40,23 +38,5 @@ extension StoreServer {
                 waitMilliseconds: wait, perMinute: Int(limits.failedAuthenticationsPerMinute))
         }
         throw .unauthorized
-    }
-
-    private static func token(in authorization: String?) -> DeviceToken? {
-        guard let authorization, authorization.utf8.count <= 256,
-            authorization.prefix(7).lowercased() == "bearer "
-        else { return nil }
-        return DeviceToken(presented: authorization.dropFirst(7))
-    }
-
-    /// The store of a path, if the name is one and the device may see it.
-    func store(_ pathSegment: String?, of device: Device) throws(Problem) -> StoreID {
-        guard let name = pathSegment.flatMap({ PercentEncoding.decode($0) }),
-            DaemonNames.isValidStore(name)
-        else {
-            throw .badStoreName
-        }
-        guard device.mayUse(store: name) else { throw .unknownStore }
-        return StoreID(account: device.account, name: name)
     }
 }

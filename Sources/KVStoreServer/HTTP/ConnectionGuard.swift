@@ -1,5 +1,6 @@
 import HTTPTypes
 import HummingbirdCore
+import KVStoreWire
 import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
@@ -154,12 +155,12 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private func begin(_ head: HTTPResponse) -> HTTPResponse {
         var head = head
         isAnswering = true
-        isStream = head.headerFields[.contentType] == MediaTypes.eventStream
+        isStream = head.headerFields[.contentType] == MediaType.eventStream
         if isBodyPending, requestCount == 1, !isBodySkippable {
             head.headerFields[.connection] = "close"
         }
         closesAfterAnswer = head.headerFields[.connection] == "close"
-        metrics.count { $0.count(status: head.status.code) }
+        metrics.count { $0.answers[head.status.code / 100, default: 0] += 1 }
         return head
     }
 
@@ -168,10 +169,9 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         let response = problem.response
         var head = begin(response.head)
         head.headerFields[.connection] = "close"
-        head.headerFields[.contentLength] = String(problem.document.count)
         isClosing = true
         context.write(wrapOutboundOut(.head(head)), promise: nil)
-        context.write(wrapOutboundOut(.body(ByteBuffer(bytes: problem.document))), promise: nil)
+        context.write(wrapOutboundOut(.body(ByteBuffer(bytes: problem.json))), promise: nil)
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
         context.close(mode: .output, promise: nil)
         update(context)
@@ -229,7 +229,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
                     ? .requestTimeout(milliseconds: limits.requestMilliseconds) : .outcomeUnknown,
                 context)
         case .reader:
-            metrics.count { $0.slowReadersCut += 1 }
+            metrics.count { $0.slowReaders += 1 }
             context.close(promise: nil)
         case .firstRequest, .remainder: context.close(promise: nil)
         }

@@ -1,33 +1,33 @@
+import Foundation
 import Hummingbird
-import KVStore
+import KVStoreCore
+import KVStoreWire
 import NIOCore
 import ServiceLifecycle
 
-/// One live reader of a store.
+/// The live stream of one reader of a store.
 ///
-/// It holds a place in the store's order and reads on from there whenever something has happened,
-/// so what it has not taken yet costs nothing, and a key that changed twice meanwhile is told once,
-/// as it is now.
-/// Invariant: sequence numbers ascend, and everything up to the last one told has been told or is
-/// outdated.
+/// It has a cursor and reads on from there at every signal, so what the reader has not accepted yet
+/// costs nothing, and a key that changed several times is sent once, with its present record.
+/// Invariant: sequence numbers ascend, and everything up to the last one sent was sent or is
+/// superseded.
 struct EventStream: Sendable {
     let server: StoreServer
     let device: Device
     let store: StoreID
-    let epoch: String
-    let since: UInt64
+    let start: Cursor
     let slot: StreamSlot
 
-    /// Runs until the reader goes, is cut off, loses its token, must start over, or the daemon
-    /// stops.
+    /// Runs until the reader disconnects, the device loses its access, the cursor is reset, or the
+    /// server stops.
     func run(_ body: RequestBody, writer: inout any ResponseBodyWriter) async throws {
-        let watcher = server.keeper.watchers.add(store)
-        defer { server.keeper.watchers.remove(watcher) }
+        let watcher = server.engine.watchers.add(store)
+        defer { server.engine.watchers.remove(watcher) }
         try await withGracefulShutdownHandler {
             try await body.consumeWithInboundCloseHandler { _ in
                 try await withThrowingTaskGroup(of: Void.self) { group in
-                    group.addTask { await beat(watcher) }
-                    try await tell(watcher, &writer)
+                    group.addTask { await sendHeartbeats(to: watcher) }
+                    try await send(to: watcher, &writer)
                     group.cancelAll()
                 }
             } onInboundClosed: {
@@ -39,61 +39,56 @@ struct EventStream: Sendable {
         try await writer.finish(nil)
     }
 
-    /// Tells what stands after the place, and goes on with every signal. Returns when the stream is over.
-    func tell(
-        _ watcher: WatcherRegistry.Watcher, _ writer: inout any ResponseBodyWriter
+    /// Sends the changes after the cursor at every signal; returns when the stream is over.
+    func send(
+        to watcher: WatcherRegistry.Watcher, _ writer: inout any ResponseBodyWriter
     ) async throws {
-        var position = since
-        var isFirst = true
-        // The first look, before anything has happened.
-        watcher.continuation.yield(.news)
+        var cursor = start
+        var isOpened = false
+        watcher.continuation.yield(.changes)
         for await signal in watcher.signals {
-            var hasWritten = false
-            reading: while true {
-                // For every page: a slow reader of a large store may be at one signal for minutes.
+            var isSilent = true
+            var hasMore = true
+            while hasMore {
+                // Checked for every page: a slow reader of a large store may take minutes.
                 guard server.devices.isCurrent(device) else { return }
-                switch try await server.keeper.news(of: store, epoch: epoch, after: position) {
-                case .reset, .unknownStore:
-                    try await writer.write(EventText.reset)
-                    return
-                case .page(let page):
-                    if isFirst {
-                        try await writer.write(
-                            EventText.opened(epoch: epoch, cursor: position))
-                        isFirst = false
-                    }
-                    try await write(page.changes, &writer)
-                    hasWritten = hasWritten || !page.changes.isEmpty
-                    position = max(position, page.cursor)
-                    if !page.hasMore { break reading }
+                guard let page = try await server.engine.page(of: store, after: cursor) else {
+                    return try await writer.write(ByteBuffer(bytes: EventStreamText.reset))
                 }
+                if !isOpened {
+                    try await writer.write(ByteBuffer(bytes: EventStreamText.opened(at: cursor)))
+                    isOpened = true
+                }
+                try await write(page.changes, &writer)
+                isSilent = isSilent && page.changes.isEmpty
+                cursor.sequence = max(cursor.sequence, page.cursor)
+                hasMore = page.hasMore
             }
-            if signal == .beat, !hasWritten {
-                try await writer.write(EventText.heartbeat)
+            if signal == .heartbeat, isSilent {
+                try await writer.write(ByteBuffer(bytes: EventStreamText.heartbeat))
             }
         }
     }
 
     private func write(
-        _ changes: [SyncChange], _ writer: inout any ResponseBodyWriter
+        _ changes: [SequencedRecord], _ writer: inout any ResponseBodyWriter
     ) async throws {
         var batch = ByteBuffer()
         for change in changes {
-            batch.writeImmutableBuffer(EventText.change(change))
+            batch.writeBytes(EventStreamText.change(change))
             if batch.readableBytes >= server.limits.eventBatchByteCount {
                 try await writer.write(batch)
                 batch = ByteBuffer()
             }
         }
-        guard batch.readableBytes > 0 else { return }
-        try await writer.write(batch)
+        if batch.readableBytes > 0 { try await writer.write(batch) }
     }
 
-    private func beat(_ watcher: WatcherRegistry.Watcher) async {
+    private func sendHeartbeats(to watcher: WatcherRegistry.Watcher) async {
         while (try? await Task.sleep(for: .milliseconds(server.limits.heartbeatMilliseconds)))
             != nil
         {
-            watcher.continuation.yield(.beat)
+            watcher.continuation.yield(.heartbeat)
         }
     }
 }

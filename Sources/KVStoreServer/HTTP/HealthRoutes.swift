@@ -1,31 +1,27 @@
-import HTTPTypes
 import Hummingbird
-import Synchronization
+import KVStoreWire
 
-/// For people and machines that watch the server. No token is needed: nothing of any account is
-/// told.
+/// For monitoring. Needs no token and reveals nothing of any account.
 struct HealthRoutes: Sendable {
     let server: StoreServer
 
-    func alive() -> Response { text("ok\n", type: "text/plain; charset=utf-8") }
+    func alive() -> Response { text("ok\n") }
 
-    /// Whether writes are taken.
+    /// Whether writes are accepted.
     func ready() throws -> Response {
-        if server.keeper.counters.withLock({ $0.hasFailed }) { throw StoreFault.diskFailed("") }
-        return text("ready\n", type: "text/plain; charset=utf-8")
+        if server.engine.counters.hasFailed { throw Problem.diskFailed }
+        return text("ready\n")
     }
 
     func metrics() -> Response {
         text(
             server.metrics.text(
-                keeper: server.keeper.counters.withLock { $0 },
-                streams: server.keeper.watchers.count, connections: server.connections.count),
+                server.engine.counters, streams: server.engine.watchers.count,
+                connections: server.connections.count),
             type: "text/plain; version=0.0.4; charset=utf-8")
     }
 
-    private func text(_ text: String, type: String) -> Response {
-        Response(
-            status: .ok, headers: [.contentType: type],
-            body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+    private func text(_ text: String, type: String = "text/plain; charset=utf-8") -> Response {
+        Response(.ok, type, text.utf8)
     }
 }

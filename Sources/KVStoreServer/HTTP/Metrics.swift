@@ -1,14 +1,12 @@
 import Synchronization
 
-/// Counters in the text form of Prometheus. No label names an account, a device, a store or a key.
+/// Counters in the text format of Prometheus. No label names an account, a device, a store or a key.
 final class Metrics: Sendable {
     struct Counters: Sendable {
         /// Answers by the first digit of their status.
         var answers: [Int: Int] = [:]
         var failedAuthentications = 0
-        var slowReadersCut = 0
-
-        mutating func count(status: Int) { answers[status / 100, default: 0] += 1 }
+        var slowReaders = 0
     }
 
     private let state = Mutex(Counters())
@@ -17,42 +15,49 @@ final class Metrics: Sendable {
 
     func count(_ change: (inout Counters) -> Void) { state.withLock { change(&$0) } }
 
-    func text(keeper: KeeperCounters, streams: Int, connections: Int) -> String {
-        let own = counters
-        var text = ""
-        func add(_ name: String, _ kind: String, _ help: String, _ values: [(String, Int)]) {
-            text += "# HELP kvsd_\(name) \(help)\n# TYPE kvsd_\(name) \(kind)\n"
-            for (label, value) in values { text += "kvsd_\(name)\(label) \(value)\n" }
+    func text(_ engine: StorageEngine.Counters, streams: Int, connections: Int) -> String {
+        let counters = counters
+        let totals: [(name: String, help: String, value: Int)] = [
+            (
+                "failed_authentications", "Requests without a valid token.",
+                counters.failedAuthentications
+            ),
+            (
+                "slow_readers_cut", "Connections closed because nothing was read.",
+                counters.slowReaders
+            ),
+            ("commits", "Requests that changed a store.", engine.commits),
+            ("records_stored", "Changes that were accepted.", engine.recordsStored),
+            ("records_refused", "Changes that were rejected.", engine.recordsRejected),
+            ("disk_syncs", "Syncs of the log.", engine.syncs),
+            ("disk_sync_milliseconds", "Time spent in syncs.", engine.syncMilliseconds),
+            ("compaction_steps", "Steps of compaction.", engine.compactionSteps),
+            (
+                "disk_full", "Requests refused because the disk is full.",
+                engine.requestsRefusedForSpace
+            ),
+        ]
+        let gauges: [(name: String, help: String, value: Int)] = [
+            ("live_bytes", "Bytes of all values.", engine.liveByteCount),
+            ("stores", "Stores of all accounts.", engine.storeCount),
+            ("requests_waiting", "Requests waiting for the disk.", engine.waiting),
+            ("streams_open", "Live streams.", streams),
+            ("connections_open", "Connections.", connections),
+            ("disk_failed", "1 when no more writes are accepted.", engine.hasFailed ? 1 : 0),
+        ]
+        func header(_ name: String, _ type: String, _ help: String) -> String {
+            "# HELP kvsd_\(name) \(help)\n# TYPE kvsd_\(name) \(type)\n"
         }
-        func counter(_ name: String, _ help: String, _ value: Int) {
-            add(name, "counter", help, [("", value)])
+        var text = header("answers_total", "counter", "Answers by class of status.")
+        for digit in 1...5 {
+            text += "kvsd_answers_total{class=\"\(digit)xx\"} \(counters.answers[digit] ?? 0)\n"
         }
-        func gauge(_ name: String, _ help: String, _ value: Int) {
-            add(name, "gauge", help, [("", value)])
+        for (name, help, value) in totals {
+            text += header("\(name)_total", "counter", help) + "kvsd_\(name)_total \(value)\n"
         }
-        add(
-            "answers_total", "counter", "Answers by class of status.",
-            (1...5).map { ("{class=\"\($0)xx\"}", own.answers[$0, default: 0]) })
-        counter(
-            "failed_authentications_total", "Requests without a valid token.",
-            own.failedAuthentications)
-        counter(
-            "slow_readers_cut_total", "Connections closed because nothing was read.",
-            own.slowReadersCut)
-        counter("commits_total", "Requests that changed a store.", keeper.commits)
-        counter("records_stored_total", "Changes that won.", keeper.recordsStored)
-        counter("records_refused_total", "Changes that were rejected.", keeper.recordsRefused)
-        counter("disk_syncs_total", "Syncs of the log.", keeper.syncs)
-        counter("disk_sync_milliseconds_total", "Time in syncs.", keeper.syncMilliseconds)
-        counter("compaction_steps_total", "Steps of compaction.", keeper.compactionSteps)
-        counter(
-            "disk_full_total", "Requests refused for want of space.", keeper.refusedForSpace)
-        gauge("live_bytes", "Bytes of all values.", keeper.liveByteCount)
-        gauge("stores", "Stores of all accounts.", keeper.storeCount)
-        gauge("requests_waiting", "Requests that wait for their turn or the disk.", keeper.waiting)
-        gauge("streams_open", "Live streams.", streams)
-        gauge("connections_open", "Connections.", connections)
-        gauge("disk_failed", "1 when no more writes are taken.", keeper.hasFailed ? 1 : 0)
+        for (name, help, value) in gauges {
+            text += header(name, "gauge", help) + "kvsd_\(name) \(value)\n"
+        }
         return text
     }
 }

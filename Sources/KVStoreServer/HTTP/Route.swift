@@ -50,7 +50,7 @@ struct Route: Sendable {
 extension StoreServer {
     func router(_ routes: [Route]) -> Router<ServerRequestContext> {
         let router = Router(context: ServerRequestContext.self)
-        router.add(middleware: ProblemMiddleware(server: self))
+        router.add(middleware: ProblemMiddleware(limits: limits))
         let authenticated = router.group().add(middleware: AuthenticationMiddleware(server: self))
         for route in routes {
             let group = route.needsToken ? authenticated : router.group()

@@ -1,5 +1,7 @@
-import HTTPTypes
 import Hummingbird
+import KVStore
+import KVStoreCore
+import KVStoreWire
 import NIOCore
 
 /// The state of a request on its way through the middlewares.
@@ -23,34 +25,30 @@ struct ServerRequestContext: RequestContext {
         }
         return device
     }
-}
 
-extension Request {
-    /// Refuses a body before any of it is read, where its head is reason enough.
-    func checkBody(_ limits: ServerLimits) throws(Problem) {
-        if let encoding = headers[.contentEncoding], encoding.lowercased() != "identity" {
-            throw .encodingNotAccepted
+    /// The store of the path, if the device has the scope and may see the store.
+    func store(_ scope: DeviceScope) throws(Problem) -> StoreID {
+        let device = try caller(scope)
+        guard let name = segment("store"), StoreConfiguration.isValidStoreName(name) else {
+            throw .badStoreName
         }
-        if hasUnexpectedBody { throw .unexpectedBody }
-        if let length = headers[.contentLength].flatMap({ Int($0) }), length > limits.bodyByteCount
-        {
-            throw .bodyTooLarge(limit: limits.bodyByteCount)
-        }
+        guard device.maySee(store: name) else { throw .unknownStore }
+        return StoreID(account: device.account, name: name)
     }
 
-    /// Whether a body follows for which the method has no use.
-    var hasUnexpectedBody: Bool {
-        method != .put && method != .post
-            && (headers[.transferEncoding] != nil || headers[.contentLength] ?? "0" != "0")
+    /// The key of the path.
+    func key() throws(Problem) -> StoreKey {
+        guard let text = segment("key"), KeyProfile.standard.allows(StoreKey(text)) else {
+            throw .badKey
+        }
+        return StoreKey(text)
     }
 
-    func wholeBody(_ limits: ServerLimits) async throws(Problem) -> ByteBuffer {
-        do {
-            return try await body.collect(upTo: limits.bodyByteCount)
-        } catch is NIOTooManyBytesError {
-            throw .bodyTooLarge(limit: limits.bodyByteCount)
-        } catch {
-            throw .malformed("the body is incomplete")
+    /// The text of a path segment; nil unless it is ASCII with a percent-encoding of UTF-8.
+    private func segment(_ name: String) -> String? {
+        guard let segment = parameters.get(name), segment.utf8.allSatisfy({ $0 < 0x80 }) else {
+            return nil
         }
+        return PercentEncoding.decode(segment)
     }
 }

@@ -1,14 +1,13 @@
-import KVStore
+import KVStoreCore
 import Synchronization
 
-/// What makes a live stream look around.
+/// Why a live stream looks for something to send.
 enum StreamSignal: Sendable {
-    case news, beat
+    case changes, heartbeat
 }
 
-/// Who watches which store. A watcher holds a place in the store's order, not a queue: a signal
-/// only says that it should look, so any number of signals is one, and a slow reader costs no
-/// memory.
+/// The live streams of each store. A stream has a cursor, not a queue: a signal only makes it look,
+/// so any number of signals is one, and a slow reader costs no memory.
 final class WatcherRegistry: Sendable {
     struct Watcher: Sendable {
         let id: UInt64
@@ -18,66 +17,64 @@ final class WatcherRegistry: Sendable {
     }
 
     private struct State {
-        var watchers: [StoreID: [UInt64: AsyncStream<StreamSignal>.Continuation]] = [:]
+        var watchers: [UInt64: Watcher] = [:]
+        var byStore: [StoreID: Set<UInt64>] = [:]
         var lastID: UInt64 = 0
-        var count = 0
         var isFinished = false
     }
 
     private let state = Mutex(State())
 
-    var count: Int { state.withLock { $0.count } }
+    var count: Int { state.withLock { $0.watchers.count } }
 
-    /// A new watcher, whose signals have ended already when the daemon is about to end.
+    /// A new watcher; its signals have already ended when the server is stopping.
     func add(_ store: StoreID) -> Watcher {
         let (signals, continuation) = AsyncStream.makeStream(
             of: StreamSignal.self, bufferingPolicy: .bufferingNewest(1))
         return state.withLock { state in
             state.lastID += 1
+            let watcher = Watcher(
+                id: state.lastID, store: store, signals: signals, continuation: continuation)
             if state.isFinished {
                 continuation.finish()
             } else {
-                state.watchers[store, default: [:]][state.lastID] = continuation
-                state.count += 1
+                state.watchers[watcher.id] = watcher
+                state.byStore[store, default: []].insert(watcher.id)
             }
-            return Watcher(
-                id: state.lastID, store: store, signals: signals, continuation: continuation)
+            return watcher
         }
     }
 
     func remove(_ watcher: Watcher) {
         watcher.continuation.finish()
         state.withLock { state in
-            guard state.watchers[watcher.store]?.removeValue(forKey: watcher.id) != nil else {
-                return
-            }
-            state.count -= 1
-            if state.watchers[watcher.store]?.isEmpty == true {
-                state.watchers[watcher.store] = nil
-            }
+            state.watchers[watcher.id] = nil
+            state.byStore[watcher.store]?.remove(watcher.id)
+            if state.byStore[watcher.store]?.isEmpty == true { state.byStore[watcher.store] = nil }
         }
     }
 
     func wake(_ stores: Set<StoreID>) {
         let found = state.withLock { state in
-            stores.flatMap { state.watchers[$0].map { Array($0.values) } ?? [] }
+            stores.flatMap { state.byStore[$0] ?? [] }.compactMap { state.watchers[$0] }
         }
-        for continuation in found { continuation.yield(.news) }
+        for watcher in found { watcher.continuation.yield(.changes) }
     }
 
     func wakeAll() {
-        let all = state.withLock { $0.watchers.values.flatMap(\.values) }
-        for continuation in all { continuation.yield(.news) }
+        for watcher in state.withLock({ $0.watchers.values }) {
+            watcher.continuation.yield(.changes)
+        }
     }
 
-    /// Ends every stream, now and from now on.
+    /// Ends every live stream, now and from now on.
     func finish() {
         let all = state.withLock { state in
             state.isFinished = true
-            state.count = 0
+            state.byStore = [:]
             defer { state.watchers = [:] }
-            return state.watchers.values.flatMap(\.values)
+            return state.watchers.values
         }
-        for continuation in all { continuation.finish() }
+        for watcher in all { watcher.continuation.finish() }
     }
 }

@@ -1,9 +1,10 @@
 import KVStore
+import KVStoreCore
 import Synchronization
 
 extension SimulatedCloud {
-    /// Lets the time pass, and in it everything that is due. Observers of what happened have been called when it
-    /// returns, at the virtual moment of their news.
+    /// Advances virtual time and performs everything that becomes due. Observers have been called when it returns, at
+    /// the virtual time of the change.
     ///
     /// ```swift
     /// phone.delay = .seconds(5)
@@ -18,15 +19,15 @@ extension SimulatedCloud {
         clock.advance(to: end)
     }
 
-    /// Runs until nothing is under way: everything that could be sent has arrived and was answered, everything is on
-    /// disk, and all observers have been called. Time passes as far as that takes.
+    /// Runs until nothing is under way: everything that could be sent was delivered and answered, everything is durable,
+    /// and all observers have been called. Virtual time advances as needed.
     ///
-    /// A device that is offline is at rest with what it has still to send. Readers of `changes` have been
-    /// handed their changes, and run when Swift next gives them a thread.
+    /// An offline device with pending changes counts as at rest. Readers of `changes` have received their changes, and
+    /// run when Swift next schedules them.
     ///
-    /// - Parameter limit: the virtual time that it may take.
-    /// - Throws: `CloudError.stillMoving` when there is no rest within the limit, as where two devices answer
-    ///   each other's changes with changes; `CloudError.held` when all that is left waits for `release()`.
+    /// - Parameter limit: the maximum virtual time.
+    /// - Throws: `CloudError.stillMoving` if events continue past the limit, as when two devices respond to each other's
+    ///   changes with changes; `CloudError.held` if everything left waits for `release()`.
     public func settle(within limit: Duration = .seconds(3_600)) async throws(CloudError) {
         let end = clock.milliseconds + max(0, limit.milliseconds)
         await drainAll()
@@ -35,27 +36,30 @@ extension SimulatedCloud {
             if moving.isEmpty { break }
             guard await step(through: end) else {
                 throw .stillMoving(
-                    after: limit, what: Array(Set(moving.map(\.words)).sorted().prefix(10)))
+                    after: limit, what: Array(Set(moving.map(\.description)).sorted().prefix(10)))
             }
         }
         let held = machines.flatMap { machine in
-            machine.state.withLock { $0.network.held.map(\.words) }
+            machine.state.withLock { $0.network.held.map(\.description) }
         }
         if !held.isEmpty { throw .held(what: held) }
     }
 
-    /// Runs until a round trip that somebody waits for is over. Fails where it cannot end by itself.
-    func runUntilAnswered(_ driver: CloudDriver, waiter: UInt64) async -> SyncOutcome {
+    /// Runs until a round trip that is waited for is over. Fails if it cannot end by itself.
+    func runUntilCompleted(
+        _ driver: CloudDriver, waiter: UInt64
+    ) async -> Result<SyncReport, SyncTransportError> {
         while true {
-            if let outcome = driver.takeOutcome(of: waiter) { return outcome }
-            if driver.isStopped { return .failed(.unreachable("the store was closed")) }
+            if let completion = driver.completion(of: waiter) { return completion.outcome }
+            if Task.isCancelled { return .failure(.unreachable("cancelled")) }
+            if driver.isStopped { return .failure(.unreachable("the store was closed")) }
             let machine = driver.program.machine
             if machine.state.withLock({ $0.network.isHeld && !$0.network.held.isEmpty }) {
-                return .failed(
+                return .failure(
                     .unreachable("the messages of \(machine.name) are held until release()"))
             }
             guard await step(through: .max) else {
-                return .failed(.unreachable("nothing is under way that could answer"))
+                return .failure(.unreachable("nothing is under way that could answer"))
             }
         }
     }
@@ -66,7 +70,7 @@ extension SimulatedCloud {
         }
     }
 
-    /// Performs the next action if it comes by then, and waits for those who are told of it.
+    /// Performs the next action if it is due by `limit`, and waits until observers have been called.
     private func step(through limit: Int64) async -> Bool {
         await turn.take()
         defer { turn.give() }
@@ -86,7 +90,7 @@ extension SimulatedCloud {
     }
 
     private func drain(_ program: Program) async {
-        await program.run?.store.drainAnnouncements()
+        await program.run?.store.drainDeliveries()
         // Here and not while they are posted, so that the trace has one order.
         for notification in program.takeUnnoted() { take(notification, of: program) }
         program.isDelivering = false
@@ -95,22 +99,15 @@ extension SimulatedCloud {
     private func perform(_ action: Action) {
         if action.isMessage, !arrives(action) { return }
         switch action {
-        case .timer(_, let life, let body), .look(_, let life, let body):
+        case .timer(_, let life, let body), .directoryChanged(_, let life, let body):
             if !life.isOver { body() }
-        case .effect(let driver, let effect): driver.carryOut(effect, in: self)
-        case .wake(let driver, let id):
-            if driver.isDue(wake: id) { driver.tell(.woke, in: self) }
-        case .retell(let driver, let event): driver.tell(event, in: self)
-        case .request(let driver, let id, let request): receive(request, id: id, from: driver)
-        case .answer(let driver, let id, let result): driver.finishRequest(id, result, in: self)
-        case .openStream(let driver, let id, let since, let epoch):
-            openStream(of: driver, id: id, since: since, epoch: epoch)
-        case .event(let driver, let id, let event):
-            if driver.isReading(stream: id) { driver.tell(.stream(event), in: self) }
-        case .timeout(let driver, let id):
-            driver.finishRequest(id, .failure(.unreachable("no answer came in time")), in: self)
-        case .streamEnded(let driver, let id, let error):
-            driver.endStream(id, error, in: self)
+        case .execute(let ready, let driver): driver.execute(ready, in: self)
+        case .deliver(let event, let driver), .message(let event, let driver):
+            driver.deliver(event, in: self)
+        case .request(let driver, let outgoing):
+            receive(outgoing.request, id: outgoing.id, from: driver)
+        case .openStream(let driver, let id, let since):
+            openStream(of: driver, id: id, since: since)
         }
     }
 }

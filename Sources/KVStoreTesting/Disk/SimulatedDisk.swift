@@ -1,4 +1,5 @@
-package import KVStore
+import KVStoreCore
+package import KVStoreLog
 
 /// A disk in memory that keeps apart what is durable and what only the page cache holds, and fails as told.
 ///

@@ -1,4 +1,4 @@
-import KVStore
+import KVStoreLog
 
 /// One process's view of a simulated disk.
 final class SimulatedStorage: LogStorage, @unchecked Sendable {
@@ -25,7 +25,7 @@ final class SimulatedStorage: LogStorage, @unchecked Sendable {
 
     func syncNames() throws(StorageFailure) { try disk.syncNames() }
 
-    func setAside(segment: UInt64) throws(StorageFailure) -> String {
+    func quarantine(segment: UInt64) throws(StorageFailure) -> String {
         path(segment: segment) + ".damaged-1"
     }
 

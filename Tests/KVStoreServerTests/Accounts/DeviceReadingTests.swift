@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import ServerTestSupport
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import KVStoreServer
@@ -19,7 +20,7 @@ struct DeviceReadingTests {
     private final class Trouble: Sendable {
         let failure = Mutex<PrivateFile.Failure?>(nil)
 
-        func file(in folder: TemporaryFolder) -> DeviceFile {
+        func file(in folder: TemporaryDirectory) -> DeviceFile {
             DeviceFile(dataDirectory: folder.path) {
                 [self] path, byteCount throws(PrivateFile.Failure) in
                 if let failure = failure.withLock({ $0 }) { throw failure }
@@ -54,12 +55,12 @@ struct DeviceReadingTests {
 
     @Test("a removal is noticed although the file could not be read when it was first seen")
     func removal() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryDirectory()
         let file = DeviceFile(dataDirectory: folder.path)
         try file.change { table throws(DeviceError) in try table.add(laptop) }
         let trouble = Trouble()
         let notes = Notes()
-        let directory = try DeviceDirectory(trouble.file(in: folder), logger: notes.logger)
+        let directory = try DeviceRegistry(trouble.file(in: folder), logger: notes.logger)
         #expect(directory.isCurrent(laptop))
         try file.change { table throws(DeviceError) in _ = try table.remove("1", account: nil) }
         trouble.failure.withLock { $0 = tooManyFiles }
@@ -75,11 +76,11 @@ struct DeviceReadingTests {
 
     @Test("a trouble that comes back, and another one, are told again")
     func troubles() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryDirectory()
         let file = DeviceFile(dataDirectory: folder.path)
         let trouble = Trouble()
         let notes = Notes()
-        let directory = try DeviceDirectory(trouble.file(in: folder), logger: notes.logger)
+        let directory = try DeviceRegistry(trouble.file(in: folder), logger: notes.logger)
         try file.change { table throws(DeviceError) in try table.add(laptop) }
         var other = tooManyFiles
         other.code = EIO
@@ -98,10 +99,10 @@ struct DeviceReadingTests {
 
     @Test("a file whose content is no use is complained about once, and read again when replaced")
     func brokenContent() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryDirectory()
         let file = DeviceFile(dataDirectory: folder.path)
         let notes = Notes()
-        let directory = try DeviceDirectory(file, logger: notes.logger)
+        let directory = try DeviceRegistry(file, logger: notes.logger)
         try Data("{".utf8).write(to: URL(filePath: file.path))
         #expect(!directory.isCurrent(laptop) && !directory.isCurrent(laptop))
         #expect(notes.all.count == 1)

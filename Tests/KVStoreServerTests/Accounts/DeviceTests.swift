@@ -1,7 +1,8 @@
 import Foundation
-import KVStore
+import KVStoreCore
 import Logging
 import ServerTestSupport
+import TestSupport
 import Testing
 
 @testable import KVStoreServer
@@ -78,15 +79,15 @@ struct DeviceTests {
         "names that could become paths or break a line are refused",
         arguments: ["", ".", "..", "../x", "a/b", ".hidden", "a b", "ä", "a\u{0}", "a%2Fb"])
     func storeNames(name: String) {
-        #expect(!DaemonNames.isValidStore(name))
-        #expect(!DaemonNames.isValidAccount(name))
+        #expect(!StoreConfiguration.isValidStoreName(name))
+        #expect(!Device.isValidAccount(name))
     }
 
     @Test("a running daemon notices devices that are added and removed, without being told")
     func reload() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryDirectory()
         let file = DeviceFile(dataDirectory: folder.path)
-        let directory = try DeviceDirectory(file, logger: Logger(label: "test"))
+        let directory = try DeviceRegistry(file, logger: Logger(label: "test"))
         let device = device("laptop")
         #expect(directory.authenticate(device.digest, now: 1) == nil)
         try file.change { table throws(DeviceError) in try table.add(device) }
@@ -103,20 +104,20 @@ struct DeviceTests {
 
     @Test("a file that cannot be read leaves the devices as they were")
     func brokenFile() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryDirectory()
         let file = DeviceFile(dataDirectory: folder.path)
         let device = device("laptop")
         try file.change { table throws(DeviceError) in try table.add(device) }
         var logger = Logger(label: "test")
         logger.logLevel = .critical
-        let directory = try DeviceDirectory(file, logger: logger)
+        let directory = try DeviceRegistry(file, logger: logger)
         try Data("{".utf8).write(to: URL(filePath: file.path))
         #expect(directory.authenticate(device.digest, now: 1) == device)
     }
 
     @Test("the file can be read by its owner only")
     func mode() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryDirectory()
         let file = DeviceFile(dataDirectory: folder.path)
         try file.change { table throws(DeviceError) in try table.add(device("laptop")) }
         let attributes = try FileManager.default.attributesOfItem(atPath: file.path)

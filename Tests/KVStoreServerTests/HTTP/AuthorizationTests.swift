@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
-import KVStore
+import KVStoreCore
 import NIOCore
 import ServerTestSupport
 import Testing
@@ -108,12 +108,12 @@ struct AuthorizationTests {
     func otherAccount(call: Call) async throws {
         try await test.served { client, _ in
             try await fill(client)
-            let before = try await test.server.keeper.keys(
+            let before = try await test.server.engine.keys(
                 in: StoreID(account: "default", name: "private"))
             let present = try await execute(
                 call, client, store: "private", device: TestDaemon.stranger)
             #expect(!present.text.contains(Data("value".utf8).base64EncodedString()))
-            let after = try await test.server.keeper.keys(
+            let after = try await test.server.engine.keys(
                 in: StoreID(account: "default", name: "private"))
             #expect(before == after)
         }

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import HTTPTypes
 import HummingbirdTesting
-import KVStore
+import KVStoreCore
 import NIOCore
 import ServerTestSupport
 import Synchronization
@@ -72,7 +72,7 @@ struct DeadlineTests {
             }
             // The client of the test has one of its own.
             while test.server.connections.count > 1 { await Task.yield() }
-            #expect(try await test.server.keeper.key("k", in: store) == nil)
+            #expect(try await test.server.engine.key("k", in: store) == nil)
         }
     }
 
@@ -81,7 +81,7 @@ struct DeadlineTests {
         let test = try TestDaemon(limits: Self.hasty)
         let store = StoreID(account: "default", name: "s")
         try await test.served { _, port in
-            _ = try await test.server.keeper.sync(Samples.request(), store: store)
+            _ = try await test.server.engine.sync(Samples.request(), store: store)
             let (gate, _) = test.storage.holdSyncs()
             let put = try #require(Route.all.first { $0.method == .put })
             let connection = try await RawConnection.open(port: port)
@@ -90,7 +90,7 @@ struct DeadlineTests {
             #expect(answer.hasPrefix("HTTP/1.1 503 ") && answer.contains("outcome-unknown"))
             test.storage.state.withLock { $0.gate = nil }
             gate.signal()
-            #expect(try await test.server.keeper.key("k", in: store) != nil)
+            #expect(try await test.server.engine.key("k", in: store) != nil)
         }
     }
 
@@ -101,7 +101,7 @@ struct DeadlineTests {
         let test = try TestDaemon(limits: limits)
         let store = StoreID(account: "default", name: "s")
         try await test.served { _, port in
-            _ = try await test.server.keeper.sync(Samples.request(), store: store)
+            _ = try await test.server.engine.sync(Samples.request(), store: store)
             var reader = try await EventReader(
                 port: port, path: "/v1/stores/s/changes", token: test.token(TestDaemon.laptop))
             #expect(await reader.next()?.name == "opened")

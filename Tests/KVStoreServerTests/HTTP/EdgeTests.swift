@@ -1,4 +1,4 @@
-import KVStore
+import KVStoreCore
 import Testing
 
 @testable import KVStoreServer

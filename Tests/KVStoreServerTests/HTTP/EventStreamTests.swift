@@ -1,7 +1,7 @@
 import Foundation
 import Hummingbird
 import HummingbirdTesting
-import KVStore
+import KVStoreCore
 import NIOCore
 import ServerTestSupport
 import Testing
@@ -12,8 +12,8 @@ import Testing
 struct EventStreamTests {
     private let store = StoreID(account: "default", name: "s")
 
-    private func sync(_ test: TestDaemon, _ changes: [SyncChange]) async throws -> SyncResponse {
-        try await test.server.keeper.sync(Samples.request(changes), store: store)
+    private func sync(_ test: TestDaemon, _ changes: [Record]) async throws -> SyncResponse {
+        try await test.server.engine.sync(Samples.request(changes), store: store)
     }
 
     @Test("what is there comes first, then each change as it is stored")
@@ -78,7 +78,7 @@ struct EventStreamTests {
                 token: test.token(TestDaemon.laptop))
             #expect(await reader.next()?.name == "opened")
             // The first change since this daemon started.
-            let answer = try await test.server.keeper.sync(
+            let answer = try await test.server.engine.sync(
                 Samples.request([Samples.change("b")], epoch: epoch, since: 1), store: store)
             #expect(answer.epoch != epoch && !answer.initial)
             #expect(await reader.next()?.name == "reset")
@@ -151,7 +151,7 @@ struct EventStreamTests {
             while test.server.devices.presence(of: "00000000000000a1").isConnected {
                 await Task.yield()
             }
-            #expect(test.server.keeper.watchers.count == 0)
+            #expect(test.server.engine.watchers.count == 0)
             await connection.close()
         }
     }

@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
-import KVStore
+import KVStoreCore
 import NIOCore
 import ServerTestSupport
 import Testing
@@ -220,7 +220,7 @@ struct LimitTests {
         let test = try TestDaemon(limits: limits)
         try await test.served { _, port in
             let value = String(repeating: "v", count: 1_000_000)
-            _ = try await test.server.keeper.sync(
+            _ = try await test.server.engine.sync(
                 Samples.request([Samples.change("k", Samples.stamp(), value)]),
                 store: StoreID(account: "default", name: "s"))
             let connection = try await RawConnection.open(port: port, reads: false)
@@ -262,7 +262,7 @@ struct LimitTests {
             try await connection.channel.close(mode: .output)
             _ = await connection.rest()
             while test.server.connections.count > 1 { await Task.yield() }
-            #expect(try await test.server.keeper.key("k", in: store) == nil)
+            #expect(try await test.server.engine.key("k", in: store) == nil)
         }
     }
 
@@ -270,7 +270,7 @@ struct LimitTests {
     func requestBehindStream() async throws {
         let test = try TestDaemon()
         try await test.served { _, port in
-            _ = try await test.server.keeper.sync(
+            _ = try await test.server.engine.sync(
                 Samples.request(), store: StoreID(account: "default", name: "s"))
             let connection = try await RawConnection.open(port: port)
             try await connection.send(head("GET /v1/stores/s/changes", test))
@@ -281,7 +281,7 @@ struct LimitTests {
             try await together.send(
                 head("GET /v1/stores/s/changes", test) + head("GET /v1/me", test))
             _ = await together.rest()
-            while test.server.keeper.watchers.count > 0 { await Task.yield() }
+            while test.server.engine.watchers.count > 0 { await Task.yield() }
         }
     }
 }

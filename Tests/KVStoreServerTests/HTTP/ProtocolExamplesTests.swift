@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
-import KVStore
+import KVStoreCore
 import NIOCore
 import ServerTestSupport
 import Testing

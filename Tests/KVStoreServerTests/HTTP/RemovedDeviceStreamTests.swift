@@ -1,7 +1,7 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
-import KVStore
+import KVStoreCore
 import NIOCore
 import ServerTestSupport
 import Testing
@@ -31,16 +31,16 @@ struct RemovedDeviceStreamTests {
         let total = page + 100
         for keys in [0..<page, page..<total] {
             let changes = keys.map { Samples.change("k\($0)") }
-            _ = try await test.server.keeper.sync(Samples.request(changes), store: store)
+            _ = try await test.server.engine.sync(Samples.request(changes), store: store)
         }
         try await test.served { _, _ in
             let devices = test.server.devices.table.devices
             let laptop = try #require(devices.first { $0.name == TestDaemon.laptop })
-            let epoch = try #require(try await test.server.keeper.summary(of: store)).epoch
+            let epoch = try #require(try await test.server.engine.summary(of: store)).epoch
             let stream = EventStream(
                 server: test.server, device: laptop, store: store, epoch: epoch, since: 0,
                 slot: StreamSlot(server: test.server, deviceID: laptop.id))
-            let watcher = test.server.keeper.watchers.add(store)
+            let watcher = test.server.engine.watchers.add(store)
             var told = 0
             var writer: any ResponseBodyWriter = Reader { count in
                 if told == 0, count > 0 { try test.remove(TestDaemon.laptop) }
@@ -59,7 +59,7 @@ struct RemovedDeviceStreamTests {
         limits.heartbeatMilliseconds = 3_600_000
         let test = try TestDaemon(limits: limits)
         try await test.served { _, port in
-            _ = try await test.server.keeper.sync(
+            _ = try await test.server.engine.sync(
                 Samples.request([Samples.change("k")]), store: store)
             var readers: [EventReader] = []
             for device in [TestDaemon.laptop, TestDaemon.reader] {

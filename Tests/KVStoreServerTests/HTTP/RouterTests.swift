@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
-import KVStore
+import KVStoreCore
 import NIOCore
 import ServerTestSupport
 import Synchronization
@@ -96,8 +96,8 @@ struct RouterTests {
             #expect(put.status == .ok)
             let json = try await client.execute(
                 uri: path, method: .get, headers: test.headers(TestDaemon.laptop))
-            #expect(try json.decoded(SyncChange.self).key == "ä/ b")
-            #expect(try json.decoded(SyncChange.self).value == Data("bytes".utf8))
+            #expect(try json.decoded(Record.self).key == "ä/ b")
+            #expect(try json.decoded(Record.self).value == Data("bytes".utf8))
             let bytes = try await client.execute(
                 uri: path, method: .get,
                 headers: test.headers(TestDaemon.laptop, [.accept: "application/octet-stream"]))
@@ -128,7 +128,7 @@ struct RouterTests {
                 headers: test.headers(TestDaemon.laptop), body: test.syncBody(Samples.request()))
             #expect(response.status == .badRequest)
             #expect(response.problemCode == "bad-store-name")
-            #expect(try await test.server.keeper.summaries(ofAccount: "default").isEmpty)
+            #expect(try await test.server.engine.summaries(ofAccount: "default").isEmpty)
         }
     }
 
@@ -188,7 +188,7 @@ struct RouterTests {
     @Test("a failed sync answers 503, later writes too, readiness says so, and reading goes on")
     func failedSync() async throws {
         try await test.routed { client in
-            func sync(_ changes: [SyncChange]) async throws -> TestResponse {
+            func sync(_ changes: [Record]) async throws -> TestResponse {
                 try await client.execute(
                     uri: "/v1/stores/s/sync", method: .post,
                     headers: test.headers(TestDaemon.laptop),

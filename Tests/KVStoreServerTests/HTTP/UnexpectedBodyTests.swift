@@ -1,6 +1,6 @@
 import Foundation
 import HTTPTypes
-import KVStore
+import KVStoreCore
 import ServerTestSupport
 import Testing
 
@@ -21,7 +21,7 @@ struct UnexpectedBodyTests {
         let routes = Route.all.filter { $0.method == .get || $0.method == .delete }
         try #require(routes.count == 10)
         try await test.served { _, port in
-            _ = try await test.server.keeper.sync(
+            _ = try await test.server.engine.sync(
                 Samples.request([Samples.change("k")]),
                 store: StoreID(account: "default", name: "s"))
             for route in routes {
@@ -40,9 +40,9 @@ struct UnexpectedBodyTests {
                 #expect(answer.lowercased().contains("connection: close"), "\(route.path)")
             }
             #expect(!test.server.devices.presence(of: "00000000000000a1").isConnected)
-            #expect(test.server.keeper.watchers.count == 0)
+            #expect(test.server.engine.watchers.count == 0)
             #expect(
-                try await test.server.keeper.keys(in: StoreID(account: "default", name: "s"))?.count
+                try await test.server.engine.keys(in: StoreID(account: "default", name: "s"))?.count
                     == 1)
         }
     }

@@ -1,6 +1,7 @@
 import Foundation
-import KVStore
+import KVStoreCore
 import ServerTestSupport
+import TestSupport
 import Testing
 
 @testable import KVStoreServer
@@ -9,7 +10,7 @@ import Testing
 struct DataDirectoryTests {
     @Test("a directory in use is refused with its path, and free again afterwards")
     func inUse() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryDirectory()
         let directory = DataDirectory(folder.path + "/data")
         try directory.create()
         do {
@@ -25,7 +26,7 @@ struct DataDirectoryTests {
 
     @Test("a new directory is for its owner only")
     func mode() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryDirectory()
         let directory = DataDirectory(folder.path + "/a/b")
         try directory.create()
         let attributes = try FileManager.default.attributesOfItem(atPath: directory.path)
@@ -34,7 +35,7 @@ struct DataDirectoryTests {
 
     @Test("damage is an error that names the file, the offset and the next step")
     func damage() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryDirectory()
         let directory = DataDirectory(folder.path)
         let store = StoreID(account: "default", name: "s")
         for index in 0..<3 {

@@ -1,22 +1,23 @@
 import Dispatch
 import Foundation
-import KVStore
+import KVStoreCore
 import Logging
 import ServerTestSupport
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import KVStoreServer
 
 @Suite("Store keeper", .timeLimit(.minutes(5)))
-struct StoreKeeperTests {
-    private let folder = try! TemporaryFolder()
+struct StorageEngineTests {
+    private let folder = try! TemporaryDirectory()
     private let store = StoreID(account: "default", name: "notes")
 
     private func options(
         segmentByteCount: Int = 65_536, waitingCount: Int = 1_024
-    ) -> StoreKeeper.Options {
-        var options = StoreKeeper.Options()
+    ) -> StorageEngine.Options {
+        var options = StorageEngine.Options()
         options.ledger.segmentByteCount = segmentByteCount
         options.waitingCount = waitingCount
         options.now = { Samples.now }
@@ -24,14 +25,14 @@ struct StoreKeeperTests {
     }
 
     private func keeper(
-        _ storage: any LogStorage, _ options: StoreKeeper.Options
-    ) throws -> StoreKeeper {
+        _ storage: any LogStorage, _ options: StorageEngine.Options
+    ) throws -> StorageEngine {
         var logger = Logger(label: "test")
         logger.logLevel = .critical
-        return try StoreKeeper(storage: storage, options: options, seed: 7, logger: logger)
+        return try StorageEngine(storage: storage, options: options, seed: 7, logger: logger)
     }
 
-    private func put(_ keeper: StoreKeeper, _ key: String, _ value: String) async throws {
+    private func put(_ keeper: StorageEngine, _ key: String, _ value: String) async throws {
         let outcome = try await keeper.write(
             .value(Data(value.utf8)), forKey: key, store: store, replica: Samples.replica)
         _ = try outcome.get()

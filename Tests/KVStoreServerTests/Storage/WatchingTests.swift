@@ -1,7 +1,8 @@
 import Foundation
-import KVStore
+import KVStoreCore
 import Logging
 import ServerTestSupport
+import TestSupport
 import Testing
 
 @testable import KVStoreServer
@@ -21,12 +22,12 @@ struct WatchingTests {
         "watchers that come, go and come back see no gap, no double, in order, while writers write",
         arguments: seeds)
     func model(seed: UInt64) async throws {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryDirectory()
         var logger = Logger(label: "test")
         logger.logLevel = .critical
-        var options = StoreKeeper.Options()
+        var options = StorageEngine.Options()
         options.now = { Samples.now }
-        let keeper = try StoreKeeper(
+        let keeper = try StorageEngine(
             storage: FileLogStorage(directory: folder.path), options: options, seed: seed,
             logger: logger)
         let store = StoreID(account: "default", name: "s")
@@ -86,7 +87,7 @@ struct WatchingTests {
 
     /// One connection: reads on until it is dropped after a random number of looks.
     private static func watch(
-        _ keeper: StoreKeeper, _ store: StoreID, _ epoch: String, _ watcher: inout Watcher,
+        _ keeper: StorageEngine, _ store: StoreID, _ epoch: String, _ watcher: inout Watcher,
         _ random: inout SplitMix64
     ) async throws {
         let registered = keeper.watchers.add(store)

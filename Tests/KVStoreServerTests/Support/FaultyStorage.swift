@@ -1,5 +1,5 @@
 import Dispatch
-import KVStore
+import KVStoreCore
 import Synchronization
 
 /// Real files whose syncs are counted, held up or made to fail, on a disk that can be full.

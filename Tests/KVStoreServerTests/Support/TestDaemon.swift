@@ -2,16 +2,17 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
-import KVStore
+import KVStoreCore
 import Logging
 import NIOCore
 import ServerTestSupport
+import TestSupport
 
 @testable import KVStoreServer
 
 /// A daemon on a folder of its own, with a few devices.
 final class TestDaemon: Sendable {
-    let folder: TemporaryFolder
+    let folder: TemporaryDirectory
     let server: StoreServer
     let storage: FaultyStorage
     private let tokens: [String: String]
@@ -31,12 +32,12 @@ final class TestDaemon: Sendable {
 
     init(
         limits: ServerLimits = TestDaemon.patient, segmentByteCount: Int = 1_048_576,
-        stored: [SyncChange] = [], now: @escaping @Sendable () -> Int64 = { Samples.now }
+        stored: [Record] = [], now: @escaping @Sendable () -> Int64 = { Samples.now }
     ) throws {
-        folder = try TemporaryFolder()
+        folder = try TemporaryDirectory()
         var logger = Logger(label: "test")
         logger.logLevel = .critical
-        var options = StoreKeeper.Options()
+        var options = StorageEngine.Options()
         options.now = now
         options.ledger.segmentByteCount = segmentByteCount
         storage = try FaultyStorage(directory: folder.path + "/log")
@@ -48,7 +49,7 @@ final class TestDaemon: Sendable {
                 now: Samples.now)
             try ledger.close()
         }
-        let keeper = try StoreKeeper(storage: storage, options: options, seed: 1, logger: logger)
+        let keeper = try StorageEngine(storage: storage, options: options, seed: 1, logger: logger)
         var tokens: [String: String] = [:]
         var random = SystemRandomNumberGenerator()
         let file = DeviceFile(dataDirectory: folder.path)
@@ -69,7 +70,7 @@ final class TestDaemon: Sendable {
         try add(Self.stranger, "00000000000000a4", account: "other")
         self.tokens = tokens
         server = StoreServer(
-            keeper: keeper, devices: try DeviceDirectory(file, logger: logger), limits: limits,
+            keeper: keeper, devices: try DeviceRegistry(file, logger: logger), limits: limits,
             replica: ReplicaID(rawValue: 0xD), logger: logger)
     }
 
@@ -108,7 +109,7 @@ final class TestDaemon: Sendable {
         _ body: @escaping @Sendable (any TestClientProtocol) async throws -> Value
     ) async throws -> Value {
         let value = try await application().test(.router, body)
-        await server.keeper.close()
+        await server.engine.close()
         return value
     }
 
@@ -120,7 +121,7 @@ final class TestDaemon: Sendable {
         let value = try await application(routes: routes).test(.live) { client in
             try await body(client, client.port ?? 0)
         }
-        await server.keeper.close()
+        await server.engine.close()
         return value
     }
 

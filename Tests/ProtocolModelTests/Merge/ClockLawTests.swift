@@ -1,12 +1,12 @@
 import Testing
 
-@testable import KVStore
+@testable import KVStoreCore
 
 @Suite("Laws of the clock, over generated histories")
 struct ClockLawTests {
     private static let greatest: Int64 = (1 << 48) - 1
 
-    /// Times that come near what overflows.
+    /// Times close to overflow.
     private func time(_ random: inout SplitMix64) -> Int64 {
         let edges: [Int64] = [
             .min, -1, 0, 1, HistoryGenerator.time, Self.greatest - 1, Self.greatest,
@@ -24,15 +24,13 @@ struct ClockLawTests {
             replica: ReplicaID(rawValue: random.next()))
     }
 
-    @Test(
-        "readings increase and exceed what was observed, whatever the device's clock does"
-    )
+    @Test("readings increase and exceed what was observed, whatever the device's clock does")
     func increasing() throws {
         try HistorySeeds.each(2_000, of: "clock") { seed in
             var random = SplitMix64(seed: seed)
             var clock = HybridClock()
             let id = ReplicaID(rawValue: random.next())
-            // The reading as a pair of numbers; the replica's id must not be what decides.
+            // The reading as a pair of numbers, so that the replica's id does not decide.
             var last: (Int64, UInt32) = (-1, 0)
             for _ in 0..<20 {
                 switch Int.random(in: 0..<4, using: &random) {
@@ -43,7 +41,7 @@ struct ClockLawTests {
                     if pair > last { last = pair }
                 case 1: clock.offsetMilliseconds = Int64.random(in: -5...5, using: &random)
                 default:
-                    // One below the end of time, so that there is a later reading to give.
+                    // Below the end of time, so that there is a later reading to issue.
                     let now = min(time(&random), Self.greatest - 10)
                     let reading = clock.next(now: now, replica: id)
                     let pair = (reading.milliseconds, reading.counter)
@@ -56,7 +54,7 @@ struct ClockLawTests {
         }
     }
 
-    @Test("a counter that is full carries into the milliseconds")
+    @Test("a counter that overflows carries into the milliseconds")
     func overflow() {
         var clock = HybridClock()
         let id = ReplicaID(rawValue: 1)
@@ -66,7 +64,7 @@ struct ClockLawTests {
         #expect(clock.next(now: 0, replica: id).counter == 1)
     }
 
-    @Test("times outside 48 bits are clamped, and the counter goes on at the end of time")
+    @Test("times outside 48 bits are clamped, and the counter still advances at the end of time")
     func clamps() {
         let id = ReplicaID(rawValue: 1)
         for now in [Self.greatest, Self.greatest + 1, .max] as [Int64] {
@@ -82,7 +80,7 @@ struct ClockLawTests {
             #expect(reading.milliseconds == 0 && reading.counter == counter)
         }
         clock.offsetMilliseconds = .max
-        // Wraps rather than stops the program; the result is clamped and later than before.
+        // Wraps rather than traps; the result is clamped and later than before.
         let before = clock
         let reading = clock.next(now: .max, replica: id)
         #expect(
@@ -91,7 +89,7 @@ struct ClockLawTests {
             ))
     }
 
-    @Test("the text of a stamp orders as its numbers do, and reads back")
+    @Test("the text of a stamp sorts like its numbers and parses back")
     func text() throws {
         try HistorySeeds.each(2_000, of: "stamp text") { seed in
             var random = SplitMix64(seed: seed)

@@ -1,10 +1,10 @@
 import Foundation
+import TestSupport
 
-@testable import KVStore
+@testable import KVStoreCore
 
-/// What several devices wrote, as it can come about: clocks that are wrong, devices that hear of
-/// each other now and then, a directory that was copied, stamps taken over from a stranger's
-/// record.
+/// What several devices may have written: with wrong clocks, devices that sometimes learn of each
+/// other's stamps, a copied directory, and another content under an existing stamp.
 struct HistoryGenerator {
     /// In the order in which they were written.
     private(set) var records: [Record] = []
@@ -16,8 +16,8 @@ struct HistoryGenerator {
         var skew: Int64
     }
 
-    static let keys = ["a", "b", "c"]
-    /// The daemon takes stamps up to a minute ahead; skews stay below, so it refuses none.
+    static let keys: [StoreKey] = ["a", "b", "c"]
+    /// The daemon accepts stamps up to a minute ahead; skews stay below, so it rejects none.
     static let time: Int64 = 1_789_732_800_000
 
     init(seed: UInt64) {
@@ -54,9 +54,9 @@ struct HistoryGenerator {
                 * [0, 1, 10_000].randomElement(using: &random)!)
     }
 
-    private mutating func newKey() -> String { Self.keys.randomElement(using: &random)! }
+    private mutating func newKey() -> StoreKey { Self.keys.randomElement(using: &random)! }
 
-    /// Few and alike: equal bytes, prefixes of each other, and removals are common.
+    /// Few and similar: equal bytes, prefixes of each other and removals are common.
     private mutating func newContent() -> Record.Content {
         guard Int.random(in: 0..<4, using: &random) > 0 else { return .tombstone }
         let count = Int.random(in: 0...2, using: &random)
@@ -64,7 +64,7 @@ struct HistoryGenerator {
             Data((0..<count).map { _ in [0, 1, 127, 128, 255].randomElement(using: &random)! }))
     }
 
-    /// Another content under a stamp that is there already, as a damaged or copied file gives it.
+    /// Another content under an existing stamp, as a damaged or copied file yields it.
     private mutating func adoptStamp() {
         let former = records.randomElement(using: &random)
         records.append(
@@ -76,7 +76,7 @@ struct HistoryGenerator {
                 content: newContent()))
     }
 
-    /// The history in an order in which a network may deliver it: any, some of it several times.
+    /// The history in an order in which a network may deliver it: any, with repetitions.
     mutating func delivery() -> [Record] {
         let again = records.filter { _ in Bool.random(using: &random) }
         return (records + again).shuffled(using: &random)

@@ -1,25 +1,26 @@
 import Foundation
 
-@testable import KVStore
+@testable import KVStoreCore
 
 /// A record as `docs/protocol.md` orders it: the text of its stamp, then value over removal, then
 /// bytes.
 ///
-/// Made from the text on the wire and from nothing else of the product, so that it can judge the
-/// merge rule.
+/// Compares the text of the stamp and uses nothing else of the product, so that it can judge the merge rule.
 struct HistoryRecord: Hashable {
     let stamp: String
     /// Nil for a removal.
     let value: [UInt8]?
 
-    init(_ change: SyncChange) {
-        stamp = change.stamp
-        value = change.value.map(Array.init)
+    init(_ record: Record) {
+        stamp = record.stamp.description
+        value =
+            switch record.content {
+            case .value(let data): Array(data)
+            case .tombstone: nil
+            }
     }
 
-    init(_ record: Record) { self.init(SyncChange(record)) }
-
-    /// The greatest of all, found by looking at each.
+    /// The greatest record, found by comparing each.
     static func winner(of records: [HistoryRecord]) -> HistoryRecord? {
         var winner: HistoryRecord?
         for record in records where winner.map({ record.isGreater(than: $0) }) ?? true {

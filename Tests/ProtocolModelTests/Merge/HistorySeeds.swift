@@ -18,7 +18,7 @@ enum HistorySeeds {
     }
 }
 
-/// A law that a history breaks, with what gives the history back.
+/// A law that a history breaks, with the seed that reproduces it.
 struct HistoryFailure: Error, CustomStringConvertible {
     let description: String
 

@@ -1,32 +1,35 @@
-@testable import KVStore
+import TestSupport
 
-/// A replica that has done its first download and hears records from its daemon, answer by
-/// answer.
+@testable import KVStoreCore
+
+/// A replica that has completed its first download and receives records in answers.
 struct ReceivingReplica {
     private(set) var replica: Replica
-    private var cursor: UInt64 = 0
+    private var sequence: UInt64 = 0
 
     init(id: UInt64 = 77) {
         replica = Replica(id: ReplicaID(rawValue: id), limits: StoreLimits(), seed: id)
         _ = replica.handle(.attached(isLive: false), at: now)
-        answer([], initial: true)
+        answer([], isInitial: true)
     }
 
-    private var now: Moment { Moment(wall: HistoryGenerator.time, monotonic: 0) }
+    private var now: Instant { Instant(wall: HistoryGenerator.time, monotonic: 0) }
 
-    var records: [String: Record] { replica.table.entries.mapValues(\.record) }
+    var records: [StoreKey: Record] { replica.table.entries.mapValues(\.record) }
 
-    mutating func receive(_ records: [Record]) { answer(records, initial: false) }
+    mutating func receive(_ records: [Record]) { answer(records, isInitial: false) }
 
-    private mutating func answer(_ records: [Record], initial: Bool) {
-        _ = replica.handle(.synchronize(waiter: 1), at: now)
-        // Numbers at or below the cursor: what a daemon tells again of what is known.
-        let changes = records.map { SyncChange($0, seq: cursor) }
-        cursor += 1
+    private mutating func answer(_ records: [Record], isInitial: Bool) {
+        let request = replica.synchronize(at: now).ready.request
+        // Sequence numbers at or below the cursor: what a daemon repeats.
+        let changes = records.map { SequencedRecord(record: $0, sequence: sequence) }
+        sequence += 1
         _ = replica.handle(
             .answered(
-                SyncResponse(
-                    epoch: "epoch", cursor: cursor, serverTime: now.wall, initial: initial,
-                    more: false, changes: changes)), at: now)
+                id: request?.id ?? 0,
+                .success(
+                    SyncResponse(
+                        cursor: Cursor(epoch: "epoch", sequence: sequence), serverTime: now.wall,
+                        isInitial: isInitial, changes: changes))), at: now)
     }
 }

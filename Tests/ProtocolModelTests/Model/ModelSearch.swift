@@ -1,10 +1,10 @@
-/// Visits every state that a world can get into, once each, depth first.
+/// Visits every reachable state of a world once, depth first.
 struct ModelSearch {
     private(set) var stateCount = 0
     private(set) var stepCount = 0
     /// States in which nothing is under way.
     private(set) var restCount = 0
-    /// States in which nothing can happen any more: all writes are made, nothing is under way.
+    /// States in which nothing more can happen: all writes are made, nothing is under way.
     private(set) var terminalCount = 0
     private(set) var greatestDepth = 0
     /// Whether no state was left unvisited.
@@ -17,13 +17,13 @@ struct ModelSearch {
         var next = 0
     }
 
-    /// Whether the state lies on the way to the present one, or is done with.
+    /// Whether the state lies on the path to the present one, or is finished.
     private enum Visit { case onPath, done }
 
     private var visits: [StateDigest: Visit] = [:]
     private var path: [Frame] = []
 
-    /// Throws a `ModelViolation` with the way to it when a promise is broken.
+    /// Throws a `ModelViolation` with the path to it when a promise is broken.
     mutating func run(_ bounds: ModelBounds) throws {
         let first = try ModelWorld(bounds)
         try enter(first, first.digest())
@@ -45,7 +45,7 @@ struct ModelSearch {
                 case .done: continue
                 case .onPath:
                     throw ModelViolation(
-                        promise: "the course of events never goes in a circle", detail: "")
+                        promise: "no course of events is a cycle", detail: "")
                 case nil: try enter(world, digest)
                 }
             } catch var violation as ModelViolation {

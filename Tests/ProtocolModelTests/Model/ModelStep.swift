@@ -1,31 +1,31 @@
 /// One thing that can happen next in a world.
 enum ModelStep: Sendable, Equatable {
     case device(Int, DeviceStep)
-    /// The daemon takes the device's request in and answers it.
+    /// The daemon receives the device's request and answers it.
     case requestArrives(Int)
     case streamOpens(Int)
     /// The daemon puts the next change on the device's stream.
-    case streamTells(Int)
+    case streamDelivers(Int)
 
     // Faults.
 
-    /// The device sees its round trip fail; the request never arrived, or its answer is lost.
+    /// The device's request fails: it never arrived, or its answer is lost.
     case roundTripIsLost(Int)
-    /// The device sees its round trip fail, and the request arrives at some time after all.
+    /// The device's request fails, and arrives at some time after all.
     case requestIsLate(Int)
-    /// The request arrives, and at some time arrives again.
+    /// The request arrives, and arrives again at some time.
     case requestIsDoubled(Int)
     case strayArrives(Int)
     case streamBreaks(Int)
-    /// The program is killed and started again; what it had sent is lost, or arrives some time.
+    /// The program is killed and restarted; what it had sent is lost, or arrives at some time.
     case crash(Int, requestSurvives: Bool)
     case tombstoneIsForgotten(key: Int)
 
-    /// Whether the step belongs to the normal course of events and comes by itself.
+    /// Whether the step happens by itself in the normal course of events.
     var isProgress: Bool {
         switch self {
         case .device(_, .write): false
-        case .device, .requestArrives, .streamOpens, .streamTells, .strayArrives: true
+        case .device, .requestArrives, .streamOpens, .streamDelivers, .strayArrives: true
         default: false
         }
     }
@@ -37,5 +37,5 @@ enum DeviceStep: Sendable, Equatable {
     case answerArrives
     case poll
     case wake
-    case streamIsHeard
+    case eventArrives
 }

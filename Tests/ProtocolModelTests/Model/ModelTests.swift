@@ -1,17 +1,17 @@
 import Foundation
 import Testing
 
-/// Two devices, two keys, and every order in which writes are made and messages arrive.
+/// Two devices, two keys, and every order of writes and messages.
 ///
-/// The bounds of each case are searched completely, not sampled. `UBIQUITY_MODEL=full` searches
-/// the larger ones too; that is meant for a release build.
+/// Each case is searched completely, not sampled. `UBIQUITY_MODEL=full` adds the larger ones, which are meant
+/// for a release build.
 @Suite("Every state of a small world", .serialized)
 struct ModelTests {
     private static let isFull = ProcessInfo.processInfo.environment["UBIQUITY_MODEL"] == "full"
 
-    /// What runs always; a debug build takes some 20 s for all of it.
+    /// Always searched; a debug build takes about 40 s for all of them.
     private static let small: [ModelBounds] = [
-        ModelBounds(name: "4 writes, devices that ask"),
+        ModelBounds(name: "4 writes, polling devices"),
         ModelBounds(name: "2 writes, live streams", writes: 2, isLive: [true, true]),
         ModelBounds(name: "2 writes, a fault", writes: 2, faults: 1),
         ModelBounds(name: "2 writes, a crash", writes: 2, crashes: 1),
@@ -25,7 +25,7 @@ struct ModelTests {
         ModelBounds(name: "3 writes of equal values", writes: 3, writesEqualValues: true),
     ]
 
-    /// What `UBIQUITY_MODEL=full` adds, the largest last.
+    /// Added by `UBIQUITY_MODEL=full`, the largest last.
     private static let large: [ModelBounds] = [
         ModelBounds(
             name: "2 writes, a fault, live streams", writes: 2, faults: 1, isLive: [true, true]),

@@ -1,64 +1,42 @@
-@testable import KVStore
+@testable import KVStoreCore
 
 extension ModelWorld {
-    /// By key, what an app sees on a device.
-    func contents(_ index: Int) -> [Record.Content?] {
-        Self.keys.map { devices[index].replica.table.content(forKey: $0) }
-    }
-
     // MARK: - Steps
 
-    /// What is told is what has changed, so an app that looks only at its own writes and at what
-    /// it is told knows what it would read.
+    /// Notifications contain what has changed, so an app that reads only after its own writes and after
+    /// notifications knows what it would read.
     func checkNotifications(
-        _ effects: [Effect], after step: DeviceStep, before: [Record.Content?], by index: Int
+        _ notifications: [StoreChange], after step: DeviceStep, before: [Record.Content?],
+        by index: Int
     ) throws {
-        let after = contents(index)
+        let after = devices[index].contents
         var expected = Self.keys.indices.filter { before[$0] != after[$0] }.map { Self.keys[$0] }
         if case .write(let key, _) = step { expected.removeAll { $0 == Self.keys[key] } }
-        var told: [String] = []
-        for case .notify(let change) in effects { told += change.keys }
-        guard told.sorted() == expected else {
+        let notified = notifications.flatMap(\.keys).map { StoreKey($0) }.sorted()
+        guard notified == expected else {
             throw ModelViolation(
                 promise: "notifications equal the visible changes",
-                detail: "d\(index) was told of \(told.sorted()), changed were \(expected)")
+                detail: "d\(index) was notified of \(notified), changed were \(expected)")
         }
     }
 
-    /// Now the device has everything that the daemon had, whatever it had written before.
+    /// The device now has everything that the daemon had, whatever it had written before.
     mutating func checkFirstDownload(_ answer: SyncResponse?, by index: Int) throws {
-        devices[index].firstCursor = answer?.cursor
-        for change in answer?.changes ?? [] where change.value != nil {
-            guard let entry = devices[index].replica.table[change.key],
-                SyncChange(entry.record, seq: change.seq) == change, entry.mark == .settled
+        devices[index].firstSequence = answer?.cursor.sequence
+        for change in answer?.changes ?? [] where !change.record.content.isTombstone {
+            guard let entry = devices[index].replica.table[change.record.key],
+                entry.record == change.record, entry.status == .acknowledged
             else {
                 throw ModelViolation(
-                    promise: "the first download gives what the daemon has",
-                    detail: "d\(index) \(change.key)")
-            }
-        }
-    }
-
-    /// Drops ghosts that say nothing any more, so that equal futures are equal states.
-    mutating func settleGhosts(_ index: Int) {
-        for key in 0..<2 {
-            if let owed = devices[index].owed[key] {
-                let isHeld = greatest[key].map { !Self.isGreater(owed, $0) } ?? false
-                // A removal that was greater has won, also where it is forgotten meanwhile.
-                let isRemoved = forgotten[key].map { owed.stamp < $0 } ?? false
-                if isHeld || isRemoved { devices[index].owed[key] = nil }
-            }
-            guard let content = devices[index].provisional[key], strays.isEmpty else { continue }
-            if case .request = devices[index].flight { continue }
-            if devices[index].replica.table[Self.keys[key]]?.record.content != content {
-                devices[index].provisional[key] = nil
+                    promise: "the first download brings what the daemon has",
+                    detail: "d\(index) \(change.record.key)")
             }
         }
     }
 
     // MARK: - States
 
-    /// What must hold at every moment.
+    /// What must hold in every state.
     func check() throws {
         for index in devices.indices {
             try checkCounters(index)
@@ -72,18 +50,18 @@ extension ModelWorld {
     }
 
     private func checkCounters(_ index: Int) throws {
-        let replica = devices[index].replica
+        let table = devices[index].replica.table
         var (byteCount, keyCount) = (0, 0)
-        var pending: Set<String> = []
-        for (key, entry) in replica.table.entries {
+        var pending: Set<StoreKey> = []
+        for (key, entry) in table.entries {
             if case .value(let data) = entry.record.content {
                 byteCount += data.count
                 keyCount += 1
             }
-            if entry.mark != .settled { pending.insert(key) }
+            if entry.status != .acknowledged { pending.insert(key) }
         }
-        guard replica.usedByteCount == byteCount, replica.usedKeyCount == keyCount,
-            replica.pendingKeys == pending
+        guard table.byteCount == byteCount, table.keyCount == keyCount,
+            table.pendingKeys == pending
         else { throw ModelViolation(promise: "counters equal a recount", detail: "d\(index)") }
     }
 
@@ -92,30 +70,31 @@ extension ModelWorld {
         let name = Self.keys[key]
         let entry = device.replica.table[name]
         if let owed = device.owed[key] {
-            guard let entry, entry.mark == .pending, entry.record == owed else {
+            guard let entry, entry.status == .pending, entry.record == owed else {
                 throw ModelViolation(
                     promise: "a write stays pending until the daemon has it or a greater one",
                     detail: "d\(index) \(name) \(owed.stamp), there is \(stamp(entry?.record))")
             }
         }
-        if let entry, entry.mark == .settled {
+        if let entry, entry.status == .acknowledged {
             let isHeld = greatest[key].map { !Self.isGreater(entry.record, $0) } ?? false
             let isForgotten = forgotten[key].map { entry.record.stamp <= $0 } ?? false
             guard isHeld || isForgotten else {
                 throw ModelViolation(
-                    promise: "what a device holds for acknowledged is not lost",
+                    promise: "what a device considers acknowledged is not lost",
                     detail: "d\(index) \(name) \(entry.record.stamp)")
             }
         }
-        if let held = hub.entries[name], held.sequence <= device.replica.state.cursor {
+        if let held = hub.entries[name], held.sequence <= device.replica.state.cursor?.sequence ?? 0
+        {
             let knows = entry.map { !Self.isGreater(held.record, $0.record) } ?? false
-            // A write whose stamp was refused may be stamped again below what came with the
-            // refusal. It is sent, and the answer brings the winner.
-            let willKnow = bounds.skew != [0, 0] && entry?.mark == .pending
+            // A rejected write may be reissued below what came with the rejection. It is sent, and the
+            // answer brings the winner.
+            let willKnow = bounds.skew != [0, 0] && entry?.status == .pending
             guard knows || willKnow else {
                 throw ModelViolation(
-                    promise: "a cursor covers only what was taken in",
-                    detail: "d\(index) \(name) at \(device.replica.state.cursor)")
+                    promise: "a cursor covers only what was applied",
+                    detail: "d\(index) \(name) at \(device.replica.state.cursor as Any)")
             }
         }
     }
@@ -124,23 +103,22 @@ extension ModelWorld {
         guard let disk = devices[index].disk else { return }
         let replica = devices[index].replica
         guard disk.table == replica.table, disk.state.cursor == replica.state.cursor,
-            disk.state.epoch == replica.state.epoch,
-            disk.initialSyncCompleted == replica.initialSyncCompleted
+            disk.state.initialSyncCompleted == replica.state.initialSyncCompleted
         else {
             throw ModelViolation(promise: "the log says what memory says", detail: "d\(index)")
         }
     }
 
-    /// What must hold where nothing is under way: nobody has anything to do but write.
+    /// What must hold when nothing is under way: all that is left to do is to write.
     func checkRest() throws {
         for index in devices.indices {
             let replica = devices[index].replica
-            guard replica.initialSyncCompleted, replica.pendingKeys.isEmpty,
+            guard replica.state.initialSyncCompleted, replica.table.pendingKeys.isEmpty,
                 devices[index].flight == .none
             else {
                 throw ModelViolation(
                     promise: "at rest nothing is pending",
-                    detail: "d\(index) keeps \(replica.pendingKeys.sorted())")
+                    detail: "d\(index) keeps \(replica.table.pendingKeys.sorted())")
             }
             for (key, name) in Self.keys.enumerated() {
                 let held = hub.entries[name]?.record

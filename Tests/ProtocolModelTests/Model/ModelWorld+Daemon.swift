@@ -1,7 +1,7 @@
-@testable import KVStore
+@testable import KVStoreCore
 
 extension ModelWorld {
-    /// The daemon takes a request in. Every promise about its answer is checked here.
+    /// The daemon handles a request. Every promise about its answer is checked here.
     mutating func receive(_ request: SyncRequest) throws -> SyncResponse {
         let before = hub
         let plan = hub.plan(request.changes, now: Self.daemonTime)
@@ -9,7 +9,7 @@ extension ModelWorld {
         try judge(request, plan: plan, before: before)
         for key in 0..<2 where hub.entries[Self.keys[key]]?.record != greatest[key] {
             throw ModelViolation(
-                promise: "the daemon holds the greatest record that it ever took",
+                promise: "the daemon holds the greatest record that it ever accepted",
                 detail: "\(Self.keys[key]) \(stamp(hub.entries[Self.keys[key]]?.record)), "
                     + "not \(stamp(greatest[key]))")
         }
@@ -23,17 +23,18 @@ extension ModelWorld {
     }
 
     private mutating func judge(_ request: SyncRequest, plan: Hub.Plan, before: Hub) throws {
-        var refused: [String] = []
-        for change in request.changes {
-            guard let record = change.record else { continue }
-            if record.stamp.milliseconds > Self.daemonTime + 60_000 {
-                refused.append(change.key)
+        let limit = Self.daemonTime + 60_000
+        var expected: [SyncRejection] = []
+        for record in request.changes {
+            let key = Self.keyIndex(record.key)
+            if record.stamp.milliseconds > limit {
+                let present = before.entries[record.key]?.record.stamp
+                expected.append(SyncRejection(record, .clock(limit: limit, present: present)))
                 continue
             }
-            let key = Self.keyIndex(record.key)
             if let present = greatest[key], present.stamp == record.stamp, present != record {
                 throw ModelViolation(
-                    promise: "no stamp is given out twice", detail: "\(record.stamp)")
+                    promise: "no stamp is issued twice", detail: "\(record.stamp)")
             }
             if let present = greatest[key], !Self.isGreater(record, present) { continue }
             greatest[key] = record
@@ -41,54 +42,54 @@ extension ModelWorld {
                 throw ModelViolation(
                     promise: "no deleted key returns", detail: "\(record.key) \(record.stamp)")
             }
-            if let there = before.entries[record.key], !there.record.content.isTombstone {
-                try checkProvisional(record, replaces: there)
+            if let present = before.entries[record.key], !present.record.content.isTombstone {
+                try checkProvisional(record, replaces: present)
             }
         }
-        guard plan.rejected.map(\.key) == refused,
-            plan.rejected.allSatisfy({ $0.reason == "clock" })
-        else {
+        guard plan.rejections == expected else {
             throw ModelViolation(
-                promise: "exactly stamps too far in the future are refused",
-                detail: "\(plan.rejected.map(\.key)), not \(refused)")
+                promise: "exactly the stamps too far in the future are rejected",
+                detail: "\(plan.rejections), not \(expected)")
         }
     }
 
-    /// A default may take the place only of what came to the daemon after the first download.
-    private func checkProvisional(_ record: Record, replaces there: Hub.Entry) throws {
+    /// A default may replace only what reached the daemon after the first download.
+    private func checkProvisional(_ record: Record, replaces present: SequencedRecord) throws {
         let key = Self.keyIndex(record.key)
-        for (index, device) in devices.enumerated()
+        for device in devices
         where device.provisional[key] == record.content
             && device.replica.id == record.stamp.replica
         {
-            if there.sequence <= device.firstCursor ?? .max {
+            if present.sequence <= device.firstSequence ?? .max {
                 throw ModelViolation(
                     promise: "a provisional write never replaces a value of the daemon",
-                    detail: "d\(index) \(record.key) over \(there.record.stamp)")
+                    detail: "d\(device.number) \(record.key) over \(present.record.stamp)")
             }
         }
     }
 
-    /// The answer brings every change after the cursor but the request's own, and the winners
-    /// over what was sent in vain.
+    /// The answer contains every change after the cursor except the request's own, and the winners
+    /// over its superseded changes.
     private func check(_ answer: SyncResponse, to request: SyncRequest) throws {
         let isKnown =
-            request.epoch == hub.epoch && request.since <= hub.sequence
-            && request.since >= hub.horizon
-        let since = isKnown ? request.since : 0
-        var expected: [SyncChange] = []
+            request.since.map {
+                $0.epoch == hub.end.epoch && $0.sequence <= hub.sequence
+                    && $0.sequence >= hub.horizon
+            } ?? false
+        let since = isKnown ? request.since?.sequence ?? 0 : 0
+        var expected: [SequencedRecord] = []
         for entry in hub.entries.values {
             let sent = request.changes.first { $0.key == entry.record.key }
-            let isTheirs = sent?.record == entry.record
-            let isRefused = answer.rejected.contains { $0.key == entry.record.key }
-            if entry.sequence > since ? !isTheirs : sent != nil && !isTheirs && !isRefused {
-                expected.append(SyncChange(entry.record, seq: entry.sequence))
+            let isTheirs = sent == entry.record
+            let isRejected = answer.rejections.contains { $0.key == entry.record.key }
+            if entry.sequence > since ? !isTheirs : sent != nil && !isTheirs && !isRejected {
+                expected.append(entry)
             }
         }
-        let told = answer.changes.sorted { $0.seq ?? 0 < $1.seq ?? 0 }
-        guard told == expected.sorted(by: { $0.seq ?? 0 < $1.seq ?? 0 }),
-            answer.cursor == hub.sequence, answer.initial == !isKnown, !answer.more,
-            answer.epoch == hub.epoch
+        guard
+            answer.changes.sorted(by: { $0.sequence < $1.sequence })
+                == expected.sorted(by: { $0.sequence < $1.sequence }),
+            answer.cursor == hub.end, answer.isInitial == !isKnown, !answer.hasMore
         else {
             throw ModelViolation(
                 promise: "an answer is what the protocol says",
@@ -103,41 +104,43 @@ extension ModelWorld {
         greatest[key] = nil
         forgotten[key] = max(forgotten[key] ?? removal.stamp, removal.stamp)
         let entries = devices.compactMap { $0.replica.table[Self.keys[key]] }
-        let sendable = entries.filter { $0.mark != .settled }.map(\.record) + underWay(key)
-        buried[key] += entries.filter { $0.mark == .settled && !$0.record.content.isTombstone }
-            .map(\.record).filter { !sendable.contains($0) && !buried[key].contains($0) }
+        let sendable =
+            entries.filter { $0.status != .acknowledged }.map(\.record) + inFlight(key)
+        buried[key] += entries.filter {
+            $0.status == .acknowledged && !$0.record.content.isTombstone
+        }
+        .map(\.record).filter { !sendable.contains($0) && !buried[key].contains($0) }
     }
 
     /// Records of a key in requests that may still arrive.
-    private func underWay(_ key: Int) -> [Record] {
+    private func inFlight(_ key: Int) -> [Record] {
         var requests = strays
         for device in devices {
-            if case .request(let request) = device.flight { requests.append(request) }
+            if case .request(let outgoing) = device.flight { requests.append(outgoing.request) }
         }
         return requests.flatMap(\.changes).filter { $0.key == Self.keys[key] }
-            .compactMap(\.record)
     }
 
     // MARK: - Streams
 
     mutating func openStream(_ index: Int) {
-        guard case .asked(let since, let epoch) = devices[index].stream else { return }
-        let isReset = hub.startsOver(epoch: epoch, since: since)
+        guard case .requested(let id, let since) = devices[index].stream else { return }
         devices[index].stream =
-            isReset
-            ? .open(place: .max, queue: [.reset]) : .open(place: since, queue: [.opened])
+            hub.startsOver(since: since)
+            ? .open(id: id, position: nil, queue: [.reset])
+            : .open(id: id, position: since.sequence, queue: [.opened])
     }
 
-    mutating func tellStream(_ index: Int) {
-        guard case .open(let place, let queue) = devices[index].stream,
-            let change = nextChange(after: place)
+    mutating func feedStream(_ index: Int) {
+        guard case .open(let id, let position, let queue) = devices[index].stream,
+            let change = nextChange(after: position)
         else { return }
         devices[index].stream = .open(
-            place: change.seq ?? place, queue: queue + [.change(change)])
+            id: id, position: change.sequence, queue: queue + [.change(change)])
     }
 
-    func nextChange(after place: UInt64) -> SyncChange? {
-        place == .max ? nil : hub.page(after: place, through: hub.sequence).changes.first
+    func nextChange(after position: UInt64?) -> SequencedRecord? {
+        position.flatMap { hub.page(after: $0, through: hub.sequence).changes.first }
     }
 
     func stamp(_ record: Record?) -> String { record?.stamp.description ?? "nothing" }

@@ -1,56 +1,61 @@
 import Foundation
 
-@testable import KVStore
+@testable import KVStoreCore
 
 extension ModelWorld {
     mutating func attach(_ index: Int) throws {
-        let effects = devices[index].replica.handle(
-            .attached(isLive: bounds.isLive[index]), at: now(index))
-        try carryOut(effects, by: index)
+        try deliver(.attached(isLive: bounds.isLive[index]), to: index)
     }
 
-    /// Lets a device act, and checks what it says against what it did.
+    /// Has a replica handle an event and executes the result.
+    mutating func deliver(_ event: Event, to index: Int) throws {
+        try execute(devices[index].replica.handle(event, at: now(index)), by: index)
+    }
+
+    /// Has a device act, and checks what it notifies against what it changed.
     mutating func act(_ step: DeviceStep, by index: Int) throws {
-        let before = contents(index)
-        let wasFirstDone = devices[index].replica.initialSyncCompleted
+        let before = devices[index].contents
+        let wasFirstDone = devices[index].replica.state.initialSyncCompleted
         let answer: SyncResponse? =
-            if case .answer(let answer) = devices[index].flight { answer } else { nil }
-        let effects = perform(step, by: index)
-        try checkNotifications(effects, after: step, before: before, by: index)
-        if !wasFirstDone, devices[index].replica.initialSyncCompleted {
+            if case .answer(_, let answer) = devices[index].flight { answer } else { nil }
+        let ready = perform(step, by: index)
+        try checkNotifications(ready.notifications, after: step, before: before, by: index)
+        if !wasFirstDone, devices[index].replica.state.initialSyncCompleted {
             try checkFirstDownload(answer, by: index)
         }
-        try carryOut(effects, by: index)
+        try execute(ready, by: index)
     }
 
-    /// Has the replica decide; its effects are still to be carried out.
-    mutating func perform(_ step: DeviceStep, by index: Int) -> [Effect] {
+    /// Has the replica decide; the result is still to be executed.
+    private mutating func perform(_ step: DeviceStep, by index: Int) -> Ready {
+        let now = now(index)
         switch step {
         case .write(let key, let removes):
             writesLeft -= 1
             let content = removes ? Record.Content.tombstone : newContent(index)
-            let wasFirstDone = devices[index].replica.initialSyncCompleted
-            let (effects, _) = devices[index].replica.write(
-                content, forKey: Self.keys[key], at: now(index))
-            devices[index].provisional[key] = wasFirstDone || effects.isEmpty ? nil : content
-            return effects
+            let wasFirstDone = devices[index].replica.state.initialSyncCompleted
+            let (ready, _) = devices[index].replica.write(
+                content, forKey: Self.keys[key], at: now)
+            devices[index].provisional[key] = wasFirstDone || ready == Ready() ? nil : content
+            return ready
         case .answerArrives:
-            guard case .answer(let answer) = devices[index].flight else { return [] }
+            guard case .answer(let id, let answer) = devices[index].flight else { return Ready() }
             devices[index].flight = .none
-            return devices[index].replica.handle(.answered(answer), at: now(index))
-        case .poll: return devices[index].replica.handle(.synchronize(waiter: 0), at: now(index))
-        case .wake: return devices[index].replica.handle(.woke, at: now(index))
-        case .streamIsHeard:
-            guard case .open(let place, var queue) = devices[index].stream else { return [] }
+            return devices[index].replica.handle(.answered(id: id, .success(answer)), at: now)
+        case .poll: return devices[index].replica.synchronize(at: now).ready
+        case .wake: return devices[index].replica.handle(.woke, at: now)
+        case .eventArrives:
+            guard case .open(let id, let position, var queue) = devices[index].stream else {
+                return Ready()
+            }
             let event = queue.removeFirst()
-            devices[index].stream = .open(place: place, queue: queue)
-            return devices[index].replica.handle(.stream(event), at: now(index))
+            devices[index].stream = .open(id: id, position: position, queue: queue)
+            return devices[index].replica.handle(.stream(id: id, event), at: now)
         }
     }
 
     /// A value that no other write of the world has, unless the bounds want equal ones. It is
-    /// named after the clock reading, so that courses of events which differ in nothing else
-    /// meet.
+    /// named after the clock reading, so that histories that differ in nothing else meet.
     private func newContent(_ index: Int) -> Record.Content {
         guard !bounds.writesEqualValues else { return .value(Data([7])) }
         let replica = devices[index].replica
@@ -58,86 +63,30 @@ extension ModelWorld {
         let stamp = clock.next(now: now(index).wall, replica: replica.id)
         let isAhead: UInt8 = stamp.milliseconds == Self.daemonTime ? 0 : 1
         let name = [UInt8(index + 1), isAhead, UInt8(truncatingIfNeeded: stamp.counter)]
-        // Lengths differ, for the sake of the counters.
+        // Lengths differ for the sake of the counters.
         return .value(Data(name + Array(repeating: 0, count: Int(stamp.counter % 3))))
     }
 
-    mutating func carryOut(_ effects: [Effect], by index: Int) throws {
-        for effect in effects {
-            switch effect {
-            case .append(let entry): try append(entry, by: index)
-            case .send(let request): try send(request, by: index)
-            case .openStream(let since, let epoch):
-                guard devices[index].stream == .none else {
-                    throw ModelViolation(promise: "one stream at a time", detail: "d\(index)")
-                }
-                devices[index].stream = .asked(since: since, epoch: epoch)
-            case .closeStream: devices[index].stream = .none
-            case .notify, .wake, .finish: break
-            }
-        }
-        forgetWhatOnlyTimingNeeds(index)
+    private mutating func execute(_ ready: Ready, by index: Int) throws {
+        try devices[index].execute(ready)
+        devices[index].forgetTiming()
         settleGhosts(index)
     }
 
-    mutating func append(_ entry: ReplicaEntry, by index: Int) throws {
-        _ = devices[index].disk?.replay(entry)
-        let kept = devices[index].disk ?? devices[index].replica
-        // What the first download left is owed when the download is known to be complete.
-        guard kept.initialSyncCompleted else { return }
-        if case .state = entry {
-            for (key, name) in Self.keys.enumerated() {
-                if let entry = kept.table[name], entry.mark == .pending {
-                    devices[index].owed[key] = entry.record
-                }
+    /// Forgets ghosts that no longer constrain anything, so that equal futures are equal states.
+    mutating func settleGhosts(_ index: Int) {
+        for key in 0..<2 {
+            if let owed = devices[index].owed[key] {
+                let isHeld = greatest[key].map { !Self.isGreater(owed, $0) } ?? false
+                // A greater removal has won, even if it is forgotten meanwhile.
+                let isRemoved = forgotten[key].map { owed.stamp < $0 } ?? false
+                if isHeld || isRemoved { devices[index].owed[key] = nil }
             }
-        }
-        guard case .record(let record, isPending: true, isProvisional: false) = entry else {
-            return
-        }
-        let key = Self.keyIndex(record.key)
-        if let former = devices[index].owed[key], !Self.isGreater(record, former),
-            record.content != former.content
-        {
-            throw ModelViolation(
-                promise: "a device's later write of a key has the greater stamp",
-                detail: "d\(index) \(record.key) \(record.stamp) after \(former.stamp)")
-        }
-        devices[index].owed[key] = record
-    }
-
-    private mutating func send(_ request: SyncRequest, by index: Int) throws {
-        guard devices[index].flight == .none else {
-            throw ModelViolation(promise: "one request at a time", detail: "d\(index)")
-        }
-        let kept = devices[index].disk ?? devices[index].replica
-        if !kept.initialSyncCompleted, !request.changes.isEmpty {
-            throw ModelViolation(
-                promise: "nothing is sent before the first download is complete",
-                detail: "d\(index)")
-        }
-        for change in request.changes {
-            guard let entry = kept.table[change.key], entry.mark == .pending,
-                change.record == entry.record
-            else {
-                throw ModelViolation(
-                    promise: "what is sent is in the log, pending and as it was written",
-                    detail: "d\(index) \(change.key) \(change.stamp)")
+            guard let content = devices[index].provisional[key], strays.isEmpty else { continue }
+            if case .request = devices[index].flight { continue }
+            if devices[index].replica.table[Self.keys[key]]?.record.content != content {
+                devices[index].provisional[key] = nil
             }
-        }
-        devices[index].flight = .request(request)
-    }
-
-    /// Waits, their random part and the report's counts have no influence on what is decided, so
-    /// states that differ in them alone are one state. A new id follows from the present one.
-    private mutating func forgetWhatOnlyTimingNeeds(_ index: Int) {
-        let id = devices[index].replica.id.rawValue
-        devices[index].replica.random = SplitMix64(seed: id)
-        devices[index].replica.session.backoff = Backoff()
-        devices[index].replica.session.lastFailure = nil
-        devices[index].replica.session.counts = SyncSession.Counts()
-        if devices[index].replica.session.retryAt != nil {
-            devices[index].replica.session.retryAt = 0
         }
     }
 

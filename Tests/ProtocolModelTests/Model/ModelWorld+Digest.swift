@@ -1,18 +1,19 @@
 import Foundation
 
-@testable import KVStore
+@testable import KVStoreCore
 
 extension ModelWorld {
-    /// The same for states that have the same future.
+    /// Equal for states that have the same future.
     ///
-    /// * The two keys are interchangeable: nothing depends on their names. Of the two namings the
-    ///   one with the lesser digest counts. The devices are not: between equal readings their ids
-    ///   decide.
+    /// * The two keys are interchangeable: nothing depends on their names. Of the two orders, the one
+    ///   with the lesser digest counts. The devices are not: between equal readings their ids decide.
     /// * Sequence numbers are only compared, and a new one is greater than all, so they count by
     ///   rank.
-    /// * Stamps count as they are: a clock goes on by one, so their distances matter.
-    /// * What `carryOut` sets to a constant is left out, and so is the index of the hub, which
-    ///   follows from its entries.
+    /// * Stamps count as they are: a clock advances by one, so their distances matter.
+    /// * The ids of requests, streams and waiters are left out: what is in flight always has the id that
+    ///   its replica awaits, and a new id equals none of them.
+    /// * What `forgetTiming` resets is left out, and so is the index of the hub, which follows from its
+    ///   entries.
     func digest() -> StateDigest {
         var sequences: UInt64 = 1
         visitSequences { sequences |= 1 << $0 }
@@ -20,35 +21,37 @@ extension ModelWorld {
     }
 
     private func visitSequences(_ visit: (UInt64) -> Void) {
+        func visitRequest(_ request: SyncRequest) {
+            visit(request.since?.sequence ?? 0)
+            visit(request.horizon ?? 0)
+        }
         visit(hub.sequence)
         visit(hub.horizon)
         for entry in hub.entries.values { visit(entry.sequence) }
-        for request in strays { visit(request.since) }
+        for request in strays { visitRequest(request) }
         for device in devices {
-            visit(device.replica.state.cursor)
-            if let disk = device.disk { visit(disk.state.cursor) }
-            if let cursor = device.firstCursor { visit(cursor) }
-            if let pass = device.replica.session.pass {
-                visit(pass.cursor)
-                if let horizon = pass.horizon { visit(horizon) }
+            visit(device.replica.state.cursor?.sequence ?? 0)
+            if let disk = device.disk { visit(disk.state.cursor?.sequence ?? 0) }
+            if let sequence = device.firstSequence { visit(sequence) }
+            if let progress = device.replica.session.download?.progress {
+                visit(progress.cursor.sequence)
+                visit(progress.horizon)
             }
             switch device.flight {
             case .none: break
-            case .request(let request):
-                visit(request.since)
-                if let horizon = request.horizon { visit(horizon) }
-            case .answer(let answer):
-                visit(answer.cursor)
-                visit(answer.horizon ?? 0)
-                for change in answer.changes { visit(change.seq ?? 0) }
-                visit(device.replica.session.inFlight?.request.since ?? 0)
+            case .request(let outgoing): visitRequest(outgoing.request)
+            case .answer(_, let answer):
+                visit(answer.cursor.sequence)
+                visit(answer.horizon)
+                for change in answer.changes { visit(change.sequence) }
+                if let exchange = device.replica.session.exchange { visitRequest(exchange.request) }
             }
             switch device.stream {
             case .none: break
-            case .asked(let since, _): visit(since)
-            case .open(let place, let queue):
-                if place != .max { visit(place) }
-                for case .change(let change) in queue { visit(change.seq ?? 0) }
+            case .requested(_, let since): visit(since.sequence)
+            case .open(_, let position, let queue):
+                if let position { visit(position) }
+                for case .change(let change) in queue { visit(change.sequence) }
             }
         }
     }
@@ -77,7 +80,7 @@ extension ModelWorld {
     }
 }
 
-/// Writes a state down word by word, with keys in an order and sequence numbers as ranks.
+/// Writes a state number by number, with keys in an order and sequence numbers as ranks.
 private struct DigestWriter {
     let order: [Int]
     /// A bit for each sequence number that occurs.
@@ -85,14 +88,18 @@ private struct DigestWriter {
     var state = StateDigest()
 
     mutating func flags(_ flags: Bool...) {
-        var word: UInt64 = 0
-        for flag in flags { word = word << 1 | (flag ? 1 : 0) }
-        state.mix(word)
+        var bits: UInt64 = 0
+        for flag in flags { bits = bits << 1 | (flag ? 1 : 0) }
+        state.mix(bits)
     }
 
     mutating func sequence(_ sequence: UInt64) {
-        guard sequence != .max else { return state.mix(.max) }
         state.mix(UInt64((sequences & (1 << sequence &- 1)).nonzeroBitCount))
+    }
+
+    mutating func cursor(_ cursor: Cursor?) {
+        state.mix(cursor == nil ? 1 : 0)
+        sequence(cursor?.sequence ?? 0)
     }
 
     mutating func stamp(_ stamp: Stamp?) {
@@ -106,9 +113,9 @@ private struct DigestWriter {
         case nil: state.mix(0)
         case .tombstone: state.mix(1)
         case .value(let data):
-            var word: UInt64 = 2
-            for byte in data { word = word &* 257 &+ UInt64(byte) &+ 1 }
-            state.mix(word)
+            var number: UInt64 = 2
+            for byte in data { number = number &* 257 &+ UInt64(byte) &+ 1 }
+            state.mix(number)
         }
     }
 
@@ -122,58 +129,60 @@ private struct DigestWriter {
         for record in records { self.record(record) }
     }
 
-    /// The place of a key in the order, so that a list of changes keeps its own order.
-    mutating func key(_ key: String) { state.mix(UInt64(order[ModelWorld.keyIndex(key)])) }
+    /// The position of a key in the order, so that a list of changes keeps its own order.
+    mutating func key(_ key: StoreKey) { state.mix(UInt64(order[ModelWorld.keyIndex(key)])) }
 
-    mutating func change(_ change: SyncChange) {
-        key(change.key)
-        sequence(change.seq ?? 0)
-        // The text as it is: reading it back would take most of the time of a search.
-        state.mix(UInt64(bitPattern: Int64(change.stamp.hashValue)))
-        content(change.deleted == true ? .tombstone : change.value.map { .value($0) })
+    mutating func change(_ change: SequencedRecord) {
+        key(change.record.key)
+        sequence(change.sequence)
+        record(change.record)
     }
 
     mutating func request(_ request: SyncRequest) {
-        flags(request.epoch == nil, request.horizon == nil)
-        sequence(request.since)
+        cursor(request.since)
+        state.mix(request.horizon == nil ? 1 : 0)
         sequence(request.horizon ?? 0)
         state.mix(UInt64(request.changes.count))
-        for change in request.changes { self.change(change) }
+        for change in request.changes {
+            key(change.key)
+            record(change)
+        }
     }
 
     mutating func replicaState(_ replica: Replica) {
         state.mix(replica.id.rawValue)
         let clock = replica.clock
-        for reading in [clock.reading, clock.confirmed, clock.regiven] {
+        for reading in [clock.reading, clock.confirmed, clock.reissued] {
             state.mix(UInt64(reading.milliseconds) << 16 | UInt64(reading.counter))
         }
         state.mix(UInt64(bitPattern: clock.offsetMilliseconds))
-        sequence(replica.state.cursor)
+        cursor(replica.state.cursor)
         state.mix(UInt64(bitPattern: replica.state.lastSyncMilliseconds ?? -1))
-        flags(replica.state.epoch == nil, replica.initialSyncCompleted)
+        flags(replica.state.initialSyncCompleted, replica.state.partialDownload != nil)
     }
 
-    mutating func device(_ device: ModelWorld.Device) {
+    mutating func device(_ device: ModelDevice) {
         let replica = device.replica
         replicaState(replica)
         if let disk = device.disk { replicaState(disk) }
         for key in order {
             let entry = replica.table[ModelWorld.keys[key]]
-            state.mix(UInt64(entry?.mark.rawValue ?? 9))
+            state.mix(UInt64(entry?.status.rawValue ?? 9))
             record(entry?.record)
             record(device.owed[key])
             content(device.provisional[key])
         }
         if device.provisional.contains(where: { $0 != nil }) {
-            sequence(device.firstCursor ?? .max)
+            state.mix(device.firstSequence == nil ? 1 : 0)
+            sequence(device.firstSequence ?? 0)
         }
         session(replica.session)
         switch device.flight {
         case .none: state.mix(0)
-        case .request(let request):
+        case .request(let outgoing):
             state.mix(1)
-            self.request(request)
-        case .answer(let answer):
+            request(outgoing.request)
+        case .answer(_, let answer):
             state.mix(2)
             self.answer(answer)
         }
@@ -181,48 +190,59 @@ private struct DigestWriter {
     }
 
     private mutating func session(_ session: SyncSession) {
-        let stream: UInt64 =
-            switch session.stream {
-            case .closed: 0
-            case .opening: 1
-            case .open: 2
-            }
-        state.mix(stream | UInt64(session.clockRefusals) << 8 | UInt64(session.waiters.count) << 16)
-        flags(
-            session.isAttached, session.needsPass, session.needsRound, session.retryAt != nil,
-            session.inFlight?.isOvertaken == true, session.waiters.contains(where: \.isServed),
-            session.isBehind)
-        // While its answer is under way the request is known only here.
-        if let inFlight = session.inFlight { request(inFlight.request) }
+        switch session.phase {
+        case .detached: state.mix(0)
+        case .idle: state.mix(1)
+        case .exchanging(let exchange):
+            state.mix(2)
+            flags(exchange.isOvertaken, exchange.backOffUntil != nil)
+            // While its answer is in flight the request is known only here.
+            request(exchange.request)
+        case .backingOff: state.mix(3)
+        }
+        switch session.stream {
+        case .closed: state.mix(0)
+        case .opening: state.mix(1)
+        case .open: state.mix(2)
+        }
+        state.mix(
+            UInt64(session.failures.clockRejectionCount) | UInt64(session.waiters.count) << 8)
+        flags(session.isPullDue, session.waiters.contains(where: \.isServed))
         for key in order { stamp(session.blocked[ModelWorld.keys[key]]) }
-        guard let pass = session.pass else { return state.mix(0) }
-        flags(true, pass.epoch == nil, pass.horizon == nil, pass.isFirst)
-        sequence(pass.cursor)
-        sequence(pass.horizon ?? 0)
-        for key in order {
-            record(pass.seen[ModelWorld.keys[key]])
-            stamp(pass.candidates[ModelWorld.keys[key]])
+        switch session.transfer {
+        case .incremental(let isBehind): state.mix(isBehind ? 1 : 0)
+        case .downloadDue: state.mix(2)
+        case .download(let download):
+            state.mix(3)
+            flags(download.isFirst, download.abandoned != nil, download.progress != nil)
+            cursor(download.progress?.cursor)
+            sequence(download.progress?.horizon ?? 0)
+            for key in order {
+                record(download.seen[ModelWorld.keys[key]])
+                stamp(download.candidates[ModelWorld.keys[key]])
+            }
         }
     }
 
     private mutating func answer(_ answer: SyncResponse) {
-        sequence(answer.cursor)
-        sequence(answer.horizon ?? 0)
-        flags(answer.initial, answer.more)
-        state.mix(UInt64(answer.changes.count) | UInt64(answer.rejected.count) << 8)
+        cursor(answer.cursor)
+        sequence(answer.horizon)
+        flags(answer.isInitial, answer.hasMore)
+        state.mix(UInt64(answer.changes.count) | UInt64(answer.rejections.count) << 8)
         for change in answer.changes { self.change(change) }
-        for rejection in answer.rejected { key(rejection.key) }
+        for rejection in answer.rejections { key(rejection.key) }
     }
 
-    private mutating func stream(_ stream: ModelWorld.Stream) {
+    private mutating func stream(_ stream: ModelDevice.Stream) {
         switch stream {
         case .none: state.mix(0)
-        case .asked(let since, _):
+        case .requested(_, let since):
             state.mix(1)
-            sequence(since)
-        case .open(let place, let queue):
+            sequence(since.sequence)
+        case .open(_, let position, let queue):
             state.mix(UInt64(2 + queue.count))
-            sequence(place)
+            state.mix(position == nil ? 1 : 0)
+            sequence(position ?? 0)
             for event in queue {
                 switch event {
                 case .change(let change): self.change(change)

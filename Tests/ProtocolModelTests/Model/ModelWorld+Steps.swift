@@ -1,4 +1,4 @@
-@testable import KVStore
+@testable import KVStoreCore
 
 extension ModelWorld {
     /// Everything that can happen next.
@@ -9,9 +9,9 @@ extension ModelWorld {
             if case .request = devices[index].flight { steps.append(.requestArrives(index)) }
             switch devices[index].stream {
             case .none: break
-            case .asked: steps.append(.streamOpens(index))
-            case .open(let place, _):
-                if nextChange(after: place) != nil { steps.append(.streamTells(index)) }
+            case .requested: steps.append(.streamOpens(index))
+            case .open(_, let position, _):
+                if nextChange(after: position) != nil { steps.append(.streamDelivers(index)) }
             }
         }
         steps += strays.indices.map { .strayArrives($0) }
@@ -20,7 +20,7 @@ extension ModelWorld {
             for index in devices.indices {
                 for key in 0..<2 {
                     steps.append(.device(index, .write(key: key, removes: false)))
-                    // A removal of what is not there does nothing.
+                    // Removing a missing key changes nothing.
                     if devices[index].replica.table.content(forKey: Self.keys[key]) != nil {
                         steps.append(.device(index, .write(key: key, removes: true)))
                     }
@@ -36,17 +36,17 @@ extension ModelWorld {
         if case .answer = device.flight { steps.append(.answerArrives) }
         if device.flight == .none, device.isSetUp {
             let replica = device.replica
-            let lacksSomething =
-                replica.state.cursor != hub.sequence || !replica.initialSyncCompleted
-                || !replica.pendingKeys.isEmpty || replica.state.epoch != hub.epoch
-            if replica.session.retryAt != nil {
+            let isBehind =
+                replica.state.cursor != hub.end || !replica.state.initialSyncCompleted
+                || !replica.table.pendingKeys.isEmpty
+            if replica.session.backOffTime != nil {
                 steps.append(.wake)
-            } else if !bounds.isLive[index], lacksSomething {
+            } else if !bounds.isLive[index], isBehind {
                 steps.append(.poll)
             }
         }
-        if case .open(_, let queue) = device.stream, !queue.isEmpty {
-            steps.append(.streamIsHeard)
+        if case .open(_, _, let queue) = device.stream, !queue.isEmpty {
+            steps.append(.eventArrives)
         }
         return steps
     }
@@ -80,10 +80,10 @@ extension ModelWorld {
         switch step {
         case .device(let index, let step): try act(step, by: index)
         case .requestArrives(let index):
-            guard case .request(let request) = devices[index].flight else { return }
-            devices[index].flight = .answer(try receive(request))
+            guard case .request(let outgoing) = devices[index].flight else { return }
+            devices[index].flight = .answer(id: outgoing.id, try receive(outgoing.request))
         case .streamOpens(let index): openStream(index)
-        case .streamTells(let index): tellStream(index)
+        case .streamDelivers(let index): feedStream(index)
         case .roundTripIsLost(let index):
             faultsLeft -= 1
             try fail(index)
@@ -95,13 +95,12 @@ extension ModelWorld {
             faultsLeft -= 1
             leaveRequest(index)
             try take(.requestArrives(index))
-        case .strayArrives(let place): _ = try receive(strays.remove(at: place))
+        case .strayArrives(let position): _ = try receive(strays.remove(at: position))
         case .streamBreaks(let index):
             faultsLeft -= 1
+            guard let id = devices[index].stream.id else { return }
             devices[index].stream = .none
-            let error = SyncTransportError.unreachable("broken")
-            try carryOut(
-                devices[index].replica.handle(.streamEnded(error), at: now(index)), by: index)
+            try deliver(.streamEnded(id: id, .unreachable("broken")), to: index)
         case .crash(let index, let requestSurvives):
             if requestSurvives { leaveRequest(index) }
             try restart(index)
@@ -110,17 +109,31 @@ extension ModelWorld {
     }
 
     private mutating func leaveRequest(_ index: Int) {
-        if case .request(let request) = devices[index].flight { strays.append(request) }
+        if case .request(let outgoing) = devices[index].flight { strays.append(outgoing.request) }
     }
 
     private mutating func fail(_ index: Int) throws {
+        guard let id = devices[index].flight.id else { return }
         devices[index].flight = .none
-        let error = SyncTransportError.unreachable("lost")
-        try carryOut(devices[index].replica.handle(.failed(error), at: now(index)), by: index)
+        try deliver(.answered(id: id, .failure(.unreachable("lost"))), to: index)
     }
 }
 
-extension ModelWorld.Device {
-    /// Whether the world has begun for it: before that nothing is written and nothing goes wrong.
-    var isSetUp: Bool { replica.session.isAttached }
+extension ModelDevice.Flight {
+    var id: UInt64? {
+        switch self {
+        case .none: nil
+        case .request(let outgoing): outgoing.id
+        case .answer(let id, _): id
+        }
+    }
+}
+
+extension ModelDevice.Stream {
+    var id: UInt64? {
+        switch self {
+        case .none: nil
+        case .requested(let id, _), .open(let id, _, _): id
+        }
+    }
 }

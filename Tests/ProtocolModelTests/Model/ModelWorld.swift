@@ -1,49 +1,21 @@
 import Foundation
+import TestSupport
 
-@testable import KVStore
+@testable import KVStoreCore
 
 /// One state of everything: two replicas, the daemon's hub, and what is under way between them.
 ///
-/// The replicas and the hub are the product's own values. Beside them stand ghosts: what a reader
-/// of the promises, not of the code, would note down to judge what the code does. Time stands
-/// still, so that stamps differ by counter and replica, and a wait is over whenever the search
-/// says so.
+/// The replicas and the hub are the product's own values. Beside them are ghosts: what a reader of the
+/// promises, not of the code, would note to judge what the code does. Time stands still, so stamps
+/// differ by counter and replica, and a back-off ends whenever the search decides.
 struct ModelWorld {
-    struct Device {
-        var replica: Replica
-        /// What a program that starts now would find; nil where no crash can come any more.
-        var disk: Replica?
-        var flight = Flight.none
-        var stream = Stream.none
-        /// Ghost, by key: the last write made after the first download, while the daemon has not
-        /// had it or a greater one.
-        var owed: [Record?] = [nil, nil]
-        /// Ghost, by key: the last content written before the first download, while it is about.
-        var provisional: [Record.Content?] = [nil, nil]
-        /// Ghost: the cursor with which the first download was complete.
-        var firstCursor: UInt64?
-    }
-
-    enum Flight: Equatable {
-        case none
-        case request(SyncRequest)
-        case answer(SyncResponse)
-    }
-
-    enum Stream: Equatable {
-        case none
-        case asked(since: UInt64, epoch: String)
-        /// The daemon has told everything up to `place`; `queue` has not been heard yet.
-        case open(place: UInt64, queue: [SyncEvent])
-    }
-
-    static let keys = ["a", "b"]
+    static let keys: [StoreKey] = ["a", "b"]
     static let daemonTime: Int64 = 1_000_000
 
     let bounds: ModelBounds
-    var devices: [Device] = []
+    var devices: [ModelDevice] = []
     var hub = Hub(epoch: "epoch")
-    /// Requests that arrive some time, and whose answers nobody waits for.
+    /// Requests that arrive at any time, and whose answers no device awaits.
     var strays: [SyncRequest] = []
     var writesLeft: Int
     var faultsLeft: Int
@@ -51,15 +23,15 @@ struct ModelWorld {
     var forgettingsLeft: Int
     /// Whether the devices' clocks have gone wrong.
     var isSkewed = false
-    /// Ghost, by key: the greatest record that the daemon took, since it forgot the key.
+    /// Ghost, by key: the greatest record that the daemon has accepted since it forgot the key.
     var greatest: [Record?] = [nil, nil]
-    /// Ghost, by key: the stamp of the removal that the daemon forgot.
+    /// Ghost, by key: the stamp of the tombstone that the daemon forgot.
     var forgotten: [Stamp?] = [nil, nil]
-    /// Ghost, by key: records that were settled on a device when their removal was forgotten.
+    /// Ghost, by key: records that were acknowledged on a device when their tombstone was forgotten.
     var buried: [[Record]] = [[], []]
 
     /// The world before the first write: everything is connected, and devices that are not fresh
-    /// have done their first download.
+    /// have completed their first download.
     init(_ bounds: ModelBounds) throws {
         self.bounds = bounds
         writesLeft = bounds.writes
@@ -73,13 +45,15 @@ struct ModelWorld {
                     milliseconds: Self.daemonTime - 1_000, counter: 0,
                     replica: ReplicaID(rawValue: 9)),
                 content: .value(Data("earlier".utf8)))
-            hub.load(Hub.Entry(record: record, sequence: 1))
+            hub.load(SequencedRecord(record: record, sequence: 1))
             greatest[0] = record
         }
         for index in 0..<2 {
             let replica = Replica(
                 id: ReplicaID(rawValue: UInt64(index) + 1), limits: StoreLimits(), seed: 0)
-            devices.append(Device(replica: replica, disk: bounds.crashes > 0 ? replica : nil))
+            devices.append(
+                ModelDevice(
+                    number: index, replica: replica, disk: bounds.crashes > 0 ? replica : nil))
         }
         for index in 0..<2 where !bounds.isFresh[index] { try attach(index) }
         try settle()
@@ -87,25 +61,24 @@ struct ModelWorld {
         for index in 0..<2 where bounds.isFresh[index] { try attach(index) }
     }
 
-    /// Takes what comes by itself until nothing is under way.
+    /// Takes the steps that happen by themselves until nothing is under way.
     private mutating func settle() throws {
-        var coming = steps().filter(\.isProgress)
-        while let step = coming.first {
+        var pending = steps().filter(\.isProgress)
+        while let step = pending.first {
             try take(step)
-            coming = steps().filter(\.isProgress)
+            pending = steps().filter(\.isProgress)
         }
     }
 
-    func now(_ index: Int) -> Moment {
-        Moment(wall: Self.daemonTime + (isSkewed ? bounds.skew[index] : 0), monotonic: 0)
+    func now(_ index: Int) -> Instant {
+        Instant(wall: Self.daemonTime + (isSkewed ? bounds.skew[index] : 0), monotonic: 0)
     }
 
-    static func keyIndex(_ key: String) -> Int { key == keys[0] ? 0 : 1 }
+    static func keyIndex(_ key: StoreKey) -> Int { key == keys[0] ? 0 : 1 }
 }
 
 extension ModelWorld {
-    /// The order of records as `docs/protocol.md` has it, written without the product's merge
-    /// rule.
+    /// The order of records as `docs/protocol.md` defines it, written without the product's merge rule.
     static func isGreater(_ left: Record, _ right: Record) -> Bool {
         let (mine, theirs) = (left.stamp, right.stamp)
         if mine.milliseconds != theirs.milliseconds {

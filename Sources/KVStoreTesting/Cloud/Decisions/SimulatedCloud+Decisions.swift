@@ -1,5 +1,6 @@
 import Foundation
 import KVStore
+import KVStoreCore
 import Synchronization
 
 // What won is read off the shipped code: the records before and after its step. Nothing here decides; the reason only
@@ -7,16 +8,15 @@ import Synchronization
 extension SimulatedCloud {
     /// What the cloud made of a request.
     func decisions(
-        on request: SyncRequest, rejected: [SyncRejection], before: [String: Record],
-        after: [String: Record], account: String
+        on request: SyncRequest, rejections: [SyncRejection], before: [StoreKey: Record],
+        after: [StoreKey: Record], account: String
     ) -> [CloudDecision] {
-        request.changes.compactMap { change in
-            guard let incoming = change.record else { return nil }
-            let present = before[change.key]
-            let rejection = rejected.first { $0.key == change.key }
+        request.changes.compactMap { incoming in
+            let present = before[incoming.key]
+            let rejection = rejections.first { $0.key == incoming.key }
             guard present != incoming || rejection != nil else { return nil }
             let reason: CloudDecision.Reason
-            let isTaken = after[change.key] == incoming
+            let isTaken = after[incoming.key] == incoming
             if let rejection, !isTaken {
                 reason = Self.reason(of: rejection)
             } else {
@@ -30,10 +30,10 @@ extension SimulatedCloud {
 
     private static func reason(of rejection: SyncRejection) -> CloudDecision.Reason {
         switch rejection.reason {
-        case SyncRejection.quota: .refusedForQuota(limit: rejection.limit)
-        case SyncRejection.clock: .refusedForClock
-        case SyncRejection.again: .refusedForNow
-        default: .refusedForKey
+        case .quota(let limit): .refusedForQuota(limit: Int64(limit))
+        case .clock: .refusedForClock
+        case .again: .refusedForNow
+        case .key: .refusedForKey
         }
     }
 
@@ -48,47 +48,35 @@ extension SimulatedCloud {
     }
 
     /// Runs the step and records what a device made of what it was told.
-    func recordingDecisions<Result>(
-        of event: Event, at driver: CloudDriver, _ replica: LocalReplica, _ step: () -> Result
-    ) -> Result {
-        let incoming: [SyncChange]
+    func recordingDecisions(
+        of event: Event, at driver: CloudDriver, _ replica: LocalReplica, _ step: () -> Bool
+    ) {
+        let incoming: [SequencedRecord]
         switch event {
-        case .answered(let response): incoming = response.changes
-        case .stream(.change(let change)): incoming = [change]
-        default: return step()
+        case .answered(_, .success(let response)): incoming = response.changes
+        case .stream(_, .change(let change)): incoming = [change]
+        default: return _ = step()
         }
-        let before = replica.read { Glimpse($0) }
-        let result = step()
-        let after = replica.read { Glimpse($0) }
+        let before = replica.read { $0.table }
+        _ = step()
+        let after = replica.read { $0.table }
         note(
             decisions(
-                on: incoming.compactMap(\.record), before: before, after: after,
+                on: incoming.map(\.record), before: before, after: after,
                 device: driver.program.machine.name, account: driver.storeID.account))
-        return result
-    }
-
-    /// A replica's records at one moment.
-    private struct Glimpse: Sendable {
-        var records: [String: Record] = [:]
-        var provisional: Set<String>
-
-        init(_ replica: borrowing Replica) {
-            provisional = replica.provisionalKeys
-            for record in replica.records { records[record.key] = record }
-        }
     }
 
     private func decisions(
-        on incoming: [Record], before: Glimpse, after: Glimpse, device: String, account: String
+        on incoming: [Record], before: Table, after: Table, device: String, account: String
     ) -> [CloudDecision] {
         let place = CloudDecision.Place.device(device)
         var decisions: [CloudDecision] = []
         for record in incoming {
-            let present = before.records[record.key]
+            let present = before[record.key]?.record
             guard present != record else { continue }
-            let isTaken = after.records[record.key] == record
+            let isTaken = after[record.key]?.record == record
             var reason = Self.reason(isTaken: isTaken, incoming: record, present: present)
-            if before.provisional.contains(record.key) {
+            if before[record.key]?.status == .provisional {
                 reason = isTaken ? .provisionalGaveWay : .provisionalKept
             }
             decisions.append(
@@ -97,10 +85,11 @@ extension SimulatedCloud {
                     isTaken: isTaken, reason))
         }
         let named = Set(incoming.map(\.key))
-        for (key, present) in before.records.sorted(by: { $0.key < $1.key })
+        for (key, former) in before.entries.sorted(by: { $0.key < $1.key })
         where !named.contains(key) {
-            guard let now = after.records[key] else { continue }
-            if before.provisional.contains(key), !after.provisional.contains(key) {
+            guard let entry = after[key] else { continue }
+            let (present, now) = (former.record, entry.record)
+            if former.status == .provisional, entry.status != .provisional {
                 decisions.append(
                     decision(
                         at: place, account: account, incoming: nil, present: now, isTaken: false,
@@ -139,7 +128,7 @@ extension SimulatedCloud {
     ) -> CloudDecision {
         CloudDecision(
             time: now, place: place, account: account,
-            key: incoming?.key ?? present?.key ?? "", incoming: incoming.map(version),
+            key: (incoming ?? present)?.key.text ?? "", incoming: incoming.map(version),
             present: present.map(version), winner: isTaken ? .incoming : .present, reason: reason)
     }
 

@@ -1,20 +1,18 @@
 import KVStore
+import KVStoreCore
 import Synchronization
 
-/// Puts a simulated store's network effects on the cloud's agenda and tells it what came of them.
+/// Executes what a simulated store requires on the cloud's agenda, and delivers the outcomes.
 final class CloudDriver: SyncDriving {
     private struct State {
         weak var cloud: SimulatedCloud?
         var replica: LocalReplica?
         var isStopped = false
-        var requestID: UInt64?
-        var streamID: UInt64?
-        var wakeID: UInt64 = 0
-        var lastWaiter: UInt64 = 0
-        var outcomes: [UInt64: SyncOutcome] = [:]
+        /// Those that are waited for.
+        var completions: [UInt64: Ready.Completion?] = [:]
     }
 
-    /// Unowned, as the program has the store that has this; only the cloud asks for it, which has the program.
+    /// Unowned, as the program owns the store that owns this; only the cloud asks for it, which owns the program.
     unowned let program: Program
     let life: Life
     let storeID: StoreID
@@ -29,7 +27,11 @@ final class CloudDriver: SyncDriving {
 
     // MARK: - Calls of the store
 
-    func enqueue(_ effect: Effect) { cloud?.schedule(.effect(self, effect)) }
+    func enqueue(_ ready: Ready) {
+        var ready = ready
+        ready.notifications = []
+        if ready != Ready() { cloud?.schedule(.execute(ready, self)) }
+    }
 
     func start(_ replica: LocalReplica) {
         state.withLock { $0.replica = replica }
@@ -41,119 +43,95 @@ final class CloudDriver: SyncDriving {
         state.withLock { state in
             state.isStopped = true
             state.replica = nil
-            state.requestID = nil
-            state.streamID = nil
         }
     }
 
-    func requestRound(_ replica: LocalReplica) {
-        try? replica.handle(.synchronize(waiter: newWaiter()))
-    }
+    func requestRound(_ replica: LocalReplica) { try? replica.synchronize { _ in } }
 
     func synchronize(_ replica: LocalReplica) async throws(StoreError) -> SyncReport {
-        let waiter = newWaiter()
-        try replica.handle(.synchronize(waiter: waiter))
+        var waiter: UInt64 = 0
+        try replica.synchronize { id in
+            waiter = id
+            state.withLock { $0.completions[id] = .some(nil) }
+        }
         let outcome =
-            if let cloud { await cloud.runUntilAnswered(self, waiter: waiter) } else {
-                SyncOutcome.failed(.unreachable("its simulated cloud is gone"))
+            if let cloud { await cloud.runUntilCompleted(self, waiter: waiter) } else {
+                Result<SyncReport, SyncTransportError>.failure(
+                    .unreachable("its simulated cloud is gone"))
             }
-        switch outcome {
-        case .synchronized(let report): return report
-        case .failed(let error):
+        state.withLock { state in _ = state.completions.removeValue(forKey: waiter) }
+        do throws(SyncTransportError) { return try outcome.get() } catch {
             throw StoreError(error, operation: "synchronize", store: storeID.name)
         }
     }
 
-    private func newWaiter() -> UInt64 {
-        state.withLock { state in
-            state.lastWaiter += 1
-            return state.lastWaiter
-        }
-    }
-
-    // MARK: - What is under way
+    // MARK: - State
 
     private var cloud: SimulatedCloud? { state.withLock { $0.cloud } }
 
-    var replica: LocalReplica? { state.withLock { $0.replica } }
-
     var isStopped: Bool { state.withLock { $0.isStopped } || life.isOver }
 
-    func takeOutcome(of waiter: UInt64) -> SyncOutcome? {
-        state.withLock { $0.outcomes.removeValue(forKey: waiter) }
+    func completion(of waiter: UInt64) -> Ready.Completion? {
+        state.withLock { $0.completions[waiter] ?? nil }
     }
 
-    func isWaiting(forRequest id: UInt64) -> Bool {
-        state.withLock { $0.requestID == id } && !isStopped
+    /// Whether the event concerns something that is under way.
+    func awaits(_ event: Event) -> Bool {
+        guard let replica = state.withLock({ $0.replica }), !life.isOver else { return false }
+        return replica.read { $0.awaits(event) }
     }
 
-    func isReading(stream id: UInt64) -> Bool {
-        state.withLock { $0.streamID == id } && !isStopped
-    }
+    // MARK: - Execution and delivery
 
-    func isDue(wake id: UInt64) -> Bool { state.withLock { $0.wakeID == id } && !isStopped }
-
-    // MARK: - Effects and events
-
-    /// Carries out what the replica has asked for. Not under any lock.
-    func carryOut(_ effect: Effect, in cloud: SimulatedCloud) {
+    /// Must not be called under a lock.
+    func execute(_ ready: Ready, in cloud: SimulatedCloud) {
         guard !isStopped else { return }
-        switch effect {
-        case .append, .notify: break
-        case .send(let request): send(request, in: cloud)
-        case .openStream(let since, let epoch):
-            let id = cloud.newID()
-            state.withLock { $0.streamID = id }
-            cloud.carry(.openStream(self, id: id, since: since, epoch: epoch), of: program.machine)
-        case .closeStream: state.withLock { $0.streamID = nil }
-        case .wake(let moment):
-            let id = cloud.newID()
-            state.withLock { $0.wakeID = id }
-            cloud.schedule(.wake(self, id: id), at: moment)
-        case .finish(let waiter, let outcome): state.withLock { $0.outcomes[waiter] = outcome }
+        var execution = Execution(driver: self, cloud: cloud)
+        ready.execute(on: &execution)
+    }
+
+    private struct Execution: ReadyExecutor {
+        let driver: CloudDriver
+        let cloud: SimulatedCloud
+
+        func notify(_ change: StoreChange) {}
+
+        func closeStream() {}
+
+        func openStream(id: UInt64, since: Cursor) {
+            cloud.carry(.openStream(driver, id: id, since: since), of: driver.program.machine)
+        }
+
+        func send(_ outgoing: Ready.Outgoing, mustSync: Bool) {
+            // A rejected clock has given the replica another id.
+            cloud.noteReplica(outgoing.request.replica, of: driver.program)
+            if mustSync {
+                do throws(StoreError) {
+                    try driver.state.withLock({ $0.replica })?.flush()
+                } catch {
+                    let failure = SyncTransportError.unreachable(error.description)
+                    return driver.deliver(
+                        .answered(id: outgoing.id, .failure(failure)), in: cloud)
+                }
+            }
+            cloud.send(outgoing, from: driver)
+        }
+
+        func wake(at milliseconds: Int64) {
+            cloud.schedule(.deliver(.woke, driver), at: milliseconds)
+        }
+
+        func complete(_ completion: Ready.Completion) {
+            driver.state.withLock { state in
+                guard state.completions[completion.waiter] != nil else { return }
+                state.completions[completion.waiter] = completion
+            }
         }
     }
 
-    private func send(_ request: SyncRequest, in cloud: SimulatedCloud) {
-        // A refused clock has given the replica another id.
-        if let id = ReplicaID(request.replica) { cloud.noteReplica(id, of: program) }
-        do throws(StoreError) {
-            try replica?.flush()
-        } catch {
-            return tell(.failed(.unreachable(error.description)), in: cloud)
-        }
-        let id = cloud.newID()
-        state.withLock { $0.requestID = id }
-        cloud.send(request, id: id, from: self)
-    }
-
-    /// The request is over, with an answer or without one.
-    func finishRequest(
-        _ id: UInt64, _ result: Result<SyncResponse, SyncTransportError>, in cloud: SimulatedCloud
-    ) {
-        guard isWaiting(forRequest: id) else { return }
-        state.withLock { $0.requestID = nil }
-        switch result {
-        case .success(let response): tell(.answered(response), in: cloud)
-        case .failure(let error): tell(.failed(error), in: cloud)
-        }
-    }
-
-    func endStream(_ id: UInt64, _ error: SyncTransportError?, in cloud: SimulatedCloud) {
-        guard isReading(stream: id) else { return }
-        state.withLock { $0.streamID = nil }
-        tell(.streamEnded(error), in: cloud)
-    }
-
-    func tell(_ event: Event, in cloud: SimulatedCloud) {
-        guard let replica, !life.isOver else { return }
+    func deliver(_ event: Event, in cloud: SimulatedCloud) {
+        guard let replica = state.withLock({ $0.replica }), awaits(event) else { return }
         program.isDelivering = true
-        let telling = cloud.recordingDecisions(of: event, at: self, replica) {
-            replica.tell(event)
-        }
-        if case .stream = event, !telling.isTaken { state.withLock { $0.streamID = nil } }
-        if let again = telling.again {
-            cloud.schedule(.retell(self, again), after: Backoff.greatestMilliseconds)
-        }
+        cloud.recordingDecisions(of: event, at: self, replica) { replica.deliver(event) }
     }
 }

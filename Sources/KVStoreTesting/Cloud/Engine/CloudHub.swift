@@ -1,18 +1,20 @@
 import KVStore
+import KVStoreCore
+import KVStoreLedger
+import KVStoreLog
 
 /// The daemon of a simulated cloud: the product's ledger on a simulated disk, and its live streams.
 struct CloudHub {
     struct Stream {
         var driver: CloudDriver
         var id: UInt64
-        var epoch: String
-        var cursor: UInt64
+        var cursor: Cursor
         /// Events of one stream arrive in order.
         var lastArrival: Int64
     }
 
     let disk: SimulatedDisk
-    var ledger: HubLedger
+    var ledger: Ledger
     var streams: [Stream] = []
     var backup: [UInt64: [UInt8]]?
 
@@ -21,11 +23,11 @@ struct CloudHub {
         ledger = Self.open(disk, seed: seed)
     }
 
-    private static func open(_ disk: SimulatedDisk, seed: UInt64) -> HubLedger {
-        var options = HubLedger.Options()
+    private static func open(_ disk: SimulatedDisk, seed: UInt64) -> Ledger {
+        var options = Ledger.Options()
         options.segmentByteCount = 65_536
         do throws(LogError) {
-            return try HubLedger(storage: disk.storage(), options: options, seed: seed)
+            return try Ledger(storage: disk.storage(), options: options, seed: seed)
         } catch {
             // Nothing makes this disk fail; what it holds, the ledger has written.
             fatalError("the simulated cloud cannot read its own disk: \(error)")
@@ -35,11 +37,11 @@ struct CloudHub {
     /// Opens the disk anew, as a daemon that starts does.
     mutating func restart(seed: UInt64) { ledger = Self.open(disk, seed: seed) }
 
-    /// The answer to a request, which is on disk with everything that it acknowledges.
+    /// The answer to a request; everything that it acknowledges is durable.
     mutating func apply(
         _ request: SyncRequest, to id: StoreID, now: Int64
     ) throws(SyncTransportError) -> SyncResponse {
-        do throws(HubLedger.Fault) {
+        do throws(LogError) {
             let response = try ledger.apply(request, to: id, now: now)
             try sync()
             return response
@@ -48,19 +50,15 @@ struct CloudHub {
         }
     }
 
-    /// Starts a new history for every store, on disk.
-    mutating func renewEpochs() throws(HubLedger.Fault) {
+    /// Begins a new history of every store, durably.
+    mutating func renewEpochs() throws(LogError) {
         try ledger.renewEpochs()
         try sync()
     }
 
-    private func sync() throws(HubLedger.Fault) {
-        do throws(LogError) {
-            try ledger.sync()
-            while ledger.isCompactionDue { try ledger.compactStep() }
-        } catch {
-            throw .log(error)
-        }
+    private func sync() throws(LogError) {
+        try ledger.sync()
+        while ledger.isCompactionDue { try ledger.compactStep() }
     }
 
     mutating func removeStreams(of machine: Machine? = nil) -> [Stream] {

@@ -10,7 +10,7 @@ struct CloudTransport: SyncTransport {
     ) async throws(SyncTransportError) -> SyncResponse { throw Self.misuse }
 
     func events(
-        store: String, since: UInt64, epoch: String
+        store: String, since: Cursor
     ) -> AsyncThrowingStream<SyncEvent, any Error> {
         AsyncThrowingStream { $0.finish(throwing: Self.misuse) }
     }

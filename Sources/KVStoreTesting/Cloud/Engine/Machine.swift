@@ -1,4 +1,5 @@
 import KVStore
+import KVStoreCore
 import Synchronization
 
 /// A simulated device: its clock, its network, its disks and its processes.
@@ -29,9 +30,9 @@ final class Machine: Sendable {
             State(clockError: options.clockError.milliseconds, account: options.account))
     }
 
-    var moment: Moment {
+    var instant: Instant {
         let now = clock.milliseconds
-        return Moment(
+        return Instant(
             wall: VirtualClock.start + now + state.withLock { $0.clockError }, monotonic: now)
     }
 

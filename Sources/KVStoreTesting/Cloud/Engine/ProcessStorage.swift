@@ -1,5 +1,6 @@
 import Dispatch
 import KVStore
+import KVStoreLog
 
 /// A process's view of its replica's folder.
 final class ProcessStorage: LogStorage {
@@ -48,8 +49,8 @@ final class ProcessStorage: LogStorage {
         try call { () throws(StorageFailure) in try base.syncNames() }
     }
 
-    func setAside(segment: UInt64) throws(StorageFailure) -> String {
-        try call { () throws(StorageFailure) in try base.setAside(segment: segment) }
+    func quarantine(segment: UInt64) throws(StorageFailure) -> String {
+        try call { () throws(StorageFailure) in try base.quarantine(segment: segment) }
     }
 
     func lock() throws(StorageFailure) {

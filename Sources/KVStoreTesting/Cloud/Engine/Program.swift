@@ -1,5 +1,6 @@
 import Foundation
 import KVStore
+import KVStoreCore
 import Synchronization
 
 /// A simulated process that has its device's replica open, through all its restarts.

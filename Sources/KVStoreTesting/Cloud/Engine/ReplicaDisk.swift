@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import KVStore
+import KVStoreLog
 import Synchronization
 
 /// One replica's folder on a simulated disk, for any number of simulated processes and any thread.

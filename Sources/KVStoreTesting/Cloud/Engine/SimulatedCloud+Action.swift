@@ -1,91 +1,84 @@
 import KVStore
+import KVStoreCore
 
 extension SimulatedCloud {
-    /// Something that will happen at a moment of virtual time.
+    /// Something that will happen at a point in virtual time.
     enum Action: Sendable {
-        /// A store's own timer: the sync of its log.
+        /// A store's own timer.
         case timer(Program, Life, StoreRuntime.Body)
-        /// A process hears that another one has written into its folder.
-        case look(Program, Life, StoreRuntime.Body)
-        case effect(CloudDriver, Effect)
-        case wake(CloudDriver, id: UInt64)
-        /// An event that could not be written down is told again.
-        case retell(CloudDriver, Event)
+        /// A process notices that another one has written into its directory.
+        case directoryChanged(Program, Life, StoreRuntime.Body)
+        case execute(Ready, CloudDriver)
+        /// Something that happens on the device itself.
+        case deliver(Event, CloudDriver)
 
-        // Messages, at the moment of their arrival.
-        case request(CloudDriver, id: UInt64, SyncRequest)
-        case answer(CloudDriver, id: UInt64, Result<SyncResponse, SyncTransportError>)
-        case openStream(CloudDriver, id: UInt64, since: UInt64, epoch: String)
-        case event(CloudDriver, id: UInt64, SyncEvent)
-
-        /// The moment from which on a request counts as lost.
-        case timeout(CloudDriver, id: UInt64)
-        case streamEnded(CloudDriver, id: UInt64, SyncTransportError?)
+        // Messages, at the time of their arrival.
+        case request(CloudDriver, Ready.Outgoing)
+        case openStream(CloudDriver, id: UInt64, since: Cursor)
+        case message(Event, CloudDriver)
     }
 }
 
 extension SimulatedCloud.Action {
-    /// Whose announcements it may cause.
+    /// The program that may notify its observers.
     var program: Program {
         switch self {
-        case .timer(let program, _, _), .look(let program, _, _): program
-        case .effect(let driver, _), .wake(let driver, _), .retell(let driver, _),
-            .request(let driver, _, _), .answer(let driver, _, _),
-            .openStream(let driver, _, _, _), .event(let driver, _, _),
-            .timeout(let driver, _), .streamEnded(let driver, _, _):
+        case .timer(let program, _, _), .directoryChanged(let program, _, _): program
+        case .execute(_, let driver), .deliver(_, let driver), .request(let driver, _),
+            .openStream(let driver, _, _), .message(_, let driver):
             driver.program
         }
     }
 
     var isMessage: Bool {
         switch self {
-        case .request, .answer, .openStream, .event: true
-        default: false
+        case .request, .openStream, .message: true
+        case .timer, .directoryChanged, .execute, .deliver: false
         }
     }
 
-    /// Whether something will still change by it without anybody's help: a timer that nothing waits for does
-    /// not count, nor do the attempts of a device that has no network.
+    /// Whether it will still change something by itself. A timer that nothing waits for does not count, nor do the
+    /// attempts of a device without a network.
     var isUnderWay: Bool {
         switch self {
-        case .timer(_, let life, _), .look(_, let life, _): !life.isOver
-        case .effect(let driver, _): !driver.isStopped
-        case .retell(let driver, _): !driver.isStopped && driver.program.machine.isReachable
-        case .wake(let driver, let id):
-            driver.isDue(wake: id) && driver.program.machine.isReachable
-        case .timeout(let driver, let id):
-            driver.isWaiting(forRequest: id) && driver.program.machine.isReachable
-        // A request still reaches the cloud when nobody waits for it any more.
-        case .request, .answer: true
-        case .openStream(let driver, let id, _, _), .event(let driver, let id, _),
-            .streamEnded(let driver, let id, _):
-            driver.isReading(stream: id)
+        case .timer(_, let life, _), .directoryChanged(_, let life, _): !life.isOver
+        case .execute(_, let driver): !driver.isStopped
+        case .deliver(.streamEnded(let id, let error), let driver):
+            driver.awaits(.streamEnded(id: id, error))
+        case .deliver(let event, let driver):
+            driver.awaits(event) && driver.program.machine.isReachable
+        // A request reaches the cloud even if nothing waits for its answer any more.
+        case .request, .message(.answered, _): true
+        case .openStream(let driver, let id, _): driver.awaits(.stream(id: id, .opened))
+        case .message(let event, let driver): driver.awaits(event)
         }
     }
 
-    /// What it is, for a person.
-    var words: String {
+    var description: String {
         switch self {
         case .timer: "\(program.label) writes to its disk"
-        case .look: "\(program.label) looks at its files"
-        case .effect: "\(program.label) is about to act"
-        case .wake, .retell: "\(program.label) will try again"
-        case .request(_, _, let request):
-            "a request of \(program.label) with \(Self.keys(request.changes))"
-        case .answer(_, _, .success(let response)):
-            "an answer to \(program.label) with \(Self.keys(response.changes))"
-        case .answer(_, _, .failure(let error)): "a failure for \(program.label): \(error)"
+        case .directoryChanged: "\(program.label) reads its files"
+        case .execute: "\(program.label) is about to act"
+        case .deliver(.answered, _): "\(program.label) waits for an answer that was lost"
+        case .deliver(.streamEnded, _): "the stream of \(program.label) ends"
+        case .deliver: "\(program.label) will try again"
+        case .request(_, let outgoing):
+            "a request of \(program.label) with \(Self.list(outgoing.request.changes.map(\.key)))"
+        case .message(.answered(_, .success(let response)), _):
+            "an answer to \(program.label) with \(Self.list(response.changes.map(\.record.key)))"
+        case .message(.answered(_, .failure(let error)), _):
+            "a failure for \(program.label): \(error)"
+        case .message(.stream(_, .change(let change)), _):
+            "a change for \(program.label) of key \(change.record.key)"
+        case .message(.stream(_, let event), _): "an event for \(program.label): \(event)"
+        case .message: "an event for \(program.label)"
         case .openStream: "\(program.label) opens its stream"
-        case .event(_, _, .change(let change)): "news for \(program.label) of key \(change.key)"
-        case .event(_, _, let event): "news for \(program.label): \(event)"
-        case .timeout: "\(program.label) waits for an answer that was lost"
-        case .streamEnded: "the stream of \(program.label) ends"
         }
     }
 
-    private static func keys(_ changes: [SyncChange]) -> String {
-        guard !changes.isEmpty else { return "no keys" }
-        let shown = changes.prefix(3).map(\.key).joined(separator: ", ")
-        return "\(shown)\(changes.count > 3 ? " and \(changes.count - 3) more" : "")"
+    private static func list(_ keys: [StoreKey]) -> String {
+        guard !keys.isEmpty else { return "no keys" }
+        let shown = keys.prefix(3).map(\.text).joined(separator: ", ")
+        return "\(shown)\(keys.count > 3 ? " and \(keys.count - 3) more" : "")"
     }
 }

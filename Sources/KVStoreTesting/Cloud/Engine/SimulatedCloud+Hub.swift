@@ -1,4 +1,7 @@
 import KVStore
+import KVStoreCore
+import KVStoreLedger
+import KVStoreLog
 import Synchronization
 
 extension SimulatedCloud {
@@ -10,7 +13,7 @@ extension SimulatedCloud {
         if let seconds = throttleSeconds(of: machine) {
             note("the cloud asks \(driver.program.label) to wait \(seconds) s")
             let refusal = SyncTransportError.busy(retryAfterSeconds: seconds)
-            return carry(.answer(driver, id: id, .failure(refusal)), of: machine)
+            return carry(.message(.answered(id: id, .failure(refusal)), driver), of: machine)
         }
         let store = driver.storeID
         let now = daemonTime
@@ -27,28 +30,29 @@ extension SimulatedCloud {
         if case .success(let response) = result {
             note(
                 decisions(
-                    on: request, rejected: response.rejected, before: before, after: after,
+                    on: request, rejections: response.rejections, before: before, after: after,
                     account: store.account))
         }
-        carry(.answer(driver, id: id, result), of: machine)
+        carry(.message(.answered(id: id, result), driver), of: machine)
         feedStreams()
     }
 
-    func openStream(of driver: CloudDriver, id: UInt64, since: UInt64, epoch: String) {
-        guard driver.isReading(stream: id) else { return }
+    func openStream(of driver: CloudDriver, id: UInt64, since: Cursor) {
+        guard driver.awaits(.stream(id: id, .opened)) else { return }
         let isReset = hub.withLock { hub in
-            hub.ledger.hub(driver.storeID)?.endsStream(epoch: epoch, since: since) ?? true
+            hub.ledger.hub(driver.storeID)?.endsStream(at: since) ?? true
         }
         guard !isReset else {
             return schedule(
-                .event(driver, id: id, .reset), after: latency(of: driver.program.machine))
+                .message(.stream(id: id, .reset), driver),
+                after: latency(of: driver.program.machine))
         }
         let arrival = clock.milliseconds + latency(of: driver.program.machine)
-        schedule(.event(driver, id: id, .opened), at: arrival)
+        schedule(.message(.stream(id: id, .opened), driver), at: arrival)
         hub.withLock { hub in
             hub.streams.append(
                 CloudHub.Stream(
-                    driver: driver, id: id, epoch: epoch, cursor: since, lastArrival: arrival))
+                    driver: driver, id: id, cursor: since, lastArrival: arrival))
         }
         feedStreams()
     }
@@ -56,11 +60,11 @@ extension SimulatedCloud {
     /// Sends every stream what is new to it. A lost event breaks its stream.
     private func feedStreams() {
         let broken = hub.withLock { hub in
-            hub.streams.removeAll { !$0.driver.isReading(stream: $0.id) }
+            hub.streams.removeAll { !$0.driver.awaits(.stream(id: $0.id, .heartbeat)) }
             var broken: [CloudHub.Stream] = []
             for index in hub.streams.indices {
                 let machine = hub.streams[index].driver.program.machine
-                for event in hub.news(forStream: index) {
+                for event in hub.unreadEvents(ofStream: index) {
                     let earliest = clock.milliseconds + latency(of: machine)
                     hub.streams[index].lastArrival = max(hub.streams[index].lastArrival, earliest)
                     let stream = hub.streams[index]
@@ -69,16 +73,21 @@ extension SimulatedCloud {
                         break
                     }
                     schedule(
-                        .event(stream.driver, id: stream.id, event), at: stream.lastArrival)
+                        .message(.stream(id: stream.id, event), stream.driver),
+                        at: stream.lastArrival)
                 }
             }
-            hub.streams.removeAll { stream in broken.contains { $0.id == stream.id } }
+            hub.streams.removeAll { stream in
+                broken.contains { $0.id == stream.id && $0.driver === stream.driver }
+            }
             return broken
         }
         for stream in broken {
             note("the network breaks the stream of \(stream.driver.program.label)")
             schedule(
-                .streamEnded(stream.driver, id: stream.id, .unreachable("the connection broke")),
+                .deliver(
+                    .streamEnded(id: stream.id, .unreachable("the connection broke")),
+                    stream.driver),
                 at: stream.lastArrival)
         }
     }
@@ -115,7 +124,7 @@ extension SimulatedCloud {
             }
             hub.disk.restore(backup)
             hub.restart(seed: seed)
-            do throws(HubLedger.Fault) {
+            do throws(LogError) {
                 try hub.renewEpochs()
             } catch {
                 fatalError("the simulated cloud cannot write to its own disk: \(error)")
@@ -129,28 +138,29 @@ extension SimulatedCloud {
     private func breakUp(_ streams: [CloudHub.Stream]) {
         for stream in streams {
             schedule(
-                .streamEnded(stream.driver, id: stream.id, .unreachable("the daemon stopped")))
+                .deliver(
+                    .streamEnded(id: stream.id, .unreachable("the daemon stopped")),
+                    stream.driver))
         }
     }
 }
 
 extension CloudHub {
-    /// What a stream has not been told yet, in order.
-    fileprivate mutating func news(forStream index: Int) -> [SyncEvent] {
+    /// What a stream has not been sent yet, in order.
+    fileprivate mutating func unreadEvents(ofStream index: Int) -> [SyncEvent] {
         let stream = streams[index]
         guard let hub = ledger.hub(stream.driver.storeID) else { return [] }
-        if hub.endsStream(epoch: stream.epoch, since: stream.cursor) {
-            streams[index].epoch = hub.epoch
-            streams[index].cursor = hub.sequence
+        if hub.endsStream(at: stream.cursor) {
+            streams[index].cursor = hub.end
             return [.reset]
         }
         var events: [SyncEvent] = []
         let durable = ledger.durableSequence(of: stream.driver.storeID)
         var hasMore = true
         while hasMore {
-            let page = hub.page(after: streams[index].cursor, through: durable)
+            let page = hub.page(after: streams[index].cursor.sequence, through: durable)
             events += page.changes.map { .change($0) }
-            streams[index].cursor = page.cursor
+            streams[index].cursor.sequence = page.cursor
             hasMore = page.hasMore
         }
         return events
@@ -158,8 +168,8 @@ extension CloudHub {
 }
 
 extension Hub {
-    fileprivate func records(of request: SyncRequest) -> [String: Record] {
-        var records: [String: Record] = [:]
+    fileprivate func records(of request: SyncRequest) -> [StoreKey: Record] {
+        var records: [StoreKey: Record] = [:]
         for change in request.changes { records[change.key] = entries[change.key]?.record }
         return records
     }

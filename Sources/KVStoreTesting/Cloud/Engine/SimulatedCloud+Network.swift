@@ -1,4 +1,5 @@
 import KVStore
+import KVStoreCore
 import Synchronization
 
 extension SimulatedCloud {
@@ -7,18 +8,25 @@ extension SimulatedCloud {
     private static let latencyMilliseconds: ClosedRange<Int64> = 10...30
     private static let reorderingMilliseconds: ClosedRange<Int64> = 0...2_000
 
-    /// Sends a request, which may be told to fail, to get lost or to be doubled on its way.
-    func send(_ request: SyncRequest, id: UInt64, from driver: CloudDriver) {
+    /// Sends a request, which may fail, be lost or be doubled on its way.
+    func send(_ outgoing: Ready.Outgoing, from driver: CloudDriver) {
         let machine = driver.program.machine
-        note("\(driver.program.label) sends \(request.changes.map(\.key)) since \(request.since)")
-        schedule(.timeout(driver, id: id), after: Self.timeoutMilliseconds)
+        note(
+            "\(driver.program.label) sends \(outgoing.request.changes.map(\.key)) "
+                + "since \(outgoing.request.since?.sequence ?? 0)")
+        func answer(_ error: SyncTransportError) -> Event {
+            .answered(id: outgoing.id, .failure(error))
+        }
+        schedule(
+            .deliver(answer(.unreachable("no answer came in time")), driver),
+            after: Self.timeoutMilliseconds)
         let failure = machine.state.withLock { state in
             state.network.failures.isEmpty ? nil : state.network.failures.removeFirst()
         }
         if let failure {
-            return schedule(.answer(driver, id: id, .failure(failure)), after: latency(of: machine))
+            return schedule(.message(answer(failure), driver), after: latency(of: machine))
         }
-        carry(.request(driver, id: id, request), of: machine)
+        carry(.request(driver, outgoing), of: machine)
         let isDoubled = machine.state.withLock { state in
             guard state.network.duplicates > 0 else { return false }
             state.network.duplicates -= 1
@@ -27,7 +35,7 @@ extension SimulatedCloud {
         guard isDoubled else { return }
         note("the network doubles a request of \(driver.program.label)")
         schedule(
-            .request(driver, id: id, request),
+            .request(driver, outgoing),
             after: latency(of: machine) + random(Self.reorderingMilliseconds))
     }
 
@@ -36,7 +44,7 @@ extension SimulatedCloud {
         guard let kind = message.kind, isDropped(kind, of: machine) else {
             return schedule(message, after: latency(of: machine))
         }
-        note("the network loses \(message.words)")
+        note("the network loses \(message.description)")
     }
 
     func isDropped(_ kind: CloudDevice.Message, of machine: Machine) -> Bool {
@@ -55,7 +63,7 @@ extension SimulatedCloud {
             + (isReordering ? random(Self.reorderingMilliseconds) : 0)
     }
 
-    /// At the moment of its arrival: whether the device's network lets a message through.
+    /// Whether the device's network lets a message through that arrives now.
     func arrives(_ message: Action) -> Bool {
         let machine = message.program.machine
         let (isOffline, isHeld) = machine.state.withLock { state in
@@ -63,15 +71,17 @@ extension SimulatedCloud {
             if isHeld { state.network.held.append(message) }
             return (state.network.isOffline, isHeld)
         }
-        if isHeld { note("the network holds \(message.words)") }
+        if isHeld { note("the network holds \(message.description)") }
         guard isOffline else { return !isHeld }
-        note("offline: \(message.words) is lost")
+        note("offline: \(message.description) is lost")
         let error = SyncTransportError.unreachable("\(machine.name) is offline")
         switch message {
-        case .request(let driver, let id, _), .answer(let driver, let id, _):
-            driver.finishRequest(id, .failure(error), in: self)
-        case .openStream(let driver, let id, _, _), .event(let driver, let id, _):
-            driver.endStream(id, error, in: self)
+        case .request(let driver, let outgoing):
+            driver.deliver(.answered(id: outgoing.id, .failure(error)), in: self)
+        case .message(.answered(let id, _), let driver):
+            driver.deliver(.answered(id: id, .failure(error)), in: self)
+        case .openStream(let driver, let id, _), .message(.stream(let id, _), let driver):
+            driver.deliver(.streamEnded(id: id, error), in: self)
         default: break
         }
         return false
@@ -81,7 +91,7 @@ extension SimulatedCloud {
     func disconnect(_ machine: Machine) {
         let error = SyncTransportError.unreachable("\(machine.name) is offline")
         for stream in hub.withLock({ $0.removeStreams(of: machine) }) {
-            schedule(.streamEnded(stream.driver, id: stream.id, error))
+            schedule(.deliver(.streamEnded(id: stream.id, error), stream.driver))
         }
         letGo(machine)
     }
@@ -116,7 +126,7 @@ extension SimulatedCloud.Action {
     fileprivate var kind: CloudDevice.Message? {
         switch self {
         case .request: .request
-        case .answer: .answer
+        case .message(.answered, _): .answer
         default: nil
         }
     }

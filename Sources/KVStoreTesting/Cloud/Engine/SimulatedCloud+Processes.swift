@@ -1,4 +1,6 @@
 import KVStore
+import KVStoreCore
+import KVStoreLog
 import Synchronization
 
 extension SimulatedCloud {
@@ -39,8 +41,8 @@ extension SimulatedCloud {
                 return disk(directory, of: machine).storage(for: life)
             },
             now: { [weak machine, clock] in
-                machine?.moment
-                    ?? Moment(
+                machine?.instant
+                    ?? Instant(
                         wall: VirtualClock.start + clock.milliseconds,
                         monotonic: clock.milliseconds)
             },
@@ -54,7 +56,7 @@ extension SimulatedCloud {
                 return disk(directory, of: machine).watch(id: newID(), life: life) {
                     [weak self, weak program] in
                     guard let self, let program else { return }
-                    schedule(.look(program, life, changed), after: 1)
+                    schedule(.directoryChanged(program, life, changed), after: 1)
                 }
             },
             makeDriver: { [weak self, weak program] configuration in

@@ -1,0 +1,229 @@
+package import KVStoreCore
+import KVStoreLog
+import Synchronization
+
+/// The owner of a durable replica in this process: a lock, a clock and a timer around it.
+///
+/// May be called from any thread; calls block for as long as an append takes.
+package final class LocalReplica: Sendable {
+    private struct State {
+        let durable: DurableReplica
+        var isFlushScheduled = false
+        var isCatchUpScheduled = false
+        var isClosed = false
+        var connection = StoreStatus.Connection.local
+    }
+
+    private let state: Mutex<State>
+    /// Held while the log is synced, which is not under the lock of the state.
+    private let flushing = Mutex(())
+    private let runtime: StoreRuntime
+    /// Executes what a change requires. Called in order and under the lock: must only enqueue.
+    private let execute: @Sendable (Ready) -> Void
+    /// Called under the lock when the connection changes: must only enqueue.
+    private let connectionChanged: @Sendable (StoreStatus.Connection) -> Void
+    /// What opening repaired or quarantined, as sentences.
+    let recoveryNotes: [String]
+
+    static let flushMilliseconds: Int64 = 100
+
+    init(
+        storage: any LogStorage, options: DurableReplica.Options, runtime: StoreRuntime,
+        execute: @escaping @Sendable (Ready) -> Void,
+        connectionChanged: @escaping @Sendable (StoreStatus.Connection) -> Void = { _ in }
+    ) throws(StoreError) {
+        do throws(LogError) {
+            let durable = try DurableReplica(
+                storage: storage, options: options, seed: runtime.newSeed())
+            recoveryNotes = durable.recovery.notes
+            state = Mutex(State(durable: durable))
+        } catch {
+            throw StoreError(error, operation: "open")
+        }
+        self.runtime = runtime
+        self.execute = execute
+        self.connectionChanged = connectionChanged
+    }
+
+    // MARK: - Changes
+
+    func write(_ content: Record.Content, forKey key: StoreKey) throws(StoreError) {
+        let violation = try transact("set") { replica, now in
+            let outcome = replica.write(content, forKey: key, at: now)
+            return (outcome.ready, outcome.violation)
+        }
+        if let violation { throw violation }
+    }
+
+    /// Writes values for keys that have none: all of them, or none when it throws.
+    func fill(_ contents: [StoreKey: Record.Content]) throws(StoreError) {
+        guard !contents.isEmpty else { return }
+        let violation = try transact("set") { replica, now in
+            let outcome = replica.fill(contents, at: now)
+            return (outcome.ready, outcome.violation)
+        }
+        if let violation { throw violation }
+    }
+
+    /// Requests a round trip that begins now. `willWait` gets the id of its completion under the lock, before
+    /// the completion can be executed.
+    package func synchronize(willWait: (UInt64) -> Void) throws(StoreError) {
+        try transact("synchronize") { replica, now in
+            let (ready, waiter) = replica.synchronize(at: now)
+            willWait(waiter)
+            return (ready, ())
+        }
+    }
+
+    func attach(isLive: Bool) throws(StoreError) {
+        try handle(.attached(isLive: isLive))
+    }
+
+    /// Handles the outcome of what a `Ready` asked for. If its entries cannot be written, the replica handles a failure
+    /// instead, or the event is delivered again later.
+    ///
+    /// - Returns: whether the event was applied. A stream must not continue past one that was not.
+    @discardableResult
+    package func deliver(_ event: Event) -> Bool {
+        do throws(StoreError) {
+            try handle(event)
+            return true
+        } catch {
+            guard error.code != .closed else { return false }
+            switch event.recovery(from: .unreachable(error.description)) {
+            case .handle(let failure): deliver(failure)
+            case .redeliver:
+                runtime.after(Backoff.greatestMilliseconds) { [weak self] in
+                    self?.deliver(event)
+                }
+            case .drop: break
+            }
+            return false
+        }
+    }
+
+    private func handle(_ event: Event) throws(StoreError) {
+        try transact("synchronize") { replica, now in (replica.handle(event, at: now), ()) }
+    }
+
+    private func transact<Value: Sendable>(
+        _ operation: String, _ body: (inout Replica, Instant) -> (ready: Ready, Value)
+    ) throws(StoreError) -> Value {
+        try state.withLock { (state: inout State) throws(StoreError) in
+            guard !state.isClosed else {
+                throw StoreError(
+                    .closed, operation: operation, subject: "the store", reason: "it is closed")
+            }
+            var value: Value?
+            do throws(LogError) {
+                execute(
+                    try state.durable.transact(at: runtime.now()) { replica, now in
+                        let outcome = body(&replica, now)
+                        value = outcome.1
+                        return outcome.ready
+                    })
+            } catch {
+                catchUpLater(&state, after: error)
+                throw StoreError(error, operation: operation)
+            }
+            let connection = state.durable.replica.connection
+            if connection != state.connection {
+                state.connection = connection
+                connectionChanged(connection)
+            }
+            scheduleFlush(&state)
+            return value!
+        }
+    }
+
+    /// Applies what other processes have appended.
+    func catchUp() throws(StoreError) {
+        try state.withLock { (state: inout State) throws(StoreError) in
+            guard !state.isClosed else { return }
+            do throws(LogError) {
+                execute(try state.durable.catchUp(at: runtime.now()))
+            } catch {
+                catchUpLater(&state, after: error)
+                throw StoreError(error, operation: "read")
+            }
+        }
+    }
+
+    /// The log may hold more than was read: entries of other processes, or of a write that failed after it arrived.
+    private func catchUpLater(_ state: inout State, after error: LogError) {
+        guard case .storage = error, !state.isCatchUpScheduled else { return }
+        state.isCatchUpScheduled = true
+        runtime.after(Backoff.greatestMilliseconds) { [weak self] in
+            self?.state.withLock { $0.isCatchUpScheduled = false }
+            try? self?.catchUp()
+        }
+    }
+
+    // MARK: - Disk
+
+    private func scheduleFlush(_ state: inout State) {
+        guard !state.isFlushScheduled, (try? state.durable.prepareSync()) != nil else { return }
+        state.isFlushScheduled = true
+        runtime.after(Self.flushMilliseconds) { [weak self] in
+            try? self?.flush()
+        }
+    }
+
+    /// Blocks until everything written before the call is durable.
+    ///
+    /// Serialized, because the kernel may report a failure of concurrent syncs of a file to only one caller.
+    package func flush() throws(StoreError) {
+        do throws(LogError) {
+            try flushing.withLock { _ throws(LogError) in
+                let pending = try state.withLock { (state: inout State) throws(LogError) in
+                    state.isFlushScheduled = false
+                    return try state.durable.prepareSync()
+                }
+                guard let pending else { return }
+                let failure = pending.perform()
+                try state.withLock { (state: inout State) throws(LogError) in
+                    try state.durable.finish(pending, failure: failure)
+                }
+            }
+        } catch {
+            throw StoreError(error, operation: "flush")
+        }
+    }
+
+    func close() { close { _ in } }
+
+    /// Hands the contents over and closes, in one step. If `takeOver` throws, the replica stays open.
+    func close<Result, Failure: Error>(
+        _ takeOver: (_ contents: [StoreKey: Record.Content]) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try? flush()
+        return try state.withLock { (state: inout State) throws(Failure) in
+            let result = try takeOver(state.durable.replica.visibleContents)
+            if !state.isClosed {
+                state.isClosed = true
+                try? state.durable.close()
+            }
+            return result
+        }
+    }
+
+    package func read<Result>(_ body: (borrowing Replica) -> sending Result) -> sending Result {
+        state.withLock { body($0.durable.replica) }
+    }
+}
+
+extension LogRecovery {
+    fileprivate var notes: [String] {
+        var notes = damage.map { damage in
+            "\(damage.path) is damaged at byte \(damage.offset) (\(damage.detail)); "
+                + "everything is downloaded again"
+        }
+        notes += quarantined.map { "the damaged file was kept as \($0)" }
+        if let tornTail {
+            notes.append(
+                "\(tornTail.path): dropped an incomplete write at byte \(tornTail.offset) "
+                    + "(\(tornTail.detail))")
+        }
+        return notes
+    }
+}

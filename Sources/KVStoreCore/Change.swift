@@ -1,0 +1,78 @@
+/// Why values changed other than by this instance. Raw values are Apple's.
+public enum StoreChangeReason: Int, Sendable, Equatable, CaseIterable {
+    case serverChange = 0
+    case initialSyncChange = 1
+    case quotaViolationChange = 2
+    case accountChange = 3
+}
+
+/// A batch of keys whose visible value changed, or whose write was dropped.
+public struct StoreChange: Sendable, Equatable {
+    public var reason: StoreChangeReason
+    /// In no particular order; each key once.
+    public var keys: [String]
+
+    public init(reason: StoreChangeReason, keys: [String]) {
+        self.reason = reason
+        self.keys = keys
+    }
+}
+
+/// What was sent and received during a `synchronizeNow`.
+public struct SyncReport: Sendable, Equatable {
+    /// Keys sent to the daemon and accepted by it.
+    public var sentKeyCount: Int
+    /// Keys whose value came from the daemon.
+    public var receivedKeyCount: Int
+    /// Keys still to be sent: the daemon rejected them for now.
+    public var pendingKeyCount: Int
+
+    public init(sentKeyCount: Int = 0, receivedKeyCount: Int = 0, pendingKeyCount: Int = 0) {
+        self.sentKeyCount = sentKeyCount
+        self.receivedKeyCount = receivedKeyCount
+        self.pendingKeyCount = pendingKeyCount
+    }
+}
+
+/// Connection, progress and quota of a store at one point in time.
+public struct StoreStatus: Sendable, Equatable {
+    public enum Connection: Sendable, Equatable {
+        /// There is no transport: the store is local.
+        case local
+        /// The live stream is open.
+        case connected
+        /// A round trip is under way, or none is needed.
+        case idle
+        /// The last attempt failed; the text says why.
+        case offline(String)
+    }
+
+    public var connection: Connection
+    /// Whether the first download of the account has been completed.
+    public var initialSyncCompleted: Bool
+    /// Milliseconds since 1970 of the last completed round trip by any process; nil before the first.
+    public var lastSyncMilliseconds: Int64?
+    public var pendingKeyCount: Int
+    public var usedByteCount: Int
+    public var usedKeyCount: Int
+    public var limits: StoreLimits
+    public var replica: ReplicaID
+    /// What opening the replica repaired or quarantined, as sentences for users; usually empty.
+    public var recoveryNotes: [String]
+
+    package init(
+        connection: Connection, initialSyncCompleted: Bool, lastSyncMilliseconds: Int64?,
+        pendingKeyCount: Int, usedByteCount: Int, usedKeyCount: Int, limits: StoreLimits,
+        replica: ReplicaID, recoveryNotes: [String]
+    ) {
+        self.connection = connection
+        self.initialSyncCompleted = initialSyncCompleted
+        self.lastSyncMilliseconds = lastSyncMilliseconds
+        self.pendingKeyCount = pendingKeyCount
+        self.usedByteCount = usedByteCount
+        self.usedKeyCount = usedKeyCount
+        self.limits = limits
+        self.replica = replica
+        self.recoveryNotes = recoveryNotes
+    }
+}

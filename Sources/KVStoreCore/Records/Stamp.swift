@@ -1,0 +1,45 @@
+/// When and by which replica a key was written: a hybrid logical clock reading and the writer's id.
+///
+/// Stamps are totally ordered by milliseconds, then counter, then replica. The text form is
+/// `mmmmmmmmmmmm-cccccccc-rrrrrrrrrrrrrrrr`: three lower-case hexadecimal numbers of fixed width, so
+/// that texts sort as stamps do.
+public struct Stamp: Sendable, Hashable, Comparable {
+    /// Milliseconds since 1970-01-01 UTC, at most 48 bits.
+    public var milliseconds: Int64
+    public var counter: UInt32
+    public var replica: ReplicaID
+
+    public init(milliseconds: Int64, counter: UInt32, replica: ReplicaID) {
+        self.milliseconds = min(max(milliseconds, 0), Self.greatestMilliseconds)
+        self.counter = counter
+        self.replica = replica
+    }
+
+    static let greatestMilliseconds: Int64 = (1 << 48) - 1
+
+    public static func < (left: Stamp, right: Stamp) -> Bool {
+        (left.milliseconds, left.counter, left.replica.rawValue)
+            < (right.milliseconds, right.counter, right.replica.rawValue)
+    }
+}
+
+extension Stamp: LosslessStringConvertible {
+    public var description: String {
+        hexadecimal(UInt64(milliseconds), width: 12) + "-" + hexadecimal(UInt64(counter), width: 8)
+            + "-" + replica.description
+    }
+
+    /// Nil unless the text has exactly the text form.
+    public init?(_ description: String) {
+        let parts = description.utf8.split(
+            separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        guard parts.count == 3,
+            let milliseconds = parseHexadecimal(parts[0], width: 12),
+            let counter = parseHexadecimal(parts[1], width: 8),
+            let replica = parseHexadecimal(parts[2], width: 16)
+        else { return nil }
+        self.init(
+            milliseconds: Int64(milliseconds), counter: UInt32(counter),
+            replica: ReplicaID(rawValue: replica))
+    }
+}

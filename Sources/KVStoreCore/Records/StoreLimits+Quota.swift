@@ -1,0 +1,41 @@
+extension StoreLimits {
+    /// Why a local write is not allowed; nil when it is. A write that shrinks a value always is.
+    func violation(
+        writing content: Record.Content, forKey key: StoreKey, into table: Table
+    ) -> StoreError? {
+        guard keyProfile.allows(key) else {
+            let unit = keyProfile == .standard ? "UTF-16 units" : "UTF-8 bytes"
+            return StoreError(
+                .invalidKey, operation: "set", subject: "key '\(key)'",
+                reason: key.text.isEmpty
+                    ? "the key is empty"
+                    : "the key has \(keyProfile.length(of: key)) \(unit), the limit is \(keyProfile.limit)",
+                hint: key.text.isEmpty ? "use a non-empty key" : "use a shorter key")
+        }
+        guard case .value(let data) = content else { return nil }
+        let old = table.content(forKey: key)
+        let oldByteCount = old?.byteCount ?? 0
+        if old != nil, data.count <= oldByteCount { return nil }
+        if data.count > valueByteCount {
+            return StoreError(
+                .quotaExceeded, operation: "set", subject: "key \(key)",
+                reason: "the value has \(data.count) bytes, the limit is \(valueByteCount)",
+                hint: "store less, or split the value across several keys")
+        }
+        let total = table.byteCount - oldByteCount + data.count
+        if total > totalByteCount {
+            return StoreError(
+                .quotaExceeded, operation: "set", subject: "key \(key)",
+                reason: "a value of \(data.count) bytes would bring the total to \(total), "
+                    + "the limit is \(totalByteCount) (\(table.byteCount) in use)",
+                hint: "remove keys, or store less")
+        }
+        if old == nil, table.keyCount >= keyCount {
+            return StoreError(
+                .tooManyKeys, operation: "set", subject: "key \(key)",
+                reason: "the store holds \(table.keyCount) keys, the limit is \(keyCount)",
+                hint: "remove keys first")
+        }
+        return nil
+    }
+}

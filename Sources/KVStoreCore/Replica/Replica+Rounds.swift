@@ -1,0 +1,205 @@
+extension Replica {
+    package mutating func handle(_ event: Event, at now: Instant) -> Ready {
+        switch event {
+        case .attached(let isLive):
+            session.phase = .idle
+            session.isLive = isLive
+            session.isPullDue = isLive
+            startRound(at: now)
+        case .answered(let id, let result):
+            guard let exchange = session.exchange, exchange.id == id else { break }
+            switch result {
+            case .success(let response): answered(exchange, with: response, at: now)
+            case .failure(let error): fail(exchange, error, at: now)
+            }
+        case .stream(let id, let event):
+            if session.stream.isCurrent(id) { received(event, at: now) }
+        case .streamEnded(let id, let error):
+            guard session.stream.isCurrent(id) else { break }
+            session.stream = .closed
+            backOff(error ?? .unreachable("the daemon ended the stream"), at: now)
+        case .woke:
+            if let time = session.backOffTime, time > now.monotonic {
+                ready.wakeAt = time
+            } else {
+                session.endBackOff()
+                startRound(at: now)
+            }
+        }
+        return takeReady()
+    }
+
+    /// Whether the event concerns something that is under way; `handle` ignores others.
+    package func awaits(_ event: Event) -> Bool {
+        switch event {
+        case .attached: true
+        case .answered(let id, _): session.exchange?.id == id
+        case .stream(let id, _), .streamEnded(let id, _): session.stream.isCurrent(id)
+        case .woke: session.backOffTime != nil
+        }
+    }
+
+    /// Requests a round trip that begins after this call. Its outcome is in the `completions` of a later `Ready`, or
+    /// of this one when there is no transport.
+    package mutating func synchronize(at now: Instant) -> (ready: Ready, waiter: UInt64) {
+        let waiter = session.nextID()
+        guard session.phase != .detached else {
+            ready.completions.append(
+                Ready.Completion(
+                    waiter: waiter, outcome: .failure(.unreachable("no account is joined"))))
+            return (takeReady(), waiter)
+        }
+        session.waiters.append(SyncSession.Waiter(id: waiter, start: session.counts))
+        session.isPullDue = true
+        session.endBackOff()
+        session.blocked = [:]
+        startRound(at: now)
+        return (takeReady(), waiter)
+    }
+
+    /// Sends what other processes have appended, if now is the time.
+    package mutating func resume(at now: Instant) -> Ready {
+        startRound(at: now)
+        return takeReady()
+    }
+
+    /// Sends pending records and asks for changes, if now is the time; opens the stream when there is nothing
+    /// left to ask for.
+    mutating func startRound(at now: Instant) {
+        guard session.phase == .idle else { return }
+        let changes = nextChanges()
+        let isDue =
+            session.isPullDue || !changes.isEmpty
+            || !state.initialSyncCompleted && !table.pendingKeys.isEmpty
+        guard isDue else { return openStreamIfDue() }
+        let request: SyncRequest
+        if let download = beginDownloadIfDue() {
+            request = SyncRequest(
+                replica: id, since: download.progress?.cursor,
+                horizon: download.progress?.horizon)
+        } else {
+            request = SyncRequest(replica: id, since: state.cursor, changes: changes)
+        }
+        let outgoing = Ready.Outgoing(id: session.nextID(), request: request)
+        session.phase = .exchanging(
+            SyncSession.Exchange(id: outgoing.id, request: request, sent: now))
+        session.isPullDue = false
+        for index in session.waiters.indices { session.waiters[index].isServed = true }
+        ready.request = outgoing
+        ready.mustSync = !request.changes.isEmpty
+    }
+
+    /// The full download under way, or one that begins now because it is due.
+    private mutating func beginDownloadIfDue() -> FullDownload? {
+        if let download = session.download { return download }
+        guard
+            session.transfer == .downloadDue || state.cursor == nil
+                || state.partialDownload != nil
+        else { return nil }
+        let acknowledged = table.entries.values.filter { $0.status == .acknowledged }
+        let download = FullDownload(
+            isFirst: !state.initialSyncCompleted, abandoned: state.partialDownload,
+            candidates: Dictionary(
+                uniqueKeysWithValues: acknowledged.map { ($0.record.key, $0.record.stamp) }))
+        session.transfer = .download(download)
+        return download
+    }
+
+    private mutating func openStreamIfDue() {
+        guard session.isLive, session.stream == .closed, let cursor = state.cursor else { return }
+        let id = session.nextID()
+        session.stream = .opening(id: id, epoch: cursor.epoch)
+        ready.stream = .open(id: id, since: cursor)
+    }
+
+    /// The oldest pending records that fit into one request; none between the pages of a transfer.
+    private func nextChanges() -> [Record] {
+        guard state.initialSyncCompleted, session.download?.progress == nil,
+            session.transfer != .incremental(isBehind: true)
+        else { return [] }
+        let waiting = table.pendingKeys
+            .compactMap { table[$0]?.record }
+            .filter { session.blocked[$0.key] != $0.stamp }
+            .sorted { $0.stamp < $1.stamp }
+        var changes: [Record] = []
+        var byteCount = 0
+        for record in waiting.prefix(page.recordCount) {
+            byteCount += record.wireByteCount
+            if !changes.isEmpty, byteCount > page.byteCount { break }
+            changes.append(record)
+        }
+        return changes
+    }
+
+    /// The exchange has failed, and with it the download that it was a part of. Waiters that joined meanwhile fail
+    /// too: at once rather than after the back-off.
+    mutating func fail(
+        _ exchange: SyncSession.Exchange, _ error: SyncTransportError, at now: Instant
+    ) {
+        session.phase = .idle
+        session.abandonDownload()
+        ready.completions += session.waiters.map {
+            Ready.Completion(waiter: $0.id, outcome: .failure(error))
+        }
+        session.waiters = []
+        backOff(error, at: now)
+    }
+
+    private mutating func backOff(_ error: SyncTransportError, at now: Instant) {
+        session.failures.last = error
+        session.isPullDue = true
+        var requested: Int64?
+        if case .busy(let seconds?) = error, seconds.isFinite {
+            requested = Int64(min(max(seconds, 0), 600) * 1_000)
+        }
+        let wait = session.failures.backoff.next(atLeast: requested, using: &random)
+        session.backOff(until: now.monotonic + wait)
+        ready.wakeAt = now.monotonic + wait
+    }
+
+    private mutating func received(_ event: SyncEvent, at now: Instant) {
+        switch event {
+        case .heartbeat: break
+        case .opened:
+            streamIsOpen()
+            session.failures.last = nil
+            session.failures.backoff.reset()
+        case .reset:
+            closeStream()
+            session.isPullDue = true
+            startRound(at: now)
+        case .change(let change):
+            guard KeyProfile.standard.allows(change.record.key) else {
+                closeStream()
+                return backOff(.malformed("a change with an invalid key"), at: now)
+            }
+            // Another process may have moved on to another epoch; the daemon then ends this stream.
+            guard streamIsOpen() == state.cursor?.epoch else { return }
+            var changed: [StoreKey] = []
+            apply(change, changed: &changed)
+            if let cursor = state.cursor, change.sequence > cursor.sequence {
+                updateState { state in
+                    state.cursor = Cursor(epoch: cursor.epoch, sequence: change.sequence)
+                    state.lastSyncMilliseconds = now.wall
+                }
+            }
+            notify(.serverChange, changed)
+        }
+    }
+
+    /// Returns the stream's epoch.
+    @discardableResult
+    private mutating func streamIsOpen() -> EpochID? {
+        switch session.stream {
+        case .opening(let id, let epoch), .open(let id, let epoch):
+            session.stream = .open(id: id, epoch: epoch)
+            return epoch
+        case .closed: return nil
+        }
+    }
+
+    private mutating func closeStream() {
+        session.stream = .closed
+        ready.stream = .close
+    }
+}

@@ -1,0 +1,124 @@
+/// One replica of one store, as a pure state machine: an event in, a `Ready` out.
+///
+/// The owner executes each `Ready` under its contract, and replays the entries that other processes have appended
+/// before it handles the next event.
+package struct Replica: Sendable, Equatable {
+    let limits: StoreLimits
+    let notificationKeyCount: Int
+    let page: PageLimits
+    package internal(set) var table = Table()
+    var clock = HybridClock()
+    package internal(set) var state: ReplicaState
+    package var session = SyncSession()
+    var random: SplitMix64
+    /// What the event under way requires; empty between events.
+    var ready = Ready()
+
+    package init(
+        id: ReplicaID, limits: StoreLimits, notificationKeyCount: Int = 50,
+        page: PageLimits = WireLimits.page, seed: UInt64
+    ) {
+        self.limits = limits
+        self.notificationKeyCount = max(1, notificationKeyCount)
+        self.page = page
+        state = ReplicaState(replica: id)
+        random = SplitMix64(seed: seed)
+    }
+
+    package var id: ReplicaID { state.replica }
+
+    // MARK: - Reading
+
+    /// The content of every key that has a value.
+    package var visibleContents: [StoreKey: Record.Content] {
+        table.entries.compactMapValues { entry in
+            entry.record.content.isTombstone ? nil : entry.record.content
+        }
+    }
+
+    package var connection: StoreStatus.Connection {
+        if session.phase == .detached { return .local }
+        if case .open = session.stream { return .connected }
+        return session.failures.last.map { .offline($0.description) } ?? .idle
+    }
+
+    // MARK: - Writing
+
+    /// A local write. An equal value changes nothing. A write past a limit is dropped and described by
+    /// `violation`; past a quota it is notified as well.
+    package mutating func write(
+        _ content: Record.Content, forKey key: StoreKey, at now: Instant
+    ) -> (ready: Ready, violation: StoreError?) {
+        let violation = put(content, forKey: key, at: now)
+        if violation == nil, !ready.entries.isEmpty { startRound(at: now) }
+        if violation?.code == .quotaExceeded || violation?.code == .tooManyKeys {
+            notify(.quotaViolationChange, [key])
+        }
+        return (takeReady(), violation)
+    }
+
+    /// Writes values for keys that have none: all of them, or none when one of them passes a limit.
+    package mutating func fill(
+        _ contents: [StoreKey: Record.Content], at now: Instant
+    ) -> (ready: Ready, violation: StoreError?) {
+        var filled = self
+        for (key, content) in contents.sorted(by: { $0.key < $1.key })
+        where table.content(forKey: key) == nil {
+            if let violation = filled.put(content, forKey: key, at: now) {
+                return (Ready(), violation)
+            }
+        }
+        if !filled.ready.entries.isEmpty { filled.startRound(at: now) }
+        self = filled
+        return (takeReady(), nil)
+    }
+
+    private mutating func put(
+        _ content: Record.Content, forKey key: StoreKey, at now: Instant
+    ) -> StoreError? {
+        if let violation = limits.violation(writing: content, forKey: key, into: table) {
+            return violation
+        }
+        guard (table.content(forKey: key) ?? .tombstone) != content else { return nil }
+        // The clock may have gone back after a rejection; a write still wins over what it replaces.
+        if let former = table[key] { clock.observe(former.record.stamp) }
+        let record = Record(
+            key: key, stamp: clock.next(now: now.wall, replica: id), content: content)
+        store(
+            Table.Entry(
+                record: record, status: state.initialSyncCompleted ? .pending : .provisional))
+        session.blocked[key] = nil
+        return nil
+    }
+
+    // MARK: - Steps of an event
+
+    mutating func takeReady() -> Ready {
+        defer { ready = Ready() }
+        return ready
+    }
+
+    /// Puts an entry into table and log; returns whether the visible value changed.
+    @discardableResult
+    mutating func store(_ entry: Table.Entry) -> Bool {
+        ready.entries.append(.record(entry))
+        return table.put(entry)
+    }
+
+    mutating func updateState(_ body: (inout ReplicaState) -> Void) {
+        body(&state)
+        ready.entries.append(.state(currentState))
+    }
+
+    /// Notifies observers in batches of at most `notificationKeyCount` keys.
+    mutating func notify(_ reason: StoreChangeReason, _ keys: [StoreKey]) {
+        ready.notifications += notifications(reason, keys)
+    }
+
+    package func notifications(_ reason: StoreChangeReason, _ keys: [StoreKey]) -> [StoreChange] {
+        stride(from: 0, to: keys.count, by: notificationKeyCount).map { start in
+            let batch = keys[start..<min(start + notificationKeyCount, keys.count)]
+            return StoreChange(reason: reason, keys: batch.map(\.text))
+        }
+    }
+}

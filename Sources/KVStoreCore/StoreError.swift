@@ -1,0 +1,56 @@
+/// The error of the public API: what failed, on which object, why, and what to do.
+public struct StoreError: Error, Sendable, Equatable {
+    public enum Code: String, Sendable, CaseIterable {
+        /// The value, or the total with it, exceeds the quota.
+        case quotaExceeded
+        /// The store holds the maximum number of keys.
+        case tooManyKeys
+        /// The key is empty or too long.
+        case invalidKey
+        /// The value is not a property list.
+        case invalidValue
+        /// The store name is invalid.
+        case invalidStoreName
+        /// No space, quota or inodes left.
+        case diskFull
+        /// Reading or writing the replica failed.
+        case storage
+        /// The replica's files are damaged, or of a newer version.
+        case damaged
+        /// The daemon cannot be reached.
+        case unreachable
+        /// The daemon rejected the token, or no account has been joined.
+        case unauthorized
+        /// The daemon rejected the request.
+        case refused
+        /// The calling task was cancelled.
+        case cancelled
+        /// The store has been closed.
+        case closed
+    }
+
+    public var code: Code
+    /// The operation that failed: "set", "open", "synchronize".
+    public var operation: String
+    /// The key, file or address concerned.
+    public var subject: String
+    public var reason: String
+    /// What the user can do about it.
+    public var hint: String?
+
+    public init(
+        _ code: Code, operation: String, subject: String, reason: String, hint: String? = nil
+    ) {
+        self.code = code
+        self.operation = operation
+        self.subject = subject
+        self.reason = reason
+        self.hint = hint
+    }
+}
+
+extension StoreError: CustomStringConvertible {
+    public var description: String {
+        "\(operation) \(subject): \(reason)" + (hint.map { " (\($0))" } ?? "")
+    }
+}

@@ -1,0 +1,39 @@
+/// An event of a store's live stream.
+public enum SyncEvent: Sendable, Equatable {
+    /// The stream is established.
+    case opened
+    /// Changes come in ascending order of their sequence numbers.
+    case change(SequencedRecord)
+    /// The stream cannot continue from its cursor: sync again. The stream ends.
+    case reset
+    case heartbeat
+}
+
+/// Why a round trip failed.
+public enum SyncTransportError: Error, Sendable, Equatable {
+    /// There is no connection, or it broke: offline, refused, timed out. The text names the address and the cause.
+    case unreachable(String)
+    /// The daemon rejected the token.
+    case unauthorized(String)
+    /// The daemon asks the client to wait.
+    case busy(retryAfterSeconds: Double?)
+    /// The daemon answered with an error: its status, stable code and text.
+    case refused(status: Int, code: String, message: String)
+    /// The answer violates the protocol.
+    case malformed(String)
+}
+
+extension SyncTransportError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .unreachable(let text): text
+        case .unauthorized(let text): "the daemon rejected the token: \(text)"
+        case .busy(let seconds):
+            "the daemon is busy"
+                + (seconds.map { "; retry after \(Int($0.rounded(.up))) s" } ?? "")
+        case .refused(let status, let code, let message):
+            "the daemon answered \(status) (\(code)): \(message)"
+        case .malformed(let text): "invalid answer from the daemon: \(text)"
+        }
+    }
+}

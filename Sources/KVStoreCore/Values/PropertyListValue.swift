@@ -1,0 +1,122 @@
+public import Foundation
+
+/// A value of the store: a property list.
+///
+/// On Linux, a Bool that passed through Foundation's property lists is a Swift `Bool` on which `as? Int` fails, so
+/// conversions are explicit here and never rely on casts between number types.
+public enum PropertyListValue: Sendable, Hashable {
+    case bool(Bool)
+    case integer(Int64)
+    case double(Double)
+    case string(String)
+    case date(Date)
+    case data(Data)
+    case array([PropertyListValue])
+    case dictionary([String: PropertyListValue])
+}
+
+extension PropertyListValue {
+    /// The value as Apple's class returns it: Bool, Int64, Double, String, Date, Data, `[Any]`
+    /// or `[String: Any]`.
+    public var object: Any {
+        switch self {
+        case .bool(let value): value
+        case .integer(let value): value
+        case .double(let value): value
+        case .string(let value): value
+        case .date(let value): value
+        case .data(let value): value
+        case .array(let values): values.map(\.object)
+        case .dictionary(let values): values.mapValues(\.object)
+        }
+    }
+
+    /// Nil if `object`, or any part of it, is not a property list. Integers must fit into 64 signed bits.
+    public init?(object: Any) {
+        self.init(object: object, depth: 0)
+    }
+
+    private init?(object: Any, depth: Int) {
+        guard depth <= WireLimits.propertyListDepth else { return nil }
+        switch object {
+        case let value as PropertyListValue: self = value
+        case let value as String: self = .string(value)
+        case let value as Data: self = .data(value)
+        case let value as Date where value.timeIntervalSinceReferenceDate.isFinite:
+            self = .date(value)
+        case let values as [Any]:
+            var parts: [PropertyListValue] = []
+            for value in values {
+                guard let part = PropertyListValue(object: value, depth: depth + 1) else {
+                    return nil
+                }
+                parts.append(part)
+            }
+            self = .array(parts)
+        case let values as [String: Any]:
+            var parts: [String: PropertyListValue] = [:]
+            for (key, value) in values {
+                guard let part = PropertyListValue(object: value, depth: depth + 1) else {
+                    return nil
+                }
+                parts[key] = part
+            }
+            self = .dictionary(parts)
+        default:
+            guard let number = Self.number(object) else { return nil }
+            self = number
+        }
+    }
+
+    /// Whether the encoded value decodes: every date is finite, and it does not nest too deep.
+    package var isReadable: Bool { isReadable(depth: 0) }
+
+    private func isReadable(depth: Int) -> Bool {
+        guard depth <= WireLimits.propertyListDepth else { return false }
+        return switch self {
+        case .bool, .integer, .double, .string, .data: true
+        case .date(let date): date.timeIntervalSinceReferenceDate.isFinite
+        case .array(let values): values.allSatisfy { $0.isReadable(depth: depth + 1) }
+        case .dictionary(let values):
+            // A key is an object one level down, like its value.
+            values.isEmpty
+                || depth < WireLimits.propertyListDepth
+                    && values.values.allSatisfy { $0.isReadable(depth: depth + 1) }
+        }
+    }
+
+    /// By the dynamic type, because `as?` between number types differs between systems.
+    private static func number(_ object: Any) -> PropertyListValue? {
+        switch type(of: object) {
+        case is Bool.Type: (object as? Bool).map { .bool($0) }
+        case is Double.Type: (object as? Double).map { .double($0) }
+        case is CGFloat.Type: (object as? CGFloat).map { .double(Double($0)) }
+        case is Float.Type: (object as? Float).map { .double(Double($0)) }
+        case is Int.Type: (object as? Int).map { .integer(Int64($0)) }
+        case is Int64.Type: (object as? Int64).map { .integer($0) }
+        case is Int32.Type: (object as? Int32).map { .integer(Int64($0)) }
+        case is Int16.Type: (object as? Int16).map { .integer(Int64($0)) }
+        case is Int8.Type: (object as? Int8).map { .integer(Int64($0)) }
+        case is UInt.Type: (object as? UInt).flatMap { Int64(exactly: $0) }.map { .integer($0) }
+        case is UInt64.Type:
+            (object as? UInt64).flatMap { Int64(exactly: $0) }.map { .integer($0) }
+        case is UInt32.Type: (object as? UInt32).map { .integer(Int64($0)) }
+        case is UInt16.Type: (object as? UInt16).map { .integer(Int64($0)) }
+        case is UInt8.Type: (object as? UInt8).map { .integer(Int64($0)) }
+        default: (object as? NSNumber).flatMap(foundationNumber)
+        }
+    }
+
+    private static func foundationNumber(_ number: NSNumber) -> PropertyListValue? {
+        if number === NSNumber(value: true) || number === NSNumber(value: false) {
+            return .bool(number.boolValue)
+        }
+        switch UInt8(bitPattern: number.objCType.pointee) {
+        case UInt8(ascii: "B"): return .bool(number.boolValue)
+        case UInt8(ascii: "d"), UInt8(ascii: "f"): return .double(number.doubleValue)
+        case UInt8(ascii: "Q"):
+            return Int64(exactly: number.uint64Value).map { .integer($0) }
+        default: return .integer(number.int64Value)
+        }
+    }
+}

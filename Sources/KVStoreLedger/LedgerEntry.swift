@@ -1,0 +1,165 @@
+import Foundation
+import KVStoreCore
+import KVStoreLog
+
+/// What the daemon keeps on disk: one of these in each frame of its log.
+enum LedgerEntry: Equatable {
+    case record(StoreID, SequencedRecord)
+    case state(StoreID, Hub.State)
+    /// A tombstone is forgotten.
+    case forgotten(StoreID, StoreKey)
+}
+
+// The payload of a frame in the daemon's log; `BinaryCoding.swift` says how stamps are written.
+//
+// Every payload starts with the store: 0 1 bytes of the account · 1 1 bytes of the store's name · the two texts. Then:
+//
+// Kind 1, a key:       8 sequence number · 20 stamp · 1 flags (4 removed) · 2 bytes of the key · the key, the value
+// Kind 2, a store:     8 last sequence number · 8 horizon · 8 greatest milliseconds of a stamp · for each epoch, oldest
+//                      first: 8 epoch · 8 the sequence number before it · 1 flags (1 broken)
+// Kind 3, forgotten:   the key
+extension LedgerEntry {
+    private enum Kind {
+        static let record: UInt8 = 1
+        static let state: UInt8 = 2
+        static let forgotten: UInt8 = 3
+    }
+
+    private static let epochByteCount = 17
+
+    var payload: LogPayload {
+        switch self {
+        case .record(let store, let entry):
+            let key = entry.record.key.text.utf8
+            var bytes = Self.start(
+                store, reserving: 31 + key.count + entry.record.content.byteCount)
+            bytes.append(littleEndian: entry.sequence)
+            bytes.append(entry.record.stamp)
+            bytes.append(entry.record.content.isTombstone ? 4 : 0)
+            bytes.append(littleEndian: UInt16(key.count))
+            bytes.append(contentsOf: key)
+            if case .value(let data) = entry.record.content { bytes.append(contentsOf: data) }
+            return LogPayload(kind: Kind.record, bytes: bytes)
+        case .state(let store, let state):
+            var bytes = Self.start(
+                store, reserving: 24 + Self.epochByteCount * state.epochs.count)
+            bytes.append(littleEndian: state.sequence)
+            bytes.append(littleEndian: state.horizon)
+            bytes.append(littleEndian: state.clockMilliseconds)
+            for epoch in state.epochs {
+                bytes.append(littleEndian: epoch.id.rawValue)
+                bytes.append(littleEndian: epoch.start)
+                bytes.append(epoch.isBroken ? 1 : 0)
+            }
+            return LogPayload(kind: Kind.state, bytes: bytes)
+        case .forgotten(let store, let key):
+            let key = key.text.utf8
+            var bytes = Self.start(store, reserving: key.count)
+            bytes.append(contentsOf: key)
+            return LogPayload(kind: Kind.forgotten, bytes: bytes)
+        }
+    }
+
+    private static func start(_ store: StoreID, reserving byteCount: Int) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(2 + store.byteCount + byteCount)
+        bytes.append(UInt8(store.account.utf8.count))
+        bytes.append(UInt8(store.name.utf8.count))
+        bytes.append(contentsOf: store.account.utf8)
+        bytes.append(contentsOf: store.name.utf8)
+        return bytes
+    }
+
+    static func frameByteCount(_ entry: SequencedRecord, of store: StoreID) -> Int {
+        FrameFormat.byteCount(
+            payload: 33 + store.byteCount + entry.record.key.text.utf8.count
+                + entry.record.content.byteCount)
+    }
+
+    static func frameByteCount(_ state: Hub.State, of store: StoreID) -> Int {
+        FrameFormat.byteCount(
+            payload: 26 + store.byteCount + epochByteCount * state.epochs.count)
+    }
+
+    /// Nil for bytes that this version does not write.
+    init?(_ frame: LogFrame) {
+        let bytes = frame.payload
+        guard let (store, start) = Self.store(in: bytes) else { return nil }
+        switch frame.kind {
+        case Kind.record:
+            guard let (key, keyEnd) = Self.key(in: bytes, from: start) else { return nil }
+            let content: Record.Content =
+                bytes[start + 28] & 4 != 0 ? .tombstone : .value(Data(bytes[keyEnd...]))
+            self = .record(
+                store,
+                SequencedRecord(
+                    record: Record(key: key, stamp: bytes.stamp(at: start + 8), content: content),
+                    sequence: bytes.littleEndian(UInt64.self, at: start)))
+        case Kind.state:
+            let epochStart = start + 24
+            guard bytes.count > epochStart,
+                (bytes.count - epochStart).isMultiple(of: Self.epochByteCount)
+            else { return nil }
+            let epochs = stride(from: epochStart, to: bytes.count, by: Self.epochByteCount).map {
+                Hub.Epoch(
+                    id: EpochID(rawValue: bytes.littleEndian(UInt64.self, at: $0)),
+                    start: bytes.littleEndian(UInt64.self, at: $0 + 8),
+                    isBroken: bytes[$0 + 16] & 1 != 0)
+            }
+            self = .state(
+                store,
+                Hub.State(
+                    epochs: epochs, sequence: bytes.littleEndian(UInt64.self, at: start),
+                    horizon: bytes.littleEndian(UInt64.self, at: start + 8),
+                    clockMilliseconds: bytes.littleEndian(Int64.self, at: start + 16)))
+        case Kind.forgotten:
+            guard let key = bytes.key(start..<bytes.count) else { return nil }
+            self = .forgotten(store, key)
+        default: return nil
+        }
+    }
+
+    /// What a frame is about, without the value.
+    enum Subject: Equatable {
+        case record(StoreID, StoreKey)
+        case state(StoreID)
+        case forgotten
+    }
+
+    /// Nil for bytes that this version does not write.
+    static func subject(of frame: LogFrame) -> Subject? {
+        guard let (store, start) = store(in: frame.payload) else { return nil }
+        switch frame.kind {
+        case Kind.record: return key(in: frame.payload, from: start).map { .record(store, $0.key) }
+        case Kind.state: return .state(store)
+        case Kind.forgotten: return .forgotten
+        default: return nil
+        }
+    }
+
+    /// The store that a payload starts with, and the offset after it.
+    private static func store(in bytes: UnsafeRawBufferPointer) -> (id: StoreID, end: Int)? {
+        guard bytes.count >= 2 else { return nil }
+        let nameStart = 2 + Int(bytes[0])
+        let end = nameStart + Int(bytes[1])
+        guard end <= bytes.count, let account = bytes.text(2..<nameStart),
+            let name = bytes.text(nameStart..<end)
+        else { return nil }
+        return (StoreID(account: account, name: name), end)
+    }
+
+    /// A record's key, and where its value starts.
+    private static func key(
+        in bytes: UnsafeRawBufferPointer, from start: Int
+    ) -> (key: StoreKey, end: Int)? {
+        guard bytes.count >= start + 31 else { return nil }
+        let keyStart = start + 31
+        let end = keyStart + Int(bytes.littleEndian(UInt16.self, at: start + 29))
+        guard end <= bytes.count, let key = bytes.key(keyStart..<end) else { return nil }
+        return (key, end)
+    }
+}
+
+extension StoreID {
+    fileprivate var byteCount: Int { account.utf8.count + name.utf8.count }
+}

@@ -1,0 +1,99 @@
+import Foundation
+
+/// A segment's file.
+final class FileLogFile: LogFile {
+    let byteCount: Int
+    private let descriptor: Descriptor
+
+    init(_ descriptor: Descriptor) throws(StorageFailure) {
+        var status = stat()
+        guard fstat(descriptor.raw, &status) == 0 else {
+            throw .current("inspect", path: descriptor.path)
+        }
+        byteCount = Int(status.st_size)
+        self.descriptor = descriptor
+    }
+
+    func read(
+        into buffer: UnsafeMutableRawBufferPointer, at offset: Int
+    ) throws(StorageFailure) -> Int {
+        var count = 0
+        while count < buffer.count {
+            let done = pread(
+                descriptor.raw, buffer.baseAddress! + count, buffer.count - count,
+                off_t(offset + count))
+            if done == 0 { break }
+            if done > 0 {
+                count += done
+            } else if errno != EINTR {
+                throw .current("read", path: descriptor.path)
+            }
+        }
+        return count
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StorageFailure) {
+        var count = 0
+        while count < bytes.count {
+            let done = pwrite(
+                descriptor.raw, bytes.baseAddress! + count, bytes.count - count,
+                off_t(offset + count))
+            if done > 0 {
+                count += done
+            } else if done == 0 || errno != EINTR {
+                throw .current("write", path: descriptor.path)
+            }
+        }
+    }
+
+    func sync() throws(StorageFailure) {
+        // Not repeated on EINTR: a second call does not report what a failed first one left unwritten.
+        guard System.syncData(descriptor.raw) == 0 else {
+            throw .current("sync", path: descriptor.path)
+        }
+    }
+}
+
+/// An open file, closed with its last reference.
+final class Descriptor: @unchecked Sendable {
+    let raw: Int32
+    /// Set only before the descriptor is shared.
+    var path: String
+
+    init(opening path: String, flags: Int32) throws(StorageFailure) {
+        raw = Foundation.open(path, flags | O_CLOEXEC)
+        self.path = path
+        guard raw >= 0 else { throw .current("open", path: path) }
+    }
+
+    init(
+        opening name: String, in directory: Descriptor, root: String, flags: Int32
+    ) throws(StorageFailure) {
+        raw = openat(directory.raw, name, flags | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        path = root + "/" + name
+        guard raw >= 0 else { throw .current("open", path: path) }
+    }
+
+    deinit { if raw >= 0 { close(raw) } }
+
+    func inode() throws(StorageFailure) -> UInt64 {
+        var status = stat()
+        guard fstat(raw, &status) == 0 else { throw .current("inspect", path: path) }
+        return UInt64(status.st_ino)
+    }
+}
+
+extension StorageFailure {
+    /// The failure that `errno` names.
+    static func current(_ operation: String, path: String) -> StorageFailure {
+        with(errno, operation, path: path)
+    }
+
+    static func with(
+        _ code: Int32, _ operation: String, path: String
+    ) -> StorageFailure {
+        StorageFailure(
+            operation: operation, path: path, code: code, message: String(cString: strerror(code)),
+            isOutOfSpace: code == ENOSPC || code == EDQUOT || code == EFBIG)
+    }
+}

@@ -1,0 +1,145 @@
+import Foundation
+
+/// Segments as files `<number, sixteen hexadecimal digits>.log` in one directory of mode 0700, next to a file `lock`.
+package final class FileLogStorage: LogStorage {
+    let directory: Descriptor
+    private let lockFile: Descriptor
+    let root: String
+    /// A hash of the machine id and the inode numbers of the directory and its lock file. Files copied over these in
+    /// place keep it; such a restore cannot be detected.
+    package let identity: UInt64
+
+    /// Opens the directory, and creates it with its parents if it is missing.
+    package init(directory path: String) throws(StorageFailure) {
+        root = path
+        do {
+            try FileManager.default.createDirectory(
+                atPath: path, withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw StorageFailure(
+                operation: "create", path: path, code: EIO,
+                message: error.localizedDescription)
+        }
+        directory = try Descriptor(opening: path, flags: O_RDONLY | O_DIRECTORY)
+        lockFile = try Descriptor(
+            opening: "lock", in: directory, root: path, flags: O_RDWR | O_CREAT)
+        identity = Self.identity(of: [try directory.inode(), try lockFile.inode()])
+    }
+
+    package func segments() throws(StorageFailure) -> [UInt64] {
+        try names().compactMap { Self.number(of: $0) }.sorted()
+    }
+
+    /// The names of all files in the directory, in no particular order.
+    func names() throws(StorageFailure) -> [String] {
+        let duplicate = openat(directory.raw, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard duplicate >= 0, let stream = fdopendir(duplicate) else {
+            throw .current("list", path: root)
+        }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while true {
+            errno = 0
+            guard let entry = readdir(stream) else {
+                guard errno == 0 else { throw .current("list", path: root) }
+                return names
+            }
+            names.append(
+                withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                    pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+                })
+        }
+    }
+
+    package func open(segment: UInt64) throws(StorageFailure) -> (any LogFile)? {
+        let descriptor: Descriptor
+        do throws(StorageFailure) {
+            descriptor = try Descriptor(
+                opening: Self.name(of: segment), in: directory, root: root, flags: O_RDWR)
+        } catch  where error.code == ENOENT {
+            return nil
+        }
+        return try FileLogFile(descriptor)
+    }
+
+    package func create(
+        segment: UInt64, content: [UInt8], byteCount: Int
+    ) throws(StorageFailure) -> any LogFile {
+        let temporary = Self.name(of: segment) + ".new"
+        let descriptor = try Descriptor(
+            opening: temporary, in: directory, root: root, flags: O_RDWR | O_CREAT | O_TRUNC)
+        do throws(StorageFailure) {
+            let code = System.preallocate(descriptor.raw, byteCount: byteCount)
+            if code != 0 { throw .with(code, "reserve space for", path: descriptor.path) }
+            let file = try FileLogFile(descriptor)
+            try file.write(content, at: 0)
+            try file.sync()
+            let name = Self.name(of: segment)
+            guard renameat(directory.raw, temporary, directory.raw, name) == 0 else {
+                throw .current("rename", path: descriptor.path)
+            }
+            // If this fails the segment stays: another process may have seen its name.
+            try syncNames()
+            descriptor.path = path(segment: segment)
+            return file
+        } catch {
+            unlinkat(directory.raw, temporary, 0)
+            throw error
+        }
+    }
+
+    package func remove(segment: UInt64) throws(StorageFailure) {
+        guard unlinkat(directory.raw, Self.name(of: segment), 0) == 0 || errno == ENOENT else {
+            throw .current("remove", path: path(segment: segment))
+        }
+        try syncNames()
+    }
+
+    package func lock() throws(StorageFailure) {
+        while flock(lockFile.raw, LOCK_EX) != 0 {
+            guard errno == EINTR else { throw .current("lock", path: lockFile.path) }
+        }
+    }
+
+    package func lockIfFree() throws(StorageFailure) -> Bool {
+        while flock(lockFile.raw, LOCK_EX | LOCK_NB) != 0 {
+            if errno == EWOULDBLOCK { return false }
+            guard errno == EINTR else { throw .current("lock", path: lockFile.path) }
+        }
+        return true
+    }
+
+    package func unlock() { _ = flock(lockFile.raw, LOCK_UN) }
+
+    package func path(segment: UInt64) -> String { root + "/" + Self.name(of: segment) }
+
+    package func syncNames() throws(StorageFailure) {
+        guard fsync(directory.raw) == 0 else { throw .current("sync", path: root) }
+    }
+
+    /// FNV-1a over the machine id, if the system has one, and the numbers.
+    private static func identity(of numbers: [UInt64]) -> UInt64 {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        func add(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        for byte in FileManager.default.contents(atPath: "/etc/machine-id")?.prefix(64) ?? Data() {
+            add(byte)
+        }
+        for number in numbers {
+            for shift in stride(from: 0, to: 64, by: 8) {
+                add(UInt8(truncatingIfNeeded: number >> UInt64(shift)))
+            }
+        }
+        return hash
+    }
+
+    static func name(of segment: UInt64) -> String {
+        let digits = String(segment, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits + ".log"
+    }
+
+    private static func number(of name: String) -> UInt64? {
+        guard name.utf8.count == 20, name.hasSuffix(".log") else { return nil }
+        return UInt64(name.dropLast(4), radix: 16)
+    }
+}

@@ -1,0 +1,74 @@
+extension SegmentedLog {
+    /// A sync that is prepared but not performed, so that it can run outside the owner's lock.
+    package struct PendingSync: Sendable {
+        let file: any LogFile
+        let segment: UInt64
+        let end: Int
+        let unverified: Range<Int>?
+        /// Set if the names of the segments must be synced too.
+        let names: (any LogStorage)?
+
+        private func flush() throws(StorageFailure) {
+            if let unverified { try writeBack(unverified) }
+            try file.sync()
+            if let names { try names.syncNames() }
+        }
+
+        /// Blocks until everything appended before the sync was prepared is durable; returns the failure, if any.
+        package func perform() -> StorageFailure? {
+            do throws(StorageFailure) {
+                try flush()
+                return nil
+            } catch {
+                return error
+            }
+        }
+
+        /// Writes the same bytes to the same position, which marks their pages dirty again. They are valid frames,
+        /// which never change.
+        private func writeBack(_ range: Range<Int>) throws(StorageFailure) {
+            let buffer = UnsafeMutableRawBufferPointer.allocate(
+                byteCount: 65_536, alignment: 16)
+            defer { buffer.deallocate() }
+            var place = range.lowerBound
+            while place < range.upperBound {
+                let count = min(buffer.count, range.upperBound - place)
+                let part = UnsafeMutableRawBufferPointer(rebasing: buffer[0..<count])
+                let found = try file.read(into: part, at: place)
+                guard found > 0 else { return }
+                try file.write(UnsafeRawBufferPointer(rebasing: part[0..<found]), at: place)
+                place += found
+            }
+        }
+    }
+
+    /// What must be synced; nil when everything is durable.
+    package func prepareSync() throws(LogError) -> PendingSync? {
+        try checkOpen()
+        guard let active, active.synced < active.end else { return nil }
+        return PendingSync(
+            file: active.file, segment: active.segment, end: active.end,
+            unverified: active.unverifiedStart.map { $0..<active.end },
+            names: active.isNameUnverified ? storage : nil)
+    }
+
+    /// Records the outcome. After a failure nothing more is written: the kernel may have dropped the pages that it could
+    /// not write, so a successful retry proves nothing.
+    ///
+    /// Throws `closedByFailure` even if only a concurrent sync failed, since the kernel may report an fsync failure to
+    /// only one caller.
+    package func finish(_ sync: PendingSync, failure: StorageFailure?) throws(LogError) {
+        self.failure = self.failure ?? failure
+        try checkOpen()
+        guard active?.segment == sync.segment else { return }
+        active!.synced = max(active!.synced, sync.end)
+        active!.unverifiedStart = nil
+        active!.isNameUnverified = false
+    }
+
+    /// Blocks until everything appended is durable. Once it throws, nothing more is written: `closedByFailure`.
+    package func sync() throws(LogError) {
+        guard let pending = try prepareSync() else { return }
+        try finish(pending, failure: pending.perform())
+    }
+}

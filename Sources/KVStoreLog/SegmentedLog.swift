@@ -1,0 +1,191 @@
+/// An append-only log of checksummed frames in preallocated segments.
+///
+/// It serves a replica, which several processes may have open at once, and the daemon, which owns its log alone. It
+/// keeps no payloads: the owner visits the frames when it opens the log and holds the live state in memory. One owner
+/// calls it from one thread at a time; only `PendingSync.perform()` may run concurrently.
+///
+/// Invariant: frames before `end` of the active segment are valid, and everything after is zero, or `dirtyTail`, or
+/// `keptTail`, or, on a shared log, what another process has written or is writing.
+/// Invariant: on a shared log a frame that was once valid is never taken back, because a reader without the lock may
+/// have seen it.
+/// Invariant: every segment but the last was synced before the next one was created.
+package final class SegmentedLog {
+    package struct Options: Sendable {
+        /// Bytes of a new segment; a larger group of frames gets a larger segment.
+        package var segmentByteCount: Int
+        /// Whether other processes may append: every write then runs inside `exclusively`.
+        package var isShared: Bool
+        /// Identifies a new log.
+        package var newLogID: UInt64
+        /// Whether damage before the tail makes `open` throw (false), or is reported while every valid frame is still
+        /// visited (true). The owner then rewrites the log; until it has, a torn tail stays too, for the next process
+        /// that opens the log.
+        package var salvages: Bool
+
+        package init(
+            segmentByteCount: Int, isShared: Bool, newLogID: UInt64, salvages: Bool = false
+        ) {
+            self.segmentByteCount = segmentByteCount
+            self.isShared = isShared
+            self.newLogID = newLogID
+            self.salvages = salvages
+        }
+    }
+
+    package typealias Visitor = (LogFrame) -> Void
+
+    struct Active {
+        var segment: UInt64
+        var file: any LogFile
+        var scanner: SegmentScanner
+        /// Where the next frame goes.
+        var end: Int
+        /// Up to where the segment is known to be durable.
+        var synced: Int
+        /// From where frames found at opening are not proven durable. Another process may have seen its sync fail;
+        /// the kernel then keeps serving pages that it has given up writing, and reports no error to whoever opens
+        /// the file later.
+        var unverifiedStart: Int?
+        /// What a failed write may have left; nothing is appended before it is zeroed.
+        var dirtyTail: DirtyTail?
+        /// Whether another process created the segment, or an earlier one, and may not have made its name durable.
+        var isNameUnverified = false
+        /// The end of a torn tail that is kept until the log is rewritten or appended to.
+        var keptTail: Int?
+    }
+
+    package let storage: any LogStorage
+    let options: Options
+    /// Numbers of the segments that exist, ascending.
+    package internal(set) var segments: [UInt64] = []
+    package internal(set) var logID: UInt64 = 0
+    /// Total file size, including preallocated space.
+    package var fileByteCount: Int { fileByteCounts.values.reduce(0, +) }
+    var fileByteCounts: [UInt64: Int] = [:]
+    var active: Active?
+    /// The segment into which everything was rewritten; older ones are obsolete.
+    var rewritten: UInt64 = 0
+    var failure: StorageFailure?
+
+    package init(storage: any LogStorage, options: Options) {
+        self.storage = storage
+        self.options = options
+    }
+
+    /// The segment being written.
+    package var activeSegment: UInt64 { active?.segment ?? 0 }
+
+    /// Set after a failed sync; nothing more is written.
+    package var isClosedByFailure: Bool { failure != nil }
+
+    /// Throws `closedByFailure` after a failed sync.
+    package func checkOpen() throws(LogError) {
+        if let failure { throw .closedByFailure(failure) }
+    }
+
+    /// Runs `body` as the only appender of all processes, after `visit` has seen what they appended. On a log that is
+    /// not shared it just runs `body`.
+    package func exclusively<Result>(
+        visit: Visitor, _ body: () throws(LogError) -> Result
+    ) throws(LogError) -> Result {
+        guard options.isShared else { return try body() }
+        try attempt { () throws(StorageFailure) in try storage.lock() }
+        defer { storage.unlock() }
+        try catchUp(isLocked: true, visit: visit)
+        return try body()
+    }
+
+    /// Appends the payloads in order with one write; returns their positions. Not durable before a sync.
+    ///
+    /// If it throws on a log that is not shared, none of them is ever visited, unless the process ends before its next
+    /// append. On a shared log a prefix of them may be valid, and `catchUp` visits it as if another process had written
+    /// it; until then, `append` throws.
+    @discardableResult
+    package func append(_ payloads: [LogPayload]) throws(LogError) -> [LogPosition] {
+        guard !payloads.isEmpty else { return [] }
+        try checkOpen()
+        let byteCount = try Self.byteCount(of: payloads)
+        try scrub()
+        try cutKeptTail()
+        if active == nil || active!.end + byteCount > active!.file.byteCount {
+            try startSegment(toHold: byteCount)
+        }
+        guard let place = active else { return [] }
+        var buffer: [UInt8] = []
+        buffer.reserveCapacity(byteCount)
+        let positions = append(
+            payloads, to: &buffer, segment: place.segment, from: place.end, durable: place.synced)
+        try write(buffer, to: place)
+        active!.end += buffer.count
+        return positions
+    }
+
+    /// Appends to `buffer` the frames for the positions from `start`; returns those positions.
+    private func append(
+        _ payloads: [LogPayload], to buffer: inout [UInt8], segment: UInt64, from start: Int,
+        durable: Int
+    ) -> [LogPosition] {
+        let former = buffer.count
+        return payloads.map { payload in
+            let offset = start + buffer.count - former
+            FrameFormat.append(
+                payload, to: &buffer, logID: logID, segment: segment, offset: offset,
+                durable: durable)
+            return LogPosition(segment: segment, offset: offset)
+        }
+    }
+
+    static func byteCount(of payloads: [LogPayload]) throws(LogError) -> Int {
+        let byteCount = payloads.reduce(0) {
+            $0 + FrameFormat.byteCount(payload: $1.bytes.count)
+        }
+        guard byteCount <= 1 << 30 else { throw .tooLarge(byteCount: byteCount) }
+        return byteCount
+    }
+
+    private func write(_ buffer: [UInt8], to place: Active) throws(LogError) {
+        do throws(StorageFailure) {
+            try place.file.write(buffer, at: place.end)
+        } catch {
+            active!.dirtyTail = DirtyTail(end: place.end + buffer.count, cause: error)
+            // If this fails too, the next append begins with it.
+            try? scrub()
+            throw .storage(error)
+        }
+    }
+
+    /// Finishes the active segment and starts the next, with room for `byteCount` bytes of frames. It contains
+    /// `payloads` from the start.
+    func startSegment(toHold byteCount: Int, with payloads: [LogPayload] = []) throws(LogError) {
+        try scrub()
+        try sync()
+        let number = (segments.last ?? 0) + 1
+        if logID == 0 { logID = max(1, options.newLogID) }
+        let size = max(options.segmentByteCount, SegmentHeader.byteCount + byteCount)
+        var content = SegmentHeader.encode(
+            logID: logID, segment: number, segmentByteCount: size, previousEnd: active?.end ?? 0)
+        if !payloads.isEmpty { content.reserveCapacity(content.count + byteCount) }
+        _ = append(
+            payloads, to: &content, segment: number, from: content.count, durable: content.count)
+        let file: any LogFile
+        do throws(StorageFailure) {
+            file = try storage.create(segment: number, content: content, byteCount: size)
+        } catch {
+            // The segment may exist. Other processes may have seen it, and `catchUp` will find it.
+            if !options.isShared { try? storage.remove(segment: number) }
+            throw .storage(error)
+        }
+        segments.append(number)
+        fileByteCounts[number] = size
+        active = Active(
+            segment: number, file: file,
+            scanner: SegmentScanner(file: file, logID: logID, segment: number),
+            end: content.count, synced: content.count)
+    }
+
+    func attempt<Result>(
+        _ body: () throws(StorageFailure) -> Result
+    ) throws(LogError) -> Result {
+        do throws(StorageFailure) { return try body() } catch { throw .storage(error) }
+    }
+}

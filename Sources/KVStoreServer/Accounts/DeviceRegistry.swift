@@ -1,0 +1,139 @@
+import KVStore
+import LocalFiles
+import Logging
+import Synchronization
+
+/// The devices of a running server: follows devices.json, and knows which devices have been seen and
+/// are connected. Safe to call from any thread.
+final class DeviceRegistry: Sendable {
+    private struct State {
+        var table: DeviceTable
+        /// Of the file that `table` was read from.
+        var status: FileStatus?
+        /// Why the file could not be read last time.
+        var error: ServerError?
+        /// Milliseconds since 1970, by device id.
+        var lastSeen: [String: Int64] = [:]
+        /// Open live streams by device id.
+        var streams: [String: Int] = [:]
+    }
+
+    private struct Observation {
+        let notify: @Sendable () -> Void
+        /// Nil until it has begun.
+        var watch: (any AnyObject & Sendable)?
+    }
+
+    let file: DeviceFile
+    private let logger: Logger
+    private let state: Mutex<State>
+    private let observation = Mutex<Observation?>(nil)
+
+    /// Creates the file if it is missing.
+    init(_ file: DeviceFile, logger: Logger) throws(ServerError) {
+        self.file = file
+        self.logger = logger
+        var found = try file.read()
+        if found == nil {
+            try file.change { _ in }
+            found = try file.read()
+        }
+        guard let found else {
+            throw ServerError(.storage, "\(file.file.path) was removed while it was opened")
+        }
+        state = Mutex(State(table: found.table, status: found.status))
+    }
+
+    /// Reads the file as soon as it is written from now on. `notify` runs after a read that found
+    /// other devices, on the thread that read.
+    func observe(_ notify: @escaping @Sendable () -> Void) {
+        observation.withLock { $0 = Observation(notify: notify) }
+        let watch = WatchedDirectory.watch(file.file.directory.path) { [weak self] in
+            _ = self?.table
+        }
+        observation.withLock { $0?.watch = watch }
+        // What was written before the watch began.
+        _ = table
+    }
+
+    var table: DeviceTable { withCurrent { $0.table } }
+
+    /// The device that a token authenticates, noted as seen now.
+    func authenticate(_ digest: TokenDigest, now: Int64) -> Device? {
+        withCurrent { state in
+            let device = state.table.device(with: digest)
+            if let device { state.lastSeen[device.id] = now }
+            return device
+        }
+    }
+
+    /// Whether the device still exists with the same permissions.
+    func isCurrent(_ device: Device) -> Bool {
+        guard var present = table.device(id: device.id) else { return false }
+        present.name = device.name
+        return present == device
+    }
+
+    /// When the device was last seen, in milliseconds since 1970, and whether it has a live stream.
+    func presence(of id: String) -> (lastSeen: Int64?, isConnected: Bool) {
+        state.withLock { ($0.lastSeen[id], $0.streams[id] != nil) }
+    }
+
+    /// Counts a live stream; nil when the device has as many as it may have. The stream ends with
+    /// the last reference to the slot.
+    func openStream(_ id: String, limit: Int, now: @escaping @Sendable () -> Int64) -> StreamSlot? {
+        state.withLock { state in
+            guard state.streams[id, default: 0] < limit else { return nil }
+            state.streams[id, default: 0] += 1
+            return StreamSlot { [self] in closeStream(id, now: now()) }
+        }
+    }
+
+    private func closeStream(_ id: String, now: Int64) {
+        state.withLock { state in
+            let rest = state.streams[id, default: 1] - 1
+            state.streams[id] = rest > 0 ? rest : nil
+            state.lastSeen[id] = now
+        }
+    }
+
+    private func withCurrent<Value: Sendable>(_ body: (inout State) -> Value) -> Value {
+        let (value, isChanged) = state.withLock { state in
+            let former = state.table
+            refresh(&state)
+            return (body(&state), state.table != former)
+        }
+        if isChanged, let notify = observation.withLock({ $0?.notify }) { notify() }
+        return value
+    }
+
+    /// Reads the file again when it has changed; without a file there are no devices. An unreadable
+    /// file changes nothing until it is replaced. After an error of the system (too many open files,
+    /// for example) the next call tries again: a removed device must not stay because of it.
+    private func refresh(_ state: inout State) {
+        let status = (try? FileStatus(path: file.file.path)) ?? nil
+        guard status != state.status else { return }
+        do throws(ServerError) {
+            let found = try file.read()
+            state.table = found?.table ?? DeviceTable(instance: state.table.instance)
+            state.status = found?.status
+            state.error = nil
+            let known = Set(state.table.devices.map(\.id))
+            state.lastSeen = state.lastSeen.filter { known.contains($0.key) }
+        } catch {
+            if error.code != .storage { state.status = status }
+            if error != state.error { logger.error("devices unchanged: \(error)") }
+            state.error = error
+        }
+    }
+}
+
+/// A device's claim to one live stream, released with the last reference, whether the stream ran or
+/// not.
+final class StreamSlot: Sendable {
+    private let release: @Sendable () -> Void
+
+    init(release: @escaping @Sendable () -> Void) { self.release = release }
+
+    deinit { release() }
+}

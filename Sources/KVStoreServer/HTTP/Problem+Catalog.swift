@@ -1,0 +1,211 @@
+import KVStoreCore
+import KVStoreLog
+import KVStoreWire
+
+/// Every error answer, in the order of its status. `docs/protocol.md` lists the codes.
+extension Problem {
+    // MARK: 400
+
+    static func malformed(_ detail: String) -> Problem {
+        Problem(
+            400, "malformed", "Malformed request", detail: detail,
+            hint: "compare the request with docs/protocol.md")
+    }
+
+    static func tooDeep(limit: Int) -> Problem {
+        Problem(
+            400, "too-deep", "JSON nested too deeply",
+            detail: "arrays and objects may nest \(limit) levels deep", limit: limit,
+            hint: "compare the request with docs/protocol.md")
+    }
+
+    static let unexpectedBody = Problem(
+        400, "unexpected-body", "Unexpected request body",
+        detail: "a request with this method has no body",
+        hint: "remove Content-Length and Transfer-Encoding")
+
+    static let badStoreName = Problem(
+        400, "bad-store-name", "Invalid store name",
+        detail:
+            "a store name has 1 to \(WireLimits.storeNameByteCount) characters of A-Z a-z 0-9 . _ - and no leading dot",
+        limit: WireLimits.storeNameByteCount, hint: "choose another name")
+
+    static let badKey = Problem(
+        400, "bad-key", "Invalid key",
+        detail: "a key is percent-encoded UTF-8 of 1 to \(KeyProfile.standard.limit) UTF-16 units",
+        limit: KeyProfile.standard.limit, hint: "use a shorter key, and percent-encode it")
+
+    // MARK: 401, 403, 404
+
+    static let unauthorized = Problem(
+        401, "unauthorized", "Invalid token",
+        detail: "the Authorization header has no token that this server knows",
+        hint: "run 'kvsd device add NAME' on the server and join again")
+
+    static let readOnly = Problem(
+        403, "read-only", "Read-only device", detail: "the token lacks the scope 'write'",
+        hint: "add the device without --read-only on the server")
+
+    static let writeOnly = Problem(
+        403, "no-read", "Write-only device", detail: "the token lacks the scope 'read'",
+        hint: "add another device on the server")
+
+    /// Also for a store that the token does not permit: the two must be indistinguishable.
+    static let unknownStore = Problem(
+        404, "unknown-store", "Unknown store",
+        detail: "the account has no store of this name that the device may see",
+        hint: "the first sync or PUT creates a store; GET /v1/stores lists them")
+
+    static let unknownKey = Problem(
+        404, "unknown-key", "Unknown key", detail: "the store has no value for this key",
+        hint: "GET /v1/stores/{store}/keys lists the keys")
+
+    static let unknownPath = Problem(
+        404, "unknown-path", "Unknown path",
+        detail: "no resource has this path and supports this method", hint: "see docs/protocol.md")
+
+    // MARK: 408 to 431
+
+    static func requestTimeout(milliseconds: Int64) -> Problem {
+        let seconds = Int(milliseconds / 1_000)
+        return Problem(
+            408, "timeout", "Request timed out",
+            detail: "the body did not arrive within \(seconds) s", limit: seconds,
+            hint: "send it again over a faster connection")
+    }
+
+    static func bodyTooLarge(limit: Int) -> Problem {
+        Problem(
+            413, "body-too-large", "Request body too large",
+            detail: "a request body may have \(limit) bytes", limit: limit,
+            hint: "send fewer changes at a time")
+    }
+
+    static func tooManyChanges(limit: Int) -> Problem {
+        Problem(
+            413, "too-many-changes", "Too many changes in one request",
+            detail: "a request may carry \(limit) changes", limit: limit,
+            hint: "send fewer changes at a time")
+    }
+
+    static let contentEncoding = Problem(
+        415, "content-encoding", "Unsupported content encoding",
+        detail: "request bodies are not decoded", hint: "send the body without compression")
+
+    static func mediaType(_ expected: String) -> Problem {
+        Problem(
+            415, "media-type", "Unsupported media type", detail: "expected \(expected)",
+            hint: "set the Content-Type header")
+    }
+
+    static func tooManyRequests(waitMilliseconds: Int64, perSecond: Int) -> Problem {
+        Problem(
+            429, "rate", "Too many requests",
+            detail: "a device may send \(perSecond) requests per second", limit: perSecond,
+            hint: "wait as long as Retry-After says",
+            retryAfterSeconds: seconds(waitMilliseconds))
+    }
+
+    static func tooManyFailures(waitMilliseconds: Int64, perMinute: Int) -> Problem {
+        Problem(
+            429, "failed-authentications", "Too many failed authentications",
+            detail: "an address may fail \(perMinute) times per minute", limit: perMinute,
+            hint: "check the token, and wait as long as Retry-After says",
+            retryAfterSeconds: seconds(waitMilliseconds))
+    }
+
+    static func tooManyStreams(limit: Int) -> Problem {
+        Problem(
+            429, "too-many-streams", "Too many live streams",
+            detail: "a device may have \(limit) live streams open", limit: limit,
+            hint: "close some of them", retryAfterSeconds: 15)
+    }
+
+    static func headersTooLarge(limit: Int) -> Problem {
+        Problem(
+            431, "headers-too-large", "Request headers too large",
+            detail: "all headers together may have \(limit) bytes", limit: limit,
+            hint: "send fewer headers")
+    }
+
+    // MARK: 500, 503
+
+    static let internalError = Problem(
+        500, "internal", "Internal server error", detail: "the server's log has the details",
+        hint: "try again; report it if it persists")
+
+    static let busy = Problem(
+        503, "busy", "Server busy", detail: "too many requests are waiting for the disk",
+        hint: "try again", retryAfterSeconds: 2)
+
+    static func tooManyConnections(limit: Int) -> Problem {
+        Problem(
+            503, "too-many-connections", "Too many connections",
+            detail: "the server accepts \(limit) connections", limit: limit, hint: "try again",
+            retryAfterSeconds: 5)
+    }
+
+    static let stopping = Problem(
+        503, "stopping", "Server stopping", detail: "nothing of this request was stored",
+        hint: "try again", retryAfterSeconds: 2)
+
+    static let outcomeUnknown = Problem(
+        503, "outcome-unknown", "No answer in time",
+        detail: "the changes may or may not have been stored",
+        hint: "send the same request again: nothing is stored twice", retryAfterSeconds: 5)
+
+    static let diskFailed = Problem(
+        503, "disk-failed", "Disk failed",
+        detail: "a sync failed; unacknowledged changes may be lost, and no more are accepted",
+        hint: "check the server's log and disk, then restart the server", retryAfterSeconds: 60)
+
+    /// A failed write to the log. Paths on the server stay private.
+    init(_ error: LogError) {
+        func detail(_ failure: StorageFailure) -> String {
+            "cannot \(failure.operation) a file of the log: \(failure.message); nothing was stored"
+        }
+        switch error {
+        case .storage(let failure) where failure.isOutOfSpace:
+            self.init(
+                507, "disk-full", "Disk full", detail: detail(failure),
+                hint: "free space on the server; it needs no restart", retryAfterSeconds: 60)
+        case .storage(let failure):
+            self.init(
+                503, "write-failed", "Write failed", detail: detail(failure),
+                hint: "check the server's disk; later writes may succeed", retryAfterSeconds: 5)
+        case .full(let limit):
+            self.init(
+                507, "memory-full", "Memory limit reached",
+                detail: "all values of all stores may have \(limit) bytes", limit: limit,
+                hint: "remove keys, or restart kvsd with a larger --memory-limit",
+                retryAfterSeconds: 60)
+        case .damaged, .incompatible, .closedByFailure, .removed, .tooLarge: self = .diskFailed
+        }
+    }
+
+    /// Why the write of one key was rejected.
+    init(_ reason: SyncRejection.Reason) {
+        switch reason {
+        case .quota(let limit):
+            self.init(
+                507, "quota", "Store full", detail: "the change would exceed a limit of the store",
+                limit: limit, hint: "remove keys, or store less")
+        case .clock:
+            self.init(
+                503, "clock", "Key written in the future",
+                detail: "the present value's stamp is far ahead of the server's clock",
+                hint: "check the server's clock", retryAfterSeconds: 60)
+        case .key, .again: self = .badKey
+        }
+    }
+
+    static func tooManyStores(limit: Int) -> Problem {
+        Problem(
+            507, "too-many-stores", "Too many stores",
+            detail: "an account may have \(limit) stores", limit: limit, hint: "use fewer stores")
+    }
+
+    private static func seconds(_ milliseconds: Int64) -> Int {
+        max(1, Int((milliseconds + 999) / 1_000))
+    }
+}

@@ -1,0 +1,38 @@
+/// Why a server cannot open its data, change its devices or listen.
+public struct ServerError: Error, Sendable, Equatable {
+    /// The kind of error, for a program to decide by.
+    public enum Code: Sendable, Equatable {
+        /// The data directory cannot be created.
+        case cannotCreate
+        /// Another server uses the data directory.
+        case inUse
+        /// A file cannot be read or written. Trying again may help.
+        case storage
+        /// A file holds something other than what was written, or is from a newer version.
+        case unreadable
+        /// A device cannot be added, or no single device is meant.
+        case invalidDevice
+        /// The address cannot be listened on.
+        case cannotListen
+        /// The server has ended; start a new one.
+        case ended
+    }
+
+    /// The kind of error.
+    public let code: Code
+    /// What failed, on which object, and why.
+    public let message: String
+    /// What the user can do.
+    public let hint: String?
+
+    init(_ code: Code, _ message: String, hint: String? = nil) {
+        self.code = code
+        self.message = message
+        self.hint = hint
+    }
+}
+
+extension ServerError: CustomStringConvertible {
+    /// The message and the hint.
+    public var description: String { hint.map { "\(message); \($0)" } ?? message }
+}

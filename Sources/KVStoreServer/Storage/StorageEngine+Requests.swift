@@ -1,0 +1,66 @@
+import KVStoreCore
+import KVStoreLedger
+import KVStoreWire
+
+extension StorageEngine {
+    /// A push and a pull. The answer comes after everything in it is durable.
+    func sync(_ request: SyncRequest, store id: StoreID) async throws(Problem) -> SyncResponse {
+        try await commitOrRead { engine throws(Problem) in
+            guard let failure = engine.failure else { return try engine.apply(request, to: id) }
+            guard request.changes.isEmpty,
+                let answer = engine.durableAnswer(to: request, store: id)
+            else { throw Problem(failure) }
+            return answer
+        }
+    }
+
+    /// Writes a key for a user, with a stamp greater than that of the present record. An equal value
+    /// changes nothing; removing a key without a value throws `unknownKey`.
+    func write(
+        _ content: Record.Content, forKey key: StoreKey, store id: StoreID, replica: ReplicaID
+    ) async throws(Problem) -> SequencedRecord {
+        try await commit { engine throws(Problem) in
+            let hub = engine.ledger.hub(id)
+            let present = hub?.entries[key]
+            if present?.record.content ?? .tombstone == content {
+                guard let present, !content.isTombstone else { throw .unknownKey }
+                return present
+            }
+            let stamp = Stamp.next(
+                after: present?.record.stamp, now: engine.options.now(), replica: replica)
+            let record = Record(key: key, stamp: stamp, content: content)
+            let response = try engine.apply(
+                SyncRequest(replica: replica, since: hub?.end, changes: [record]), to: id)
+            if let rejection = response.rejections.first { throw Problem(rejection.reason) }
+            let sequence = engine.ledger.hub(id)?.entries[key]?.sequence ?? 0
+            return SequencedRecord(record: record, sequence: sequence)
+        }
+    }
+
+    /// The answer to a request without changes after a failed sync. On the owner only.
+    private func durableAnswer(to request: SyncRequest, store id: StoreID) -> SyncResponse? {
+        let durable = ledger.durableSequence(of: id)
+        guard let hub = ledger.hub(id), durable > 0 else { return nil }
+        let startsOver = hub.startsOver(since: request.since, horizon: request.horizon)
+        let page = hub.page(
+            after: startsOver ? 0 : request.since?.sequence ?? 0, through: durable)
+        return SyncResponse(
+            cursor: hub.epochCursor(at: page.cursor), serverTime: options.now(),
+            isInitial: startsOver, hasMore: page.hasMore, changes: page.changes,
+            horizon: hub.horizon, lineage: startsOver ? hub.lineage : [])
+    }
+}
+
+extension Stamp {
+    /// The stamp of a write by the server: greater than the present one, and not before its clock.
+    static func next(after present: Stamp?, now: Int64, replica: ReplicaID) -> Stamp {
+        guard let present, present.milliseconds >= now else {
+            return Stamp(milliseconds: now, counter: 0, replica: replica)
+        }
+        if present.counter == .max {
+            return Stamp(milliseconds: present.milliseconds + 1, counter: 0, replica: replica)
+        }
+        return Stamp(
+            milliseconds: present.milliseconds, counter: present.counter + 1, replica: replica)
+    }
+}

@@ -1,0 +1,220 @@
+import KVStoreCore
+import TestSupport
+import Testing
+
+@testable import KVStoreLog
+
+@Suite("Log on a failing disk")
+struct LogFaultTests {
+    private static let noSpace: Int32 = 28
+    private static let inputOutput: Int32 = 5
+
+    private func openLog(
+        segmentByteCount: Int = 256, isShared: Bool = true
+    ) throws -> (SegmentedLog, MemoryLogStorage, MemoryDisk) {
+        let disk = MemoryDisk()
+        let storage = MemoryLogStorage(disk)
+        let log = SegmentedLog.over(
+            storage, segmentByteCount: segmentByteCount, isShared: isShared)
+        _ = try log.openReading()
+        return (log, storage, disk)
+    }
+
+    @Test(
+        "without space for a new segment an append fails as a whole, and succeeds once there is space"
+    )
+    func noSpaceForSegment() throws {
+        let (log, storage, disk) = try openLog()
+        storage.breakAll(.create, code: Self.noSpace)
+        #expect(throws: LogError.self) { try log.appendExclusively([.numbered(0)]) }
+        storage.heal()
+        for number in 1...4 { try log.appendExclusively([.numbered(number)]) }
+        storage.breakAll(.create, code: Self.noSpace)
+        for _ in 0..<3 {
+            do throws(LogError) {
+                try log.appendExclusively([.numbered(5)])
+                Issue.record("there is no space")
+            } catch {
+                guard case .storage(let failure) = error else { throw error }
+                #expect(failure.isOutOfSpace)
+            }
+        }
+        #expect(!log.isClosedByFailure)
+        #expect(disk.segments == [1])
+        storage.heal()
+        try log.appendExclusively([.numbered(6)])
+        #expect(
+            try framesOf(disk).frames.map(\.payload) == [1, 2, 3, 4, 6].map { .numbered($0) })
+    }
+
+    @Test("a sync concurrent with a failed one makes nothing durable")
+    func syncBesideFailure() throws {
+        let (log, storage, _) = try openLog(isShared: false)
+        try log.appendExclusively([.numbered(1)])
+        let pending = try #require(try log.prepareSync())
+        storage.aim(.fail(Self.inputOutput), at: .sync)
+        // The end of the segment syncs it, and fails.
+        #expect(throws: LogError.self) {
+            for number in 2...10 { try log.appendExclusively([.numbered(number)]) }
+        }
+        #expect(pending.perform() == nil)
+        #expect(throws: LogError.self) { try log.finish(pending, failure: nil) }
+    }
+
+    @Test("a write that fails at any byte leaves no trace in an exclusive log, which stays usable")
+    func tornWrite() throws {
+        for byteCount in 0...80 {
+            let (log, storage, disk) = try openLog(isShared: false)
+            try log.appendExclusively([.numbered(1)])
+            storage.aim(.tear(byteCount), at: .write)
+            #expect(throws: LogError.self) {
+                try log.appendExclusively([.numbered(2), .numbered(3)])
+            }
+            try log.appendExclusively([.numbered(4, byteCount: 9)])
+            try log.close()
+            #expect(
+                try framesOf(disk).frames.map(\.payload) == [
+                    .numbered(1), .numbered(4, byteCount: 9),
+                ])
+        }
+    }
+
+    @Test("a write that fails at any byte leaves only complete frames in a shared log")
+    func tornSharedWrite() throws {
+        let group: [LogPayload] = [.numbered(2), .numbered(3)]
+        for byteCount in 0...80 {
+            let (log, storage, disk) = try openLog()
+            try log.appendExclusively([.numbered(1)])
+            storage.aim(.tear(byteCount), at: .write)
+            #expect(throws: LogError.self) { try log.appendExclusively(group) }
+            let standing = Array(group.prefix(byteCount / 40))
+            #expect(disk.bytes(of: 1)[(104 + 40 * standing.count)...].allSatisfy { $0 == 0 })
+            // What stands comes to the writer too, as if another process had written it.
+            let found = try log.appendExclusively([.numbered(4, byteCount: 9)])
+            #expect(found.map(\.payload) == standing, "\(byteCount) bytes")
+            #expect(
+                try framesOf(disk).frames.map(\.payload)
+                    == [.numbered(1)] + standing + [.numbered(4, byteCount: 9)])
+        }
+    }
+
+    @Test("after a failed sync nothing more is written, and no second sync is attempted")
+    func failedSync() throws {
+        let (log, storage, disk) = try openLog()
+        try log.appendExclusively([.numbered(1)])
+        storage.aim(.fail(Self.inputOutput), at: .sync)
+        #expect(throws: LogError.self) { try log.sync() }
+        #expect(log.isClosedByFailure)
+        let syncs = storage.count(of: .sync)
+        let writes = storage.count(of: .write)
+        for _ in 0..<3 {
+            do throws(LogError) {
+                try log.appendExclusively([.numbered(2)])
+                Issue.record("the log is closed")
+            } catch {
+                guard case .closedByFailure = error else { throw error }
+            }
+            do throws(LogError) {
+                try log.sync()
+                Issue.record("the log is closed")
+            } catch {
+                guard case .closedByFailure = error else { throw error }
+            }
+            #expect(throws: LogError.self) { try log.rewrite([.numbered(3)]) }
+        }
+        #expect(storage.count(of: .sync) == syncs)
+        #expect(storage.count(of: .write) == writes)
+        try log.close()
+        // Opened again it is read from the disk, and written to.
+        let again = SegmentedLog.over(MemoryLogStorage(disk), segmentByteCount: 256)
+        #expect(try again.openReading().frames.map(\.payload) == [.numbered(1)])
+        try again.appendExclusively([.numbered(5)])
+    }
+
+    @Test("a failed sync at the end of a segment closes the log before the next one is created")
+    func failedSyncAtRotation() throws {
+        let (log, storage, disk) = try openLog()
+        for number in 1...4 { try log.appendExclusively([.numbered(number)]) }
+        storage.aim(.fail(Self.inputOutput), at: .sync)
+        do throws(LogError) {
+            try log.appendExclusively([.numbered(5)])
+            Issue.record("the failed sync was not told")
+        } catch {
+            guard case .closedByFailure = error else { throw error }
+        }
+        #expect(log.isClosedByFailure)
+        #expect(disk.segments == [1])
+    }
+
+    @Test(
+        "what was synced survives a power failure, and no frame is ever partial",
+        arguments: 1...200)
+    func powerLoss(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        let (log, _, disk) = try openLog(segmentByteCount: 4_096)
+        var appended: [LogPayload] = []
+        var syncedCount = 0
+        for number in 0..<Int.random(in: 1...40, using: &random) {
+            let payload = LogPayload.numbered(
+                number, byteCount: Int.random(in: 8...900, using: &random))
+            let segment = log.activeSegment
+            try log.appendExclusively([payload])
+            // A segment is synced before the next one is made.
+            if log.activeSegment != segment { syncedCount = appended.count }
+            appended.append(payload)
+            if Int.random(in: 0..<5, using: &random) == 0 {
+                try log.sync()
+                syncedCount = appended.count
+            }
+        }
+        var left = disk
+        for _ in 0..<2 {
+            left = left.afterPowerLoss(using: &random)
+            let again = SegmentedLog.over(
+                MemoryLogStorage(left), segmentByteCount: 4_096, salvages: true)
+            let (recovery, frames) = try again.openReading()
+            let payloads = frames.map(\.payload)
+            #expect(
+                Array(payloads.prefix(syncedCount)) == Array(appended.prefix(syncedCount)),
+                "seed \(seed)")
+            // The rest is some of what was appended, in order.
+            var rest = appended.dropFirst(syncedCount)
+            for payload in payloads.dropFirst(syncedCount) {
+                guard let index = rest.firstIndex(of: payload) else {
+                    Issue.record("seed \(seed): a frame that was not appended there")
+                    return
+                }
+                rest = rest[(index + 1)...]
+            }
+            if recovery.damage.isEmpty {
+                try again.appendExclusively([.numbered(1_000, byteCount: 300)])
+                try again.sync()
+                appended = payloads + [.numbered(1_000, byteCount: 300)]
+            } else {
+                try again.exclusively(visit: { _ in }) { () throws(LogError) in
+                    _ = try again.rewrite(payloads)
+                }
+                appended = payloads
+            }
+            syncedCount = appended.count
+            #expect(try framesOf(left).frames.map(\.payload) == appended, "seed \(seed)")
+        }
+    }
+
+    @Test("a rewrite survives a power failure at any of its steps", arguments: 1...60)
+    func powerLossInRewrite(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        let (log, storage, disk) = try openLog(segmentByteCount: 1_024)
+        let payloads = (1...30).map { LogPayload.numbered($0, byteCount: 60) }
+        for payload in payloads { try log.appendExclusively([payload]) }
+        try log.sync()
+        let (call, fault) = MemoryLogStorage.faultsOfRewrite.randomElement(using: &random)!
+        storage.aim(fault, at: call, number: Int.random(in: 1...3, using: &random))
+        try? log.exclusively(visit: { _ in }) { () throws(LogError) in
+            _ = try log.rewrite(payloads)
+        }
+        let left = disk.afterPowerLoss(using: &random)
+        let kept = try framesOf(left, salvages: true).frames.map(\.payload)
+        #expect(payloads.allSatisfy { kept.contains($0) }, "seed \(seed), \(call)")
+    }
+}

@@ -1,0 +1,68 @@
+import KVStoreCore
+
+/// What a simulation run knows of one store, apart from what the store reports.
+struct StoreFacts {
+    /// The greatest record of each key that the daemon has acknowledged and must not lose.
+    var acknowledged: [StoreKey: Record] = [:]
+    /// Removals that the daemon was allowed to forget, with their stamps.
+    var forgotten: [StoreKey: Stamp] = [:]
+    /// The greatest sequence number of a removal that is forgotten: readers below it have to start over.
+    var forgottenSequence: UInt64 = 0
+    /// Tombstones that may be forgotten: writing that failed, and only the next start shows what is on disk.
+    var uncertain: [SequencedRecord] = []
+    /// Records that a device still had to send when the daemon forgot a removal: they may come back.
+    var resendable: Set<Record> = []
+    /// Records that were gone when the daemon forgot a removal, and must not come back.
+    var buried: Set<Record> = []
+    /// Everything the daemon has ever held.
+    var everHeld: Set<Record> = []
+    /// The first value that was sent under each key and stamp.
+    var firstOfStamp: [Version: Record] = [:]
+    /// What devices had on disk when the daemon lost a part of its history, by device.
+    var mustReturn: [(device: Int, record: Record)] = []
+    /// The history of the present run of the daemon: which key a number belongs to, and the last one of each key.
+    var keyOfSequence: [UInt64: StoreKey] = [:]
+    var lastSequence: [StoreKey: UInt64] = [:]
+    /// Up to where a sync has covered the daemon's history.
+    var durableSequence: UInt64 = 0
+
+    /// The greatest stamp of each key that the daemon has refused.
+    var refused: [StoreKey: Stamp] = [:]
+
+    /// Whether the record, or what replaced it, was rejected and then reissued with a lower stamp.
+    func mayHaveGoneBack(_ record: Record) -> Bool {
+        refused[record.key].map { record.stamp <= $0 } == true
+    }
+
+    struct Version: Hashable {
+        var key: StoreKey
+        var stamp: Stamp
+    }
+
+    /// Begins a run of the daemon.
+    mutating func begin(with hub: Hub?) {
+        keyOfSequence = [:]
+        lastSequence = [:]
+        durableSequence = hub?.sequence ?? 0
+        for entry in (hub?.entries ?? [:]).values { note(entry) }
+        for entry in uncertain where lastSequence[entry.record.key] != entry.sequence {
+            forget(through: entry.sequence)
+        }
+        uncertain = []
+    }
+
+    mutating func forget(through sequence: UInt64) {
+        forgottenSequence = max(forgottenSequence, sequence)
+    }
+
+    mutating func note(_ entry: SequencedRecord) {
+        keyOfSequence[entry.sequence] = entry.record.key
+        lastSequence[entry.record.key] = entry.sequence
+    }
+
+    /// The numbers behind `start` up to `end` whose keys have not changed again since.
+    func current(after start: UInt64, through end: UInt64) -> [UInt64] {
+        guard start < end else { return [] }
+        return lastSequence.values.filter { $0 > start && $0 <= end }
+    }
+}
