@@ -61,7 +61,7 @@ let package = Package(
             name: "KVStore", dependencies: ["KVStoreCore", "KVStoreLog", "LocalFiles"],
             swiftSettings: strict),
         .target(
-            name: "KVStoreLedger", dependencies: ["KVStoreCore", "KVStoreLog"],
+            name: "KVStoreLedger", dependencies: ["KVStoreCore", "KVStoreLog", "LocalFiles"],
             swiftSettings: strict),
         .target(name: "KVStoreWire", dependencies: ["KVStoreCore"], swiftSettings: strict),
         .target(name: "SnapshotModels", swiftSettings: strict),
@@ -69,7 +69,7 @@ let package = Package(
         .target(name: "CommandSupport", swiftSettings: strict),
         .target(
             name: "KVStoreTesting",
-            dependencies: ["KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog"],
+            dependencies: ["KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "LocalFiles"],
             swiftSettings: strict),
         .target(
             name: "KVStoreHTTP",
@@ -110,7 +110,10 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "SimulatedWorld",
-            dependencies: ["KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreTesting"],
+            dependencies: [
+                "KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreTesting",
+                "LocalFiles",
+            ],
             path: "Tests/SimulatedWorld", swiftSettings: strict),
         .executableTarget(
             name: "simulate", dependencies: ["SimulatedWorld", "CommandSupport", argumentParser],

@@ -1,4 +1,5 @@
 @testable import KVStore
+import LocalFiles
 
 extension StoreRuntime {
     /// The system's, with replicas on such a storage and nobody who watches it.
@@ -7,7 +8,7 @@ extension StoreRuntime {
     ) -> StoreRuntime {
         final class NoWatch: DirectoryWatch { func cancel() {} }
         var runtime = StoreRuntime.system
-        runtime.openStorage = { directory throws(StorageFailure) in openStorage(directory) }
+        runtime.openStorage = { directory throws(FileError) in openStorage(directory) }
         runtime.watch = { _, _ in NoWatch() }
         return runtime
     }
