@@ -53,18 +53,20 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
+        .target(name: "LocalFiles", swiftSettings: strict),
         .target(name: "KVStoreCore", swiftSettings: strict),
-        .target(name: "KVStoreLog", dependencies: ["KVStoreCore"], swiftSettings: strict),
         .target(
-            name: "KVStore", dependencies: ["KVStoreCore", "KVStoreLog"], swiftSettings: strict),
+            name: "KVStoreLog", dependencies: ["KVStoreCore", "LocalFiles"], swiftSettings: strict),
+        .target(
+            name: "KVStore", dependencies: ["KVStoreCore", "KVStoreLog", "LocalFiles"],
+            swiftSettings: strict),
         .target(
             name: "KVStoreLedger", dependencies: ["KVStoreCore", "KVStoreLog"],
             swiftSettings: strict),
         .target(name: "KVStoreWire", dependencies: ["KVStoreCore"], swiftSettings: strict),
-        .target(name: "LocalFiles", swiftSettings: strict),
         .target(name: "SnapshotModels", swiftSettings: strict),
         .target(name: "TerminalText", swiftSettings: strict),
-        .target(name: "ProgramSignals", swiftSettings: strict),
+        .target(name: "CommandSupport", swiftSettings: strict),
         .target(
             name: "KVStoreTesting",
             dependencies: ["KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog"],
@@ -83,19 +85,20 @@ let package = Package(
             name: "usage-push",
             dependencies: [
                 "UsagePusher", "SnapshotModels", "KVStore", "KVStoreHTTP", "TerminalText",
-                "ProgramSignals", argumentParser,
+                "CommandSupport", argumentParser,
             ],
             swiftSettings: strict),
         .executableTarget(
             name: "usage-view",
             dependencies: [
-                "SnapshotModels", "KVStore", "KVStoreHTTP", "TerminalText", argumentParser,
+                "SnapshotModels", "KVStore", "KVStoreHTTP", "TerminalText", "CommandSupport",
+                argumentParser,
             ],
             swiftSettings: strict),
         .executableTarget(
             name: "kvs",
             dependencies: [
-                "KVStore", "KVStoreHTTP", "TerminalText", "ProgramSignals", argumentParser,
+                "KVStore", "KVStoreHTTP", "TerminalText", "CommandSupport", argumentParser,
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -105,9 +108,13 @@ let package = Package(
                 logging, nioCore, nioHTTP1, nioHTTPTypes, nioPosix, serviceLifecycle, unixSignals,
             ],
             swiftSettings: strict),
+        .target(
+            name: "SimulatedWorld",
+            dependencies: ["KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreTesting"],
+            path: "Tests/SimulatedWorld", swiftSettings: strict),
         .executableTarget(
-            name: "simulate", dependencies: ["KVStoreTesting", "ProgramSignals", argumentParser],
-            swiftSettings: strict),
+            name: "simulate", dependencies: ["SimulatedWorld", "CommandSupport", argumentParser],
+            path: "Tests/simulate", swiftSettings: strict),
         .testTarget(
             name: "LocalFilesTests", dependencies: ["LocalFiles"], swiftSettings: strict),
         .testTarget(
@@ -115,16 +122,32 @@ let package = Package(
         .testTarget(
             name: "TerminalTextTests", dependencies: ["TerminalText"], swiftSettings: strict),
         .testTarget(
-            name: "ProgramSignalsTests", dependencies: ["ProgramSignals"], swiftSettings: strict),
-        .testTarget(name: "KVStoreTests", dependencies: ["KVStore"], swiftSettings: strict),
+            name: "CommandSupportTests", dependencies: ["CommandSupport"], swiftSettings: strict),
+        .target(
+            name: "TestSupport", dependencies: ["KVStoreCore", "KVStoreLog"],
+            path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(
-            name: "ProtocolModelTests", dependencies: ["KVStore"], swiftSettings: strict),
-        .testTarget(
-            name: "KVStoreTestingTests", dependencies: ["KVStoreTesting"],
+            name: "KVStoreCoreTests", dependencies: ["KVStoreCore", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "SimulatedCloudTests", dependencies: ["KVStoreTesting", "KVStore"],
+            name: "KVStoreLogTests", dependencies: ["KVStoreCore", "KVStoreLog", "TestSupport"],
             swiftSettings: strict),
+        .testTarget(
+            name: "KVStoreLedgerTests",
+            dependencies: ["KVStoreCore", "KVStoreLedger", "KVStoreLog", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "KVStoreTests",
+            dependencies: ["KVStore", "KVStoreCore", "KVStoreLog", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ProtocolModelTests", dependencies: ["KVStoreCore", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SimulatedWorldTests", dependencies: ["SimulatedWorld"], swiftSettings: strict),
+        .testTarget(
+            name: "SimulatedCloudTests",
+            dependencies: ["KVStoreTesting", "KVStore", "KVStoreCore"], swiftSettings: strict),
         .testTarget(
             name: "KVStoreWireTests", dependencies: ["KVStoreWire", "KVStoreCore"],
             swiftSettings: strict),
@@ -141,7 +164,8 @@ let package = Package(
             name: "UsageViewTests", dependencies: ["usage-view", "SnapshotModels", "TerminalText"],
             swiftSettings: strict),
         .testTarget(
-            name: "KvsTests", dependencies: ["kvs", "KVStore"], swiftSettings: strict),
+            name: "KvsTests", dependencies: ["kvs", "KVStore", "CommandSupport"],
+            swiftSettings: strict),
         .testTarget(
             name: "KvsdTests",
             dependencies: [

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
 import UsagePusher
 
@@ -45,11 +46,11 @@ struct ClaudeStatuslineCommand: ParsableCommand {
         do throws(ClaudeStatuslineStore.Failure) {
             try ClaudeStatuslineStore(environment).keep(statusline: input, at: Date())
         } catch {
-            Console.complain(error.description)
+            Console.report(error.description)
         }
         guard !command.isEmpty else { return }
         if !InputRelay.run(command, input: input) {
-            Console.complain("cannot run the status line command '\(command[0])'")
+            Console.report("cannot run the status line command '\(command[0])'")
         }
     }
 }

@@ -1,4 +1,4 @@
-import ArgumentParser
+import CommandSupport
 import Foundation
 import SnapshotModels
 import UsagePusher
@@ -13,10 +13,9 @@ struct PrintOnce {
         let now = Date()
         builder.readAll(at: now)
         guard let snapshot = builder.snapshot(at: now) else {
-            Console.complain(PushText.nothing(builder, home: home))
-            throw ExitCode.noSource
+            throw CommandFailure(.noInput, PushText.nothing(builder, home: home))
         }
-        Console.say(VisibleJSON.text(try encoded(snapshot)))
+        try Console.print(VisibleJSON.text(try encoded(snapshot)))
     }
 
     private func encoded(_ snapshot: SyncedUsageSnapshot) throws -> Data {

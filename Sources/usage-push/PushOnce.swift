@@ -1,4 +1,4 @@
-import ArgumentParser
+import CommandSupport
 import Foundation
 import KVStore
 import KVStoreHTTP
@@ -16,8 +16,7 @@ struct PushOnce {
         let now = Date()
         builder.readAll(at: now)
         guard let snapshot = builder.snapshot(at: now) else {
-            Console.complain(PushText.nothing(builder, home: home))
-            throw ExitCode.noSource
+            throw CommandFailure(.noInput, PushText.nothing(builder, home: home))
         }
         do {
             let sink = try StoreSink(environment: environment, storeName: storeName, isLive: false)
@@ -28,15 +27,13 @@ struct PushOnce {
             let delivery = isReachable ? await sink.synchronize() : sink.lastDelivery
             if volume > .quiet {
                 let size = volume > .usual ? PushText.size(receipt) : ""
-                Console.say("pushed " + PushText.providers(snapshot) + size + delivery.remark)
+                try Console.print("pushed " + PushText.providers(snapshot) + size + delivery.remark)
             }
             if case .refused(let error) = delivery {
-                Console.complain(error.description)
-                throw ExitCode.storeUnavailable
+                throw CommandFailure(.unavailable, error.description)
             }
         } catch let error as StoreError {
-            Console.complain(error.description)
-            throw ExitCode(error)
+            throw CommandFailure(error)
         }
     }
 }

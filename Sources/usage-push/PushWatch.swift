@@ -1,7 +1,6 @@
-import ArgumentParser
+import CommandSupport
 import Foundation
 import KVStore
-import ProgramSignals
 import KVStoreHTTP
 import SnapshotModels
 import Synchronization
@@ -47,8 +46,7 @@ struct PushWatch {
         do throws(StoreError) {
             return try StoreSink(environment: environment, storeName: storeName, isLive: true)
         } catch {
-            Console.complain(error.description)
-            throw ExitCode(error)
+            throw CommandFailure(error)
         }
     }
 
@@ -73,8 +71,8 @@ struct PushWatch {
             guard volume > .quiet else { return }
             let size = volume > .usual ? PushText.size(receipt) : ""
             Console.note(PushText.line(snapshot, reason, zone: .current) + size)
-        case .failed(let reason): Console.complain("push failed, trying again: \(reason)")
-        case .degraded(let reason): Console.complain(reason)
+        case .failed(let reason): Console.report("push failed, trying again: \(reason)")
+        case .degraded(let reason): Console.report(reason)
         case .empty:
             if volume > .quiet { Console.note("nothing to push yet; see: usage-push sources") }
         }

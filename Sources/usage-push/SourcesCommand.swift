@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
 import UsagePusher
 
@@ -35,9 +36,9 @@ struct SourcesCommand: ParsableCommand {
         let listing = SourcesListing(
             reports: builder.reports, now: now, home: reading.environment.home)
         if json {
-            Console.say(VisibleJSON.text(try listing.encoded()))
+            try Console.print(VisibleJSON.text(try listing.encoded()))
         } else {
-            listing.lines(width: TerminalWidth.ofOutput).forEach(Console.say)
+            for line in listing.lines(width: TerminalWidth.ofOutput) { try Console.print(line) }
         }
     }
 }

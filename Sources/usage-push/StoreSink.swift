@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import KVStore
 import KVStoreHTTP
@@ -49,7 +50,7 @@ final class StoreSink: SnapshotSink {
             configuration: environment.configuration(
                 of: credentials, storeNamed: storeName, isLive: isLive,
                 timeouts: isLive ? HTTPTimeouts() : Self.timeouts))
-        for note in store.status.recoveryNotes { Console.complain(note) }
+        for note in store.status.recoveryNotes { Console.report(note) }
     }
 
     func put(_ data: Data, forKey key: String) throws {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
 import KVStore
 import KVStoreHTTP
@@ -65,6 +66,22 @@ struct UsagePush: AsyncParsableCommand {
         }
     }
 
+    static func main() async {
+        Console.start(program: "usage-push", escaping: VisibleText.escape)
+        do {
+            var command = try parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            Console.exit(
+                for: error, message: fullMessage(for: error),
+                status: exitCode(for: error).rawValue)
+        }
+    }
+
     func run() async throws {
         let environment = StoreEnvironment()
         let identityFile = DeviceIdentityFile(dataDirectory: environment.dataDirectory)
@@ -79,8 +96,7 @@ struct UsagePush: AsyncParsableCommand {
         do throws(DeviceIdentityFile.Failure) {
             device = DeviceIdentity(id: try identityFile.readOrCreate(), name: name)
         } catch {
-            Console.complain(error.description)
-            throw error.exitCode
+            throw CommandFailure(error)
         }
         let builder = try reading.builder(device: device)
         let volume: Console.Volume = quiet ? .quiet : verbose ? .verbose : .usual
