@@ -157,7 +157,7 @@ let package = Package(
         .testTarget(
             name: "KVStoreHTTPTests",
             dependencies: [
-                "KVStoreHTTP", "KVStoreWire", "KVStore", nioCore, nioHTTP1, nioPosix,
+                "KVStoreHTTP", "KVStoreWire", "KVStore", "LocalFiles", nioCore, nioHTTP1, nioPosix,
             ],
             swiftSettings: strict),
         .testTarget(
