@@ -53,43 +53,52 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
+        .target(name: "LocalFiles", swiftSettings: strict),
         .target(name: "KVStoreCore", swiftSettings: strict),
-        .target(name: "KVStoreLog", dependencies: ["KVStoreCore"], swiftSettings: strict),
         .target(
-            name: "KVStore", dependencies: ["KVStoreCore", "KVStoreLog"], swiftSettings: strict),
+            name: "KVStoreLog", dependencies: ["KVStoreCore", "LocalFiles"], swiftSettings: strict),
+        .target(
+            name: "KVStore", dependencies: ["KVStoreCore", "KVStoreLog", "LocalFiles"],
+            swiftSettings: strict),
         .target(
             name: "KVStoreLedger", dependencies: ["KVStoreCore", "KVStoreLog"],
             swiftSettings: strict),
+        .target(name: "KVStoreWire", dependencies: ["KVStoreCore"], swiftSettings: strict),
         .target(name: "SnapshotModels", swiftSettings: strict),
         .target(name: "TerminalText", swiftSettings: strict),
-        .target(name: "ProgramSignals", swiftSettings: strict),
+        .target(name: "CommandSupport", swiftSettings: strict),
         .target(
             name: "KVStoreTesting",
             dependencies: ["KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog"],
             swiftSettings: strict),
         .target(
             name: "KVStoreHTTP",
-            dependencies: ["KVStore", asyncHTTPClient, nioCore, nioHTTP1, nioPosix],
+            dependencies: [
+                "KVStore", "KVStoreCore", "KVStoreWire", "LocalFiles", asyncHTTPClient, nioCore,
+                nioHTTP1, nioPosix,
+            ],
             swiftSettings: strict),
         .target(
-            name: "UsagePusher", dependencies: ["SnapshotModels"], swiftSettings: strict),
+            name: "UsagePusher", dependencies: ["SnapshotModels", "LocalFiles"],
+            swiftSettings: strict),
         .executableTarget(
             name: "usage-push",
             dependencies: [
                 "UsagePusher", "SnapshotModels", "KVStore", "KVStoreHTTP", "TerminalText",
-                "ProgramSignals", argumentParser,
+                "CommandSupport", "LocalFiles", argumentParser,
             ],
             swiftSettings: strict),
         .executableTarget(
             name: "usage-view",
             dependencies: [
-                "SnapshotModels", "KVStore", "KVStoreHTTP", "TerminalText", argumentParser,
+                "SnapshotModels", "KVStore", "KVStoreHTTP", "TerminalText", "CommandSupport",
+                argumentParser,
             ],
             swiftSettings: strict),
         .executableTarget(
             name: "kvs",
             dependencies: [
-                "KVStore", "KVStoreHTTP", "TerminalText", "ProgramSignals", argumentParser,
+                "KVStore", "KVStoreHTTP", "TerminalText", "CommandSupport", argumentParser,
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -99,15 +108,21 @@ let package = Package(
                 logging, nioCore, nioHTTP1, nioHTTPTypes, nioPosix, serviceLifecycle, unixSignals,
             ],
             swiftSettings: strict),
+        .target(
+            name: "SimulatedWorld",
+            dependencies: ["KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreTesting"],
+            path: "Tests/SimulatedWorld", swiftSettings: strict),
         .executableTarget(
-            name: "simulate", dependencies: ["KVStoreTesting", "ProgramSignals", argumentParser],
-            swiftSettings: strict),
+            name: "simulate", dependencies: ["SimulatedWorld", "CommandSupport", argumentParser],
+            path: "Tests/simulate", swiftSettings: strict),
+        .testTarget(
+            name: "LocalFilesTests", dependencies: ["LocalFiles"], swiftSettings: strict),
         .testTarget(
             name: "SnapshotModelsTests", dependencies: ["SnapshotModels"], swiftSettings: strict),
         .testTarget(
             name: "TerminalTextTests", dependencies: ["TerminalText"], swiftSettings: strict),
         .testTarget(
-            name: "ProgramSignalsTests", dependencies: ["ProgramSignals"], swiftSettings: strict),
+            name: "CommandSupportTests", dependencies: ["CommandSupport"], swiftSettings: strict),
         .target(
             name: "TestSupport", dependencies: ["KVStoreCore", "KVStoreLog"],
             path: "Tests/TestSupport", swiftSettings: strict),
@@ -129,23 +144,29 @@ let package = Package(
             name: "ProtocolModelTests", dependencies: ["KVStoreCore", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "KVStoreTestingTests", dependencies: ["KVStoreTesting"],
-            swiftSettings: strict),
+            name: "SimulatedWorldTests", dependencies: ["SimulatedWorld"], swiftSettings: strict),
         .testTarget(
             name: "SimulatedCloudTests",
             dependencies: ["KVStoreTesting", "KVStore", "KVStoreCore"], swiftSettings: strict),
         .testTarget(
-            name: "KVStoreHTTPTests",
-            dependencies: ["KVStoreHTTP", "KVStore", nioCore, nioHTTP1, nioPosix],
+            name: "KVStoreWireTests", dependencies: ["KVStoreWire", "KVStoreCore"],
             swiftSettings: strict),
         .testTarget(
-            name: "UsagePusherTests", dependencies: ["UsagePusher", "SnapshotModels"],
+            name: "KVStoreHTTPTests",
+            dependencies: [
+                "KVStoreHTTP", "KVStoreWire", "KVStore", nioCore, nioHTTP1, nioPosix,
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "UsagePusherTests",
+            dependencies: ["UsagePusher", "SnapshotModels", "LocalFiles"],
             swiftSettings: strict),
         .testTarget(
             name: "UsageViewTests", dependencies: ["usage-view", "SnapshotModels", "TerminalText"],
             swiftSettings: strict),
         .testTarget(
-            name: "KvsTests", dependencies: ["kvs", "KVStore"], swiftSettings: strict),
+            name: "KvsTests", dependencies: ["kvs", "KVStore", "CommandSupport"],
+            swiftSettings: strict),
         .testTarget(
             name: "KvsdTests",
             dependencies: [

@@ -9,14 +9,26 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-// The store is compiled from its own sources (Sources/KVStore is a link to them) rather than depended on: so nothing
-// else has to be resolved or built, and the log and the hub can be measured without the programs around them.
+// The store is compiled from its own sources, through links in Sources, rather than as a dependency, so that nothing
+// else has to be resolved or built and the log and the hub can be measured without the programs around them.
 let package = Package(
     name: "benchmarks",
     platforms: [.macOS(.v15)],
     targets: [
-        .target(name: "KVStore", swiftSettings: strict),
+        .target(name: "LocalFiles", swiftSettings: strict),
+        .target(name: "KVStoreCore", swiftSettings: strict),
+        .target(
+            name: "KVStoreLog", dependencies: ["KVStoreCore", "LocalFiles"],
+            swiftSettings: strict),
+        .target(
+            name: "KVStoreLedger", dependencies: ["KVStoreCore", "KVStoreLog"],
+            swiftSettings: strict),
+        .target(
+            name: "KVStore", dependencies: ["KVStoreCore", "KVStoreLog", "LocalFiles"],
+            swiftSettings: strict),
         .executableTarget(
-            name: "store-benchmarks", dependencies: ["KVStore"], swiftSettings: strict),
+            name: "store-benchmarks",
+            dependencies: ["KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog"],
+            swiftSettings: strict),
     ]
 )

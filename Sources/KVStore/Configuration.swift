@@ -1,4 +1,5 @@
 public import KVStoreCore
+import KVStoreLog
 
 /// How to open a store.
 public struct StoreConfiguration: Sendable {
@@ -41,6 +42,18 @@ public struct StoreConfiguration: Sendable {
                 true
             default: false
             }
+        }
+    }
+}
+
+extension StoreConfiguration {
+    /// The paths of damaged files of the replica that were quarantined when it was opened, and are still there. Creates
+    /// nothing.
+    public func quarantinedFiles() throws(StoreError) -> [String] {
+        do throws(StorageFailure) {
+            return try FileLogStorage.quarantinedFiles(in: directory)
+        } catch {
+            throw StoreError(.storage(error), operation: "list")
         }
     }
 }

@@ -1,39 +1,31 @@
-/// Every limit of the network client, with its unit in its name.
+/// The limits of the network client, each with its unit in its name.
 enum HTTPLimits {
-    /// Bytes of an answer to `sync`; the daemon splits at about a third of that.
+    /// Bytes of an answer to a sync; the daemon's pages have less than half of it.
     static let answerByteCount = 4 * 1_024 * 1_024
-    /// Bytes of an answer that carries an error, or a small document.
+    /// Bytes of any other answer.
     static let smallAnswerByteCount = 256 * 1_024
-    /// Bytes of one line of the event stream, and of one event's data.
-    static let eventByteCount = 2 * 1_024 * 1_024
-    /// Bytes of a name or id of an event.
-    static let eventNameByteCount = 1_024
-    /// Characters of a text of the daemon's that an error shows.
-    static let messageCharacterCount = 400
-    static let problemCodeCharacterCount = 64
-    /// Bytes of the credentials file.
+    /// Unicode scalars of a network error of unknown kind.
+    static let errorScalarCount = 400
     static let credentialsByteCount = 64 * 1_024
-    /// Bytes of a token, an account id, a device id or name.
     static let tokenByteCount = 1_024
+    /// Bytes of an account id or device id.
     static let identifierByteCount = 64
     static let deviceNameByteCount = 256
     static let addressByteCount = 1_024
-    /// Connections to one daemon for requests at a time; further requests wait.
+    /// Concurrent requests to one daemon; further ones wait.
     static let connectionCount = 32
-    /// Connections to one daemon for live streams at a time, each of which has one as long as it lives.
-    /// More than a daemon gives a device, so that one too many is told so instead of waiting.
+    /// Concurrent live streams from one daemon. More than a daemon permits per device, so that one too many is an
+    /// error instead of a wait.
     static let streamConnectionCount = 256
-    /// Seconds that a busy daemon may ask to wait.
-    static let retryAfterSeconds = 86_400.0
 }
 
 /// How long the network client waits.
 public struct HTTPTimeouts: Sendable, Equatable {
-    /// Until a connection is made.
+    /// For a connection to be established.
     public var connect: Duration
     /// From the start of a request to the last byte of its answer.
     public var request: Duration
-    /// Without a byte on an open stream. The daemon sends one at least every 15 s.
+    /// Without a byte on an open stream. The daemon sends a heartbeat every 15 s.
     public var silence: Duration
 
     public init(

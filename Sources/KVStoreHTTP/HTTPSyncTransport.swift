@@ -1,11 +1,12 @@
 import Foundation
 public import KVStore
+import KVStoreWire
 
-/// The way to a daemon over HTTP.
+/// Connects replicas to a daemon over HTTP.
 ///
-/// Holds a pool of connections, which is closed with the last reference or by `close`. Any number of stores
-/// may share one transport, and any thread may call it: live streams do not take the connections of requests, and how
-/// many of them there may be the daemon says. Nothing here retries, and no error shows the token.
+/// Any number of stores may share one transport, from any thread; live streams do not occupy the connections of
+/// requests. The connections are closed with the last reference or by `close`. Nothing here retries, and no error
+/// shows the token.
 public final class HTTPSyncTransport: SyncTransport {
     private let connection: DaemonConnection
 
@@ -21,33 +22,22 @@ public final class HTTPSyncTransport: SyncTransport {
         self.init(address: credentials.daemon, token: credentials.token, timeouts: timeouts)
     }
 
-    /// Ends every request and stream that is under way; later ones fail.
+    /// Ends every request and stream; later ones fail.
     public func close() { connection.shutDown() }
 
+    /// Ends with `unreachable` when the calling task is cancelled.
     public func sync(
         _ request: SyncRequest, store: String
     ) async throws(SyncTransportError) -> SyncResponse {
-        let body: Data
-        do {
-            body = try JSONEncoder().encode(request)
-        } catch {
-            throw .malformed("the request cannot be written as JSON: \(error)")
-        }
-        let answer = try await connection.post(
-            body, to: ["stores", store, "sync"],
-            answerByteCount: HTTPLimits.answerByteCount)
-        do {
-            return try JSONDecoder().decode(SyncResponse.self, from: answer)
-        } catch {
-            throw .malformed("\(connection.address): \(DecodingFailure.words(error))")
-        }
+        try await connection.send(
+            ["stores", store, "sync"], body: WireJSON.encode(request),
+            answerByteLimit: HTTPLimits.answerByteCount)
     }
 
-    public func events(
-        store: String, since: UInt64, epoch: String
-    ) -> AsyncThrowingStream<SyncEvent, any Error> {
-        let reader = SyncEventReader(connection, store: store, since: since, epoch: epoch)
-        // Pulled, not pushed: a slow consumer slows the daemon down instead of filling memory here.
+    /// The stream reads from the network only when its consumer asks for an event, so a slow consumer slows the
+    /// daemon down instead of filling memory.
+    public func events(store: String, since: Cursor) -> AsyncThrowingStream<SyncEvent, any Error> {
+        let reader = SyncEventReader(connection, store: store, since: since)
         return AsyncThrowingStream { try await reader.next() }
     }
 }

@@ -1,4 +1,4 @@
-/// CRC-32C (Castagnoli, reflected, initial value and final xor all ones), eight bytes a step.
+/// CRC-32C (Castagnoli, reflected, initial value and final xor all ones), eight bytes at a time.
 ///
 /// Polynomial 0x1EDC6F41 (RFC 3720, appendix B.4).
 struct Checksum: Sendable {

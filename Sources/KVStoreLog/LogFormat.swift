@@ -7,23 +7,23 @@
 //    16   8  log id, the same in every segment of one log
 //    24   8  segment number, from 1
 //    32   8  bytes of the segment file
-//    40   8  where the frames of the segment before this one end; 0 in the first
-//    48   8  log id again, for when the first is damaged; 0 in what earlier programs wrote
+//    40   8  where the frames of the preceding segment end; 0 in the first
+//    48   8  log id again, in case the first is damaged
 //    56   4  zero
 //    60   4  CRC-32C of bytes 0..<60
 //
-// Frame, at a multiple of 8, from 64 on, one behind the other:
-//     0   4  bytes of the payload, not 0
+// Frame, at a multiple of 8, contiguous from 64 on:
+//     0   4  payload size, not 0
 //     4   4  CRC-32C of: log id, segment number, offset (8 bytes each), frame bytes 0..<4 and 8..<16, payload
-//     8   4  offset up to which the segment was on disk when this frame was written
-//    12   1  kind of the payload; 255 marks bytes that hold nothing
+//     8   4  offset up to which the segment was durable when this frame was written
+//    12   1  payload kind; 255 marks a void frame
 //    13   3  zero
 //    16   n  payload, then zeros up to a multiple of 8
 //
-// A length of 0 ends the frames of a segment; what follows them is zero. The checksum covers the
-// place, so bytes of another file, offset or log never pass for a frame.
+// A size of 0 ends the frames of a segment; what follows is zero. The checksum covers the position, so bytes of
+// another file, offset or log never pass as a frame.
 
-/// A place in a log.
+/// A position in a log.
 package struct LogPosition: Sendable, Hashable, Comparable {
     package var segment: UInt64
     package var offset: Int
@@ -38,9 +38,9 @@ package struct LogPosition: Sendable, Hashable, Comparable {
     }
 }
 
-/// What the owner of a log puts into a frame.
+/// The content of a frame.
 package struct LogPayload: Sendable, Equatable {
-    /// Chosen by the owner, neither 0 nor 255.
+    /// Chosen by the log's owner, neither 0 nor 255.
     package var kind: UInt8
     package var bytes: [UInt8]
 
@@ -50,12 +50,12 @@ package struct LogPayload: Sendable, Equatable {
     }
 }
 
-/// A frame as it was found; the bytes are valid only during the visit.
+/// A frame of the log; the bytes are valid only during the visit.
 package struct LogFrame {
     package var position: LogPosition
     package var kind: UInt8
     package var payload: UnsafeRawBufferPointer
-    /// Up to where its segment was on disk when it was written.
+    /// Up to where its segment was durable when it was written.
     var durable: Int
 }
 
@@ -82,16 +82,16 @@ enum SegmentHeader {
 
     struct Fields: Equatable {
         var logID: UInt64
-        /// Where the frames of the segment before this one end; 0 where that is not known.
+        /// Where the frames of the preceding segment end; 0 if unknown.
         var previousEnd: Int
     }
 
-    /// The log ids that the bytes of a damaged header may still hold.
+    /// The log ids that a damaged header may still hold.
     static func possibleLogIDs(in bytes: UnsafeRawBufferPointer) -> [UInt64] {
         [bytes.littleEndian(UInt64.self, at: 16), bytes.littleEndian(UInt64.self, at: 48)]
     }
 
-    /// The fields of a header that is whole and belongs to `segment`.
+    /// The fields of a valid header of `segment`.
     static func fields(
         in bytes: UnsafeRawBufferPointer, segment: UInt64
     ) throws(SegmentHeaderFault) -> Fields {
@@ -117,14 +117,14 @@ enum SegmentHeaderFault: Error, Equatable {
 package enum FrameFormat {
     static let headerByteCount = 16
     static let alignment = 8
-    /// The kind of a frame that covers bytes which never became a frame. Owners never see it.
+    /// The kind of a void frame, which covers an unsynced gap. It is never visited.
     static let voidKind: UInt8 = 255
 
     package static func byteCount(payload: Int) -> Int {
         (headerByteCount + payload + alignment - 1) & ~(alignment - 1)
     }
 
-    /// Appends the frame that will stand at `offset`.
+    /// Appends the frame for the position `offset`.
     static func append(
         _ payload: LogPayload, to buffer: inout [UInt8], logID: UInt64, segment: UInt64,
         offset: Int, durable: Int
@@ -140,7 +140,7 @@ package enum FrameFormat {
         buffer.append(contentsOf: repeatElement(0, count: end - buffer.count))
     }
 
-    /// Appends the header of a frame with this payload.
+    /// Appends the header of a frame.
     static func appendHeader(
         of payload: UnsafeRawBufferPointer, kind: UInt8, to buffer: inout [UInt8], logID: UInt64,
         segment: UInt64, offset: Int, durable: Int

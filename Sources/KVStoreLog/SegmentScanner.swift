@@ -9,7 +9,7 @@ final class SegmentScanner {
     private var windowCount = 0
 
     enum Finding {
-        /// A whole frame and the offset behind it.
+        /// A valid frame and the offset after it.
         case frame(LogFrame, next: Int)
         /// No frame has been written here.
         case end
@@ -28,10 +28,10 @@ final class SegmentScanner {
 
     private static let windowByteCount = 256 * 1_024
     private static let shortReadByteCount = 8 * 1_024
-    /// How much to read at once: little behind the end of a file that has just grown.
+    /// How much to read at once: little near the end of a file that has just grown.
     private var readByteCount = windowByteCount
 
-    /// Forgets what has been read: the file may have grown, most likely by a little.
+    /// Discards what has been read: the file may have grown, most likely by a little.
     func refresh() {
         windowCount = 0
         readByteCount = Self.shortReadByteCount
@@ -63,8 +63,8 @@ final class SegmentScanner {
             next: offset + FrameFormat.byteCount(payload: Int(length)))
     }
 
-    /// The offset of the next whole frame behind `offset`, or nil.
-    func nextFrame(behind offset: Int) throws(StorageFailure) -> Int? {
+    /// The offset of the next valid frame after `offset`, or nil.
+    func nextFrame(after offset: Int) throws(StorageFailure) -> Int? {
         var place = offset + FrameFormat.alignment
         while place + FrameFormat.headerByteCount < file.byteCount {
             if case .frame = try finding(at: place) { return place }
@@ -73,7 +73,7 @@ final class SegmentScanner {
         return nil
     }
 
-    /// The offset behind the last byte at or after `offset` that is not zero; nil when all are.
+    /// The offset after the last nonzero byte at or after `offset`; nil when all are zero.
     func endOfContent(from offset: Int) throws(StorageFailure) -> Int? {
         var end: Int?
         var place = offset
@@ -88,8 +88,8 @@ final class SegmentScanner {
         return end
     }
 
-    /// The header of a frame that turns the bytes from `start` to `end`, whatever they are, into one that holds
-    /// nothing. A lost frame had a payload, so there is room for one.
+    /// The header that turns arbitrary bytes from `start` to `end` into a void frame. A lost frame had a payload, so there
+    /// is room for one.
     func voidHeader(from start: Int, to end: Int) throws(StorageFailure) -> [UInt8] {
         let count = end - start - FrameFormat.headerByteCount
         precondition(count > 0)
@@ -103,7 +103,7 @@ final class SegmentScanner {
         return header
     }
 
-    /// `count` bytes at `offset`, valid until the next call; nil behind the end of the file.
+    /// `count` bytes at `offset`, valid until the next call; nil past the end of the file.
     private func bytes(
         at offset: Int, count: Int
     ) throws(StorageFailure) -> UnsafeRawBufferPointer? {
@@ -126,7 +126,7 @@ final class SegmentScanner {
 }
 
 extension UnsafeRawBufferPointer {
-    /// How many bytes are left when the zeros at the end are dropped; eight bytes a step.
+    /// The count without trailing zeros; compares eight bytes at a time.
     fileprivate var countWithoutTrailingZeros: Int {
         var end = count
         while end >= 8, loadUnaligned(fromByteOffset: end - 8, as: UInt64.self) == 0 { end -= 8 }

@@ -1,17 +1,17 @@
 extension SegmentedLog {
-    /// What a write that failed may have left behind: anything from the end of the frames on.
+    /// What a failed write may have left after the end of the frames.
     struct DirtyTail {
-        /// The offset behind the write.
+        /// The offset after the write.
         var end: Int
         /// Why the write failed.
         var cause: StorageFailure
     }
 
-    /// Zeroes what a failed write has left behind: later frames could end just where a whole one of it starts.
-    /// When it throws, that is still to be done.
+    /// Zeroes what a failed write left: later frames could end exactly where a valid one of it starts. If it throws,
+    /// that remains to be done.
     ///
-    /// On a shared log it runs under the lock under which the write failed. Whole frames at the front stay there,
-    /// and it then throws: they must be read before anything is appended.
+    /// On a shared log it runs under the lock under which the write failed. Valid frames at the front stay, and it
+    /// throws: they must be read before anything is appended.
     func scrub() throws(LogError) {
         guard let place = active, let dirtyTail = place.dirtyTail else { return }
         var start = place.end
@@ -27,8 +27,8 @@ extension SegmentedLog {
         active!.dirtyTail = nil
     }
 
-    /// Zeroes what is behind the frames and is none: a part of a write of a process that was killed, or of one that
-    /// failed. Runs under the lock, when all frames have been read: other processes may have written since.
+    /// Zeroes invalid bytes after the frames: a partial write of a killed process, or of one that failed. Runs under the
+    /// lock after all frames have been read, since other processes may have written.
     func cutTornTail() throws(LogError) {
         let place = active!
         guard place.keptTail == nil else { return }
@@ -37,7 +37,7 @@ extension SegmentedLog {
                 guard case .invalid = try place.scanner.finding(at: place.end) else { return nil }
             }
             guard let end = try place.scanner.endOfContent(from: place.end) else { return nil }
-            if let next = try place.scanner.nextFrame(behind: place.end) { return next }
+            if let next = try place.scanner.nextFrame(after: place.end) { return next }
             try zero(place.file, from: place.end, to: end)
             place.scanner.refresh()
             return nil
@@ -55,8 +55,8 @@ extension SegmentedLog {
         active!.keptTail = nil
     }
 
-    /// Zeroes the bytes at `start` last. They are how other processes know that there is something to cut, so
-    /// they must stand where zeroing ends halfway.
+    /// Zeroes the bytes at `start` last. They show other processes that there is something to cut, so they must survive
+    /// if zeroing is interrupted.
     func zero(_ file: any LogFile, from start: Int, to end: Int) throws(StorageFailure) {
         let end = min(end, file.byteCount)
         let rest = min(start + FrameFormat.alignment, end)

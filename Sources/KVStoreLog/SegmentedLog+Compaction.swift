@@ -1,23 +1,23 @@
-/// What the daemon's compaction needs of its log, which no other process appends to.
+/// What the daemon's compaction needs of its log, to which no other process appends.
 extension SegmentedLog {
-    /// Where the next frame goes, unless it starts a segment.
+    /// The position of the next frame, unless it starts a segment.
     package var end: LogPosition {
         LogPosition(segment: activeSegment, offset: active?.end ?? 0)
     }
 
-    /// Whether everything before `place` is on disk. Not to be asked while a sync is under way: its failure may be the
-    /// only word of what was lost.
-    package func isDurable(before place: LogPosition) -> Bool {
+    /// Whether everything before a position is durable. Must not be called during a sync, whose failure may be the only
+    /// sign of a loss.
+    package func isDurable(before position: LogPosition) -> Bool {
         guard failure == nil, let active else { return false }
-        return place <= LogPosition(segment: active.segment, offset: active.synced)
+        return position <= LogPosition(segment: active.segment, offset: active.synced)
     }
 
     package func fileByteCount(of segment: UInt64) -> Int { fileByteCounts[segment, default: 0] }
 
-    /// Visits frames of a finished segment from `start` on, or from the first one, so that the owner can append again
-    /// what still counts. It ends with the frame that makes the bytes looked at reach `byteCount`; returns where to go
-    /// on, nil after the last frame. Bytes that have changed on the disk since the log was opened are an error, so that
-    /// a segment does not go with frames that were not found.
+    /// Visits frames of a finished segment from `start`, or from the first one, so that the owner can append the live
+    /// ones again. It ends with the frame that makes the visited bytes reach `byteCount`; returns where to continue, nil
+    /// after the last frame. Throws if bytes have changed since the log was opened, so that no segment is removed with
+    /// frames that were not found.
     package func visitFrames(
         of segment: UInt64, from start: Int? = nil, byteCount: Int = .max, _ visit: Visitor
     ) throws(LogError) -> Int? {
@@ -38,8 +38,7 @@ extension SegmentedLog {
         return nil
     }
 
-    /// Removes the oldest segment, which is not the active one. What counts in it must have been appended again and
-    /// be on disk.
+    /// Removes the oldest segment, unless it is the active one. Its live frames must have been appended again, durably.
     package func removeOldest() throws(LogError) {
         guard let oldest = segments.first, oldest != active?.segment else { return }
         try attempt { () throws(StorageFailure) in try storage.remove(segment: oldest) }

@@ -1,9 +1,9 @@
 extension SegmentedLog {
-    /// Opens the log, visits every whole frame from the oldest on and cuts a torn tail, or keeps it where the owner
-    /// writes the log anew.
+    /// Opens the log, visits every valid frame from the oldest on, and cuts a torn tail, or keeps it if the owner will
+    /// rewrite the log.
     ///
-    /// Creates nothing: an empty directory is an empty log. On a log that is not shared the lock is held
-    /// from here until `close`.
+    /// Creates nothing: an empty directory is an empty log. On a log that is not shared the lock is held until
+    /// `close`.
     package func open(visit: Visitor) throws(LogError) -> LogRecovery {
         try attempt { () throws(StorageFailure) in try storage.lock() }
         defer { if options.isShared { storage.unlock() } }
@@ -25,21 +25,21 @@ extension SegmentedLog {
         return recovery
     }
 
-    /// Syncs and lets go of the lock.
+    /// Syncs and releases the lock.
     package func close() throws(LogError) {
         defer {
             active = nil
             if !options.isShared { storage.unlock() }
         }
-        // Whoever opens the log next finds a torn tail where this fails.
+        // If this fails, the next process to open the log finds a torn tail.
         if !options.isShared { try? scrub() }
         if failure == nil { try sync() }
     }
 
-    /// Visits what other processes have appended since the last look.
+    /// Visits what other processes have appended since the last call.
     ///
-    /// Without the lock a frame that is being written is left for the next time. A frame that it visits stays in the
-    /// log, even where the write fails after that.
+    /// Without the lock, a frame being written is left for the next call. A visited frame stays in the log even if its
+    /// write fails afterwards.
     package func catchUp(isLocked: Bool, visit: Visitor) throws(LogError) {
         while true {
             if active == nil {
@@ -56,7 +56,7 @@ extension SegmentedLog {
                 if isLocked { try cutTornTail() }
                 return
             }
-            // Everything in a segment was written before the next one came to be.
+            // Everything in a segment was written before the next one was created.
             try readOn(visit)
             segments = present
             fileByteCounts = fileByteCounts.filter { present.contains($0.key) }
@@ -64,8 +64,8 @@ extension SegmentedLog {
         }
     }
 
-    /// Visits every frame again, from the oldest segment up to the last frame known: what stands behind it,
-    /// `catchUp` has still to visit. On a shared log it runs under the lock. Frames that are gone are damage.
+    /// Visits every frame again, up to the last known one; `catchUp` visits those after it. On a shared log it runs
+    /// under the lock. Missing frames are damage.
     package func visitAll(_ visit: Visitor) throws(LogError) {
         for number in segments {
             let file = try attempt { () throws(StorageFailure) in
@@ -99,7 +99,7 @@ extension SegmentedLog {
         return active != nil
     }
 
-    /// Goes on reading in another segment; leaves things as they are when it has just been removed.
+    /// Continues reading in another segment; does nothing if it has just been removed.
     private func follow(to number: UInt64) throws(LogError) {
         let file = try attempt { () throws(StorageFailure) in try storage.open(segment: number) }
         guard let file else { return }
@@ -116,7 +116,7 @@ extension SegmentedLog {
     func damage(in segment: UInt64, from start: Int, to next: Int) -> LogDamage {
         LogDamage(
             path: storage.path(segment: segment), offset: start,
-            detail: "\(next - start) bytes before the next whole record")
+            detail: "\(next - start) invalid bytes before the next valid record")
     }
 
     private func open(
@@ -149,7 +149,7 @@ extension SegmentedLog {
             if let recordedEnd, end >= recordedEnd { break }
             let (content, next) = try attempt { () throws(StorageFailure) in
                 let content = try scanner.endOfContent(from: end)
-                return (content, content == nil ? nil : try scanner.nextFrame(behind: end))
+                return (content, content == nil ? nil : try scanner.nextFrame(after: end))
             }
             guard let content else { break }
             if let next {
@@ -163,7 +163,7 @@ extension SegmentedLog {
             } else if isLast {
                 recovery.tornTail = LogDamage(
                     path: storage.path(segment: number), offset: end,
-                    detail: "\(content - end) bytes of a write that never became whole")
+                    detail: "\(content - end) bytes of an incomplete write")
                 if options.salvages {
                     keptTail = content
                 } else {
@@ -176,7 +176,7 @@ extension SegmentedLog {
                 try report(
                     LogDamage(
                         path: storage.path(segment: number), offset: end,
-                        detail: "\(content - end) bytes at the end of a finished segment"),
+                        detail: "\(content - end) invalid bytes at the end of a finished segment"),
                     segment: number, in: &recovery)
                 break
             }
@@ -189,14 +189,14 @@ extension SegmentedLog {
         if let recordedEnd { try checkEnd(end, of: number, recorded: recordedEnd, &recovery) }
     }
 
-    /// Where the frames of a segment end, as far as that is known.
+    /// Where the frames of a segment end, if known.
     func knownEnd(of number: UInt64) throws(LogError) -> Int? {
         if let active, active.segment == number { return active.end }
         return try recordedEnd(of: number, next: segments.first { $0 > number })
     }
 
-    /// Where the frames of a finished segment end, as its successor says. What stands behind them are bytes that were
-    /// cut once, by a process whose sync failed then.
+    /// Where the frames of a finished segment end, as its successor records. Bytes after that were cut once, by a process
+    /// whose sync failed afterwards.
     private func recordedEnd(
         of number: UInt64, next: UInt64?
     ) throws(LogError) -> Int? {
@@ -221,10 +221,9 @@ extension SegmentedLog {
             segment: segment, in: &recovery)
     }
 
-    /// After a power failure the writes behind the last sync may be there in any part, so whole frames can stand
-    /// behind bytes that are none. Such a gap gets a frame of its own that holds nothing, and is then like any
-    /// other place. Returns false, and does nothing, where a later frame proves that the gap's bytes were once on
-    /// disk, and on a log that salvages, which is rewritten instead.
+    /// After a power failure any part of the writes since the last sync may survive, so valid frames can follow invalid
+    /// bytes. Such a gap becomes a void frame. Returns false, and does nothing, if a later frame proves that the gap's
+    /// bytes were once durable, and on a log that salvages, which is rewritten instead.
     private func fillUnsyncedGap(
         _ file: any LogFile, _ scanner: SegmentScanner, from start: Int, to end: Int
     ) throws(LogError) -> Bool {
@@ -234,7 +233,7 @@ extension SegmentedLog {
             var next: Int? = end
             while let place = next {
                 let scanned = try scan(scanner, from: place) { durable = max(durable, $0.durable) }
-                next = try scanner.nextFrame(behind: scanned.end)
+                next = try scanner.nextFrame(after: scanned.end)
             }
             guard durable <= start else { return false }
             let header = try scanner.voidHeader(from: start, to: end)
@@ -244,7 +243,7 @@ extension SegmentedLog {
         }
     }
 
-    /// Visits frames until the first place that holds none, or that is not before `limit`.
+    /// Visits frames up to the first position without a valid one, or at or after `limit`.
     func scan(
         _ scanner: SegmentScanner, from start: Int, upTo limit: Int = .max, visit: Visitor
     ) throws(StorageFailure) -> (end: Int, count: Int) {
@@ -277,8 +276,8 @@ extension SegmentedLog {
             let detail: String
             switch error {
             case .version(let version): throw .incompatible(path: path, version: version)
-            case .notALog: detail = "the file does not start like a log"
-            case .damaged: detail = "the header's checksum is wrong"
+            case .notALog: detail = "not a log segment"
+            case .damaged: detail = "invalid header checksum"
             case .misplaced: detail = "the header names another segment"
             }
             throw .damaged(LogDamage(path: path, offset: 0, detail: detail))

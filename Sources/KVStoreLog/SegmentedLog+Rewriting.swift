@@ -1,6 +1,6 @@
 extension SegmentedLog {
-    /// Rewrites the log: starts a new segment that holds `payloads` from the moment it exists, on disk, and removes
-    /// all older ones; where that fails they go with the next time. When it throws, the new segment may be there.
+    /// Starts a new segment that contains `payloads` durably from the start, and removes all older ones; if that fails,
+    /// the next rewrite removes them. When it throws, the new segment may exist.
     package func rewrite(_ payloads: [LogPayload]) throws(LogError) {
         guard !payloads.isEmpty else { return }
         try checkOpen()

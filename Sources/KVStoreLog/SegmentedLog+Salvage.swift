@@ -1,5 +1,5 @@
 extension SegmentedLog {
-    /// Ends the opening, or takes note and sets the file aside.
+    /// Makes `open` throw, or records the damage and quarantines the file.
     func report(
         _ damage: LogDamage, segment: UInt64?, in recovery: inout LogRecovery
     ) throws(LogError) {
@@ -11,8 +11,8 @@ extension SegmentedLog {
             try attempt { () throws(StorageFailure) in try storage.quarantine(segment: segment) })
     }
 
-    /// Visits the whole frames of a segment whose header is damaged. Their checksums need the log's id:
-    /// the header has it twice, and every other segment has it too.
+    /// Visits the valid frames of a segment whose header is damaged. Their checksums need the log id: the header holds
+    /// it twice, and every other segment holds it too.
     func salvage(
         _ number: UInt64, _ file: any LogFile, visit: Visitor, recovery: inout LogRecovery
     ) throws(LogError) {
@@ -26,7 +26,7 @@ extension SegmentedLog {
                     let scanned = try scan(scanner, from: place, visit: visit)
                     count += scanned.count
                     end = scanned.end
-                    next = try scanner.nextFrame(behind: end)
+                    next = try scanner.nextFrame(after: end)
                 }
             }
             guard count > 0 else { continue }

@@ -1,11 +1,11 @@
 extension SegmentedLog {
-    /// A sync that has been decided and not yet made, so that it can run outside the owner's lock.
+    /// A sync that is prepared but not performed, so that it can run outside the owner's lock.
     package struct PendingSync: Sendable {
         let file: any LogFile
         let segment: UInt64
         let end: Int
         let unverified: Range<Int>?
-        /// Where the names of the segments are to be synced too.
+        /// Set if the names of the segments must be synced too.
         let names: (any LogStorage)?
 
         private func flush() throws(StorageFailure) {
@@ -14,7 +14,7 @@ extension SegmentedLog {
             if let names { try names.syncNames() }
         }
 
-        /// Blocks until everything appended before the sync was prepared is on disk; returns what failed.
+        /// Blocks until everything appended before the sync was prepared is durable; returns the failure, if any.
         package func perform() -> StorageFailure? {
             do throws(StorageFailure) {
                 try flush()
@@ -24,8 +24,8 @@ extension SegmentedLog {
             }
         }
 
-        /// Writes the same bytes to the same place, so that the system has to bring them to disk. They are
-        /// whole frames, which nobody changes.
+        /// Writes the same bytes to the same position, which marks their pages dirty again. They are valid frames,
+        /// which never change.
         private func writeBack(_ range: Range<Int>) throws(StorageFailure) {
             let buffer = UnsafeMutableRawBufferPointer.allocate(
                 byteCount: 65_536, alignment: 16)
@@ -42,7 +42,7 @@ extension SegmentedLog {
         }
     }
 
-    /// What must be synced now; nil when all is on disk.
+    /// What must be synced; nil when everything is durable.
     package func prepareSync() throws(LogError) -> PendingSync? {
         try checkOpen()
         guard let active, active.synced < active.end else { return nil }
@@ -52,11 +52,11 @@ extension SegmentedLog {
             names: active.isNameUnverified ? storage : nil)
     }
 
-    /// Takes note of the outcome. After a failure nothing more is written: the pages that the
-    /// system could not write may be gone from its cache too, so trying again proves nothing.
+    /// Records the outcome. After a failure nothing more is written: the kernel may have dropped the pages that it could
+    /// not write, so a successful retry proves nothing.
     ///
-    /// Throws `closedByFailure` also where only another sync has failed: of two at a time the system may tell it to
-    /// one of them.
+    /// Throws `closedByFailure` even if only a concurrent sync failed, since the kernel may report an fsync failure to
+    /// only one caller.
     package func finish(_ sync: PendingSync, failure: StorageFailure?) throws(LogError) {
         self.failure = self.failure ?? failure
         try checkOpen()
@@ -66,7 +66,7 @@ extension SegmentedLog {
         active!.isNameUnverified = false
     }
 
-    /// Blocks until everything appended is on disk. When it throws, nothing more is written: `closedByFailure`.
+    /// Blocks until everything appended is durable. Once it throws, nothing more is written: `closedByFailure`.
     package func sync() throws(LogError) {
         guard let pending = try prepareSync() else { return }
         try finish(pending, failure: pending.perform())

@@ -1,26 +1,25 @@
 /// An append-only log of checksummed frames in preallocated segments.
 ///
-/// It serves a replica, which several processes may have open at once, and the daemon, which
-/// owns its log alone. It keeps no payloads: the owner visits the frames when it opens the log and holds
-/// the live state in memory. One owner calls it from one thread at a time; only `PendingSync.perform()`
-/// may run beside other calls.
+/// It serves a replica, which several processes may have open at once, and the daemon, which owns its log alone. It
+/// keeps no payloads: the owner visits the frames when it opens the log and holds the live state in memory. One owner
+/// calls it from one thread at a time; only `PendingSync.perform()` may run concurrently.
 ///
-/// Invariant: frames before `end` of the active segment are whole, and everything behind is zero, or
-/// `dirtyTail`, or `keptTail`, or, with several processes, what another one has written or is writing.
-/// Invariant: on a shared log a frame that stood whole in the file is never taken back, because a reader
-/// that holds no lock may have seen it.
-/// Invariant: a segment that is not the last has been synced before the next one was created.
+/// Invariant: frames before `end` of the active segment are valid, and everything after is zero, or `dirtyTail`, or
+/// `keptTail`, or, on a shared log, what another process has written or is writing.
+/// Invariant: on a shared log a frame that was once valid is never taken back, because a reader without the lock may
+/// have seen it.
+/// Invariant: every segment but the last was synced before the next one was created.
 package final class SegmentedLog {
     package struct Options: Sendable {
         /// Bytes of a new segment; a larger group of frames gets a larger segment.
         package var segmentByteCount: Int
         /// Whether other processes may append: every write then runs inside `exclusively`.
         package var isShared: Bool
-        /// Identifies a log that is made new.
+        /// Identifies a new log.
         package var newLogID: UInt64
-        /// Whether damage before the tail ends `open` (false) or is reported, with every
-        /// whole frame still visited (true). The owner then writes the log anew, and until it has, a torn tail stays
-        /// too, for whoever opens the log next.
+        /// Whether damage before the tail makes `open` throw (false), or is reported while every valid frame is still
+        /// visited (true). The owner then rewrites the log; until it has, a torn tail stays too, for the next process
+        /// that opens the log.
         package var salvages: Bool
 
         package init(
@@ -41,18 +40,17 @@ package final class SegmentedLog {
         var scanner: SegmentScanner
         /// Where the next frame goes.
         var end: Int
-        /// Up to where the segment is known to be on disk.
+        /// Up to where the segment is known to be durable.
         var synced: Int
-        /// From where on frames were found when the file was opened, without a proof that they are on disk. Another
-        /// process may have seen its sync fail before, and the system then shows pages that it has given up to
-        /// write, and tells nobody who opens the file later.
+        /// From where frames found at opening are not proven durable. Another process may have seen its sync fail;
+        /// the kernel then keeps serving pages that it has given up writing, and reports no error to whoever opens
+        /// the file later.
         var unverifiedStart: Int?
-        /// What a write that failed may have left behind; nothing is appended before it is zero again.
+        /// What a failed write may have left; nothing is appended before it is zeroed.
         var dirtyTail: DirtyTail?
-        /// Whether another process has created the segment, or an earlier one, and may not have brought its name to
-        /// disk.
+        /// Whether another process created the segment, or an earlier one, and may not have made its name durable.
         var isNameUnverified = false
-        /// Where a torn tail ends that is kept until the log is rewritten, or something is appended.
+        /// The end of a torn tail that is kept until the log is rewritten or appended to.
         var keptTail: Int?
     }
 
@@ -61,11 +59,11 @@ package final class SegmentedLog {
     /// Numbers of the segments that exist, ascending.
     package internal(set) var segments: [UInt64] = []
     package internal(set) var logID: UInt64 = 0
-    /// Bytes of the files, preallocated space included.
+    /// Total file size, including preallocated space.
     package var fileByteCount: Int { fileByteCounts.values.reduce(0, +) }
     var fileByteCounts: [UInt64: Int] = [:]
     var active: Active?
-    /// The segment that everything was rewritten into; older ones count no more.
+    /// The segment into which everything was rewritten; older ones are obsolete.
     var rewritten: UInt64 = 0
     var failure: StorageFailure?
 
@@ -74,7 +72,7 @@ package final class SegmentedLog {
         self.options = options
     }
 
-    /// The segment that is written to.
+    /// The segment being written.
     package var activeSegment: UInt64 { active?.segment ?? 0 }
 
     /// Set after a failed sync; nothing more is written.
@@ -85,8 +83,8 @@ package final class SegmentedLog {
         if let failure { throw .closedByFailure(failure) }
     }
 
-    /// Runs `body` as the only appender of all processes, after `visit` has seen what others
-    /// have appended. On a log that is not shared it only runs `body`.
+    /// Runs `body` as the only appender of all processes, after `visit` has seen what they appended. On a log that is
+    /// not shared it just runs `body`.
     package func exclusively<Result>(
         visit: Visitor, _ body: () throws(LogError) -> Result
     ) throws(LogError) -> Result {
@@ -97,11 +95,11 @@ package final class SegmentedLog {
         return try body()
     }
 
-    /// Appends the payloads in order with one write; returns where each stands. Not on disk before a sync.
+    /// Appends the payloads in order with one write; returns their positions. Not durable before a sync.
     ///
-    /// When it throws, none of them will ever be visited on a log that is not shared, unless the process ends
-    /// before its next append. On a shared log the first ones may stand whole, and `catchUp` then visits
-    /// them as if another process had written them; before it has done so under the lock, `append` throws.
+    /// If it throws on a log that is not shared, none of them is ever visited, unless the process ends before its next
+    /// append. On a shared log a prefix of them may be valid, and `catchUp` visits it as if another process had written
+    /// it; until then, `append` throws.
     @discardableResult
     package func append(_ payloads: [LogPayload]) throws(LogError) -> [LogPosition] {
         guard !payloads.isEmpty else { return [] }
@@ -122,7 +120,7 @@ package final class SegmentedLog {
         return positions
     }
 
-    /// Appends to `buffer` the frames that will stand from `start` on; returns where each will.
+    /// Appends to `buffer` the frames for the positions from `start`; returns those positions.
     private func append(
         _ payloads: [LogPayload], to buffer: inout [UInt8], segment: UInt64, from start: Int,
         durable: Int
@@ -150,14 +148,14 @@ package final class SegmentedLog {
             try place.file.write(buffer, at: place.end)
         } catch {
             active!.dirtyTail = DirtyTail(end: place.end + buffer.count, cause: error)
-            // Where this fails too, the next append begins with it.
+            // If this fails too, the next append begins with it.
             try? scrub()
             throw .storage(error)
         }
     }
 
-    /// Ends the active segment and starts the next, with room for `byteCount` bytes of frames. It holds `payloads`
-    /// from the moment it exists.
+    /// Finishes the active segment and starts the next, with room for `byteCount` bytes of frames. It contains
+    /// `payloads` from the start.
     func startSegment(toHold byteCount: Int, with payloads: [LogPayload] = []) throws(LogError) {
         try scrub()
         try sync()
@@ -173,7 +171,7 @@ package final class SegmentedLog {
         do throws(StorageFailure) {
             file = try storage.create(segment: number, content: content, byteCount: size)
         } catch {
-            // It may be there. Other processes may have seen it then, and everybody's next look finds it.
+            // The segment may exist. Other processes may have seen it, and `catchUp` will find it.
             if !options.isShared { try? storage.remove(segment: number) }
             throw .storage(error)
         }

@@ -1,20 +1,20 @@
 import Foundation
 
-/// Reads the date forms that writers of this document have used.
+/// Parses the date forms that writers of this document have used.
 ///
 /// - ISO 8601 "2026-09-18T12:00:00Z", with a fraction, with an offset ("+02:00", "+0200", "+02"),
 ///   with a space instead of the T, without seconds. Text without a zone is UTC.
 /// - Unix seconds, or milliseconds from 10¹¹ on (seconds would be the year 5138), as a number or
 ///   as digits in a string.
 ///
-/// The result is floored to whole seconds so that a round trip is equal.
+/// Dates are floored to whole seconds, so that they survive a round trip.
 enum LenientDate {
     static func date(fromUnixTime number: Double) -> Date? {
         guard number.isFinite else { return nil }
         return date(fromSeconds: number.magnitude >= 1e11 ? number / 1000 : number)
     }
 
-    private static func date(fromSeconds number: Double) -> Date? {
+    static func date(fromSeconds number: Double) -> Date? {
         let seconds = number.rounded(.down)
         guard SnapshotLimits.secondsSince1970.contains(seconds) else { return nil }
         return Date(timeIntervalSince1970: seconds)
@@ -34,20 +34,17 @@ private struct DigitScanner {
     let bytes: [UInt8]
     var position = 0
 
-    init(bytes: [UInt8]) { self.bytes = bytes }
-
     /// Seconds since 1970, fraction dropped.
     mutating func timestamp() -> Int? {
         guard let year = number(digits: 4), skip("-"), let month = number(digits: 2), skip("-"),
-            let day = number(digits: 2), (1...12).contains(month),
-            (1...Self.days(inMonth: month, of: year)).contains(day),
+            let day = number(digits: 2), (1...12).contains(month), day > 0,
             skip("T") || skip("t") || skip(" "),
             let hour = number(digits: 2), hour < 24, skip(":"),
             let minute = number(digits: 2), minute < 60
         else { return nil }
         var second = 0
         if skip(":") {
-            // 60 is a leap second; it reads as the first second of the next minute.
+            // A leap second is the first second of the next minute.
             guard let seconds = number(digits: 2), seconds <= 60 else { return nil }
             second = seconds
             if skip(".") || skip(",") {
@@ -56,6 +53,10 @@ private struct DigitScanner {
         }
         guard let offset = offsetSeconds(), position == bytes.count else { return nil }
         let days = Self.daysSince1970(year: year, month: month, day: day)
+        let (years, nextMonth) = month.quotientAndRemainder(dividingBy: 12)
+        guard days < Self.daysSince1970(year: year + years, month: nextMonth + 1, day: 1) else {
+            return nil
+        }
         return days * 86_400 + hour * 3_600 + minute * 60 + second - offset
     }
 
@@ -92,15 +93,6 @@ private struct DigitScanner {
         let start = position
         while number(digits: 1) != nil {}
         return position > start
-    }
-
-    private static func days(inMonth month: Int, of year: Int) -> Int {
-        let isLeap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0
-        return switch month {
-        case 2: isLeap ? 29 : 28
-        case 4, 6, 9, 11: 30
-        default: 31
-        }
     }
 
     /// Proleptic Gregorian days; the year starts in March so that the leap day is its last.

@@ -1,9 +1,9 @@
 import Foundation
 
-/// A device's snapshot and the key that tells devices apart.
+/// A device's snapshot and the key that identifies the device.
 struct DeviceSnapshot {
     let snapshot: SyncedUsageSnapshot
-    /// The device's id; the name where a writer has no id.
+    /// The device's id; the name when a writer has no id.
     let key: String
 
     init(_ snapshot: SyncedUsageSnapshot) {
@@ -11,8 +11,8 @@ struct DeviceSnapshot {
         key = snapshot.deviceID.map { "id:" + $0.lowercased() } ?? "name:" + snapshot.deviceName
     }
 
-    /// Of two snapshots of one device. Equal times differ only by a broken writer; the content
-    /// decides then, so that the answer does not depend on the order.
+    /// Whether this is the newer of two snapshots of one device. Only a broken writer gives two the
+    /// same time; then the content decides, so that the result does not depend on the order.
     func isNewer(than other: DeviceSnapshot) -> Bool {
         if snapshot.syncTimestamp != other.snapshot.syncTimestamp {
             return snapshot.syncTimestamp > other.snapshot.syncTimestamp
@@ -26,8 +26,8 @@ struct DeviceSnapshot {
     }
 }
 
-/// What one device says of one provider account.
-struct Reading {
+/// One device's snapshot of one provider account.
+struct MergeReading {
     let device: DeviceSnapshot
     let provider: ProviderUsageSnapshot
     let account: Account?
@@ -43,12 +43,12 @@ struct Reading {
             deviceKey: device.key, index: index)
     }
 
-    /// A window whose reset is still to come, or whose reset nobody named.
+    /// Whether a window's reset is in the future or unknown.
     func hasLiveWindow(at now: Date) -> Bool {
         provider.windows.contains { $0.resetsAt.map { $0 > now } ?? true }
     }
 
-    /// Total order of readings, unique within a merge; the greatest is the newest.
+    /// A total order of the readings of a merge; the greatest is the newest.
     struct Rank: Comparable {
         let hasPlausibleTime: Bool
         let time: Date
@@ -63,7 +63,7 @@ struct Reading {
         }
     }
 
-    /// An account name that compares without regard to case and surrounding space.
+    /// An account name, compared without regard to case and surrounding space.
     struct Account: Equatable {
         let shown: String
         let key: String

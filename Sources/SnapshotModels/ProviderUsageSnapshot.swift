@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What one device knows of one provider account's limits.
+/// The limits of one provider account as one device knows them.
 public struct ProviderUsageSnapshot: Codable, Sendable, Equatable {
     /// CodexBar's provider id: "codex", "claude", …
     public var providerID: String
@@ -10,18 +10,18 @@ public struct ProviderUsageSnapshot: Codable, Sendable, Equatable {
     /// The weekly window by convention.
     public var secondary: SyncRateWindow?
     public var accountEmail: String?
-    /// The plan as shown: "Pro", "Max 5x".
+    /// The plan to show: "Pro", "Max 5x".
     public var loginMethod: String?
     /// Error or status text to show.
     public var statusMessage: String?
     public var isError: Bool
-    /// When the numbers were observed, not when they were scanned.
+    /// When the numbers were observed, not when they were read from disk.
     public var lastUpdated: Date
-    /// All windows, in display order. `primary` and `secondary` repeat the first two.
+    /// All windows in display order; `primary` and `secondary` repeat two of them.
     public var rateWindows: [SyncRateWindow]?
     public var costSummary: SyncCostSummary?
     public var budget: SyncBudget?
-    /// Prepaid credits left. Not part of the first readers' format; they ignore it.
+    /// Prepaid credits left; early readers ignore the field.
     public var credits: SyncCredits?
     /// "exact", "estimated", "percentOnly" or "unknown".
     public var usageDataConfidence: String?
@@ -54,5 +54,56 @@ public struct ProviderUsageSnapshot: Codable, Sendable, Equatable {
     public var windows: [SyncRateWindow] {
         if let rateWindows, !rateWindows.isEmpty { return rateWindows }
         return [primary, secondary].compactMap { $0 }
+    }
+}
+
+extension ProviderUsageSnapshot {
+    enum CodingKeys: String, CodingKey {
+        case providerID, providerName, primary, secondary, accountEmail, loginMethod
+        case statusMessage, isError, lastUpdated, rateWindows, costSummary, budget, credits
+        case usageDataConfidence
+    }
+
+    /// Lenient: an unreadable window is left out.
+    ///
+    /// - Throws: When there is no id or no readable `lastUpdated`: the age of a number must be known.
+    public init(from decoder: any Decoder) throws {
+        self = try ProviderReading(from: decoder).provider
+    }
+}
+
+/// A provider as decoded, and how many of its windows were left out.
+struct ProviderReading: Decodable {
+    let provider: ProviderUsageSnapshot
+    let skippedWindows: Int
+
+    init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: ProviderUsageSnapshot.CodingKeys.self)
+        let id = try fields.decode(String.self, forKey: .providerID)
+        let providerID = try fields.required(.providerID, id.isEmpty ? nil : id)
+        let primary: SyncRateWindow? = fields.value(.primary)
+        let secondary: SyncRateWindow? = fields.value(.secondary)
+        let rateWindows: LossyList<SyncRateWindow>? = fields.list(
+            .rateWindows, limit: SnapshotLimits.windowsPerProvider)
+        var skipped = rateWindows?.skipped ?? 0
+        if primary == nil, fields.hasValue(.primary) { skipped += 1 }
+        if secondary == nil, fields.hasValue(.secondary) { skipped += 1 }
+
+        skippedWindows = skipped
+        provider = ProviderUsageSnapshot(
+            providerID: providerID,
+            providerName: fields.text(.providerName) ?? providerID,
+            primary: primary,
+            secondary: secondary,
+            accountEmail: fields.text(.accountEmail),
+            loginMethod: fields.text(.loginMethod),
+            statusMessage: fields.text(.statusMessage),
+            isError: fields.flag(.isError) ?? false,
+            lastUpdated: try fields.required(.lastUpdated, fields.date(.lastUpdated)),
+            rateWindows: rateWindows?.elements,
+            costSummary: fields.value(.costSummary),
+            budget: fields.value(.budget),
+            credits: fields.value(.credits),
+            usageDataConfidence: fields.text(.usageDataConfidence))
     }
 }

@@ -1,12 +1,12 @@
 public import Foundation
 
-/// The one place where a snapshot becomes bytes and bytes become a snapshot.
+/// Encodes and decodes snapshots. All functions are pure and may be called from any thread.
 ///
-/// The bytes are UTF-8 JSON, keys sorted, absent values left out, dates ISO 8601 in whole seconds
-/// of UTC ("2026-09-18T12:00:00Z"). Reading is lenient about every field (see `SnapshotReading`)
-/// and strict about size and depth. All functions are pure and may be called from any thread.
+/// The bytes are UTF-8 JSON with sorted keys, without absent values, dates in ISO 8601 in whole
+/// seconds of UTC ("2026-09-18T12:00:00Z"). Decoding is lenient about every field (see
+/// `SnapshotReading`) and strict about size and depth.
 public enum SnapshotCodec {
-    /// The bytes to store. What JSON cannot say is taken out first, see `normalized()`.
+    /// Encodes the normalized snapshot, see `normalized()`.
     public static func encode(
         _ snapshot: SyncedUsageSnapshot
     ) throws(SnapshotCodecError) -> Data {
@@ -25,12 +25,12 @@ public enum SnapshotCodec {
         return data
     }
 
-    /// The snapshot in `data`; what could not be read inside it is left out.
+    /// Decodes a snapshot; unreadable parts are left out.
     public static func decode(_ data: Data) throws(SnapshotCodecError) -> SyncedUsageSnapshot {
         try decodeCountingSkips(data).snapshot
     }
 
-    /// As `decode`, and how many providers and windows had to be left out.
+    /// Decodes a snapshot and counts the providers and windows that had to be left out.
     public static func decodeCountingSkips(
         _ data: Data
     ) throws(SnapshotCodecError) -> SnapshotReading {
@@ -51,10 +51,9 @@ public enum SnapshotCodec {
         }
     }
 
-    /// What is stored under a snapshot key: nil when the key is missing or holds no snapshot.
+    /// The snapshot in a stored value; nil when there is no value, or it is not a snapshot.
     public static func read(_ data: Data?) -> SyncedUsageSnapshot? {
-        guard let data else { return nil }
-        return try? decode(data)
+        data.flatMap { try? decode($0) }
     }
 }
 
@@ -71,5 +70,32 @@ extension DecodingError {
         }
         let place = context.codingPath.map(\.stringValue).joined(separator: ".")
         return place.isEmpty ? context.debugDescription : "\(place): \(context.debugDescription)"
+    }
+}
+
+/// Why a snapshot could not be encoded or decoded.
+public enum SnapshotCodecError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The document is larger than the store keeps under one key.
+    case tooLarge(bytes: Int, limit: Int)
+    /// The document is nested deeper than any snapshot.
+    case tooDeep(limit: Int)
+    /// The bytes are not a snapshot; the reason names what is wrong and where.
+    case notASnapshot(reason: String)
+    /// The encoder failed.
+    case notEncodable(reason: String)
+
+    public var description: String {
+        switch self {
+        case .tooLarge(let bytes, let limit):
+            "the usage snapshot has \(bytes) bytes, more than \(limit): "
+                + "push fewer providers or fewer cost days"
+        case .tooDeep(let limit):
+            "the usage snapshot is nested deeper than \(limit) levels: "
+                + "the key contains something else, push again"
+        case .notASnapshot(let reason):
+            "the value is not a usage snapshot (\(reason)): push again, or update this program"
+        case .notEncodable(let reason):
+            "cannot encode the usage snapshot as JSON (\(reason))"
+        }
     }
 }

@@ -1,40 +1,38 @@
 public import Foundation
 
-/// Merges the snapshots of several devices to one view.
+/// Merges the snapshots of several devices into one view.
 ///
-/// The value that merges is the *set* of device snapshots: of two from the same device the newer
-/// stays. The view is a pure function of that set and of `now`. From this follow the laws that
-/// hold here: order does not matter, grouping does not matter, repeating a snapshot changes
-/// nothing. A merged view must not be merged again (its costs are sums already), which is why
-/// `devices(own:shared:)` keeps it out.
+/// The view is a pure function of the *set* of device snapshots (of two from the same device the
+/// newer counts) and of `now`. The merge is therefore commutative, associative and idempotent. A
+/// merged view must not be merged again, since its costs are sums already: `devices(own:shared:)`
+/// leaves it out.
 ///
-/// Rules per provider account (see `AccountGroups` for what one account is):
+/// Rules per provider account (`AccountGroups` defines what one account is):
 /// - Windows, confidence and `lastUpdated` come from one reading, never mixed and never summed:
-///   the newest reading with a window that is not past its reset; without any such reading, the
-///   newest one, whatever it holds. So a newest reading that has no windows (an error, a file in
-///   between) does not blank numbers that are still valid.
-/// - Error, status text: the newest reading. Plan, account, credits, budget: the newest reading
-///   that has one.
+///   the newest reading with a window that has not been reset, else the newest reading. So a newer
+///   reading without windows (an error, say) does not blank numbers that are still valid.
+/// - Error and status text: the newest reading. Plan, account, credits and budget: the newest
+///   reading that has one.
 /// - Costs and tokens are summed over devices for `localLogProviders` only, whose logs are per
-///   device; for the others the number is account-wide, so the newest stands. A device whose
-///   snapshot is older than 30 days takes no part in a sum.
+///   device; for the others the number is account-wide and the newest counts. A device whose
+///   snapshot is older than 30 days is left out of sums.
 /// - "Newest" is by `lastUpdated`. A reading more than 60 s ahead of `now` has a wrong clock and
-///   ranks below every reading that has not, or it would win for ever. Equal times: the device
-///   with the greater key.
+///   ranks below all others, or it would win forever. Of equal times the device with the greater
+///   key wins.
 public enum SnapshotMerge {
     /// Providers whose costs come from logs on each device.
     public static let localLogProviders: Set<String> = ["claude", "codex", "vertexai"]
-    /// How far ahead of `now` a time may be before its clock counts as wrong, in seconds.
+    /// Seconds by which a time may be ahead of `now` before its clock counts as wrong.
     public static let clockTolerance: TimeInterval = 60
-    /// Age from which a snapshot's costs are no part of a sum any more, in seconds.
+    /// Seconds after which a snapshot's costs are left out of sums.
     static let costAgeLimit: TimeInterval = 30 * 86_400
 
-    /// One view of all `snapshots`, each the own snapshot of one device.
+    /// Merges snapshots that are each from one device.
     public static func merge(_ snapshots: [SyncedUsageSnapshot], now: Date) -> MergedUsage {
         let devices = newestPerDevice(snapshots)
         let readings = devices.flatMap { device in
             device.snapshot.providers.enumerated().map { index, provider in
-                Reading(device: device, index: index, provider: provider, now: now)
+                MergeReading(device: device, index: index, provider: provider, now: now)
             }
         }
         return MergedUsage(
@@ -43,17 +41,16 @@ public enum SnapshotMerge {
                 MergedDevice(
                     deviceID: $0.snapshot.deviceID, name: $0.snapshot.deviceName,
                     syncTimestamp: $0.snapshot.syncTimestamp,
-                    appVersion: $0.snapshot.appVersion,
-                    providerCount: $0.snapshot.providers.count)
+                    appVersion: $0.snapshot.appVersion)
             },
             syncTimestamp: newestTime(devices.map(\.snapshot.syncTimestamp), now: now))
     }
 
     /// The snapshots to merge, from the devices' own keys and the shared key.
     ///
-    /// The shared key holds either a merged view of the same devices, which is left out, or the
-    /// snapshot of a writer that knows only that key, which is a device of its own. It is a merged
-    /// view when it carries the id of a known device, or one of its names is that of a known one.
+    /// The shared key contains either a merged view of the same devices, which is left out, or the
+    /// snapshot of a writer that knows only that key, which counts as a device. It is a merged view
+    /// when it has the id of a known device, or one of its names is that of a known device.
     public static func devices(
         own: [SyncedUsageSnapshot], shared: SyncedUsageSnapshot?
     ) -> [SyncedUsageSnapshot] {
@@ -84,7 +81,7 @@ public enum SnapshotMerge {
         return times.filter { $0 <= limit }.max() ?? times.max()
     }
 
-    private static func merged(_ readings: [Reading], now: Date) -> MergedProvider {
+    private static func merged(_ readings: [MergeReading], now: Date) -> MergedProvider {
         let newestFirst = readings.sorted { $1.rank < $0.rank }
         let newest = newestFirst[0]
         let source = newestFirst.first { $0.hasLiveWindow(at: now) } ?? newest
@@ -119,5 +116,30 @@ public enum SnapshotMerge {
                     suppliesWindows: $0.rank == source.rank,
                     costSummary: $0.provider.costSummary)
             })
+    }
+}
+
+/// Groups readings by provider account.
+///
+/// - Equal provider ids and account names (case ignored) are one account.
+/// - Readings without an account name are one account: early writers knew one account per provider.
+///   It is the named account when the provider has exactly one; of several it could be any, and it
+///   stays separate.
+enum AccountGroups {
+    /// Ordered by provider id, then account, the unnamed last; readings keep their order.
+    static func grouped(_ readings: [MergeReading]) -> [[MergeReading]] {
+        let byProvider = Dictionary(grouping: readings, by: \.provider.providerID)
+        return byProvider.keys.sorted().flatMap { providerID in
+            accounts(of: byProvider[providerID] ?? [])
+        }
+    }
+
+    private static func accounts(of readings: [MergeReading]) -> [[MergeReading]] {
+        let named = Set(readings.compactMap(\.account?.key)).sorted()
+        if named.count <= 1 { return [readings] }
+        var groups = named.map { name in readings.filter { $0.account?.key == name } }
+        let unnamed = readings.filter { $0.account == nil }
+        if !unnamed.isEmpty { groups.append(unnamed) }
+        return groups
     }
 }

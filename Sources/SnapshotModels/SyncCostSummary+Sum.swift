@@ -1,6 +1,6 @@
 extension SyncCostSummary {
-    /// The sum over devices: field by field, days by their key, breakdown rows by their label.
-    /// A field that no summary has stays nil; token counts stop at the largest integer.
+    /// The sum over devices: field by field, days by key, breakdown rows by label. A field that no
+    /// summary has stays nil; token counts saturate.
     static func sum(_ summaries: [SyncCostSummary]) -> SyncCostSummary? {
         guard summaries.count > 1 else { return summaries.first }
         let days = summaries.compactMap(\.daily)

@@ -1,4 +1,4 @@
-/// Tokens and money that a device's local logs account for.
+/// Tokens and cost in a device's local logs.
 public struct SyncCostSummary: Codable, Sendable, Equatable {
     public var sessionCostUSD: Double?
     public var sessionTokens: Int?
@@ -49,5 +49,42 @@ public struct SyncCostBreakdown: Codable, Sendable, Equatable {
     public init(label: String, costUSD: Double) {
         self.label = label
         self.costUSD = costUSD
+    }
+}
+
+extension SyncCostSummary {
+    /// Lenient. Throws only when the value is not an object.
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            sessionCostUSD: fields.number(.sessionCostUSD),
+            sessionTokens: fields.integer(.sessionTokens),
+            last30DaysCostUSD: fields.number(.last30DaysCostUSD),
+            last30DaysTokens: fields.integer(.last30DaysTokens),
+            daily: fields.list(.daily, limit: SnapshotLimits.costDays)?.elements)
+    }
+}
+
+extension SyncDailyCost {
+    /// Lenient. Throws only when there is no `dayKey`.
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        let limit = SnapshotLimits.breakdownsPerDay
+        self.init(
+            dayKey: try fields.decode(String.self, forKey: .dayKey),
+            costUSD: fields.number(.costUSD),
+            totalTokens: fields.integer(.totalTokens),
+            modelBreakdowns: fields.list(.modelBreakdowns, limit: limit)?.elements,
+            serviceBreakdowns: fields.list(.serviceBreakdowns, limit: limit)?.elements)
+    }
+}
+
+extension SyncCostBreakdown {
+    /// Throws when there is no label or no readable cost.
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            label: try fields.decode(String.self, forKey: .label),
+            costUSD: try fields.required(.costUSD, fields.number(.costUSD)))
     }
 }

@@ -1,12 +1,12 @@
 import Foundation
 
 extension SyncedUsageSnapshot {
-    /// The snapshot as the document can say it, so that encoding never fails and a round trip is
-    /// equal: dates floored to whole seconds, windows without a finite percent left out, other
-    /// non-finite numbers nil, window lengths below one minute nil.
+    /// The snapshot as JSON can express it, so that it can be encoded and survives a round trip:
+    /// dates floored to whole seconds, windows without a finite percent left out, other non-finite
+    /// numbers and window lengths below one minute nil.
     public func normalized() -> SyncedUsageSnapshot {
         var copy = self
-        copy.syncTimestamp = syncTimestamp.clampedToDocument
+        copy.syncTimestamp = syncTimestamp.clamped
         copy.providers = providers.map { $0.normalized() }
         return copy
     }
@@ -15,7 +15,7 @@ extension SyncedUsageSnapshot {
 extension ProviderUsageSnapshot {
     func normalized() -> ProviderUsageSnapshot {
         var copy = self
-        copy.lastUpdated = lastUpdated.clampedToDocument
+        copy.lastUpdated = lastUpdated.clamped
         copy.primary = primary?.normalized()
         copy.secondary = secondary?.normalized()
         copy.rateWindows = rateWindows?.compactMap { $0.normalized() }
@@ -27,12 +27,12 @@ extension ProviderUsageSnapshot {
 }
 
 extension SyncRateWindow {
-    /// nil when the percent is not a number that can be written.
+    /// Nil without a finite percent.
     func normalized() -> SyncRateWindow? {
         guard usedPercent.isFinite else { return nil }
         var copy = self
         copy.windowMinutes = windowMinutes.flatMap { $0 > 0 ? $0 : nil }
-        copy.resetsAt = resetsAt?.ifInDocumentRange
+        copy.resetsAt = resetsAt?.ifPlausible
         return copy
     }
 }
@@ -41,7 +41,7 @@ extension SyncBudget {
     fileprivate func normalized() -> SyncBudget? {
         guard usedAmount.isFinite, limitAmount.isFinite else { return nil }
         var copy = self
-        copy.resetsAt = resetsAt?.ifInDocumentRange
+        copy.resetsAt = resetsAt?.ifPlausible
         return copy
     }
 }
@@ -67,19 +67,16 @@ extension Double {
 }
 
 extension Date {
-    /// Whole seconds; nil outside the years that the document can hold.
-    fileprivate var ifInDocumentRange: Date? {
-        let seconds = timeIntervalSince1970.rounded(.down)
-        return SnapshotLimits.secondsSince1970.contains(seconds)
-            ? Date(timeIntervalSince1970: seconds) : nil
-    }
+    /// In whole seconds; nil outside the plausible range.
+    fileprivate var ifPlausible: Date? { LenientDate.date(fromSeconds: timeIntervalSince1970) }
 
-    /// Whole seconds; the nearest year that the document can hold, 1970 for no number at all.
-    fileprivate var clampedToDocument: Date {
+    /// In whole seconds, clamped to the plausible range; 1970 for a date that is not a number.
+    fileprivate var clamped: Date {
         let range = SnapshotLimits.secondsSince1970
         let seconds = timeIntervalSince1970
         guard !seconds.isNaN else { return Date(timeIntervalSince1970: 0) }
-        let clamped = min(max(seconds, range.lowerBound), range.upperBound)
-        return Date(timeIntervalSince1970: clamped.rounded(.down))
+        return Date(
+            timeIntervalSince1970: min(max(seconds, range.lowerBound), range.upperBound)
+                .rounded(.down))
     }
 }

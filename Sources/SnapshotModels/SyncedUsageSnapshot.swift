@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Everything one device (or the merge of several) knows, as stored under `storeKey`.
+/// The limits that one device knows, or the merge of several, as stored under `storeKey`.
 public struct SyncedUsageSnapshot: Codable, Sendable, Equatable {
     public var providers: [ProviderUsageSnapshot]
     /// When this snapshot was built.
@@ -9,7 +9,7 @@ public struct SyncedUsageSnapshot: Codable, Sendable, Equatable {
     /// The UUID of the device that built it.
     public var deviceID: String?
     public var appVersion: String?
-    /// Read also from the older name `syncVersion`, which is never written.
+    /// Also decoded from its former name `syncVersion`, which is never written.
     public var mobileVersion: String?
 
     public init(
@@ -24,9 +24,56 @@ public struct SyncedUsageSnapshot: Codable, Sendable, Equatable {
         self.mobileVersion = mobileVersion
     }
 
-    /// The key that existing readers know.
+    /// The key that all readers know.
     public static let storeKey = "com.codexbar.usage.snapshot"
 
     /// The key of one device's own snapshot: `storeKey`, a dot and the device's UUID (64 bytes).
     public static func storeKey(deviceID: String) -> String { storeKey + "." + deviceID }
+}
+
+/// A snapshot as decoded, and how much of it had to be left out.
+///
+/// A document is unreadable as a whole only when it is not a JSON object, has no `providers` list or
+/// no readable `syncTimestamp`. One bad provider or window does not affect the others.
+public struct SnapshotReading: Sendable, Equatable {
+    public let snapshot: SyncedUsageSnapshot
+    /// Unreadable entries of `providers`, and those beyond the limit.
+    public let skippedProviders: Int
+    /// Unreadable windows of the decoded providers, and those beyond the limit.
+    public let skippedWindows: Int
+}
+
+extension SnapshotReading: Decodable {
+    private enum LegacyKeys: String, CodingKey {
+        /// The name of `mobileVersion` until March 2026.
+        case syncVersion
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: SyncedUsageSnapshot.CodingKeys.self)
+        let legacy = try decoder.container(keyedBy: LegacyKeys.self)
+        let syncTimestamp = try fields.required(.syncTimestamp, fields.date(.syncTimestamp))
+        let providers = try fields.decode(LossyList<ProviderReading>.self, forKey: .providers)
+            .limited(to: SnapshotLimits.providers)
+        skippedProviders = providers.skipped
+        skippedWindows = providers.elements.reduce(0) { $0 + $1.skippedWindows }
+        snapshot = SyncedUsageSnapshot(
+            providers: providers.elements.map(\.provider),
+            syncTimestamp: syncTimestamp,
+            deviceName: fields.text(.deviceName) ?? "unknown device",
+            deviceID: fields.text(.deviceID),
+            appVersion: fields.text(.appVersion),
+            mobileVersion: fields.text(.mobileVersion) ?? legacy.text(.syncVersion))
+    }
+}
+
+extension SyncedUsageSnapshot {
+    enum CodingKeys: String, CodingKey {
+        case providers, syncTimestamp, deviceName, deviceID, appVersion, mobileVersion
+    }
+
+    /// Lenient, see `SnapshotReading`.
+    public init(from decoder: any Decoder) throws {
+        self = try SnapshotReading(from: decoder).snapshot
+    }
 }

@@ -28,12 +28,10 @@ package enum ANSI {
         var codes: [String] = []
         if style.isBold { codes.append("1") }
         if style.isDim { codes.append("2") }
-        if style.isReversed { codes.append("7") }
         switch style.color {
         case .red: codes.append("31")
         case .green: codes.append("32")
         case .yellow: codes.append("33")
-        case .cyan: codes.append("36")
         case nil: break
         }
         return codes.joined(separator: ";")

@@ -1,21 +1,17 @@
 /// How a piece of text looks. The terminal's own palette: nothing here is an escape sequence.
 package struct TextStyle: Sendable, Equatable {
     package enum Color: Sendable, Equatable {
-        case red, yellow, green, cyan
+        case red, yellow, green
     }
 
     package var color: Color?
     package var isBold: Bool
     package var isDim: Bool
-    package var isReversed: Bool
 
-    package init(
-        color: Color? = nil, isBold: Bool = false, isDim: Bool = false, isReversed: Bool = false
-    ) {
+    package init(color: Color? = nil, isBold: Bool = false, isDim: Bool = false) {
         self.color = color
         self.isBold = isBold
         self.isDim = isDim
-        self.isReversed = isReversed
     }
 
     package static let plain = TextStyle()

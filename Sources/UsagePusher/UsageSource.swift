@@ -1,54 +1,66 @@
 public import Foundation
 public import SnapshotModels
 
-/// Reads one tool's own files and says what they tell about its limits.
+/// Reads the limits of one tool from that tool's own files.
 ///
-/// A source never writes, never goes to the network, never follows a credential into its output,
-/// and bounds what it reads by `SourceEnvironment.limits`. A source is a value: what it remembers
-/// between two reads (parsed offsets, file identities) makes the next read cheaper and never
-/// changes its answer.
+/// A source never writes, never uses the network, never copies a credential into its output, and
+/// bounds what it reads by `SourceEnvironment.limits`. What it remembers between two reads (offsets,
+/// file identities) makes the next read cheaper and never changes its result.
 public protocol UsageSource: Sendable {
     /// CodexBar's provider id.
     var providerID: String { get }
     var providerName: String { get }
 
-    /// Files and folders whose change can change the reading, present or not.
+    /// Files and directories whose change may change the reading, present or not.
     func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath]
 
-    /// Reads the tool's files once. Never throws: what went wrong is a finding.
+    /// Reads the tool's files, on the caller's thread. Failures are findings.
     mutating func read(in environment: SourceEnvironment, at now: Date) -> SourceReading
 }
 
-/// Where a source looks, injected so that tests can point it anywhere.
+/// Where a source looks and how much it may read.
 public struct SourceEnvironment: Sendable {
-    /// The home folder, absolute.
+    /// The absolute path of the home directory.
     public var home: String
     /// Environment variables (CODEX_HOME, CLAUDE_CONFIG_DIR, XDG_…).
     public var variables: [String: String]
     public var limits: ScanLimits
-    /// Seconds of a clock that never steps, for `ScanLimits.seconds`.
-    public var monotonicSeconds: @Sendable () -> Double = { ScanSystem.monotonicSeconds() }
+    /// Seconds on a clock that never steps, for `ScanLimits.seconds`.
+    public var monotonicSeconds: @Sendable () -> Double = { ProcessInfo.processInfo.systemUptime }
 
     public init(home: String, variables: [String: String] = [:], limits: ScanLimits = .init()) {
         self.home = home
         self.variables = variables
         self.limits = limits
     }
+
+    /// A variable's value as an absolute path without a trailing slash; "~/" is expanded. Nil when
+    /// it is unset or relative: that would be relative to the tool's working directory.
+    func absolutePath(variable: String) -> String? {
+        variables[variable].flatMap { absolutePath($0) }
+    }
+
+    func absolutePath(_ text: String) -> String? {
+        var path = text.trimmingCharacters(in: .whitespaces)
+        if path == "~" || path.hasPrefix("~/") { path = home + path.dropFirst() }
+        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+        return path.hasPrefix("/") && !path.contains("\0") ? path : nil
+    }
 }
 
-/// What a pass over one source may cost.
+/// What one pass over a source may cost.
 public struct ScanLimits: Sendable, Equatable {
-    /// Files and folders looked at in one pass.
+    /// Directory entries listed.
     public var entryCount = 50_000
-    /// Depth of folders below a root.
+    /// Levels of directories below a root.
     public var depth = 12
-    /// Files opened in one pass.
+    /// Files opened.
     public var fileCount = 200
-    /// Bytes read in one pass, over all files.
+    /// Bytes read from all files.
     public var byteCount = 64 * 1_024 * 1_024
-    /// Longest line that is kept; a longer one is skipped.
+    /// Length of a line; a longer one is skipped.
     public var lineByteCount = 1_048_576
-    /// Largest document (a JSON file read whole).
+    /// Size of a JSON file that is read as a whole.
     public var documentByteCount = 8 * 1_024 * 1_024
     /// Seconds after which a pass ends with what it has.
     public var seconds = 5.0
@@ -59,7 +71,7 @@ public struct ScanLimits: Sendable, Equatable {
 /// A path to watch.
 public struct WatchedPath: Sendable, Hashable {
     public var path: String
-    /// Whether folders below it count too.
+    /// Whether directories below it are watched too.
     public var isRecursive: Bool
 
     public init(_ path: String, isRecursive: Bool = false) {
@@ -68,28 +80,24 @@ public struct WatchedPath: Sendable, Hashable {
     }
 }
 
-/// How far a number can be trusted.
-public enum SourceCertainty: String, Sendable, Codable, CaseIterable {
-    /// The provider's own number, reported as it happens.
+/// How certain a number is.
+public enum SourceCertainty: String, Sendable, Encodable {
+    /// The provider's own number, reported as it changes.
     case exact
     /// The provider's own number, as old as its observation time.
     case cachedExact = "cached-exact"
-    /// Computed here against an assumed limit.
-    case estimate
-    /// Tokens are known; no honest percent exists.
-    case tokensOnly = "tokens-only"
 }
 
-/// What one place on disk told, or why it told nothing.
-public struct SourceFinding: Sendable, Equatable {
+/// What a source found at one path, or why it found nothing. Its fields are a stable JSON format.
+public struct SourceFinding: Sendable, Equatable, Encodable {
     public var path: String
-    /// What it is, in words: "Codex sessions", "statusline capture".
+    /// What is there: "Codex sessions", "Claude login".
     public var title: String
-    /// Nil when nothing usable was found.
+    /// Nil without a usable number.
     public var certainty: SourceCertainty?
     /// When the newest usable number was observed.
     public var observedAt: Date?
-    /// What it says, or why there is no percent; never holds a secret or a file's raw content.
+    /// The numbers, or why there are none; never contains a secret or a file's raw content.
     public var detail: String
 
     public init(
@@ -104,14 +112,14 @@ public struct SourceFinding: Sendable, Equatable {
     }
 }
 
-/// The outcome of one pass over a source.
+/// The result of one pass over a source.
 public struct SourceReading: Sendable, Equatable {
-    /// Whether the tool is present on this machine at all.
+    /// Whether the tool is present on this machine.
     public var isInstalled: Bool
-    /// What to push; nil when there is nothing to say about the provider.
+    /// What to push; nil when nothing is known about the provider.
     public var provider: ProviderUsageSnapshot?
     public var findings: [SourceFinding]
-    /// True when a limit ended the pass early: the reading may be older than the files.
+    /// Whether a limit ended the pass early: the reading may be older than the files.
     public var isPartial: Bool
 
     public init(

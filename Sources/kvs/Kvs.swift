@@ -1,6 +1,7 @@
 import ArgumentParser
-import Foundation
+import CommandSupport
 import KVStore
+import TerminalText
 
 @main
 struct Kvs: AsyncParsableCommand {
@@ -28,8 +29,8 @@ struct Kvs: AsyncParsableCommand {
             ImportCommand.self, JoinCommand.self, LeaveCommand.self,
         ])
 
-    /// As the library's own, but every error starts with the command's name and has its exit status.
     static func main() async {
+        Console.start(program: "kvs", escaping: VisibleText.escape)
         do {
             var command = try parseAsRoot(
                 NegativeNumbers.arranged(Array(CommandLine.arguments.dropFirst())))
@@ -38,22 +39,11 @@ struct Kvs: AsyncParsableCommand {
             } else {
                 try command.run()
             }
-        } catch let failure as CommandFailure {
-            end(failure)
-        } catch let error as StoreError {
-            end(CommandFailure(error))
         } catch {
-            guard exitCode(for: error) != .success else { exit(withError: error) }
-            let text = fullMessage(for: error)
-            let prefix = "Error: "
-            let message = text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
-            for line in message.split(separator: "\n") { StandardStreams.note(String(line)) }
-            Foundation.exit(ExitStatus.usage.rawValue)
+            let error = (error as? StoreError).map(CommandFailure.init) ?? error
+            Console.exit(
+                for: error, message: fullMessage(for: error),
+                status: exitCode(for: error).rawValue)
         }
-    }
-
-    private static func end(_ failure: CommandFailure) -> Never {
-        StandardStreams.note(failure.message)
-        Foundation.exit(failure.status.rawValue)
     }
 }

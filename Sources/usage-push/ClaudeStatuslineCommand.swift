@@ -1,16 +1,18 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
+import LocalFiles
 import UsagePusher
 
 /// `usage-push claude-statusline`.
 struct ClaudeStatuslineCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "claude-statusline",
-        abstract: "Keeps the limits that Claude Code tells its status line.",
+        abstract: "Save the limits that Claude Code passes to its status line.",
         discussion: """
-            Claude Code tells a status line command how much of the limits is used: its own \
-            numbers, while a session runs. Put this command in front of yours and they are kept, \
-            on this machine, for the next push. Nothing else of what Claude Code tells is kept.
+            Claude Code passes the exact limits to a status line command while a session runs. \
+            Put this command in front of yours to save them, on this machine, for the next push. \
+            Nothing else of the input is saved.
 
             IN ~/.claude/settings.json
               "statusLine": {
@@ -18,11 +20,11 @@ struct ClaudeStatuslineCommand: ParsableCommand {
                 "command": "usage-push claude-statusline -- ~/.claude/statusline.sh"
               }
 
-            After -- comes your own command: it gets the same input, and its output is the status \
-            line. One argument is a line for the shell, several are a program and its arguments. \
+            Your own command follows --: it receives the same input, and its output is the status \
+            line. A single argument is run by the shell, several are a program and its arguments. \
             Without a command the status line stays empty.
 
-            Exits 0 whatever happens, so that a session never suffers from it.
+            Always exits 0, so that a session is never disturbed.
             """)
 
     @Argument(
@@ -30,26 +32,26 @@ struct ClaudeStatuslineCommand: ParsableCommand {
         help: ArgumentHelp("Your own status line command.", valueName: "command"))
     var command: [String] = []
 
-    /// More than Claude Code ever says; what is larger is cut for the command and not kept.
+    /// Far more than Claude Code passes; a longer input is truncated for the command and not saved.
     private static let inputByteCount = 4 * 1_048_576
 
     func run() {
         guard !InputRelay.isTerminal else {
             Console.note(
-                "claude-statusline reads what Claude Code tells a status line; to set it up see:\n"
+                "claude-statusline reads the input of a Claude Code status line; to set it up, see:\n"
                     + "  usage-push claude-statusline --help")
             return
         }
         let input = InputRelay.read(upTo: Self.inputByteCount)
-        let environment = ReadingOptions.ownEnvironment
-        do throws(ClaudeStatuslineStore.Failure) {
-            try ClaudeStatuslineStore(environment).keep(statusline: input, at: Date())
+        do throws(FileError) {
+            try ClaudeStatuslineStore(ReadingOptions.ownEnvironment)
+                .save(statusline: input, at: Date())
         } catch {
-            Console.complain(error.description)
+            Console.report("the status line's limits are not saved: \(error)")
         }
         guard !command.isEmpty else { return }
         if !InputRelay.run(command, input: input) {
-            Console.complain("cannot run the status line command '\(command[0])'")
+            Console.report("cannot run the status line command '\(command[0])'")
         }
     }
 }

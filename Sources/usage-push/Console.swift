@@ -1,11 +1,8 @@
-import ArgumentParser
-import Foundation
+import CommandSupport
 import KVStore
-import TerminalText
 import UsagePusher
 
-/// What the program says. Every text from outside is escaped on its way here.
-enum Console {
+extension Console {
     enum Volume: Int, Sendable, Comparable {
         case quiet
         case usual
@@ -13,44 +10,25 @@ enum Console {
 
         static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
     }
-
-    static func say(_ text: String) {
-        FileHandle.standardOutput.write(Data((text + "\n").utf8))
-    }
-
-    static func note(_ text: String) {
-        FileHandle.standardError.write(Data((text + "\n").utf8))
-    }
-
-    /// An error, or what works less well than it should.
-    static func complain(_ text: String) {
-        let lines = VisibleText.escapedLines(text, limit: 40)
-        note("usage-push: " + lines.joined(separator: "\n"))
-    }
 }
 
-extension ExitCode {
-    static let damagedData = ExitCode(65)
-    static let noSource = ExitCode(66)
-    static let storeUnavailable = ExitCode(69)
-    static let cannotCreate = ExitCode(73)
-    static let inputOutput = ExitCode(74)
-
-    /// How the program ends when a push could not be stored.
+extension CommandFailure {
+    /// A push that could not be stored.
     init(_ error: StoreError) {
         switch error.code {
-        case .diskFull, .storage, .quotaExceeded, .tooManyKeys: self = .inputOutput
-        default: self = .storeUnavailable
+        case .diskFull, .storage, .quotaExceeded, .tooManyKeys:
+            self.init(.ioError, error.description)
+        default: self.init(.unavailable, error.description)
         }
     }
-}
 
-extension DeviceIdentityFile.Failure {
-    var exitCode: ExitCode {
-        switch self {
-        case .notAnIdentity: .damagedData
-        case .cannotRead: .inputOutput
-        case .cannotWrite: .cannotCreate
-        }
+    init(_ failure: DeviceIdentityFile.Failure) {
+        let status: ExitStatus =
+            switch failure {
+            case .notAnIdentity: .dataError
+            case .cannotRead: .ioError
+            case .cannotWrite: .cannotCreate
+            }
+        self.init(status, failure.description)
     }
 }

@@ -1,7 +1,8 @@
-import ArgumentParser
+import CommandSupport
 import Foundation
 import KVStore
 import KVStoreHTTP
+import SnapshotModels
 import UsagePusher
 
 /// `usage-push` without `--watch`.
@@ -9,34 +10,50 @@ struct PushOnce {
     let environment: StoreEnvironment
     let storeName: String
     let volume: Console.Volume
-    let home: String
 
     func run(_ builder: SnapshotBuilder) async throws {
-        var builder = builder
         let now = Date()
-        builder.readAll(at: now)
-        guard let snapshot = builder.snapshot(at: now) else {
-            Console.complain(PushText.nothing(builder, home: home))
-            throw ExitCode.noSource
-        }
+        let snapshot = try builder.requiredSnapshot(at: now)
         do {
             let sink = try StoreSink(environment: environment, storeName: storeName, isLive: false)
             defer { sink.close() }
-            // What other devices pushed belongs into the merge.
-            let isReachable = await sink.synchronize().isDelivered
+            // Other devices' snapshots belong into the merge.
+            var delivery = await sink.synchronize()
             let receipt = try SnapshotPublisher(sink: sink).publish(snapshot, at: now)
-            let delivery = isReachable ? await sink.synchronize() : sink.lastDelivery
+            if case .delivered = delivery { delivery = await sink.synchronize() }
             if volume > .quiet {
-                let size = volume > .usual ? PushText.size(receipt) : ""
-                Console.say("pushed " + PushText.providers(snapshot) + size + delivery.remark)
+                let size = volume > .usual ? PushMessages.size(receipt) : ""
+                try Console.print(
+                    "pushed " + PushMessages.providers(snapshot) + size + delivery.remark)
             }
             if case .refused(let error) = delivery {
-                Console.complain(error.description)
-                throw ExitCode.storeUnavailable
+                throw CommandFailure(.unavailable, error.description)
             }
         } catch let error as StoreError {
-            Console.complain(error.description)
-            throw ExitCode(error)
+            throw CommandFailure(error)
         }
+    }
+}
+
+/// `usage-push --print`.
+struct PrintOnce {
+    let isPretty: Bool
+
+    func run(_ builder: SnapshotBuilder) throws {
+        let snapshot = try builder.requiredSnapshot(at: Date())
+        try Console.print(
+            VisibleJSON.text(
+                try isPretty
+                    ? VisibleJSON.prettyEncoder.encode(snapshot) : SnapshotCodec.encode(snapshot)))
+    }
+}
+
+extension SnapshotBuilder {
+    /// Reads all sources. Throws if none knows anything.
+    fileprivate func requiredSnapshot(at now: Date) throws(CommandFailure) -> SyncedUsageSnapshot {
+        var builder = self
+        builder.readAll(at: now)
+        if let snapshot = builder.snapshot(at: now) { return snapshot }
+        throw CommandFailure(.noInput, PushMessages.nothingToPush(builder))
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import KVStore
+import LocalFiles
 import TerminalText
 import UsagePusher
 
@@ -8,50 +9,44 @@ import UsagePusher
 struct ReadingOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Read only this provider's tool; may be given several times.", valueName: "id"))
+            "Read only this provider's tool; may be repeated.", valueName: "id"))
     var provider: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Read the tools in this home folder instead of your own.",
-            discussion: "Variables such as CODEX_HOME do not count then.", valueName: "folder"))
+            "Read the tools' files in this home directory instead of your own.",
+            discussion: "Variables such as CODEX_HOME are then ignored.", valueName: "directory"))
     var home: String?
 
-    var environment: SourceEnvironment {
-        if let home {
-            return SourceEnvironment(home: URL(fileURLWithPath: home).standardizedFileURL.path)
-        }
-        return Self.ownEnvironment
-    }
+    /// In the order in which they are shown.
+    private static var sources: [any UsageSource] { [ClaudeSource(), CodexSource()] }
 
-    /// This user's home folder and variables.
+    /// This user's home directory and variables.
     static var ownEnvironment: SourceEnvironment {
-        let variables = ProcessInfo.processInfo.environment
-        return SourceEnvironment(
-            home: variables["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? NSHomeDirectory(),
-            variables: variables)
+        SourceEnvironment(
+            home: UserDirectories().home, variables: ProcessInfo.processInfo.environment)
     }
 
     func validate() throws {
-        if let home {
-            var isFolder: ObjCBool = false
-            guard FileManager.default.fileExists(atPath: home, isDirectory: &isFolder),
-                isFolder.boolValue
-            else { throw ValidationError("there is no folder '\(VisibleText.escape(home))'.") }
+        if let home, (try? FileStatus(path: home))?.kind != .directory {
+            throw ValidationError("No directory '\(VisibleText.escape(home))'.")
         }
-        let known = Set(LocalSources.all.map(\.providerID))
+        let known = Self.sources.map(\.providerID)
         for id in provider where !known.contains(id) {
             throw ValidationError(
-                "'\(VisibleText.escape(id))' is not read here; known are "
-                    + known.sorted().joined(separator: ", ") + ".")
+                "Unknown provider '\(VisibleText.escape(id))': use "
+                    + known.joined(separator: " or ") + ".")
         }
     }
 
-    func builder(device: DeviceIdentity) throws -> SnapshotBuilder {
+    func builder(device: DeviceIdentity) -> SnapshotBuilder {
         SnapshotBuilder(
-            sources: LocalSources.all.filter {
+            sources: Self.sources.filter {
                 provider.isEmpty || provider.contains($0.providerID)
             },
-            environment: environment, device: device, appVersion: ProgramVersion.text)
+            environment: home.map {
+                SourceEnvironment(home: URL(fileURLWithPath: $0).standardizedFileURL.path)
+            } ?? Self.ownEnvironment,
+            device: device, appVersion: ProgramVersion.text)
     }
 }

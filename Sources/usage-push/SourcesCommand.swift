@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
 import UsagePusher
 
@@ -6,16 +7,14 @@ import UsagePusher
 struct SourcesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sources",
-        abstract: "Lists what was found where, how certain and how old it is.",
+        abstract: "List what was found where, how certain and how old it is.",
         discussion: """
-            Reads as a push does, and pushes nothing.
+            Reads the files as a push does, and pushes nothing.
 
             CERTAINTY
-              exact          the provider's own number, as it happens
+              exact          the provider's own number, reported as it changes
               cached-exact   the provider's own number, as old as its age
-              estimate       computed here against an assumed limit
-              tokens-only    tokens are known; no honest percent exists
-              –              nothing usable; the line below says why
+              –              no usable number; the line below says why
 
             EXAMPLES
               usage-push sources
@@ -29,15 +28,15 @@ struct SourcesCommand: ParsableCommand {
     @OptionGroup var reading: ReadingOptions
 
     func run() throws {
-        var builder = try reading.builder(device: DeviceIdentity(id: nil, name: ""))
+        var builder = reading.builder(device: DeviceIdentity(id: nil, name: ""))
         let now = Date()
         builder.readAll(at: now)
         let listing = SourcesListing(
-            reports: builder.reports, now: now, home: reading.environment.home)
+            reports: builder.reports, now: now, home: builder.environment.home)
         if json {
-            Console.say(VisibleJSON.text(try listing.encoded()))
+            try Console.print(VisibleJSON.text(try listing.encoded()))
         } else {
-            listing.lines(width: TerminalWidth.ofOutput).forEach(Console.say)
+            for line in listing.lines(width: TerminalWidth.ofOutput) { try Console.print(line) }
         }
     }
 }

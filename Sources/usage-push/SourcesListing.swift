@@ -8,7 +8,7 @@ struct SourcesListing {
     let now: Date
     let home: String
 
-    /// A table with one row for each place, and below each row what the place says.
+    /// A table with a row for each path, and below each row its details.
     func lines(width: Int?) -> [String] {
         var table = TextTable(columns: [
             .init("PROVIDER"), .init("WHAT"), .init("CERTAINTY"), .init("AGE"),
@@ -16,20 +16,13 @@ struct SourcesListing {
         ])
         var details: [String] = []
         for report in reports {
-            let findings = report.reading?.findings ?? []
-            for finding in findings {
+            for finding in report.reading?.findings ?? [] {
                 table.append([
                     report.providerID, finding.title, finding.certainty?.rawValue ?? "–",
                     finding.observedAt.map { DurationWords.age(of: $0, at: now) } ?? "–",
-                    PushText.abbreviated(finding.path, home: home),
+                    PushMessages.abbreviated(finding.path, home: home),
                 ])
                 details.append(finding.detail)
-            }
-            if findings.isEmpty {
-                table.append([report.providerID, "–", "–", "–", "–"])
-                details.append(
-                    report.reading?.isInstalled == true
-                        ? "found, but nothing to read" : "not found on this machine")
             }
         }
         let rows = table.lines(width: width)
@@ -41,17 +34,15 @@ struct SourcesListing {
         }
         for report in reports where report.reading?.isPartial == true {
             lines.append(
-                "\(VisibleText.escape(report.providerName)): there was more than one pass may read;"
+                "\(VisibleText.escape(report.providerName)): more files than one pass may read;"
                     + " numbers may be older than the files")
         }
         return lines
     }
 
     func encoded() throws -> Data {
-        let encoder = JSONEncoder()
-        encoder.dateEncodingStrategy = .iso8601
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return try encoder.encode(Document(generatedAt: now, sources: reports.map(Source.init)))
+        try VisibleJSON.prettyEncoder.encode(
+            Document(generatedAt: now, sources: reports.map(Source.init)))
     }
 
     /// Fields are added, never renamed or removed.
@@ -67,7 +58,7 @@ struct SourcesListing {
         var isInstalled: Bool
         var isPartial: Bool
         var isPushed: Bool
-        var findings: [Finding]
+        var findings: [SourceFinding]
 
         init(_ report: SnapshotBuilder.Report) {
             providerID = report.providerID
@@ -75,19 +66,7 @@ struct SourcesListing {
             isInstalled = report.reading?.isInstalled ?? false
             isPartial = report.reading?.isPartial ?? false
             isPushed = report.reading?.provider != nil
-            findings = (report.reading?.findings ?? []).map { finding in
-                Finding(
-                    path: finding.path, title: finding.title, certainty: finding.certainty,
-                    observedAt: finding.observedAt, detail: finding.detail)
-            }
+            findings = report.reading?.findings ?? []
         }
-    }
-
-    private struct Finding: Encodable {
-        var path: String
-        var title: String
-        var certainty: SourceCertainty?
-        var observedAt: Date?
-        var detail: String
     }
 }

@@ -1,55 +1,51 @@
+import CommandSupport
 import Foundation
 import KVStore
 import KVStoreHTTP
 import SnapshotModels
-import Synchronization
 import UsagePusher
 
-/// The store of this user as a place to push to. The only file that knows the store.
+/// The user's store as the sink of a pusher.
 ///
-/// What is put is in the replica's log before the call returns; it reaches the daemon at once
-/// where the store is live, else with `synchronize`.
+/// What is put is durable locally before the call returns. A live store syncs it at once, another
+/// one in `synchronize`.
 final class StoreSink: SnapshotSink {
-    /// What became of what was put.
     enum Delivery: Sendable {
-        /// No account has been joined: it stays on this machine.
+        /// No account has been joined: the snapshot stays on this machine.
         case local
         case delivered
-        /// The daemon did not answer, or has no room now; it gets it later.
+        /// The daemon did not answer, or is out of space; it receives the snapshot later.
         case waiting(String)
-        /// The daemon does not accept this machine.
+        /// The daemon rejects this machine.
         case refused(StoreError)
 
-        var isDelivered: Bool { if case .delivered = self { true } else { false } }
-
-        /// What is added to the line about a push.
+        /// Completes the line about a push.
         var remark: String {
             switch self {
-            case .local: ", on this machine (share it with: kvs join)"
+            case .local: ", on this machine only (to share it, run: kvs join)"
             case .delivered, .refused: ""
-            case .waiting(let reason): ", stored here until the daemon can be reached: \(reason)"
+            case .waiting(let reason): ", stored locally until the daemon is reachable: \(reason)"
             }
         }
     }
 
     let store: UbiquitousKeyValueStore
-    /// What the store was opened with; nil where no account has been joined.
+    /// The credentials that the store was opened with; nil without an account.
     let credentials: Credentials?
-    private let delivery = Mutex(Delivery.local)
 
-    /// Other devices' snapshots that are looked at.
-    private static let deviceCount = 64
-    /// A single push does not keep a person waiting.
+    /// Other devices whose snapshots are merged.
+    private static let deviceLimit = 64
+    /// A single push does not keep the user waiting.
     private static let timeouts = HTTPTimeouts(connect: .seconds(3), request: .seconds(10))
 
-    /// Opens the store; what that repaired is told on standard error.
+    /// Opens the store; repairs are reported on standard error.
     init(environment: StoreEnvironment, storeName: String, isLive: Bool) throws(StoreError) {
         credentials = try environment.credentials()
         store = try UbiquitousKeyValueStore(
             configuration: environment.configuration(
                 of: credentials, storeNamed: storeName, isLive: isLive,
                 timeouts: isLive ? HTTPTimeouts() : Self.timeouts))
-        for note in store.status.recoveryNotes { Console.complain(note) }
+        for note in store.status.recoveryNotes { Console.report(note) }
     }
 
     func put(_ data: Data, forKey key: String) throws {
@@ -58,24 +54,15 @@ final class StoreSink: SnapshotSink {
 
     func otherDeviceSnapshots() throws -> [Data] {
         store.keys.filter { $0.hasPrefix(SyncedUsageSnapshot.storeKey + ".") }
-            .prefix(Self.deviceCount).compactMap { store.data(forKey: $0) }
+            .prefix(Self.deviceLimit).compactMap { store.data(forKey: $0) }
     }
 
-    var lastDelivery: Delivery { delivery.withLock { $0 } }
-
-    /// One round trip with the daemon.
+    /// Exchanges changes with the daemon once.
     func synchronize() async -> Delivery {
-        let result = await roundTrip()
-        delivery.withLock { $0 = result }
-        return result
-    }
-
-    private func roundTrip() async -> Delivery {
         guard credentials != nil else { return .local }
         do throws(StoreError) {
             let report = try await store.synchronizeNow()
-            return report.pendingKeyCount == 0
-                ? .delivered : .waiting("the daemon has no room for it now")
+            return report.pendingKeyCount == 0 ? .delivered : .waiting("the daemon is out of space")
         } catch {
             switch error.code {
             case .unauthorized, .refused: return .refused(error)
@@ -84,6 +71,6 @@ final class StoreSink: SnapshotSink {
         }
     }
 
-    /// Writes everything to disk and ends the connection.
+    /// Flushes everything and disconnects.
     func close() { store.close() }
 }

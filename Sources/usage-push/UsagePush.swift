@@ -1,45 +1,45 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
 import KVStore
 import KVStoreHTTP
 import TerminalText
 import UsagePusher
 
-/// Reads the limits that AI coding tools leave on this machine and pushes them to the store.
 @main
 struct UsagePush: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "usage-push",
-        abstract: "Pushes the limits of this machine's AI coding tools to your other screens.",
+        abstract: "Push the limits of this machine's AI coding tools to your other machines.",
         discussion: """
-            Reads the files that the tools keep in your home folder, and nothing else: no network, \
-            no credentials. What they say goes to the local replica and, once you have run \
-            'kvs join', to your other machines. See it there with usage-view.
+            Reads only the files that the tools keep in your home directory; uses no network and \
+            no credentials. The limits are written to the local replica and, after 'kvs join', \
+            synced to your other machines, where usage-view shows them.
 
             EXAMPLES
-              usage-push                     read once and push
-              usage-push --watch             stay, and push when a tool writes something new
-              usage-push --print --pretty    show what would be pushed, and push nothing
-              usage-push --provider codex    only this tool
-              usage-push sources             what was found where, and why a tool has no percent
+              usage-push                     read and push once
+              usage-push --watch             keep running, and push when the limits change
+              usage-push --print --pretty    print what would be pushed, and push nothing
+              usage-push --provider codex    read only this tool
+              usage-push sources             list what was found, and why a tool has no limits
 
             EXIT STATUS
-              0 pushed, also when the daemon is away: it gets the snapshot later
-              64 wrong usage · 65 this machine's id file is damaged
-              66 no tool has left anything to push (not with --watch)
-              69 the store cannot be opened, or the daemon refuses this machine
-              73 the id file cannot be written · 74 reading or writing failed
+              0 pushed, even if the daemon is unreachable: the snapshot is synced later
+              64 invalid usage · 65 this machine's identity file is damaged
+              66 nothing to push (not with --watch)
+              69 the store cannot be opened, or the daemon rejects this machine
+              73 the identity file cannot be written · 74 reading or writing failed
             """,
         version: ProgramVersion.text,
         subcommands: [SourcesCommand.self, ClaudeStatuslineCommand.self])
 
-    @Flag(help: "Stay, and push when something a viewer shows has changed, or every 100 seconds.")
+    @Flag(help: "Keep running, and push when the limits change, at least every 100 seconds.")
     var watch = false
 
     @Flag(help: "Print the snapshot as JSON instead of pushing it.")
     var print = false
 
-    @Flag(help: "With --print: on several lines.")
+    @Flag(help: "With --print: pretty-print.")
     var pretty = false
 
     @OptionGroup var reading: ReadingOptions
@@ -47,52 +47,63 @@ struct UsagePush: AsyncParsableCommand {
     @Option(help: "The store to push to.")
     var store = StoreConfiguration.defaultStoreName
 
-    @Flag(name: .shortAndLong, help: "Say only what goes wrong.")
+    @Flag(name: .shortAndLong, help: "Print only errors.")
     var quiet = false
 
-    @Flag(
-        name: .shortAndLong, help: "Say also how large a push was and how the store is connected.")
+    @Flag(name: .shortAndLong, help: "Also print the size of each push and the connection.")
     var verbose = false
 
     func validate() throws {
-        if print, watch { throw ValidationError("--print prints once; leave --watch out.") }
-        if pretty, !print { throw ValidationError("--pretty belongs to --print.") }
-        if quiet, verbose { throw ValidationError("choose --quiet or --verbose.") }
+        if print, watch { throw ValidationError("--print and --watch cannot be combined.") }
+        if pretty, !print { throw ValidationError("--pretty requires --print.") }
+        if quiet, verbose { throw ValidationError("--quiet and --verbose cannot be combined.") }
         guard StoreConfiguration.isValidStoreName(store) else {
             throw ValidationError(
-                "'\(VisibleText.escape(store))' is not a store name: use letters, digits, '.', "
-                    + "'_' or '-'.")
+                "Invalid store name '\(VisibleText.escape(store))': use letters, digits, '.', '_' "
+                    + "or '-'.")
+        }
+    }
+
+    static func main() async {
+        Console.start(program: "usage-push", escaping: VisibleText.escape)
+        do {
+            var command = try parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            Console.exit(
+                for: error, message: fullMessage(for: error),
+                status: exitCode(for: error).rawValue)
         }
     }
 
     func run() async throws {
         let environment = StoreEnvironment()
         let identityFile = DeviceIdentityFile(dataDirectory: environment.dataDirectory)
-        let name = DeviceIdentity.systemName()
         if print {
-            let id = try? identityFile.read()
-            try PrintOnce(isPretty: pretty, home: reading.environment.home)
-                .run(try reading.builder(device: DeviceIdentity(id: id, name: name)))
-            return
+            let builder = reading.builder(device: Self.device(id: try? identityFile.read()))
+            return try PrintOnce(isPretty: pretty).run(builder)
         }
-        let device: DeviceIdentity
+        let builder: SnapshotBuilder
         do throws(DeviceIdentityFile.Failure) {
-            device = DeviceIdentity(id: try identityFile.readOrCreate(), name: name)
+            builder = reading.builder(device: Self.device(id: try identityFile.readOrCreate()))
         } catch {
-            Console.complain(error.description)
-            throw error.exitCode
+            throw CommandFailure(error)
         }
-        let builder = try reading.builder(device: device)
         let volume: Console.Volume = quiet ? .quiet : verbose ? .verbose : .usual
         if watch {
-            try await PushWatch(
-                environment: environment, storeName: store, volume: volume
-            ).run(builder)
+            try await PushWatch(environment: environment, storeName: store, volume: volume)
+                .run(builder)
         } else {
-            try await PushOnce(
-                environment: environment, storeName: store, volume: volume,
-                home: reading.environment.home
-            ).run(builder)
+            try await PushOnce(environment: environment, storeName: store, volume: volume)
+                .run(builder)
         }
+    }
+
+    private static func device(id: String?) -> DeviceIdentity {
+        DeviceIdentity(id: id, name: DeviceIdentity.systemName())
     }
 }

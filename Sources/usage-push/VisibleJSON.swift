@@ -1,8 +1,15 @@
 import Foundation
 
-/// JSON that may be shown on a terminal: the same document, with what is invisible or turns the
-/// reading order written as `\u…`. JSON itself escapes control characters only up to U+001F.
+/// JSON for a terminal: the same document, with characters that are invisible or change the reading
+/// direction written as `\u…`. JSON itself escapes control characters only up to U+001F.
 enum VisibleJSON {
+    static var prettyEncoder: JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .iso8601
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return encoder
+    }
+
     static func text(_ data: Data) -> String {
         var result = String.UnicodeScalarView()
         for scalar in String(decoding: data, as: UTF8.self).unicodeScalars {
@@ -19,8 +26,8 @@ enum VisibleJSON {
         return String(result)
     }
 
-    /// Such characters stand only inside strings, where an escape means the same. The line feed of
-    /// a document on several lines stays.
+    /// Such characters occur only inside strings, where an escape is equivalent; except the line
+    /// feeds of a pretty-printed document.
     private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
         if scalar == "\n" { return false }
         if scalar.properties.isDefaultIgnorableCodePoint { return true }

@@ -1,5 +1,6 @@
 import Foundation
 import KVStore
+import LocalFiles
 import Testing
 
 @testable import KVStoreHTTP
@@ -16,20 +17,20 @@ struct CredentialsTests {
             account: "acc-1", deviceID: "dev-1", deviceName: "desk", isPlainTextAllowed: insecure)
     }
 
-    @Test("what is written is read back, with mode 0600 and nothing left beside it")
+    @Test("credentials are read as they were written, from a private file in a private directory")
     func roundTrip() throws {
-        try TemporaryFolder.use { folder in
-            let file = CredentialsFile(path: folder + "/a/b/credentials.json")
-            #expect(try file.read() == nil && !file.exists)
+        try TemporaryDirectory.use { directory in
+            let file = CredentialsFile(path: directory + "/a/b/credentials.json")
+            #expect(try file.read() == nil)
             try file.write(credentials())
             try file.write(credentials("https://kv.example.org/base"))
             #expect(try file.read() == credentials("https://kv.example.org/base"))
             let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
             #expect(attributes[.posixPermissions] as? Int == 0o600)
-            let parent = try FileManager.default.attributesOfItem(atPath: folder + "/a/b")
+            let parent = try FileManager.default.attributesOfItem(atPath: directory + "/a/b")
             #expect(parent[.posixPermissions] as? Int == 0o700)
             #expect(
-                try FileManager.default.contentsOfDirectory(atPath: folder + "/a/b")
+                try FileManager.default.contentsOfDirectory(atPath: directory + "/a/b")
                     == ["credentials.json"])
             try file.remove()
             try file.remove()
@@ -38,28 +39,31 @@ struct CredentialsTests {
     }
 
     @Test(
-        "a file that others may use is refused, with the line that mends it",
+        "a file that other users may access is rejected with the command that repairs it",
         arguments: [0o640, 0o604, 0o620, 0o601, 0o660, 0o666, 0o644])
     func exposed(mode: Int) throws {
-        try TemporaryFolder.use { folder in
-            let file = CredentialsFile(path: folder + "/credentials.json")
+        try TemporaryDirectory.use { directory in
+            let file = CredentialsFile(path: directory + "/credentials.json")
             try file.write(credentials())
             try FileManager.default.setAttributes(
                 [.posixPermissions: mode], ofItemAtPath: file.path)
-            let failure = CredentialsFile.Failure.exposed(path: file.path, mode: mode)
-            #expect(throws: failure) { try file.read() }
-            #expect(failure.description.contains("chmod 600 \(file.path)"))
-            #expect(failure.description.contains(String(mode, radix: 8)))
-            #expect(StoreError(failure).hint == "run: chmod 600 \(file.path)")
+            #expect(
+                throws: StoreError(
+                    .unauthorized, operation: "read credentials", subject: file.path,
+                    reason: "the file has mode \(String(mode, radix: 8)), so other users may "
+                        + "access the token", hint: "run chmod 600 \(file.path)")
+            ) { try file.read() }
         }
     }
 
-    @Test("a folder, a pipe, a huge file and wrong documents are named, and never quoted")
+    @Test("invalid files are errors that name the path and never quote the token")
     func unusable() throws {
-        try TemporaryFolder.use { folder in
-            let whole = try String(decoding: CredentialsCodec.encode(credentials()), as: UTF8.self)
+        try TemporaryDirectory.use { directory in
+            let valid = CredentialsFile(path: directory + "/valid.json")
+            try valid.write(credentials())
+            let whole = try String(contentsOfFile: valid.path, encoding: .utf8)
             let documents = [
-                "", "{", "[]", "null", whole.replacing("\"version\" : 1", with: "\"version\" : 2"),
+                "", "{", "[]", "null", whole.replacing("\"version\":1", with: "\"version\":2"),
                 whole.replacing("http://127.0.0.1:8722", with: "ftp://127.0.0.1"),
                 whole.replacing("http://127.0.0.1:8722", with: "http://kv.example.org"),
                 whole.replacing("\"acc-1\"", with: "\"\""),
@@ -71,38 +75,55 @@ struct CredentialsTests {
                 String(repeating: "[", count: 60_000),
             ]
             for (index, document) in documents.enumerated() {
-                let path = "\(folder)/\(index).json"
-                try PrivateFile.write(Data(document.utf8), to: path)
-                do throws(CredentialsFile.Failure) {
+                let path = "\(directory)/\(index).json"
+                try LocalFile(path).create(document)
+                do throws(StoreError) {
                     _ = try CredentialsFile(path: path).read()
-                    Issue.record("document \(index) was taken")
+                    Issue.record("document \(index) was accepted")
                 } catch {
-                    #expect(error.description.contains(path))
+                    #expect(error.subject == path)
                     #expect(!error.description.contains(Self.secret))
                 }
             }
-            #expect(throws: CredentialsFile.Failure.self) {
-                try CredentialsFile(path: folder).read()
-            }
-            let pipe = folder + "/pipe"
+            #expect(throws: StoreError.self) { try CredentialsFile(path: directory).read() }
+            let pipe = directory + "/pipe"
             try #require(mkfifo(pipe, 0o600) == 0)
-            #expect(throws: CredentialsFile.Failure.self) { try CredentialsFile(path: pipe).read() }
+            #expect(throws: StoreError.self) { try CredentialsFile(path: pipe).read() }
         }
     }
 
-    @Test("plain text beyond this machine has to be allowed")
+    @Test("a file that cannot be written or removed is an error with the system's reason")
+    func unwritable() throws {
+        try TemporaryDirectory.use { directory in
+            let file = CredentialsFile(path: directory)
+            for operation in ["write credentials", "remove credentials"] {
+                let error = StoreError(
+                    .storage, operation: operation, subject: directory, reason: "is a directory")
+                #expect(throws: error) {
+                    try operation.hasPrefix("write") ? file.write(credentials()) : file.remove()
+                }
+            }
+        }
+    }
+
+    @Test("an unencrypted address beyond this machine has to be allowed")
     func plainText() throws {
         let address = try DaemonAddress("http://10.0.0.5:8722")
-        #expect(throws: CredentialsProblem.plainText(address)) {
+        #expect(throws: CredentialsError.plainText(address)) {
             try credentials("http://10.0.0.5:8722")
         }
-        let allowed = try credentials("http://10.0.0.5:8722", insecure: true)
-        let data = try CredentialsCodec.encode(allowed)
-        #expect(String(decoding: data, as: UTF8.self).contains("\"insecure\" : true"))
-        #expect(try CredentialsCodec.decode(data) == allowed)
+        try TemporaryDirectory.use { directory in
+            let file = CredentialsFile(path: directory + "/credentials.json")
+            let allowed = try credentials("http://10.0.0.5:8722", insecure: true)
+            try file.write(allowed)
+            #expect(
+                try String(contentsOfFile: file.path, encoding: .utf8)
+                    .contains("\"insecure\":true"))
+            #expect(try file.read() == allowed)
+        }
     }
 
-    @Test("nothing that shows a value shows the token")
+    @Test("printing, dumping and interpolating does not show the token")
     func hidden() throws {
         let credentials = try credentials()
         var dumped = ""
@@ -139,7 +160,7 @@ struct DaemonAddressTests {
     }
 
     @Test(
-        "anything else is refused, without repeating a password",
+        "anything else is invalid, and the error does not repeat a password",
         arguments: [
             "", "127.0.0.1:8722", "localhost", "http://", "http:///x", "ftp://a", "file:///etc",
             "http://a:0", "http://a:65536", "http://a b", "http://a\n", "http://me:pässword@a",
@@ -147,7 +168,7 @@ struct DaemonAddressTests {
             "http://" + String(repeating: "a", count: 2_000),
         ])
     func invalid(text: String) {
-        do throws(DaemonAddress.Problem) {
+        do throws(CredentialsError) {
             let address = try DaemonAddress(text)
             Issue.record("\(address)")
         } catch {

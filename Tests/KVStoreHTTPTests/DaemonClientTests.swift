@@ -4,14 +4,14 @@ import Testing
 
 @testable import KVStoreHTTP
 
-@Suite("What a daemon says besides replication", .timeLimit(.minutes(5)))
+@Suite("Queries to a daemon", .timeLimit(.minutes(5)))
 struct DaemonClientTests {
     private func client(_ server: ScriptedServer) throws -> DaemonClient {
         try DaemonClient(
             address: DaemonAddress(server.address), token: #require(AccessToken("t0ken")))
     }
 
-    @Test("me says whose the token is")
+    @Test("me returns the account and device of the token")
     func me() async throws {
         let server = try await ScriptedServer { _ in
             ScriptedServer.answer(
@@ -28,14 +28,33 @@ struct DaemonClientTests {
         await server.stop()
     }
 
-    @Test("an answer of another shape is malformed, naming what is missing")
+    @Test("devices are listed with their last request and live stream")
+    func devices() async throws {
+        let server = try await ScriptedServer { _ in
+            ScriptedServer.answer(
+                "200 OK",
+                body: """
+                    {"devices":[{"deviceID":"d1","device":"desk","scopes":["read"],"created":1,
+                    "lastSeen":2,"connected":true},{"deviceID":"d2","device":"phone","scopes":[],
+                    "created":3,"connected":false}]}
+                    """)
+        }
+        let devices = try await client(server).devices()
+        #expect(devices.map(\.deviceID) == ["d1", "d2"])
+        #expect(devices.map(\.lastSeen) == [2, nil])
+        #expect(devices.map(\.connected) == [true, false])
+        #expect(server.received.first?.line == "GET /v1/devices HTTP/1.1")
+        await server.stop()
+    }
+
+    @Test("an incomplete answer is malformed and names the missing field")
     func malformed() async throws {
         let server = try await ScriptedServer { _ in
             ScriptedServer.answer("200 OK", body: #"{"account":"a"}"#)
         }
         let client = try client(server)
         await #expect(
-            throws: SyncTransportError.malformed("\(server.address): the answer has no device")
+            throws: SyncTransportError.malformed("\(server.address): the document lacks device")
         ) { try await client.me() }
         await server.stop()
     }

@@ -1,10 +1,11 @@
 import Foundation
 import KVStore
+import LocalFiles
 import Testing
 
 @testable import KVStoreHTTP
 
-@Suite("Another account while a store is open")
+@Suite("Changes of the account while a store is open")
 struct JoinedAccountTests {
     private func credentials(account: String) throws -> Credentials {
         try Credentials(
@@ -12,10 +13,10 @@ struct JoinedAccountTests {
             account: account, deviceID: "dev-1", deviceName: "desk")
     }
 
-    @Test("a store is that of the credentials it is opened with, whatever has been joined since")
+    @Test("a store belongs to the credentials that open it, whichever account is joined")
     func givenCredentials() throws {
-        try TemporaryFolder.use { folder in
-            let environment = StoreEnvironment(home: folder)
+        try TemporaryDirectory.use { directory in
+            let environment = StoreEnvironment(home: directory)
             let one = try credentials(account: "one")
             try environment.credentialsFile.write(one)
             let read = try environment.credentials()
@@ -30,10 +31,10 @@ struct JoinedAccountTests {
         }
     }
 
-    @Test("joining, joining another account and leaving are told from what was read before")
+    @Test("joining, changing and leaving the account are detected")
     func changes() throws {
-        try TemporaryFolder.use { folder in
-            let environment = StoreEnvironment(home: folder)
+        try TemporaryDirectory.use { directory in
+            let environment = StoreEnvironment(home: directory)
             let one = try credentials(account: "one")
             #expect(!environment.hasAnotherAccount(than: nil))
             #expect(environment.hasAnotherAccount(than: one))
@@ -45,11 +46,11 @@ struct JoinedAccountTests {
         }
     }
 
-    @Test("a file that cannot be used is no other account")
+    @Test("an unreadable credentials file is not another account")
     func unusable() throws {
-        try TemporaryFolder.use { folder in
-            let environment = StoreEnvironment(home: folder)
-            try PrivateFile.write(Data("{".utf8), to: environment.credentialsFile.path)
+        try TemporaryDirectory.use { directory in
+            let environment = StoreEnvironment(home: directory)
+            try LocalFile(environment.credentialsFile.path).create("{")
             #expect(!environment.hasAnotherAccount(than: nil))
             #expect(!environment.hasAnotherAccount(than: try credentials(account: "one")))
         }

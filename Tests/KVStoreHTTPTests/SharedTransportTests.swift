@@ -1,28 +1,22 @@
 import Foundation
 import KVStore
+import KVStoreWire
 import Testing
 
 @testable import KVStoreHTTP
 
-@Suite("Many stores on one transport", .timeLimit(.minutes(5)))
+@Suite("Several stores on one transport", .timeLimit(.minutes(5)))
 struct SharedTransportTests {
-    private static let request = SyncRequest(
-        replica: "8f3ac0de51b20417", epoch: "e1", since: 0,
-        changes: [
-            SyncChange(
-                key: "k", stamp: "000000000001-00000000-00000000000000ff", value: Data([1]))
-        ])
+    private static let cursor = Cursor(epoch: EpochID(rawValue: 0xe1), sequence: 1)
 
-    private static let answer =
-        #"{"epoch":"e1","cursor":1,"serverTime":5,"initial":false,"more":false,"changes":[],"#
-        + #""rejected":[]}"#
-
-    @Test("live streams leave requests their connections, however few those are")
+    @Test("live streams do not occupy the connections of requests")
     func streamsBesideRequests() async throws {
+        let answer = SyncResponse(cursor: Self.cursor, serverTime: 5)
+        let body = String(decoding: WireJSON.encode(answer), as: UTF8.self)
         let server = try await ScriptedServer { request in
             request.line.hasPrefix("GET ")
                 ? ScriptedServer.stream(["event: opened\ndata: {}\n\n"])
-                : ScriptedServer.answer("200 OK", body: Self.answer)
+                : ScriptedServer.answer("200 OK", body: body)
         }
         let transport = HTTPSyncTransport(
             DaemonConnection(
@@ -34,15 +28,16 @@ struct SharedTransportTests {
             Task {
                 // A stream that could not be opened ends.
                 defer { opening.yield(false) }
-                for try await event in transport.events(store: "s\(number)", since: 0, epoch: "e1")
+                for try await event in transport.events(store: "s\(number)", since: Self.cursor)
                 where event == .opened {
                     opening.yield(true)
                 }
             }
         }
-        var told = openings.makeAsyncIterator()
-        for _ in streams { try #require(await told.next() == true) }
-        #expect(try await transport.sync(Self.request, store: "s0").cursor == 1)
+        var outcomes = openings.makeAsyncIterator()
+        for _ in streams { try #require(await outcomes.next() == true) }
+        let request = SyncRequest(replica: ReplicaID(rawValue: 1), since: nil)
+        #expect(try await transport.sync(request, store: "s0") == answer)
         transport.close()
         for stream in streams { _ = await stream.result }
         await server.stop()

@@ -1,10 +1,11 @@
 import Foundation
 import KVStore
+import LocalFiles
 import Testing
 
 @testable import KVStoreHTTP
 
-@Suite("Opening this user's stores")
+@Suite("Opening a user's stores")
 struct StoreOpeningTests {
     private func credentials(
         account: String = "acc-1", daemon: String = "http://127.0.0.1:1"
@@ -14,8 +15,8 @@ struct StoreOpeningTests {
             account: account, deviceID: "dev-1", deviceName: "desk")
     }
 
-    @Test("folders follow UBIQUITY, then XDG, then HOME; relative paths are ignored")
-    func folders() {
+    @Test("directories follow UBIQUITY, then XDG, then HOME; relative paths are ignored")
+    func directories() {
         var environment = StoreEnvironment(home: "/home/a")
         #expect(environment.dataDirectory == "/home/a/.local/share/ubiquity")
         #expect(environment.credentialsFile.path == "/home/a/.config/ubiquity/credentials.json")
@@ -31,28 +32,30 @@ struct StoreOpeningTests {
         #expect(environment.configDirectory == "/u/config")
     }
 
-    @Test("no account id is a path, hidden, `local`, or equal to another one")
-    func accountFolders() throws {
+    @Test("every account has a directory of its own, whatever its id contains")
+    func accountDirectories() throws {
         let ids = [
             "local", "LOCAL", ".", "..", "../../etc", "/", "a/b", "a%2fb", "a", "A", "ä", "a b",
             "acc@127.0.0.1_1", "acc-1", String(repeating: "Ä", count: 32),
         ]
         var seen: Set<String> = []
         for id in ids {
-            let name = AccountFolder.name(try credentials(account: id))
+            let name = StoreEnvironment.directoryName(try credentials(account: id))
             #expect(seen.insert(name).inserted && name != "local" && !name.hasPrefix("."))
             #expect(!name.contains("/") && name == name.lowercased() && name.utf8.count < 256)
         }
         let other = try credentials(daemon: "http://127.0.0.1:2")
-        #expect(try AccountFolder.name(other) != AccountFolder.name(credentials()))
+        #expect(
+            try StoreEnvironment.directoryName(other)
+                != StoreEnvironment.directoryName(credentials()))
         let below = try credentials(daemon: "http://127.0.0.1:1/base/..")
-        #expect(AccountFolder.name(below) == "acc-1@127.0.0.1_1%2fbase%2f%2e%2e")
+        #expect(StoreEnvironment.directoryName(below) == "acc-1@127.0.0.1_1%2fbase%2f%2e%2e")
     }
 
-    @Test("without credentials a store is local; with them it is the account's")
+    @Test("a store is local without credentials and the account's with them")
     func open() throws {
-        try TemporaryFolder.use { folder in
-            let environment = StoreEnvironment(home: folder)
+        try TemporaryDirectory.use { directory in
+            let environment = StoreEnvironment(home: directory)
             #expect(!environment.isJoined)
             let local = try UbiquitousKeyValueStore.open(
                 storeNamed: "s", environment: environment)
@@ -66,7 +69,7 @@ struct StoreOpeningTests {
             #expect(joined.status.connection != .local && joined.keys == [])
             #expect(
                 joined.configuration.directory
-                    == folder + "/.local/share/ubiquity/replicas/acc-1@127.0.0.1_1/s")
+                    == directory + "/.local/share/ubiquity/replicas/acc-1@127.0.0.1_1/s")
             joined.close()
             let offline = try environment.configuration(storeNamed: "s", isOnline: false)
             #expect(offline.transport == nil)
@@ -74,11 +77,11 @@ struct StoreOpeningTests {
         }
     }
 
-    @Test("credentials that cannot be used are an error, not a local store")
+    @Test("invalid credentials are an error, not a local store")
     func unusable() throws {
-        try TemporaryFolder.use { folder in
-            let environment = StoreEnvironment(home: folder)
-            try PrivateFile.write(Data("{}".utf8), to: environment.credentialsFile.path)
+        try TemporaryDirectory.use { directory in
+            let environment = StoreEnvironment(home: directory)
+            try LocalFile(environment.credentialsFile.path).create("{}")
             do throws(StoreError) {
                 _ = try UbiquitousKeyValueStore.open(environment: environment)
                 Issue.record("opened")
@@ -91,25 +94,25 @@ struct StoreOpeningTests {
         }
     }
 
-    @Test("a name that is not a store's never becomes a path", arguments: ["..", "a/b", "", ".x"])
+    @Test("an invalid store name never becomes a path", arguments: ["..", "a/b", "", ".x"])
     func storeNames(name: String) throws {
-        try TemporaryFolder.use { folder in
-            let environment = StoreEnvironment(home: folder)
+        try TemporaryDirectory.use { directory in
+            let environment = StoreEnvironment(home: directory)
             do throws(StoreError) {
                 _ = try UbiquitousKeyValueStore.open(storeNamed: name, environment: environment)
                 Issue.record("opened")
             } catch {
                 #expect(error.code == .invalidStoreName)
             }
-            let left = try FileManager.default.contentsOfDirectory(atPath: folder)
+            let left = try FileManager.default.contentsOfDirectory(atPath: directory)
             #expect(left.isEmpty)
         }
     }
 
-    @Test("joining takes local values along, and leaves both replicas where both exist")
+    @Test("joining moves local replicas to the account unless it has one already")
     func adoption() throws {
-        try TemporaryFolder.use { folder in
-            let environment = StoreEnvironment(home: folder)
+        try TemporaryDirectory.use { directory in
+            let environment = StoreEnvironment(home: directory)
             for name in ["one", "two"] {
                 let store = try UbiquitousKeyValueStore.open(
                     storeNamed: name, environment: environment)
@@ -134,10 +137,10 @@ struct StoreOpeningTests {
         }
     }
 
-    @Test("a store that is open while it is moved goes on writing into it")
+    @Test("a store that is open while its replica moves continues to write into it")
     func adoptionWhileOpen() throws {
-        try TemporaryFolder.use { folder in
-            let environment = StoreEnvironment(home: folder)
+        try TemporaryDirectory.use { directory in
+            let environment = StoreEnvironment(home: directory)
             let open = try UbiquitousKeyValueStore.open(environment: environment)
             open.set(1, forKey: "before")
             let credentials = try credentials()

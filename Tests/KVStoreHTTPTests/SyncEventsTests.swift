@@ -1,13 +1,19 @@
 import Foundation
 import KVStore
+import KVStoreWire
 import Testing
 
 @testable import KVStoreHTTP
 
 @Suite("The live stream over HTTP", .timeLimit(.minutes(5)))
 struct SyncEventsTests {
-    private static let change =
-        #"{"key":"k","stamp":"000000000002-00000000-0000000000000001","value":"AAE=","seq":9}"#
+    private static let stamp = Stamp(
+        milliseconds: 2, counter: 0, replica: ReplicaID(rawValue: 1))
+    private static let change = SequencedRecord(
+        record: Record(key: "k", stamp: stamp, content: .value(Data([0, 1]))), sequence: 9)
+    private static let tombstone = SequencedRecord(
+        record: Record(key: "k", stamp: stamp, content: .tombstone), sequence: 10)
+    private static let cursor = Cursor(epoch: EpochID(rawValue: 0xe1), sequence: 8)
 
     private func transport(
         _ server: ScriptedServer, silence: Duration = .seconds(40)
@@ -22,7 +28,7 @@ struct SyncEventsTests {
     ) async -> (events: [SyncEvent], error: SyncTransportError?) {
         var events: [SyncEvent] = []
         do {
-            for try await event in transport.events(store: "default", since: 8, epoch: "e 1") {
+            for try await event in transport.events(store: "default", since: Self.cursor) {
                 events.append(event)
             }
             return (events, nil)
@@ -33,40 +39,32 @@ struct SyncEventsTests {
 
     @Test("opened, changes, resets and heartbeats arrive in order; the end of the stream ends it")
     func events() async throws {
+        let change = String(decoding: EventStreamText.change(Self.change), as: UTF8.self)
+        let tombstone = String(decoding: EventStreamText.change(Self.tombstone), as: UTF8.self)
         let server = try await ScriptedServer { _ in
             ScriptedServer.stream(
                 [
                     "retry: 1000\n\nevent: opened\ndata: {}\n\n", ":\n\n",
-                    "id: 9\nevent: change\ndata: \(Self.change)\n\nevent: future\ndata: 1\n\n",
-                    "event: change\nid: 10\ndata: "
-                        + #"{"key":"k","stamp":"000000000003-00000000-0000000000000001","#,
-                    #""deleted":true}"# + "\n\nevent: reset\n", "data: {}\n\n",
+                    change + "event: future\ndata: 1\n\n", tombstone.prefix(40).description,
+                    tombstone.dropFirst(40) + "event: reset\n", "data: {}\n\n",
                 ], isEnded: true)
         }
         let (events, error) = await collect(try transport(server))
         #expect(error == nil)
         #expect(
             events == [
-                .opened, .heartbeat,
-                .change(
-                    SyncChange(
-                        key: "k", stamp: "000000000002-00000000-0000000000000001",
-                        value: Data([0, 1]), seq: 9)),
-                .change(
-                    SyncChange(
-                        key: "k", stamp: "000000000003-00000000-0000000000000001",
-                        deleted: true, seq: 10)),
-                .reset,
+                .opened, .heartbeat, .change(Self.change), .change(Self.tombstone), .reset,
             ])
         let request = try #require(server.received.first)
         #expect(
-            request.line == "GET /v1/stores/default/changes?since=8&epoch=e%201 HTTP/1.1")
+            request.line
+                == "GET /v1/stores/default/changes?since=8&epoch=00000000000000e1 HTTP/1.1")
         #expect(request.header("Accept") == "text/event-stream")
         #expect(request.header("Authorization") == "Bearer t0ken")
         await server.stop()
     }
 
-    @Test("a stream that breaks off is unreachable, after the events that came whole")
+    @Test("a stream that breaks is unreachable after its complete events")
     func broken() async throws {
         let server = try await ScriptedServer { _ in
             ScriptedServer.stream(["event: opened\n\nevent: change\nda"]) + [.close]
@@ -80,34 +78,34 @@ struct SyncEventsTests {
         await server.stop()
     }
 
-    @Test("a stream without a byte for too long ends in words and closes its connection")
+    @Test("a silent stream ends with an error and closes its connection")
     func silence() async throws {
         let server = try await ScriptedServer { _ in ScriptedServer.stream([":\n\n"]) }
         let (events, error) = await collect(try transport(server, silence: .milliseconds(300)))
         // On a busy machine the silence may begin before the first byte.
         #expect(events.allSatisfy { $0 == .heartbeat })
         #expect(
-            error == .unreachable("127.0.0.1:\(server.port): nothing heard for 300 ms"))
+            error == .unreachable("request to 127.0.0.1:\(server.port) failed: no data for 300 ms"))
         await server.waitUntilNoneIsOpen()
         await server.stop()
     }
 
-    @Test("an answer that never starts ends in words")
+    @Test("a stream that never starts ends with an error")
     func noAnswer() async throws {
         let server = try await ScriptedServer { _ in [] }
         let (_, error) = await collect(try transport(server, silence: .milliseconds(300)))
         #expect(
-            error == .unreachable("127.0.0.1:\(server.port): nothing heard for 300 ms"))
+            error == .unreachable("request to 127.0.0.1:\(server.port) failed: no data for 300 ms"))
         await server.stop()
     }
 
-    @Test("cancelling the reader closes the connection")
+    @Test("cancelling the consumer closes the connection")
     func cancelled() async throws {
         let server = try await ScriptedServer { _ in ScriptedServer.stream([":\n\n"]) }
         let transport = try transport(server)
         let (arrivals, arrived) = AsyncStream<Void>.makeStream()
         let task = Task {
-            for try await _ in transport.events(store: "default", since: 0, epoch: "e") {
+            for try await _ in transport.events(store: "default", since: Self.cursor) {
                 arrived.yield()
             }
         }
@@ -119,16 +117,16 @@ struct SyncEventsTests {
         await server.stop()
     }
 
-    @Test("a reader that goes away closes the connection")
+    @Test("a consumer that stops reading closes the connection")
     func abandoned() async throws {
         let server = try await ScriptedServer { _ in ScriptedServer.stream([":\n\n"]) }
         let transport = try transport(server)
-        for try await _ in transport.events(store: "default", since: 0, epoch: "e") { break }
+        for try await _ in transport.events(store: "default", since: Self.cursor) { break }
         await server.waitUntilNoneIsOpen()
         await server.stop()
     }
 
-    @Test("statuses mean what they mean for a round trip")
+    @Test("statuses are the same errors as those of a sync")
     func statuses() async throws {
         let cases: [(String, SyncTransportError)] = [
             ("429 Busy", .busy(retryAfterSeconds: 3)), ("503 Busy", .busy(retryAfterSeconds: 3)),
@@ -145,7 +143,7 @@ struct SyncEventsTests {
         }
     }
 
-    @Test("an answer of another type is malformed")
+    @Test("an answer of another media type is malformed")
     func otherType() async throws {
         let server = try await ScriptedServer { _ in
             ScriptedServer.answer("200 OK", type: "text/html", body: "<html>")
@@ -158,7 +156,7 @@ struct SyncEventsTests {
     }
 
     @Test(
-        "a change that is none ends the stream as malformed",
+        "a malformed change ends the stream",
         arguments: [
             "event: change\ndata: {\n\n", "event: change\n\n",
             "event: change\ndata: {\"key\":\"k\",\"stamp\":\"x\",\"deleted\":true,\"seq\":1}\n\n",
@@ -177,7 +175,7 @@ struct SyncEventsTests {
         await server.stop()
     }
 
-    @Test("a line without end is malformed, and not collected")
+    @Test("a line without end is malformed, and not buffered")
     func endlessLine() async throws {
         let server = try await ScriptedServer { _ in
             ScriptedServer.stream(["data: " + String(repeating: "x", count: 2_200_000)])
@@ -190,7 +188,7 @@ struct SyncEventsTests {
         await server.stop()
     }
 
-    @Test("two megabytes of events arrive whole")
+    @Test("two megabytes of events arrive completely")
     func manyEvents() async throws {
         let count = 2_000
         let padding = String(repeating: "x", count: 1_000)
@@ -199,12 +197,12 @@ struct SyncEventsTests {
                 (0..<count).map { _ in "event: opened\ndata: \(padding)\n\n" }, isEnded: true)
         }
         let transport = try transport(server)
-        var taken = 0
-        for try await event in transport.events(store: "default", since: 0, epoch: "e") {
+        var received = 0
+        for try await event in transport.events(store: "default", since: Self.cursor) {
             #expect(event == .opened)
-            taken += 1
+            received += 1
         }
-        #expect(taken == count)
+        #expect(received == count)
         await server.stop()
     }
 }

@@ -7,6 +7,8 @@ struct TemporaryHome: Sendable {
     let path: String
 
     init() throws {
+        // A program may end before it has read its input. A handler is not inherited, unlike SIG_IGN.
+        signal(SIGPIPE) { _ in }
         path = NSTemporaryDirectory() + "kvs-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
@@ -37,12 +39,15 @@ struct TemporaryHome: Sendable {
             .first { FileManager.default.isExecutableFile(atPath: $0.path) }
     }
 
-    fileprivate func process(_ program: String, _ arguments: [String]) throws -> Process {
+    fileprivate func process(
+        _ program: String, _ arguments: [String], _ redirection: Redirection?
+    ) throws -> Process {
         let url = try #require(
             Self.program(program), "\(program) has not been built beside the tests")
         let process = Process()
-        process.executableURL = url
-        process.arguments = arguments
+        process.executableURL = redirection == nil ? url : URL(filePath: "/bin/sh")
+        process.arguments =
+            (redirection.map { ["-c", $0.script, url.path] } ?? []) + arguments
         process.environment = ["HOME": path, "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"]
         return process
     }
@@ -53,8 +58,11 @@ struct TemporaryHome: Sendable {
     }
 
     /// Runs a program to its end, and kills it where the test is cancelled.
-    func run(_ program: String, _ arguments: [String], input: Data? = nil) async throws -> Outcome {
-        let process = try process(program, arguments)
+    func run(
+        _ program: String, _ arguments: [String], input: Data? = nil,
+        redirection: Redirection? = nil
+    ) async throws -> Outcome {
+        let process = try process(program, arguments, redirection)
         let (inputPipe, output, errors) = (Pipe(), Pipe(), Pipe())
         process.standardInput = inputPipe
         process.standardOutput = output
@@ -92,6 +100,24 @@ struct TemporaryHome: Sendable {
     }
 }
 
+/// Standard output or standard error of a program that cannot be written to.
+enum Redirection: String, CaseIterable, Sendable {
+    case fullOutput = ">/dev/full"
+    case closedOutput = ">&-"
+    case closedPipe = ">&4 4>&-"
+    case fullErrors = "2>/dev/full"
+    case closedErrors = "2>&-"
+    case fullOutputAndErrors = ">/dev/full 2>/dev/full"
+    case everythingClosed = "<&- >&- 2>&-"
+
+    /// For `sh -c`, followed by the program and its arguments.
+    fileprivate var script: String {
+        // A pipe that is open for writing and has no reader any more.
+        let brokenPipe = #"mkfifo "$HOME/p"; exec 3<>"$HOME/p" 4>"$HOME/p" 3<&-; rm "$HOME/p"; "#
+        return (self == .closedPipe ? brokenPipe : "") + #"exec "$0" "$@" "# + rawValue
+    }
+}
+
 extension Process {
     fileprivate func killIfRunning() {
         if isRunning { kill(processIdentifier, SIGKILL) }
@@ -105,8 +131,11 @@ final class RunningProgram: Sendable {
     let errors: AsyncStream<String>
     private let ended: AsyncStream<Int32>
 
-    init(_ home: TemporaryHome, _ program: String, _ arguments: [String]) throws {
-        let process = try home.process(program, arguments)
+    init(
+        _ home: TemporaryHome, _ program: String, _ arguments: [String],
+        redirection: Redirection? = nil
+    ) throws {
+        let process = try home.process(program, arguments, redirection)
         let (outputPipe, errorPipe) = (Pipe(), Pipe())
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = outputPipe

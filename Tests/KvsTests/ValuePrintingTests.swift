@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import KVStore
 import Testing
@@ -110,7 +111,7 @@ struct ValuePrintingTests {
             _ = try ExportDocument.decode(Data(text.utf8), from: "file.json")
             Issue.record("taken")
         } catch {
-            #expect(error.status == .data && error.message.hasPrefix("file.json: "))
+            #expect(error.status == .dataError && error.message.hasPrefix("file.json: "))
             #expect(error.message.contains(words), "\(error.message)")
         }
     }

@@ -1,7 +1,7 @@
 import Foundation
 import SnapshotModels
 
-/// Snapshots with everything a writer can put in, awkward values included.
+/// Random snapshots with all fields, edge cases included.
 struct GeneratedSnapshots {
     static let now = Date(timeIntervalSince1970: 1_789_732_800)
 
@@ -89,7 +89,7 @@ struct GeneratedSnapshots {
 
     mutating func int(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &generator) }
 
-    /// True once in `count` times.
+    /// True with probability 1/`count`.
     mutating func chance(_ count: Int) -> Bool { int(1...count) == 1 }
 
     mutating func maybe<Value>(_ make: (inout Self) -> Value) -> Value? {

@@ -2,7 +2,7 @@ import Foundation
 import SnapshotModels
 import Testing
 
-@Suite("Reading what others wrote")
+@Suite("Lenient decoding")
 struct LenientReadingTests {
     let noon = Date(timeIntervalSince1970: 1_789_732_800)
 
@@ -22,7 +22,7 @@ struct LenientReadingTests {
         try read(providers: provider(#""primary":{\#(fields)}"#)).snapshot.providers[0].primary
     }
 
-    @Test("the first format reads with keys left out and with explicit nulls")
+    @Test("the first format decodes with keys left out and with explicit nulls")
     func firstFormat() throws {
         let first = try SnapshotCodec.decode(Fixture.data("snapshot/v0-first.json"))
         #expect(first.providers.map(\.providerID) == ["claude", "codex"])
@@ -35,7 +35,7 @@ struct LenientReadingTests {
         #expect(nulls.providers[0].statusMessage == nil)
     }
 
-    @Test("the format of March 2026 reads, with rateWindows before primary and secondary")
+    @Test("the format of March 2026 decodes, and rateWindows override primary and secondary")
     func march() throws {
         let reading = try SnapshotCodec.decodeCountingSkips(
             Fixture.data("snapshot/v1-march-2026.json"))
@@ -52,7 +52,7 @@ struct LenientReadingTests {
         #expect(written.contains(#""mobileVersion":"0.1.0""#))
     }
 
-    @Test("numbers read as text and as fractions, and never trap")
+    @Test("numbers decode from text and fractions, and never trap")
     func numbers() throws {
         let odd = try window(#""usedPercent":" 42.5 ","windowMinutes":299.6"#)
         #expect(odd?.usedPercent == 42.5 && odd?.windowMinutes == 300)
@@ -75,7 +75,7 @@ struct LenientReadingTests {
         #expect(try read(providers: provider(#""secondary":7"#)).skippedWindows == 1)
     }
 
-    @Test("one bad provider does not cost the others")
+    @Test("a bad provider does not affect the others")
     func badProvider() throws {
         let good = provider(#""unknownField":{"a":[1,2]}"#)
         let reading = try read(
@@ -84,7 +84,7 @@ struct LenientReadingTests {
         #expect(reading.skippedProviders == 6)
     }
 
-    @Test("a wrong type in an optional field costs that field only")
+    @Test("a wrong type in an optional field affects only that field")
     func wrongTypes() throws {
         let reading = try read(
             providers: provider(
@@ -100,7 +100,7 @@ struct LenientReadingTests {
     }
 
     @Test(
-        "dates read in every form that was written",
+        "dates decode from every form that writers have used",
         arguments: [
             #""2026-09-18T12:00:00Z""#, #""2026-09-18T12:00:00.081713Z""#,
             #""2026-09-18T14:00:00+02:00""#, #""2026-09-18T07:30:00.5-0430""#,
@@ -112,7 +112,7 @@ struct LenientReadingTests {
     }
 
     @Test(
-        "text that is no date reads as no date",
+        "text that is not a date is nil",
         arguments: [
             #""soon""#, #""2026-02-29T12:00:00Z""#, #""2026-13-01T00:00:00Z""#,
             #""2026-09-18T24:00:00Z""#, #""2026-09-18""#, #""2026-09-18T12:00:00Zx""#, "1e300",
@@ -133,7 +133,7 @@ struct LenientReadingTests {
         }
     }
 
-    @Test("more providers or windows than the limit are counted, not read")
+    @Test("providers and windows beyond the limit are counted, not decoded")
     func countLimits() throws {
         let many = Array(repeating: provider(#""primary":null"#), count: 300)
         let reading = try read(providers: many.joined(separator: ","))
@@ -145,7 +145,7 @@ struct LenientReadingTests {
         #expect(wide.skippedWindows == 6)
     }
 
-    @Test("a list of two hundred thousand bad elements is counted, not looked at")
+    @Test("a list of 200,000 bad elements is counted, not decoded")
     func hugeLists() throws {
         let bad = Array(repeating: "0", count: 200_000).joined(separator: ",")
         let reading = try read(providers: provider(#""rateWindows":[\#(bad)]"#) + "," + bad)
@@ -154,7 +154,7 @@ struct LenientReadingTests {
         #expect(reading.skippedWindows == 200_000)
     }
 
-    @Test("deep nesting is refused before it is parsed; brackets in text do not count")
+    @Test("deep nesting is rejected before parsing; brackets in strings do not count")
     func depth() throws {
         let deep = String(repeating: "[", count: 100_000)
         #expect(throws: SnapshotCodecError.tooDeep(limit: 64)) {
@@ -165,7 +165,7 @@ struct LenientReadingTests {
         #expect(reading.snapshot.providers.isEmpty)
     }
 
-    @Test("no snapshot is nil to a reader and a named error to a decoder")
+    @Test("an invalid snapshot is nil when read and a specific error when decoded")
     func notASnapshot() {
         #expect(SnapshotCodec.read(nil) == nil)
         let bad = [

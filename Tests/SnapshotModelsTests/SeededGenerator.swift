@@ -1,4 +1,4 @@
-/// SplitMix64: a small generator whose whole state is the seed that a failing test prints.
+/// SplitMix64: the seed that a failing test prints is its whole state.
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

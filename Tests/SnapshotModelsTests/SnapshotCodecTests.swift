@@ -35,7 +35,7 @@ struct SnapshotCodecTests {
         #expect(try SnapshotCodec.decode(SnapshotCodec.encode(whole)) == whole)
     }
 
-    @Test("what is left is never below zero and not clamped above")
+    @Test("the remaining percent is at least zero and not clamped above")
     func remaining() {
         #expect(SyncRateWindow(usedPercent: 150).remainingPercent == 0)
         #expect(SyncRateWindow(usedPercent: -5).remainingPercent == 105)
@@ -78,7 +78,7 @@ struct SnapshotCodecTests {
                 + #""syncTimestamp":"2026-09-18T12:00:00Z"}"#)
     }
 
-    @Test("a number that JSON cannot say never reaches the document")
+    @Test("numbers that JSON cannot express are left out")
     func nonFinite() throws {
         let provider = ProviderUsageSnapshot(
             providerID: "x", providerName: "X",
@@ -98,7 +98,7 @@ struct SnapshotCodecTests {
         #expect(read.lastUpdated.timeIntervalSince1970 == 253_402_300_799)
     }
 
-    @Test("a document over the limit is refused with its size and the limit")
+    @Test("a document over the limit is rejected with its size and the limit")
     func tooLarge() throws {
         let provider = ProviderUsageSnapshot(
             providerID: "x", providerName: "X",
@@ -116,7 +116,7 @@ struct SnapshotCodecTests {
         }
     }
 
-    @Test("a document of exactly the limit is written and read")
+    @Test("a document of exactly the limit is encoded and decoded")
     func atTheLimit() throws {
         var value = snapshot([])
         let spare = 1_048_576 - (try SnapshotCodec.encode(value).count)
@@ -139,7 +139,9 @@ struct SnapshotCodecTests {
         }
     }
 
-    @Test("cut and changed documents are refused or read, never trapped", arguments: [11, 12])
+    @Test(
+        "truncated and corrupted documents are rejected or decoded, never trap",
+        arguments: [11, 12])
     func damaged(seed: UInt64) throws {
         var generated = GeneratedSnapshots(seed: seed)
         for _ in 1...40 {

@@ -45,7 +45,7 @@ struct SnapshotMergeTests {
         #expect(merged.snapshot?.deviceID == nil)
     }
 
-    @Test("accounts stay apart; an unnamed one joins only a single named one")
+    @Test("accounts stay separate; an unnamed one joins only a single named one")
     func accounts() {
         let one = merge(
             device("a", [claude(1, minutesAgo: 1, account: "Dev@example.test")]),
@@ -63,7 +63,7 @@ struct SnapshotMergeTests {
         #expect(unnamed.providers.map(\.snapshot.primary?.usedPercent) == [1])
     }
 
-    @Test("a reading from a wrong clock loses to any other")
+    @Test("a reading from the future ranks below all others")
     func futureClock() {
         let future = device("f", [claude(9, minutesAgo: -50_000)])
         #expect(
@@ -76,7 +76,7 @@ struct SnapshotMergeTests {
                 .providers[0].snapshot.primary?.usedPercent == 7)
     }
 
-    @Test("a newest reading without windows keeps the error and the older valid numbers")
+    @Test("a newer reading without windows adds its error to the older valid numbers")
     func emptyDoesNotBlank() {
         var failing = claude(nil, minutesAgo: 0)
         failing.isError = true
@@ -90,7 +90,7 @@ struct SnapshotMergeTests {
         #expect(blank.providers[0].snapshot.primary == nil)
     }
 
-    @Test("costs are summed for local logs and newest elsewhere, with each device's part")
+    @Test("costs are summed for local logs, else the newest counts")
     func costs() {
         let first = SyncCostSummary(
             sessionCostUSD: 1, sessionTokens: .max,
@@ -136,7 +136,7 @@ struct SnapshotMergeTests {
         #expect(merged.snapshot?.deviceID == "id-a")
     }
 
-    @Test("the shared key is left out when it is a view of known devices")
+    @Test("a shared value that is a merged view of known devices is left out")
     func sharedKey() {
         let own = [device("a", []), device("b, c", [])]
         var shared = device("a, gone", [])
@@ -153,7 +153,8 @@ struct SnapshotMergeTests {
     }
 
     @Test(
-        "order, grouping and repetition change nothing", arguments: [21, 22, 23, 24] as [UInt64])
+        "merging is commutative, associative and idempotent",
+        arguments: [21, 22, 23, 24] as [UInt64])
     func laws(seed: UInt64) throws {
         var generated = GeneratedSnapshots(seed: seed)
         for round in 1...40 {
@@ -168,7 +169,7 @@ struct SnapshotMergeTests {
             try #require(
                 SnapshotMerge.merge(repeated, now: now) == merged, "seed \(seed) round \(round)")
 
-            // A device's newest snapshot absorbs the older ones, whatever the grouping.
+            // A device's newest snapshot supersedes the older ones in any grouping.
             let later = try #require(snapshots.max { $0.syncTimestamp < $1.syncTimestamp })
             let withoutOlder = snapshots.filter {
                 $0 == later || $0.deviceID != later.deviceID || $0.deviceName != later.deviceName

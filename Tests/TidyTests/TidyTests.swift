@@ -44,20 +44,26 @@ struct TidyTests {
         #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
     }
 
-    @Test("KVStore and SnapshotModels import only what the toolchain brings")
+    @Test("what apps embed imports nothing but the toolchain's modules and its own layers")
     func imports() throws {
-        let allowed: Set<String> = ["Foundation", "Dispatch", "Synchronization"]
-        let found = try offenders(in: ["Sources/KVStore", "Sources/SnapshotModels"]) { _, line in
-            let words = line.split(separator: " ")
-            guard let place = words.firstIndex(of: "import"), place <= 2,
-                words[..<place].allSatisfy({
-                    $0.hasPrefix("@") || $0 == "public" || $0 == "package"
-                }),
-                place + 1 < words.count
-            else { return false }
-            return !allowed.contains(String(words[place + 1]))
+        let layers = ["KVStore", "KVStoreLog", "KVStoreCore", "LocalFiles", "SnapshotModels"]
+        let allowed = Set(layers + ["Foundation", "Dispatch", "Synchronization"])
+        let found = try offenders(in: layers.map { "Sources/\($0)" }) { _, line in
+            guard let module = Self.importedModule(line) else { return false }
+            return !allowed.contains(module)
         }
         #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+    }
+
+    private static func importedModule(_ line: Substring) -> String? {
+        let words = line.split(separator: " ")
+        guard let index = words.firstIndex(of: "import"), index <= 2,
+            words[..<index].allSatisfy({
+                $0.hasPrefix("@") || $0 == "public" || $0 == "package"
+            }),
+            index + 1 < words.count
+        else { return nil }
+        return String(words[index + 1])
     }
 
     @Test("no file of ours is longer than 400 lines")

@@ -7,7 +7,7 @@ import Testing
 @Suite("Following a store", .timeLimit(.minutes(5)))
 struct FollowingTests {
     private static func data(_ link: ViewModel.Link) -> LiveData {
-        LiveData(link: link, stored: .nothing, connectedDevices: nil)
+        LiveData(link: link, stored: .nothing)
     }
 
     /// A store whose first read takes its time.
@@ -54,8 +54,7 @@ struct FollowingTests {
         let (changes, change) = AsyncStream<String>.makeStream()
         var live = LiveData.following(connections, changes) {
             LiveData(
-                link: .online, stored: .unreadable(reason: "\(number.load(ordering: .relaxed))"),
-                connectedDevices: nil)
+                link: .online, stored: .unreadable(reason: "\(number.load(ordering: .relaxed))"))
         }.makeAsyncIterator()
         #expect(await live.next()?.stored == .unreadable(reason: "0"))
         for round in 1...20 {

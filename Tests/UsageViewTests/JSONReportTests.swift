@@ -8,8 +8,7 @@ import Testing
 struct JSONReportTests {
     @Test("the report of two devices, byte for byte")
     func busy() throws {
-        let model = try Sample.model(
-            "busy-box", "busy-laptop", connected: ["11111111-1111-4111-8111-111111111111"])
+        let model = try Sample.model("busy-box", "busy-laptop")
         let data = try JSONReport(model).encoded()
         try StoredScreens.expect(String(decoding: data, as: UTF8.self), equals: "busy-json")
     }

@@ -7,30 +7,26 @@ import Testing
 @Suite("Can the number be trusted?")
 struct PresenceTests {
     func presence(
-        secondsAgo: Double, connected: Set<String>? = nil, isOnline: Bool = true
+        secondsAgo: Double, isOnline: Bool = true
     ) -> DeviceState.Presence {
         let snapshot = SyncedUsageSnapshot(
             providers: [], syncTimestamp: Sample.now.addingTimeInterval(-secondsAgo),
             deviceName: "box", deviceID: "id")
         let device = SnapshotMerge.merge([snapshot], now: Sample.now).devices[0]
-        return DeviceState(
-            device, connectedDevices: connected, isOnline: isOnline, now: Sample.now
-        ).presence
+        return DeviceState(device, isOnline: isOnline, now: Sample.now).presence
     }
 
-    @Test("a device is live when connected, active for five minutes, then stale")
+    @Test("a device is active for five minutes after a push, then stale")
     func devices() {
-        #expect(presence(secondsAgo: 9_000, connected: ["id"]) == .live)
         #expect(presence(secondsAgo: 299) == .active)
         #expect(presence(secondsAgo: 300) == .stale)
-        #expect(presence(secondsAgo: 300, connected: []) == .stale)
         #expect(presence(secondsAgo: -60) == .active)
-        #expect(presence(secondsAgo: -61, connected: ["id"]) == .clockAhead)
+        #expect(presence(secondsAgo: -61) == .clockAhead)
     }
 
     @Test("a viewer that is offline does not call another device stale")
     func offline() {
-        #expect(presence(secondsAgo: 9_000, connected: ["id"], isOnline: false) == .unknown)
+        #expect(presence(secondsAgo: 9_000, isOnline: false) == .unknown)
         #expect(presence(secondsAgo: 10, isOnline: false) == .active)
     }
 

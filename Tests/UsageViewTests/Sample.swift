@@ -10,7 +10,7 @@ enum Sample {
 
     static func model(
         _ documents: String..., link: ViewModel.Link = .online,
-        connected: Set<String>? = nil, minutesLater: Double = 0, options: ViewOptions = .init()
+        minutesLater: Double = 0, options: ViewOptions = .init()
     ) throws -> ViewModel {
         let now = now.addingTimeInterval(minutesLater * 60)
         let snapshots = try documents.map {
@@ -19,7 +19,7 @@ enum Sample {
         return ViewModel(
             link: link,
             stored: .usage(SnapshotMerge.merge(snapshots, now: now)),
-            connectedDevices: connected, now: now, zone: .gmt, options: options)
+            now: now, zone: .gmt, options: options)
     }
 
     static func model(

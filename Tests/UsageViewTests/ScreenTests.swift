@@ -7,7 +7,6 @@ import Testing
 
 @Suite("Screens")
 struct ScreenTests {
-    static let box = "11111111-1111-4111-8111-111111111111"
     static let widths = [30, 60, 80, 120]
 
     func draw(_ model: ViewModel, _ columns: Int, rows: Int? = nil) -> Screen {
@@ -29,7 +28,7 @@ struct ScreenTests {
 
     @Test("two devices with everything at once, at every width", arguments: widths + [45, 160])
     func busy(columns: Int) throws {
-        let model = try Sample.model("busy-box", "busy-laptop", connected: [Self.box])
+        let model = try Sample.model("busy-box", "busy-laptop")
         try StoredScreens.expect(draw(model, columns).plainText, equals: "busy-\(columns)")
     }
 
@@ -38,7 +37,7 @@ struct ScreenTests {
         let options = ViewOptions(
             measure: .left, isAbsolute: true, sortOrder: .tightest, isUnicode: false)
         let model = try Sample.model(
-            "busy-box", "busy-laptop", connected: [Self.box], options: options)
+            "busy-box", "busy-laptop", options: options)
         let screen = draw(model, 80)
         #expect(screen.plainText.utf8.allSatisfy { $0 < 0x80 })
         try StoredScreens.expect(screen.plainText, equals: "options-left-absolute-tightest-ascii")
@@ -46,7 +45,7 @@ struct ScreenTests {
 
     @Test("colour says the same as the words, in sequences of one kind only")
     func colour() throws {
-        let model = try Sample.model("busy-box", connected: [Self.box])
+        let model = try Sample.model("busy-box")
         let screen = draw(model, 80)
         let coloured = screen.lines.map { ANSI.render($0, isColored: true) }
         try StoredScreens.expect(

@@ -8,9 +8,10 @@ import subprocess
 import time
 from dataclasses import dataclass
 
-# What the simulator is made of; the rest of KVStoreTesting would only take time to build.
-COPIED = ("KVStore", "KVStoreTesting/World", "KVStoreTesting/Disk", "KVStoreTesting/Time",
-          "ProgramSignals", "simulate")
+# What the simulator consists of; the rest of KVStoreTesting would only take time to build.
+COPIED = ("Sources/LocalFiles", "Sources/KVStoreCore", "Sources/KVStoreLog", "Sources/KVStoreLedger",
+          "Sources/KVStore", "Sources/KVStoreTesting/Disk", "Sources/KVStoreTesting/Time",
+          "Sources/CommandSupport", "Tests/SimulatedWorld", "Tests/simulate")
 
 # Files are optimized one by one, so that a planted bug has only its own files compiled anew.
 BUILD = ("swift", "build", "-c", "release", "--product", "simulate",
@@ -32,16 +33,27 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [%s],
     targets: [
-        .target(name: "KVStore", swiftSettings: settings),
-        .target(name: "KVStoreTesting", dependencies: ["KVStore"], swiftSettings: settings),
-        .target(name: "ProgramSignals", swiftSettings: settings),
+        .target(name: "LocalFiles", swiftSettings: settings),
+        .target(name: "KVStoreCore", swiftSettings: settings),
+        .target(
+            name: "KVStoreLog", dependencies: ["KVStoreCore", "LocalFiles"],
+            swiftSettings: settings),
+        .target(name: "KVStoreLedger", dependencies: ["KVStoreLog"], swiftSettings: settings),
+        .target(name: "KVStore", dependencies: ["KVStoreLog"], swiftSettings: settings),
+        .target(
+            name: "KVStoreTesting", dependencies: ["KVStore", "KVStoreLedger"],
+            swiftSettings: settings),
+        .target(name: "CommandSupport", swiftSettings: settings),
+        .target(
+            name: "SimulatedWorld", dependencies: ["KVStoreTesting"],
+            path: "Tests/SimulatedWorld", swiftSettings: settings),
         .executableTarget(
             name: "simulate",
             dependencies: [
-                "KVStoreTesting", "ProgramSignals",
+                "SimulatedWorld", "CommandSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: settings),
+            path: "Tests/simulate", swiftSettings: settings),
     ]
 )
 """
@@ -67,9 +79,9 @@ class Workshop:
     def __init__(self, folder, root, jobs):
         self.folder = folder
         self.jobs = jobs
-        self.store = folder / "Sources" / "KVStore"
+        self.sources = folder / "Sources"
         for name in COPIED:
-            copy(root / "Sources" / name, folder / "Sources" / name)
+            copy(root / name, folder / name)
         package = (root / "Package.swift").read_text()
         parser = re.search(r'\.package\(url: "[^"]*/swift-argument-parser"[^)]*\)', package)
         write(folder / "Package.swift", PACKAGE % parser.group())
@@ -77,10 +89,10 @@ class Workshop:
     def missing_texts(self, bug):
         """What a bug would replace and cannot, in words."""
         for edit in bug.edits:
-            file = self.store / edit.file
+            file = self.sources / edit.file
             count = file.read_text().count(edit.old) if file.exists() else 0
             if count != 1:
-                yield (f"{bug.name}: in Sources/KVStore/{edit.file} this stands {count} times, "
+                yield (f"{bug.name}: in Sources/{edit.file} this stands {count} times, "
                        f"not once:\n{edit.old}")
 
     @contextlib.contextmanager
@@ -88,11 +100,11 @@ class Workshop:
         """The simulator with the bug in it, built; the copy is as it was afterwards."""
         for missing in self.missing_texts(bug):
             raise TextNotFound(missing)
-        files = {self.store / edit.file for edit in bug.edits}
+        files = {self.sources / edit.file for edit in bug.edits}
         originals = {file: file.read_text() for file in files}
         try:
             for edit in bug.edits:
-                file = self.store / edit.file
+                file = self.sources / edit.file
                 file.write_text(file.read_text().replace(edit.old, edit.new))
             self.build()
             yield

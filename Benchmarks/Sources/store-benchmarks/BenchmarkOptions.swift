@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the command line asks for.
+/// The command line options.
 struct BenchmarkOptions {
     var groups = BenchmarkGroup.allCases
     var isJSON = false
@@ -15,11 +15,13 @@ struct BenchmarkOptions {
             case "--json": isJSON = true
             case "--quick": setting.divisor = 100
             case "--folder":
-                guard let folder = rest.popFirst() else { throw Unexpected("--folder needs one") }
+                guard let folder = rest.popFirst() else {
+                    throw Unexpected("--folder needs a directory")
+                }
                 setting.folder = folder
             default:
                 guard let group = BenchmarkGroup(rawValue: argument) else {
-                    throw Unexpected("\(argument): no such option or group; see --help")
+                    throw Unexpected("unknown option or group '\(argument)'; see --help")
                 }
                 named.append(group)
             }
@@ -34,13 +36,13 @@ struct BenchmarkOptions {
         return """
             usage: store-benchmarks [--json] [--quick] [--folder FOLDER] [GROUP …]
 
-            Measures the store on this machine and prints one table for each group.
+            Measure the store on this machine and print one table per group.
 
-              --json          print one JSON document instead; times are in nanoseconds
-              --quick         few runs and small sizes, to see that everything works
-              --folder FOLDER where to make files; choose the disk that you mean to measure
+              --json          print one JSON document; times are in nanoseconds
+              --quick         few runs and small sizes, to check that everything works
+              --folder FOLDER directory for the files, on the disk to be measured
 
-            groups (all of them where none is named):
+            groups (default: all):
             \(groups.joined(separator: "\n"))
             """
     }

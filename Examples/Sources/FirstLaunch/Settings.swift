@@ -1,26 +1,26 @@
 public import KVStore
 
-/// The settings of an app that get first launch wrong: they write their defaults into the store.
+/// Settings that get first launch wrong: they write their defaults to the store.
 ///
-/// With a store that takes the last write, each new phone resets everybody's theme. `UbiquitousKeyValueStore`
-/// lets a default that was written before the first download give way, so most of this mistake does no
-/// harm; `resetAfterDownload` is the part from which no store can save an app.
+/// With a plain last-writer-wins store, every new phone resets the theme on all devices. In
+/// `UbiquitousKeyValueStore` a default written before the first download gives way, so most of this mistake does no
+/// harm; `resetAfterDownload` is the part from which no store can protect an app.
 public final class EagerSettings {
     private let store: any KeyValueStoring
 
     public init(store: any KeyValueStoring) { self.store = store }
 
-    /// At every first launch of an installation.
+    /// Runs at the first launch of every installation.
     public func firstLaunch() { store.set("light", forKey: "theme") }
 
-    /// The same, by an app that waited politely until the download was over, and then did not look.
+    /// The same in an app that waits for the first download and then ignores what it brought.
     public func resetAfterDownload() { firstLaunch() }
 
     public var theme: String? { store.string(forKey: "theme") }
 }
 
-/// The settings done right: a default is what the code says when the store says nothing. Only what a person chose is
-/// written, so there is nothing to overwrite the cloud with.
+/// Settings done right: defaults live in code and apply when the store has no value. Only the user's choices are
+/// written, so no default can overwrite the cloud.
 public final class Settings {
     private let store: UbiquitousKeyValueStore
 
@@ -31,11 +31,11 @@ public final class Settings {
         set { store.set(newValue, forKey: "theme") }
     }
 
-    /// Moves a value that an earlier version kept under another name. It has to be written, and is therefore
-    /// written only when the device knows what the cloud holds.
+    /// Moves a value that an earlier version stored under another key. This has to write, so it waits until the
+    /// device knows what the cloud holds.
     ///
     /// Call it at launch, and again after a notification with reason 1.
-    /// - Returns: whether it is done.
+    /// - Returns: whether the migration is complete.
     @discardableResult
     public func migrate() -> Bool {
         guard store.status.initialSyncCompleted else { return false }

@@ -1,17 +1,17 @@
 import Foundation
 public import KVStore
 
-/// Notes that sync, with previews that may go when there is no room.
+/// Notes that sync, with previews that are dropped when space runs out.
 public final class Notebook {
     public enum Saved: Equatable {
-        /// It reaches every device.
+        /// The note syncs to every device.
         case everywhere
-        /// The store has no room for it: this device keeps it, and `unsynced` has it.
+        /// The store is full: the note stays on this device, in `unsynced`.
         case hereOnly
     }
 
     private let store: UbiquitousKeyValueStore
-    /// Notes that the store had no room for, by their names. An app keeps them in a file of its own.
+    /// Notes that did not fit into the store, by name. A real app keeps them in a file.
     public private(set) var unsynced: [String: String] = [:]
 
     public init(store: UbiquitousKeyValueStore) { self.store = store }
@@ -20,12 +20,12 @@ public final class Notebook {
         unsynced[name] ?? store.string(forKey: "note.\(name)")
     }
 
-    /// A picture that can be made anew at any time.
+    /// A preview image, which can be regenerated at any time.
     public func setPreview(_ image: Data, of name: String) {
         store.set(image, forKey: "preview.\(name)")
     }
 
-    /// Saves a note. Where the store is full the previews go first, the largest one before the others.
+    /// Saves a note. If the store is full, previews are removed first, starting with the largest.
     public func save(_ text: String, as name: String) throws(StoreError) -> Saved {
         while true {
             do throws(StoreError) {
@@ -45,7 +45,7 @@ public final class Notebook {
         }
     }
 
-    /// Tries what had no room once more. Call it when keys were removed, here or elsewhere.
+    /// Retries the notes that did not fit. Call it after keys were removed, on any device.
     public func retry() throws(StoreError) {
         for (name, text) in unsynced.sorted(by: { $0.key < $1.key }) {
             _ = try save(text, as: name)

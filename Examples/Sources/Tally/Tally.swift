@@ -1,7 +1,7 @@
 public import KVStore
 
-/// A counter as it is written first: one key that every device adds to. Two devices that add at the same time both
-/// write the same number, the later write wins, and one of the two taps is lost.
+/// The obvious counter: one key that every device increments. Two devices that increment it at the same time both write
+/// the same number, the later write wins, and one tap is lost.
 public final class SharedTally {
     private let store: any KeyValueStoring
 
@@ -12,16 +12,16 @@ public final class SharedTally {
     public func tap() { store.set(count + 1, forKey: "taps") }
 }
 
-/// A counter that loses nothing: each device writes only its own key, so no write replaces another device's, and what
-/// people see is the sum.
+/// A counter that loses nothing: each device writes only its own key, so no write replaces another device's, and the
+/// count is the sum.
 public final class Tally {
     private static let prefix = "taps."
 
     private let store: any KeyValueStoring
     private let ownKey: String
 
-    /// - Parameter device: a name that no other device has and that stays for as long as the installation. After a
-    ///   reinstall it has to be another one: the former name's taps are still in the sum.
+    /// - Parameter device: a name unique to this installation. A reinstall needs a new one, since the taps under the
+    ///   former name still count.
     public init(store: any KeyValueStoring, device: String) {
         self.store = store
         ownKey = Self.prefix + device

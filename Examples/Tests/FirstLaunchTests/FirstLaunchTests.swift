@@ -5,9 +5,8 @@ import Testing
 
 @Suite("First launch")
 struct FirstLaunchTests {
-    /// What every device sees of a store that simply keeps the last write. It stands here to show the fault, and
-    /// is nobody's product.
-    @Test("on a store that keeps the last write, a new phone resets the theme for everybody")
+    /// Demonstrates the bug on a store that simply keeps the last write.
+    @Test("on a store that keeps the last write, a new phone resets the theme on all devices")
     func naiveStore() {
         let cloud = LastWriteWins()
         let old = EagerSettings(store: cloud)
@@ -17,7 +16,7 @@ struct FirstLaunchTests {
         #expect(old.theme == "light")
     }
 
-    @Test("here the same app does no harm: its default gives way, and it is told with reason 1")
+    @Test("with this store the default gives way, and the app is notified with reason 1")
     func defaultGivesWay() async throws {
         let cloud = SimulatedCloud(seed: 1)
         let mac = try cloud.device("mac")
@@ -38,7 +37,7 @@ struct FirstLaunchTests {
         #expect(decision.reason == .provisionalGaveWay, "\(decision)")
     }
 
-    @Test("a default that is written after the download is a write like any other, and overwrites")
+    @Test("a default written after the download is an ordinary write and overwrites")
     func tooLate() async throws {
         let cloud = SimulatedCloud(seed: 2)
         let mac = try cloud.device("mac")

@@ -1,7 +1,7 @@
 import Foundation
 import KVStore
 
-/// One dictionary that all devices share: what a store without stamps and first downloads amounts to.
+/// One dictionary shared by all devices, like a store without stamps and first downloads.
 final class LastWriteWins: KeyValueStoring {
     private(set) var dictionaryRepresentation: [String: Any] = [:]
 

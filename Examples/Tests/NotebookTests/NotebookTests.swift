@@ -18,7 +18,7 @@ struct NotebookTests {
 
     private func text(_ count: Int) -> String { String(repeating: "n", count: count) }
 
-    @Test("a setter over the quota keeps the old value, and only reason 2 tells")
+    @Test("a setter over the quota keeps the old value and posts reason 2")
     func silentLoss() async throws {
         phone.store.set(text(100), forKey: "note.a")
         phone.store.set(text(20_000), forKey: "note.a")
@@ -28,7 +28,7 @@ struct NotebookTests {
         #expect(phone.notifications.map(\.keys) == [["note.a"]])
     }
 
-    @Test("a note that does not fit pushes out the previews, the largest first")
+    @Test("a note that does not fit evicts previews, the largest first")
     func makesRoom() async throws {
         let notebook = Notebook(store: phone.store)
         notebook.setPreview(Data(count: 6_000), of: "big")
@@ -38,7 +38,7 @@ struct NotebookTests {
         #expect(mac.store.keys == ["note.a", "preview.small"])
     }
 
-    @Test("a note for which there is no room at all stays on the device, and goes out later")
+    @Test("a note that does not fit at all stays on the device and syncs later")
     func staysHere() async throws {
         let notebook = Notebook(store: phone.store)
         #expect(try notebook.save(text(6_000), as: "a") == .everywhere)
@@ -56,7 +56,7 @@ struct NotebookTests {
         #expect(mac.store.keys == ["note.b"])
     }
 
-    @Test("a save says what is wrong when it is not the quota")
+    @Test("a save throws errors other than the quota's")
     func otherErrors() throws {
         phone.store.close()
         let error = #expect(throws: StoreError.self) {

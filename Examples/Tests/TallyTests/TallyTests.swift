@@ -19,7 +19,7 @@ struct TallyTests {
         phone.isOffline = false
         try await cloud.settle()
 
-        // Five taps, and the three of the phone are gone: its write was the older one.
+        // Of five taps the phone's three are gone: its write was the older one.
         #expect(SharedTally(store: phone.store).count == 2)
         #expect(SharedTally(store: mac.store).count == 2)
         let decision = try #require(cloud.decisions.last { $0.place == .cloud })
@@ -28,7 +28,7 @@ struct TallyTests {
     }
 
     @Test(
-        "with a key for each device nothing is lost, whatever the network does",
+        "with a key per device nothing is lost, whatever the network does",
         arguments: 1...UInt64(10))
     func perDevice(seed: UInt64) async throws {
         let cloud = SimulatedCloud(seed: seed)

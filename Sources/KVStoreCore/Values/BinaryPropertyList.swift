@@ -2,18 +2,18 @@ public import Foundation
 
 // The bytes of a value: Apple's binary property list, version "bplist00".
 //
-//     "bplist00", objects one behind the other, table of their offsets, trailer of 32 bytes:
-//     6 unused · bytes of an offset · bytes of an object number · object count, top object, place of the table (8 each)
+//     "bplist00", contiguous objects, table of their offsets, trailer of 32 bytes:
+//     6 unused · offset size · object reference size · object count, top object, offset of the table (8 each)
 //
-// Objects are numbered in the order in which a walk meets them: a container, then (for a dictionary) its keys, then
-// its values. Equal strings, numbers, dates and data are written once. Keys are sorted by their UTF-8
-// bytes, so one value has one encoding: replicas compare values as bytes. Big-endian.
+// Objects are numbered in depth-first order: a container, then (for a dictionary) its keys, then its values. Equal
+// strings, numbers, dates and data are written once. Keys are sorted by their UTF-8 bytes, so a value has exactly one
+// encoding, and replicas compare values as bytes. Big-endian.
 // Source of the format: CFBinaryPList.c in swift-corelibs-foundation.
 
-/// Why bytes are not a property list that the store takes.
+/// Why bytes are not a property list that the store accepts.
 public struct PropertyListError: Error, Sendable, Equatable, CustomStringConvertible {
     public var reason: String
-    public var description: String { "not a binary property list: \(reason)" }
+    public var description: String { "invalid binary property list: \(reason)" }
 }
 
 extension PropertyListValue {
@@ -23,8 +23,8 @@ extension PropertyListValue {
         return encoder.encode(self)
     }
 
-    /// Reads a binary property list of any writer. Depth and number of objects are bounded, also where
-    /// the bytes refer to one object many times.
+    /// Decodes a binary property list of any writer. Depth and number of objects are bounded, even if the bytes
+    /// reference one object many times.
     public init(encoded data: Data) throws(PropertyListError) {
         var decoder = try BinaryPropertyListDecoder(data)
         self = try decoder.value(at: decoder.top, depth: 0)
@@ -41,8 +41,8 @@ private struct BinaryPropertyListEncoder {
     private var nodes: [Node] = []
     private var leaves: [Identity: Int] = [:]
 
-    /// What makes two leaves the same bytes. NaN equals nothing, itself included, and -0 equals 0; texts
-    /// that differ only in how a letter is composed are equal: so bits and bytes are compared.
+    /// Leaves are the same if their bits and bytes are: NaN does not equal itself, -0 equals 0, and strings that differ
+    /// only in Unicode composition are equal.
     private enum Identity: Hashable {
         case bool(Bool)
         case integer(Int64)
@@ -170,82 +170,81 @@ private struct BinaryPropertyListDecoder {
     private let referenceSize: Int
     private let objectCount: Int
     private let table: Int
-    /// What may still be visited, so that shared references cannot multiply without end.
+    /// The remaining number of visits, so that shared references cannot expand without bound.
     private var visitsLeft = WireLimits.propertyListObjectCount
     private var contentLeft: Int
-    /// Texts and data that have been read, because a writer stores equal ones once however often
-    /// they occur.
+    /// Strings and data that have been decoded: a writer stores equal ones once, however often they occur.
     private var leaves: [Int: PropertyListValue] = [:]
 
     init(_ data: Data) throws(PropertyListError) {
         bytes = Array(data)
         contentLeft = 4 * bytes.count + 65_536
         guard bytes.count >= 8 + 1 + 1 + 32, bytes.starts(with: "bplist00".utf8) else {
-            throw Self.fault("it does not start with bplist00 or is cut")
+            throw Self.fault("missing header or truncated")
         }
         let trailer = bytes.count - 32
         offsetSize = Int(bytes[trailer + 6])
         referenceSize = Int(bytes[trailer + 7])
         guard (1...8).contains(offsetSize), (1...8).contains(referenceSize) else {
-            throw Self.fault("impossible sizes in the trailer")
+            throw Self.fault("invalid sizes in the trailer")
         }
         objectCount = try Self.field(bytes, trailer + 8)
         top = try Self.field(bytes, trailer + 16)
         table = try Self.field(bytes, trailer + 24)
         guard top < objectCount, table >= 9, table <= trailer,
             objectCount <= (trailer - table) / offsetSize
-        else { throw Self.fault("the table of offsets is not inside") }
+        else { throw Self.fault("the offset table is out of bounds") }
     }
 
     mutating func value(at object: Int, depth: Int) throws(PropertyListError) -> PropertyListValue {
-        guard depth <= WireLimits.propertyListDepth else { throw Self.fault("nested too deep") }
+        guard depth <= WireLimits.propertyListDepth else { throw Self.fault("nested too deeply") }
         visitsLeft -= 1
         guard visitsLeft >= 0 else { throw Self.fault("too many objects") }
-        guard object < objectCount else { throw Self.fault("a reference to no object") }
+        guard object < objectCount else { throw Self.fault("a reference to a missing object") }
         if let known = leaves[object] { return known }
         let offset = try number(
             at: table + object * offsetSize, size: offsetSize, end: bytes.count)
         guard offset >= 8, offset < UInt64(table) else {
-            throw Self.fault("an object outside of it")
+            throw Self.fault("an object out of bounds")
         }
-        var place = Int(offset)
-        let marker = bytes[place]
-        place += 1
+        var position = Int(offset)
+        let marker = bytes[position]
+        position += 1
         let low = Int(marker & 0x0F)
         switch marker >> 4 {
         case 0x0 where marker == 0x08 || marker == 0x09: return .bool(marker == 0x09)
-        case 0x1 where low <= 4: return .integer(try integer(at: place, size: 1 << low))
+        case 0x1 where low <= 4: return .integer(try integer(at: position, size: 1 << low))
         case 0x2 where low == 3:
-            return .double(Double(bitPattern: try number(at: place, size: 8, end: table)))
+            return .double(Double(bitPattern: try number(at: position, size: 8, end: table)))
         case 0x2 where low == 2:
-            let bits = UInt32(try number(at: place, size: 4, end: table))
+            let bits = UInt32(try number(at: position, size: 4, end: table))
             return .double(Double(Float(bitPattern: bits)))
         case 0x3 where low == 3:
-            let seconds = Double(bitPattern: try number(at: place, size: 8, end: table))
-            guard seconds.isFinite else { throw Self.fault("a date that is not a number") }
+            let seconds = Double(bitPattern: try number(at: position, size: 8, end: table))
+            guard seconds.isFinite else { throw Self.fault("a non-finite date") }
             return .date(Date(timeIntervalSinceReferenceDate: seconds))
         case 0x4:
-            let range = try content(low, place: &place, unit: 1)
+            let range = try content(low, position: &position, unit: 1)
             return remember(.data(Data(bytes[range])), object)
         case 0x5:
-            let range = try content(low, place: &place, unit: 1)
+            let range = try content(low, position: &position, unit: 1)
             guard bytes[range].allSatisfy({ $0 < 0x80 }) else { throw Self.fault("not ASCII") }
             return remember(.string(String(decoding: bytes[range], as: UTF8.self)), object)
         case 0x6:
-            let range = try content(low, place: &place, unit: 2)
+            let range = try content(low, position: &position, unit: 2)
             let units = stride(from: range.lowerBound, to: range.upperBound, by: 2).map {
                 UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1])
             }
             return remember(.string(String(decoding: units, as: UTF16.self)), object)
         case 0xA:
-            let range = try content(low, place: &place, unit: referenceSize)
+            let range = try content(low, position: &position, unit: referenceSize)
             var values: [PropertyListValue] = []
             for index in 0..<range.count / referenceSize {
                 values.append(try reference(range.lowerBound, index, depth: depth))
             }
             return .array(values)
         case 0xD:
-            let range = try content(low, place: &place, unit: 2 * referenceSize)
+            let range = try content(low, position: &position, unit: 2 * referenceSize)
             let count = range.count / (2 * referenceSize)
             var values: [String: PropertyListValue] = [:]
             for index in 0..<count {
@@ -254,7 +253,7 @@ private struct BinaryPropertyListDecoder {
                 values[key] = try reference(range.lowerBound, count + index, depth: depth)
             }
             return .dictionary(values)
-        default: throw Self.fault("an object of unknown kind")
+        default: throw Self.fault("an object of unknown type")
         }
     }
 
@@ -267,52 +266,52 @@ private struct BinaryPropertyListDecoder {
         _ start: Int, _ index: Int, depth: Int
     ) throws(PropertyListError) -> PropertyListValue {
         let object = try number(at: start + index * referenceSize, size: referenceSize, end: table)
-        guard object < UInt64(objectCount) else { throw Self.fault("a reference to no object") }
+        guard object < UInt64(objectCount) else { throw Self.fault("a reference to a missing object") }
         return try value(at: Int(object), depth: depth + 1)
     }
 
-    /// The bytes of an object's content, after its length has been read.
+    /// The range of an object's content; reads its length first.
     private mutating func content(
-        _ low: Int, place: inout Int, unit: Int
+        _ low: Int, position: inout Int, unit: Int
     ) throws(PropertyListError) -> Range<Int> {
         var count = low
         if low == 0x0F {
-            guard place < table, bytes[place] >> 4 == 0x1, bytes[place] & 0x0F <= 3 else {
-                throw Self.fault("a length that is not a number")
+            guard position < table, bytes[position] >> 4 == 0x1, bytes[position] & 0x0F <= 3 else {
+                throw Self.fault("a length that is not an integer")
             }
-            let size = 1 << Int(bytes[place] & 0x0F)
-            let value = try number(at: place + 1, size: size, end: table)
-            guard value <= UInt64(bytes.count) else { throw Self.fault("a length beyond the end") }
+            let size = 1 << Int(bytes[position] & 0x0F)
+            let value = try number(at: position + 1, size: size, end: table)
+            guard value <= UInt64(bytes.count) else { throw Self.fault("a length out of bounds") }
             count = Int(value)
-            place += 1 + size
+            position += 1 + size
         }
-        guard count <= (table - place) / unit, place <= table else {
-            throw Self.fault("a length beyond the end")
+        guard count <= (table - position) / unit, position <= table else {
+            throw Self.fault("a length out of bounds")
         }
         contentLeft -= count * unit
-        guard contentLeft >= 0 else { throw Self.fault("too much content by repeated references") }
-        return place..<place + count * unit
+        guard contentLeft >= 0 else { throw Self.fault("repeated references expand too far") }
+        return position..<position + count * unit
     }
 
-    private func integer(at place: Int, size: Int) throws(PropertyListError) -> Int64 {
+    private func integer(at position: Int, size: Int) throws(PropertyListError) -> Int64 {
         guard size == 16 else {
-            let value = try number(at: place, size: size, end: table)
+            let value = try number(at: position, size: size, end: table)
             return size == 8 ? Int64(bitPattern: value) : Int64(value)
         }
-        let high = try number(at: place, size: 8, end: table)
-        let low = try number(at: place + 8, size: 8, end: table)
+        let high = try number(at: position, size: 8, end: table)
+        let low = try number(at: position + 8, size: 8, end: table)
         guard high == 0, low <= UInt64(Int64.max) else {
             throw Self.fault("an integer over 64 bits")
         }
         return Int64(low)
     }
 
-    private func number(at place: Int, size: Int, end: Int) throws(PropertyListError) -> UInt64 {
-        guard place >= 0, size <= 8, place + size <= end else {
+    private func number(at position: Int, size: Int, end: Int) throws(PropertyListError) -> UInt64 {
+        guard position >= 0, size <= 8, position + size <= end else {
             throw Self.fault("a number beyond the end")
         }
         var value: UInt64 = 0
-        for byte in bytes[place..<place + size] { value = value << 8 | UInt64(byte) }
+        for byte in bytes[position..<position + size] { value = value << 8 | UInt64(byte) }
         return value
     }
 
@@ -321,7 +320,7 @@ private struct BinaryPropertyListDecoder {
     ) throws(PropertyListError) -> Int {
         var value: UInt64 = 0
         for byte in bytes[offset..<offset + 8] { value = value << 8 | UInt64(byte) }
-        guard value <= UInt64(bytes.count) else { throw fault("a place outside of it") }
+        guard value <= UInt64(bytes.count) else { throw fault("a position outside of it") }
         return Int(value)
     }
 

@@ -1,9 +1,9 @@
 public import Foundation
 
-/// A value that the store holds: a property list.
+/// A value of the store: a property list.
 ///
-/// On Linux a Bool that went through Foundation's property lists is a Swift `Bool` and `as? Int` on it is
-/// nil, so every conversion is written out here and never left to a cast between number types.
+/// On Linux, a Bool that passed through Foundation's property lists is a Swift `Bool` on which `as? Int` fails, so
+/// conversions are explicit here and never rely on casts between number types.
 public enum PropertyListValue: Sendable, Hashable {
     case bool(Bool)
     case integer(Int64)
@@ -16,7 +16,7 @@ public enum PropertyListValue: Sendable, Hashable {
 }
 
 extension PropertyListValue {
-    /// The value as Apple's class hands it out: Bool, Int64, Double, String, Date, Data, `[Any]`
+    /// The value as Apple's class returns it: Bool, Int64, Double, String, Date, Data, `[Any]`
     /// or `[String: Any]`.
     public var object: Any {
         switch self {
@@ -31,9 +31,7 @@ extension PropertyListValue {
         }
     }
 
-    /// The property list that `object` is; nil when any part of it is not one.
-    ///
-    /// Integers that do not fit into 64 signed bits are not property list values.
+    /// Nil if `object`, or any part of it, is not a property list. Integers must fit into 64 signed bits.
     public init?(object: Any) {
         self.init(object: object, depth: 0)
     }

@@ -1,25 +1,25 @@
 import AsyncHTTPClient
 import Foundation
 import KVStore
+import KVStoreWire
 import NIOCore
 import NIOHTTP1
 import NIOPosix
 import Synchronization
 
-/// Requests to one daemon with one token, over bounded pools of connections of its own: one for requests and
-/// one for streams. A stream keeps its connection as long as it lives, so in one pool enough streams would
-/// leave no request a place.
+/// Requests to one daemon with one token, over two connection pools: a stream occupies a connection for as long as it
+/// is open, so in a shared pool enough streams would starve requests.
 ///
-/// Follows no redirect and unpacks nothing, so the limits on bytes are the limits on work.
+/// Redirects are not followed and answers are not decompressed, so limits on bytes are limits on work.
 final class DaemonConnection: Sendable {
     let address: DaemonAddress
-    let token: AccessToken
     let timeouts: HTTPTimeouts
+    private let token: AccessToken
     private let requests: HTTPClient
     private let streams: HTTPClient
     private let isShutDown = Atomic(false)
 
-    /// `requestCount` requests are under way at a time; further ones wait for one to end.
+    /// - Parameter requestCount: concurrent requests; further ones wait.
     init(
         address: DaemonAddress, token: AccessToken, timeouts: HTTPTimeouts,
         requestCount: Int = HTTPLimits.connectionCount
@@ -39,7 +39,7 @@ final class DaemonConnection: Sendable {
             decompression: .disabled)
         configuration.httpVersion = .http1Only
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connectionCount
-        // Back-off is the replica's, which says so to people; a refused connection fails at once.
+        // The replica backs off and reports errors, so a refused connection fails at once.
         configuration.connectionPool.retryConnectionEstablishment = false
         return HTTPClient(
             eventLoopGroupProvider: .shared(MultiThreadedEventLoopGroup.singleton),
@@ -48,115 +48,91 @@ final class DaemonConnection: Sendable {
 
     deinit { shutDown() }
 
-    /// Ends what is under way. Never blocks; calling it again does nothing.
+    /// Ends every request and stream. Does not block, and may be called again.
     func shutDown() {
         guard !isShutDown.exchange(true, ordering: .relaxed) else { return }
         for client in [requests, streams] { client.shutdown { _ in } }
     }
 
-    /// One GET with its whole answer, which is a success.
-    func get(_ path: [String], answerByteCount: Int) async throws(SyncTransportError) -> Data {
-        try await send(request(.GET, path), answerByteCount: answerByteCount)
-    }
-
-    /// One POST of a JSON document with its whole answer, which is a success.
-    func post(
-        _ body: Data, to path: [String], answerByteCount: Int
-    ) async throws(SyncTransportError) -> Data {
-        var request = request(.POST, path)
-        request.headers.add(name: "Content-Type", value: "application/json")
-        request.body = .bytes(ByteBuffer(bytes: body))
-        return try await send(request, answerByteCount: answerByteCount)
-    }
-
-    private func send(
-        _ request: HTTPClientRequest, answerByteCount: Int
-    ) async throws(SyncTransportError) -> Data {
-        var request = request
-        request.headers.add(name: "Accept", value: "application/json")
+    /// One GET, or POST of a JSON body, with its complete JSON answer within `timeouts.request`.
+    ///
+    /// - Throws: also for a status other than 2xx. Ends promptly when the calling task is cancelled.
+    func send<Answer: Decodable>(
+        _ path: [String], body: Data? = nil,
+        answerByteLimit: Int = HTTPLimits.smallAnswerByteCount
+    ) async throws(SyncTransportError) -> Answer {
         do {
-            return try await withDeadline { [request] in
-                let response = try await self.requests.execute(
-                    request, timeout: TimeAmount(self.timeouts.request))
-                let isSuccess = (200..<300).contains(response.status.code)
-                let data = try await self.collect(
-                    response.body, limit: isSuccess ? answerByteCount : nil)
-                if let error = self.error(response, body: data) { throw error }
-                return data
+            var request = try HTTPClient.Request(
+                url: address.url(["v1"] + path), method: body == nil ? .GET : .POST,
+                headers: headers(accept: MediaType.json))
+            if let body {
+                request.headers.add(name: "Content-Type", value: MediaType.json)
+                request.body = .byteBuffer(ByteBuffer(bytes: body))
             }
+            let exchange = requests.execute(
+                request: request,
+                delegate: ResponseAccumulator(request: request, maxBodySize: answerByteLimit),
+                deadline: .now() + TimeAmount(timeouts.request))
+            let response = try await withTaskCancellationHandler {
+                try await exchange.get()
+            } onCancel: {
+                exchange.cancel()
+            }
+            let answer = response.body.map { Data($0.readableBytesView) } ?? Data()
+            try check(response.status, response.headers, body: answer)
+            return try WireJSON.decode(from: answer)
         } catch {
-            throw ConnectionFailure.error(error, address: address, timeouts: timeouts)
+            throw SyncTransportError(error, from: self)
         }
     }
 
-    /// Opens a stream: the answer's body as it comes.
+    /// Opens a stream and returns the body of its answer as it arrives.
     func stream(
-        _ path: [String], query: [(String, String)], accept: String
-    ) async throws(SyncTransportError) -> HTTPClientResponse.Body {
-        var request = request(.GET, path, query: query)
-        request.headers.add(name: "Accept", value: accept)
-        do {
-            let response = try await streams.execute(request, timeout: TimeAmount(timeouts.request))
-            guard response.status == .ok else {
-                let data = try await withDeadline {
-                    try await self.collect(response.body, limit: nil)
-                }
-                throw error(response, body: data)
-                    ?? .malformed("status \(response.status.code) to a stream")
-            }
-            let type = response.headers.first(name: "Content-Type")?.lowercased() ?? ""
-            guard type == accept || type.hasPrefix(accept + ";") else {
-                throw SyncTransportError.malformed("\(address) does not answer with \(accept)")
-            }
-            return response.body
-        } catch {
-            throw ConnectionFailure.error(error, address: address, timeouts: timeouts)
-        }
-    }
-
-    private func request(
-        _ method: HTTPMethod, _ path: [String], query: [(String, String)] = []
-    ) -> HTTPClientRequest {
+        _ path: [String], query: [(String, String)]
+    ) async throws -> HTTPClientResponse.Body {
         var request = HTTPClientRequest(url: address.url(["v1"] + path, query: query))
-        request.method = method
-        request.headers.add(name: "Authorization", value: "Bearer " + token.secret)
-        request.headers.add(name: "User-Agent", value: "ubiquity")
-        return request
-    }
-
-    private func error(_ response: HTTPClientResponse, body: Data) -> SyncTransportError? {
-        AnswerStatus.error(
-            status: Int(response.status.code),
-            retryAfter: response.headers.first(name: "Retry-After"), body: body, address: address,
-            token: token)
-    }
-
-    /// An answer that says no is cut at its limit; one that says yes must fit.
-    private func collect(_ body: HTTPClientResponse.Body, limit: Int?) async throws -> Data {
-        var data = Data()
-        for try await buffer in body {
-            data.append(contentsOf: buffer.readableBytesView)
-            if let limit, data.count > limit {
-                throw SyncTransportError.malformed(
-                    "\(address) sends more than \(limit) bytes in one answer")
-            }
-            if limit == nil, data.count > HTTPLimits.smallAnswerByteCount { break }
+        request.headers = headers(accept: MediaType.eventStream)
+        let response = try await streams.execute(request, timeout: TimeAmount(timeouts.request))
+        if response.status != .ok {
+            let body = try? await response.body.collect(upTo: HTTPLimits.smallAnswerByteCount)
+            try check(
+                response.status, response.headers,
+                body: body.map { Data($0.readableBytesView) } ?? Data())
         }
-        return data
+        let type = response.headers.first(name: "Content-Type")?.lowercased() ?? ""
+        guard type.split(separator: ";").first.map(String.init) == MediaType.eventStream else {
+            throw WireError.malformed("the answer is not an event stream")
+        }
+        return response.body
     }
 
-    /// The client's own deadline ends with the first byte of the answer; this one holds for all of it.
-    private func withDeadline(
-        _ body: @escaping @Sendable () async throws -> Data
-    ) async throws -> Data {
-        try await withThrowingTaskGroup(of: Data.self) { group in
-            defer { group.cancelAll() }
-            group.addTask { try await body() }
-            group.addTask { [timeouts] in
-                try await Task.sleep(for: timeouts.request)
-                throw HTTPClientError.deadlineExceeded
-            }
-            return try await group.next() ?? Data()
+    private func headers(accept type: String) -> HTTPHeaders {
+        [
+            "Authorization": "Bearer " + token.secret, "User-Agent": "ubiquity", "Accept": type,
+        ]
+    }
+
+    /// Throws for a status other than 2xx.
+    private func check(
+        _ status: HTTPResponseStatus, _ headers: HTTPHeaders, body: Data
+    ) throws(SyncTransportError) {
+        if (200..<300).contains(status.code) { return }
+        let problem = Problem(
+            status: Int(status.code), body: body,
+            retryAfter: headers.first(name: "Retry-After"))
+        let text = problem.detail.isEmpty ? problem.title : problem.detail
+        let message = token.redacted(
+            text.isEmpty ? "no explanation; is kvsd running at this address?" : text)
+        switch status.code {
+        case 429, 503: throw .busy(retryAfterSeconds: problem.retryAfterSeconds.map(Double.init))
+        case 401: throw .unauthorized("\(address): \(message)")
+        case 300..<400:
+            throw .refused(
+                status: problem.status, code: "redirect",
+                message: "\(address) redirects; use the address that it redirects to")
+        default:
+            throw .refused(
+                status: problem.status, code: token.redacted(problem.code), message: message)
         }
     }
 }

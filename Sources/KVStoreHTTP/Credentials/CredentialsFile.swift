@@ -1,60 +1,95 @@
 import Foundation
+public import KVStore
+import KVStoreWire
+import LocalFiles
 
-/// The file with this user's credentials, readable by nobody else.
+/// The file with this user's credentials. Only its owner may have access. Calls block; any thread may make them.
+///
+/// One line of JSON: `version` 1, `daemon`, `token`, `account`, `deviceID`, `deviceName`, and `insecure` where plain
+/// text is allowed. Unknown fields are ignored.
 public struct CredentialsFile: Sendable, Equatable {
-    public let path: String
+    public var path: String { file.path }
+    private let file: LocalFile
 
-    public init(path: String) { self.path = path }
+    public init(path: String) { file = LocalFile(path) }
 
-    public enum Failure: Error, Sendable, Equatable {
-        /// Others may read or change the file; the mode is the one it has.
-        case exposed(path: String, mode: Int)
-        case unusable(path: String, CredentialsProblem)
-        /// The system refused; the text is its own.
-        case system(operation: String, path: String, code: Int32, message: String)
+    private struct Document: Codable {
+        var version: Int
+        var daemon: String
+        var token: String
+        var account: String
+        var deviceID: String
+        var deviceName: String
+        var insecure: Bool?
     }
 
-    public var exists: Bool { FileManager.default.fileExists(atPath: path) }
-
-    /// Nil where there is no file: no account has been joined.
-    public func read() throws(Failure) -> Credentials? {
-        guard
-            let content = try PrivateFile.read(
-                path, byteCount: HTTPLimits.credentialsByteCount)
-        else { return nil }
-        guard content.mode & 0o077 == 0 else { throw .exposed(path: path, mode: content.mode) }
-        do throws(CredentialsProblem) {
-            return try CredentialsCodec.decode(content.data)
-        } catch {
-            throw .unusable(path: path, error)
-        }
-    }
-
-    /// Puts the file in place whole, with mode 0600, in a folder that is made with mode 0700.
-    public func write(_ credentials: Credentials) throws(Failure) {
-        let data: Data
+    /// Nil without a file: no account has been joined.
+    ///
+    /// - Throws: `unauthorized` for a file that other users may access, or that does not contain valid credentials;
+    ///   `storage` for a file that cannot be read.
+    public func read() throws(StoreError) -> Credentials? {
         do {
-            data = try CredentialsCodec.encode(credentials)
+            guard let content = try file.read(byteLimit: HTTPLimits.credentialsByteCount) else {
+                return nil
+            }
+            guard content.permissions & 0o077 == 0 else {
+                throw error(
+                    .unauthorized, "read",
+                    "the file has mode \(String(content.permissions, radix: 8)), so other users "
+                        + "may access the token", hint: "run chmod 600 \(path)")
+            }
+            return try credentials(WireJSON.decode(from: content.data))
+        } catch let error as StoreError {
+            throw error
+        } catch let failure as FileError {
+            throw error(.storage, "read", failure.message)
         } catch {
-            throw .unusable(path: path, .document("\(error)"))
+            throw self.error(.unauthorized, "read", "\(error)", hint: "run kvs join again")
         }
-        try PrivateFile.write(data, to: path)
     }
 
-    /// Removes the file; nothing happens where there is none.
-    public func remove() throws(Failure) { try PrivateFile.remove(path) }
-}
-
-extension CredentialsFile.Failure: CustomStringConvertible {
-    public var description: String {
-        switch self {
-        case .exposed(let path, let mode):
-            "\(path) has mode \(String(mode, radix: 8)): others may use the token in it "
-                + "(run: chmod 600 \(path))"
-        case .unusable(let path, let problem):
-            "\(path): \(problem) (run kvs join again)"
-        case .system(let operation, let path, _, let message):
-            "\(operation) \(path): \(message)"
+    private func credentials(_ document: Document) throws(CredentialsError) -> Credentials {
+        guard document.version == 1 else {
+            throw CredentialsError("unsupported version \(document.version); expected 1")
         }
+        guard let token = AccessToken(document.token) else {
+            throw CredentialsError("token is invalid")
+        }
+        return try Credentials(
+            daemon: DaemonAddress(document.daemon), token: token, account: document.account,
+            deviceID: document.deviceID, deviceName: document.deviceName,
+            isPlainTextAllowed: document.insecure ?? false)
+    }
+
+    /// Replaces the file atomically, with mode 0600, in a directory that is created with mode 0700 if it is missing.
+    public func write(_ credentials: Credentials) throws(StoreError) {
+        let document = Document(
+            version: 1, daemon: credentials.daemon.description, token: credentials.token.secret,
+            account: credentials.account, deviceID: credentials.deviceID,
+            deviceName: credentials.deviceName,
+            insecure: credentials.isPlainTextAllowed ? true : nil)
+        do throws(FileError) {
+            try file.directory.create()
+            try file.replace(with: WireJSON.encode(document) + Data("\n".utf8))
+        } catch {
+            throw self.error(error.isOutOfSpace ? .diskFull : .storage, "write", error.message)
+        }
+    }
+
+    /// Removes the file; does nothing without one.
+    public func remove() throws(StoreError) {
+        do throws(FileError) {
+            try file.remove()
+        } catch {
+            throw self.error(.storage, "remove", error.message)
+        }
+    }
+
+    private func error(
+        _ code: StoreError.Code, _ verb: String, _ reason: String, hint: String? = nil
+    ) -> StoreError {
+        StoreError(
+            code, operation: "\(verb) credentials", subject: path, reason: reason, hint: hint
+        )
     }
 }

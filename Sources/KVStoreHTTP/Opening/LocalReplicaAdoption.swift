@@ -1,24 +1,25 @@
-import Foundation
 import KVStore
+import LocalFiles
+import Foundation
 
-/// What becomes of the values that were stored before an account was joined: a local replica moves to the
-/// account, where its values are provisional until the first download.
+/// The outcome of moving local replicas to an account that has just been joined. Their values are provisional until
+/// the first download: where the account has a value, it wins.
 public struct LocalReplicaAdoption: Sendable, Equatable {
-    /// Stores whose local replica is the account's now, sorted.
+    /// Stores whose local replica now belongs to the account, sorted.
     public var moved: [String] = []
-    /// Stores that have both a local replica and one of the account: both stay as they are, sorted.
+    /// Stores that have a local replica and one of the account; both are unchanged. Sorted.
     public var kept: [String] = []
-    /// Stores whose replica could not be moved, with the system's reason.
+    /// Stores whose replica could not be moved, with the reason.
     public var failed: [String: String] = [:]
 
-    /// Moves the local replicas of all stores to the account. Processes that have one open go on with it.
+    /// Moves the local replicas of all stores to the account. Processes that have one open continue with it.
     public static func adopt(
         in environment: StoreEnvironment, credentials: Credentials
     ) -> LocalReplicaAdoption {
         var result = LocalReplicaAdoption()
         let files = FileManager.default
-        let local = folder(environment, nil)
-        let account = folder(environment, credentials)
+        let local = environment.accountDirectory(nil)
+        let account = environment.accountDirectory(credentials)
         let names = ((try? files.contentsOfDirectory(atPath: local)) ?? [])
             .filter(StoreConfiguration.isValidStoreName).sorted()
         for name in names {
@@ -28,22 +29,13 @@ public struct LocalReplicaAdoption: Sendable, Equatable {
                 continue
             }
             do {
-                try files.createDirectory(
-                    atPath: account, withIntermediateDirectories: true,
-                    attributes: [.posixPermissions: 0o700])
+                try LocalDirectory(account).create()
                 try files.moveItem(atPath: local + "/" + name, toPath: target)
                 result.moved.append(name)
             } catch {
-                result.failed[name] = error.localizedDescription
+                result.failed[name] = (error as? FileError)?.message ?? error.localizedDescription
             }
         }
         return result
-    }
-
-    private static func folder(_ environment: StoreEnvironment, _ credentials: Credentials?)
-        -> String
-    {
-        let path = environment.replicaDirectory(storeNamed: "x", credentials: credentials)
-        return String(path.dropLast(2))
     }
 }

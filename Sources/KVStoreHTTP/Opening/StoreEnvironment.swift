@@ -1,7 +1,9 @@
 public import Foundation
-import KVStore
+public import KVStore
+import KVStoreWire
+import LocalFiles
 
-/// Where this user's files are: the environment variables that decide it.
+/// Where a user's stores and credentials are, as environment variables determine it.
 public struct StoreEnvironment: Sendable, Equatable {
     public var variables: [String: String]
 
@@ -9,35 +11,113 @@ public struct StoreEnvironment: Sendable, Equatable {
         self.variables = variables
     }
 
-    /// Variables as given, with the user's folder replaced.
+    /// The given variables with another home directory.
     public init(home: String, variables: [String: String] = [:]) {
         self.variables = variables
         self.variables["HOME"] = home
     }
 
+    private var directories: UserDirectories { UserDirectories(environment: variables) }
+
     /// `UBIQUITY_DATA_DIR`, else `ubiquity` in `XDG_DATA_HOME`, else `~/.local/share/ubiquity`.
-    public var dataDirectory: String { StoreDirectories.data(environment: variables) }
+    public var dataDirectory: String { directories.data }
 
     /// `UBIQUITY_CONFIG_DIR`, else `ubiquity` in `XDG_CONFIG_HOME`, else `~/.config/ubiquity`.
-    public var configDirectory: String {
-        if let directory = absolute("UBIQUITY_CONFIG_DIR") { return directory }
-        let home = absolute("HOME") ?? NSHomeDirectory()
-        return (absolute("XDG_CONFIG_HOME") ?? home + "/.config") + "/ubiquity"
-    }
+    public var configDirectory: String { directories.config }
 
     public var credentialsFile: CredentialsFile {
         CredentialsFile(path: configDirectory + "/credentials.json")
     }
 
-    /// The replica of a store: of the account, or the local one for nil.
-    public func replicaDirectory(storeNamed name: String, credentials: Credentials?) -> String {
-        StoreDirectories.replica(
-            account: credentials.map(AccountFolder.name), storeName: name, environment: variables)
+    /// Whether an account has been joined: whether there is a credentials file.
+    public var isJoined: Bool { FileManager.default.fileExists(atPath: credentialsFile.path) }
+
+    /// The joined account; nil without one. See `CredentialsFile.read`.
+    public func credentials() throws(StoreError) -> Credentials? { try credentialsFile.read() }
+
+    /// Whether an account was joined, changed or left since `former` was read; nil stands for no account. False
+    /// while the credentials file cannot be read.
+    public func hasAnotherAccount(than former: Credentials?) -> Bool {
+        do throws(StoreError) {
+            return try credentials() != former
+        } catch {
+            return false
+        }
     }
 
-    /// The XDG rules ignore paths that are not absolute.
-    private func absolute(_ name: String) -> String? {
-        guard let path = variables[name], path.hasPrefix("/") else { return nil }
-        return path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+    /// The directory of a store's replica. Every account of every daemon has replicas of its own; without
+    /// credentials the store is local.
+    public func replicaDirectory(storeNamed name: String, credentials: Credentials?) -> String {
+        accountDirectory(credentials) + "/" + name
+    }
+
+    /// The directory that contains the replicas of an account, or the local ones.
+    public func accountDirectory(_ credentials: Credentials?) -> String {
+        dataDirectory + "/replicas/" + (credentials.map(Self.directoryName) ?? "local")
+    }
+
+    /// `<account>@<host>_<port><path>`. Every byte but lower-case letters, digits, `-`, `_`, and dots of the host is
+    /// encoded as `%` and two digits: no account is a path, hidden, or equal to another one on a file system that
+    /// ignores case. The `@` sets it apart from `local`.
+    static func directoryName(_ credentials: Credentials) -> String {
+        func encode(_ text: String, keepsDots: Bool = false) -> String {
+            PercentEncoding.encode(text) { byte in
+                switch byte {
+                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "~"): false
+                case UInt8(ascii: "."): keepsDots
+                default: PercentEncoding.isUnreserved(byte)
+                }
+            }.lowercased()
+        }
+        let daemon = credentials.daemon
+        return encode(credentials.account) + "@" + encode(daemon.host, keepsDots: true)
+            + "_\(daemon.port)" + encode(daemon.path)
+    }
+
+    /// How to open a store of this user: the joined account's, or the local one.
+    ///
+    /// - Parameters:
+    ///   - isLive: whether changes arrive as they happen.
+    ///   - isOnline: false to open the same replica without contacting the daemon; writes wait in the replica for
+    ///     the next program that does.
+    public func configuration(
+        storeNamed name: String = StoreConfiguration.defaultStoreName, isLive: Bool = true,
+        limits: StoreLimits = StoreLimits(), isOnline: Bool = true,
+        timeouts: HTTPTimeouts = HTTPTimeouts()
+    ) throws(StoreError) -> StoreConfiguration {
+        configuration(
+            of: try credentials(), storeNamed: name, isLive: isLive, limits: limits,
+            isOnline: isOnline, timeouts: timeouts)
+    }
+
+    /// How to open a store of the given account, whichever account is joined; nil stands for no account.
+    public func configuration(
+        of credentials: Credentials?,
+        storeNamed name: String = StoreConfiguration.defaultStoreName, isLive: Bool = true,
+        limits: StoreLimits = StoreLimits(), isOnline: Bool = true,
+        timeouts: HTTPTimeouts = HTTPTimeouts()
+    ) -> StoreConfiguration {
+        StoreConfiguration(
+            directory: replicaDirectory(storeNamed: name, credentials: credentials),
+            storeName: name, limits: limits,
+            transport: isOnline
+                ? credentials.map { HTTPSyncTransport($0, timeouts: timeouts) } : nil,
+            isLive: isLive)
+    }
+}
+
+extension UbiquitousKeyValueStore {
+    /// Opens a store of this user: the joined account's, which other devices share, or the local one.
+    ///
+    /// Does not wait for the daemon.
+    ///
+    /// - Throws: when the credentials are invalid or the replica cannot be opened.
+    public static func open(
+        storeNamed name: String = StoreConfiguration.defaultStoreName, isLive: Bool = true,
+        environment: StoreEnvironment = StoreEnvironment(), limits: StoreLimits = StoreLimits()
+    ) throws(StoreError) -> UbiquitousKeyValueStore {
+        try UbiquitousKeyValueStore(
+            configuration: environment.configuration(
+                storeNamed: name, isLive: isLive, limits: limits))
     }
 }

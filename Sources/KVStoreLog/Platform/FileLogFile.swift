@@ -8,7 +8,7 @@ final class FileLogFile: LogFile {
     init(_ descriptor: Descriptor) throws(StorageFailure) {
         var status = stat()
         guard fstat(descriptor.raw, &status) == 0 else {
-            throw .current("read the size of", path: descriptor.path)
+            throw .current("inspect", path: descriptor.path)
         }
         byteCount = Int(status.st_size)
         self.descriptor = descriptor
@@ -47,14 +47,14 @@ final class FileLogFile: LogFile {
     }
 
     func sync() throws(StorageFailure) {
-        // Not repeated on EINTR: what a first failed call left unwritten a second one does not report.
+        // Not repeated on EINTR: a second call does not report what a failed first one left unwritten.
         guard System.syncData(descriptor.raw) == 0 else {
             throw .current("sync", path: descriptor.path)
         }
     }
 }
 
-/// An open file that is closed with its last reference.
+/// An open file, closed with its last reference.
 final class Descriptor: @unchecked Sendable {
     let raw: Int32
     /// Set only before the descriptor is shared.
@@ -78,7 +78,7 @@ final class Descriptor: @unchecked Sendable {
 
     func inode() throws(StorageFailure) -> UInt64 {
         var status = stat()
-        guard fstat(raw, &status) == 0 else { throw .current("read the number of", path: path) }
+        guard fstat(raw, &status) == 0 else { throw .current("inspect", path: path) }
         return UInt64(status.st_ino)
     }
 }

@@ -1,16 +1,15 @@
 import Foundation
 
-/// Segments as files `<number, sixteen hexadecimal digits>.log` in one directory of mode 0700, with a file
-/// `lock` beside them.
+/// Segments as files `<number, sixteen hexadecimal digits>.log` in one directory of mode 0700, next to a file `lock`.
 package final class FileLogStorage: LogStorage {
     let directory: Descriptor
     private let lockFile: Descriptor
     let root: String
-    /// Made of the machine's id and the inode numbers of the folder and its lock file. Files that are copied over these
-    /// in place keep it: there is nothing to tell such a restore by.
+    /// A hash of the machine id and the inode numbers of the directory and its lock file. Files copied over these in
+    /// place keep it; such a restore cannot be detected.
     package let identity: UInt64
 
-    /// Opens the directory, which is made with its parents where it is missing.
+    /// Opens the directory, and creates it with its parents if it is missing.
     package init(directory path: String) throws(StorageFailure) {
         root = path
         do {
@@ -19,7 +18,7 @@ package final class FileLogStorage: LogStorage {
                 attributes: [.posixPermissions: 0o700])
         } catch {
             throw StorageFailure(
-                operation: "create folder", path: path, code: EIO,
+                operation: "create", path: path, code: EIO,
                 message: error.localizedDescription)
         }
         directory = try Descriptor(opening: path, flags: O_RDONLY | O_DIRECTORY)
@@ -32,7 +31,7 @@ package final class FileLogStorage: LogStorage {
         try names().compactMap { Self.number(of: $0) }.sorted()
     }
 
-    /// The names of all files in the folder, in no order.
+    /// The names of all files in the directory, in no particular order.
     func names() throws(StorageFailure) -> [String] {
         let duplicate = openat(directory.raw, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard duplicate >= 0, let stream = fdopendir(duplicate) else {
@@ -80,7 +79,7 @@ package final class FileLogStorage: LogStorage {
             guard renameat(directory.raw, temporary, directory.raw, name) == 0 else {
                 throw .current("rename", path: descriptor.path)
             }
-            // Where this fails the segment stays: another process may have seen its name.
+            // If this fails the segment stays: another process may have seen its name.
             try syncNames()
             descriptor.path = path(segment: segment)
             return file
@@ -119,7 +118,7 @@ package final class FileLogStorage: LogStorage {
         guard fsync(directory.raw) == 0 else { throw .current("sync", path: root) }
     }
 
-    /// FNV-1a over the machine's id, where the system has one, and the numbers.
+    /// FNV-1a over the machine id, if the system has one, and the numbers.
     private static func identity(of numbers: [UInt64]) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         func add(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }

@@ -3,8 +3,8 @@ import KVStoreCore
 import Synchronization
 
 extension SimulatedCloud {
-    /// Lets the time pass, and in it everything that is due. Observers of what happened have been called when it
-    /// returns, at the virtual moment of their news.
+    /// Advances virtual time and performs everything that becomes due. Observers have been called when it returns, at
+    /// the virtual time of the change.
     ///
     /// ```swift
     /// phone.delay = .seconds(5)
@@ -19,15 +19,15 @@ extension SimulatedCloud {
         clock.advance(to: end)
     }
 
-    /// Runs until nothing is under way: everything that could be sent has arrived and was answered, everything is on
-    /// disk, and all observers have been called. Time passes as far as that takes.
+    /// Runs until nothing is under way: everything that could be sent was delivered and answered, everything is durable,
+    /// and all observers have been called. Virtual time advances as needed.
     ///
-    /// A device that is offline is at rest with what it has still to send. Readers of `changes` have been
-    /// handed their changes, and run when Swift next gives them a thread.
+    /// An offline device with pending changes counts as at rest. Readers of `changes` have received their changes, and
+    /// run when Swift next schedules them.
     ///
-    /// - Parameter limit: the virtual time that it may take.
-    /// - Throws: `CloudError.stillMoving` when there is no rest within the limit, as where two devices answer
-    ///   each other's changes with changes; `CloudError.held` when all that is left waits for `release()`.
+    /// - Parameter limit: the maximum virtual time.
+    /// - Throws: `CloudError.stillMoving` if events continue past the limit, as when two devices respond to each other's
+    ///   changes with changes; `CloudError.held` if everything left waits for `release()`.
     public func settle(within limit: Duration = .seconds(3_600)) async throws(CloudError) {
         let end = clock.milliseconds + max(0, limit.milliseconds)
         await drainAll()
@@ -70,7 +70,7 @@ extension SimulatedCloud {
         }
     }
 
-    /// Performs the next action if it comes by then, and waits for those who are told of it.
+    /// Performs the next action if it is due by `limit`, and waits until observers have been called.
     private func step(through limit: Int64) async -> Bool {
         await turn.take()
         defer { turn.give() }

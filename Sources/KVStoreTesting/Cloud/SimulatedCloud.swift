@@ -3,11 +3,11 @@ public import KVStore
 import KVStoreCore
 import Synchronization
 
-/// A cloud and its devices inside one process, for tests of code that syncs through a key-value store.
+/// A cloud and its devices in one process, for tests of code that syncs through a key-value store.
 ///
-/// Devices hand out real `UbiquitousKeyValueStore` values, and the cloud runs the daemon's own merge
-/// rule and log; only disks, network and clocks are simulated. Nothing moves and no time passes unless the
-/// test says so, and the same seed with the same calls gives the same course of events.
+/// Devices provide real `UbiquitousKeyValueStore` objects, and the cloud runs the daemon's own merge rule and log;
+/// only disks, network and clocks are simulated. Time passes, and messages move, only when the test says so. The same
+/// seed and the same calls produce the same events.
 ///
 /// ```swift
 /// let cloud = SimulatedCloud(seed: 1)
@@ -18,8 +18,8 @@ import Synchronization
 /// #expect(mac.store.string(forKey: "theme") == "dark")
 /// ```
 ///
-/// Clouds share nothing, so any number of tests may run at once. All members may be called from any thread.
-/// A store outlives its cloud and is then offline for good.
+/// Clouds share no state, so tests may run concurrently. All members may be called from any thread. A store may outlive
+/// its cloud and is then permanently offline.
 public final class SimulatedCloud: Sendable {
     struct State {
         var agenda = Agenda<Action>()
@@ -37,23 +37,23 @@ public final class SimulatedCloud: Sendable {
     let hub: Mutex<CloudHub>
     let turn = Turn()
 
-    /// The account that devices have joined unless told otherwise.
+    /// The account that devices join by default.
     public static let defaultAccount = "account"
 
-    /// - Parameter seed: decides replica ids, delays and back-off.
+    /// - Parameter seed: determines replica ids, delays and back-off.
     public init(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         hub = Mutex(CloudHub(seed: random.next()))
         state = Mutex(State(random: random))
     }
 
-    /// The device of that name, which is made at the first call: its app opens its store, and the first
-    /// messages wait for `advance` or `settle`.
+    /// The device of that name. The first call creates it: its app opens its store, and the first messages wait for
+    /// `advance` or `settle`.
     ///
     /// - Parameters:
-    ///   - name: what decisions and the trace call it.
-    ///   - options: of no meaning where the device is there already.
-    /// - Throws: what opening a store throws.
+    ///   - name: identifies the device in decisions and traces.
+    ///   - options: ignored if the device exists.
+    /// - Throws: the error of opening its store.
     public func device(
         _ name: String, _ options: CloudDevice.Options = CloudDevice.Options()
     ) throws(StoreError) -> CloudDevice {
@@ -71,11 +71,11 @@ public final class SimulatedCloud: Sendable {
     /// The true time. It begins on 18 September 2026 at noon UTC and passes only with `advance` and `settle`.
     public var now: Date { VirtualClock.date(VirtualClock.start + clock.milliseconds) }
 
-    /// What has happened, a line each with its virtual second, the latest 10,000. Equal for equal seeds
-    /// and calls; its words may change with the versions of this package.
+    /// The latest 10,000 events, one line each with its virtual second. Equal for equal seeds and calls; the wording may
+    /// change between versions of this package.
     public var trace: [String] { state.withLock { $0.trace } }
 
-    /// Every choice between two values, and every refusal, the latest 10,000, oldest first.
+    /// The latest 10,000 choices between two values, and rejections, oldest first.
     ///
     /// ```swift
     /// for decision in cloud.decisions where decision.key == "theme" { print(decision) }

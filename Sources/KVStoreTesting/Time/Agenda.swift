@@ -1,5 +1,5 @@
 /// What is still to happen, in the order of time; of two at one time, the one added first comes first.
-struct Agenda<Action> {
+package struct Agenda<Action> {
     private struct Item {
         var time: Int64
         var action: Action
@@ -8,10 +8,12 @@ struct Agenda<Action> {
     /// The next one is the last one.
     private var items: [Item] = []
 
-    /// In no promised order.
-    var actions: some Sequence<Action> { items.lazy.map(\.action) }
+    package init() {}
 
-    mutating func add(_ action: Action, at time: Int64) {
+    /// In no particular order.
+    package var actions: some Sequence<Action> { items.lazy.map(\.action) }
+
+    package mutating func add(_ action: Action, at time: Int64) {
         var low = 0
         var high = items.count
         while low < high {
@@ -22,13 +24,13 @@ struct Agenda<Action> {
     }
 
     /// Takes the next action, unless it comes later than `limit`.
-    mutating func popFirst(through limit: Int64 = .max) -> (time: Int64, action: Action)? {
+    package mutating func popFirst(through limit: Int64 = .max) -> (time: Int64, action: Action)? {
         guard let next = items.last, next.time <= limit else { return nil }
         items.removeLast()
         return (next.time, next.action)
     }
 
-    mutating func removeAll(where isUnwanted: (Action) -> Bool) {
+    package mutating func removeAll(where isUnwanted: (Action) -> Bool) {
         items.removeAll { isUnwanted($0.action) }
     }
 }

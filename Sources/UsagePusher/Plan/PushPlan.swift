@@ -1,33 +1,33 @@
 public import SnapshotModels
 
-/// Decides when to read the sources and when to push what they said.
+/// Decides when to read the sources and when to push their snapshot.
 ///
-/// A value without a clock: every call brings the time, as a `Duration` since any fixed moment of
-/// a clock that never steps. The caller asks `next(at:)`, does what it says, tells the outcome and
-/// asks again; files that change are told at any time.
+/// A value without a clock: every call takes the time, as a `Duration` since some fixed instant of
+/// a clock that never steps. The caller performs the action of `next(at:)`, reports its outcome and
+/// asks again; changed files are reported at any time.
 ///
-/// - The first change after a quiet time is read after `settle`, so that a line which is written
-///   in pieces is whole. Later ones keep `readGap`, `pushGap` and `restShare`.
-/// - A push follows when the snapshot looks different from the one pushed last, see
+/// - The first change after a quiet time is read after `debounce`, so that a line written in pieces
+///   is complete. Later ones keep `readInterval`, `pushInterval` and `restFactor`.
+/// - A snapshot that looks different from the last pushed one is pushed, see
 ///   `SyncedUsageSnapshot.looksDifferent(from:)`.
-/// - `heartbeat` after the last push everything is read anew and pushed even if it looks the same,
-///   so that a reader can tell a quiet pusher from a dead one.
-/// - Without any provider nothing is pushed: what is stored stays, and its age tells the rest. A
+/// - `heartbeat` after the last push all sources are read and the snapshot is pushed even if it
+///   looks the same, so that a reader can distinguish a quiet pusher from a dead one.
+/// - Without any provider nothing is pushed: the stored snapshot stays, and shows its age. A
 ///   provider that vanishes beside others is a difference like any other.
-/// - A failed push is tried again after `retry`, doubled each time up to `retryLimit`, with what
-///   was read in the meantime.
+/// - A failed push is retried after `retryDelay`, doubled each time up to `retryDelayLimit`, with
+///   the newest snapshot.
 public struct PushPlan: Sendable, Equatable {
     public struct Timing: Sendable, Equatable {
-        public var settle = Duration.milliseconds(100)
+        public var debounce = Duration.milliseconds(100)
         /// From the start of a read to the start of the next.
-        public var readGap = Duration.milliseconds(250)
+        public var readInterval = Duration.milliseconds(250)
         /// From one push to the next, or to the next read.
-        public var pushGap = Duration.seconds(1)
-        /// A read that took long is followed by this many times as long without one.
-        public var restShare = 4
+        public var pushInterval = Duration.seconds(1)
+        /// After a read, none follows for this many times its duration.
+        public var restFactor = 4
         public var heartbeat = Duration.seconds(100)
-        public var retry = Duration.seconds(2)
-        public var retryLimit = Duration.seconds(60)
+        public var retryDelay = Duration.seconds(2)
+        public var retryDelayLimit = Duration.seconds(60)
 
         public init() {}
     }
@@ -46,7 +46,7 @@ public struct PushPlan: Sendable, Equatable {
         case readAll
         /// Push the snapshot, then call `pushEnded`.
         case push(SyncedUsageSnapshot, Reason)
-        /// Ask again at this time, or earlier when files change.
+        /// Ask again at this time, or when files change.
         case wait(until: Duration)
     }
 
@@ -71,7 +71,7 @@ public struct PushPlan: Sendable, Equatable {
         var reason: Reason
     }
 
-    /// A plan that begins with a read of everything.
+    /// A plan that begins by reading all sources.
     public init(timing: Timing = Timing(), at now: Duration) {
         self.timing = timing
         nextRead = now
@@ -79,10 +79,12 @@ public struct PushPlan: Sendable, Equatable {
         heartbeatDue = now
     }
 
-    /// What to do now. Not to be asked while a read or a push is under way.
+    /// The action to perform now.
+    ///
+    /// - Precondition: No read or push is under way.
     public mutating func next(at now: Duration) -> Action {
         guard case .idle = state else {
-            preconditionFailure("the outcome of the last action has not been told")
+            preconditionFailure("the last action has not been reported as ended")
         }
         if let pending, now >= nextPush {
             state = .pushing(pending.snapshot, since: now)
@@ -93,7 +95,7 @@ public struct PushPlan: Sendable, Equatable {
             changedSince = nil
             return .readAll
         }
-        let readDue = changedSince.map { max($0 + timing.settle, nextRead) }
+        let readDue = changedSince.map { max($0 + timing.debounce, nextRead) }
         if let readDue, now >= readDue {
             state = .reading(since: now, isHeartbeat: false)
             changedSince = nil
@@ -107,13 +109,14 @@ public struct PushPlan: Sendable, Equatable {
         changedSince = changedSince ?? now
     }
 
-    /// `snapshot` is nil when the sources have nothing to say.
+    /// - Parameter snapshot: nil when no source knows anything.
     public mutating func readEnded(_ snapshot: SyncedUsageSnapshot?, at now: Duration) {
         guard case .reading(let since, let isHeartbeat) = state else {
             preconditionFailure("no read is under way")
         }
         state = .idle
-        nextRead = max(since + timing.readGap, now + (now - since) * timing.restShare, nextRead)
+        nextRead = max(
+            since + timing.readInterval, now + (now - since) * timing.restFactor, nextRead)
         if isHeartbeat { heartbeatDue = now + timing.heartbeat }
         guard let snapshot, !snapshot.providers.isEmpty else {
             pending = nil
@@ -136,15 +139,12 @@ public struct PushPlan: Sendable, Equatable {
             pending = nil
             failureCount = 0
             heartbeatDue = since + timing.heartbeat
-            nextPush = since + timing.pushGap
+            nextPush = since + timing.pushInterval
             nextRead = max(nextRead, nextPush)
         } else {
-            nextPush = now + retryDelay
+            let delay = timing.retryDelay * (1 << min(failureCount, 16))
+            nextPush = now + min(delay, timing.retryDelayLimit)
             failureCount += 1
         }
-    }
-
-    private var retryDelay: Duration {
-        min(timing.retry * (1 << min(failureCount, 16)), timing.retryLimit)
     }
 }

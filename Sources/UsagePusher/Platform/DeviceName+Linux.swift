@@ -1,17 +1,13 @@
 #if os(Linux) || os(Android)
     import Foundation
+    import LocalFiles
 
     extension DeviceIdentity {
-        /// The name of this machine: the pretty one of `/etc/machine-info`, else the host's.
-        public static func systemName(machineInfo: String = "/etc/machine-info") -> String {
-            if let file = FileHandle(forReadingAtPath: machineInfo) {
-                defer { try? file.close() }
-                let text = (try? file.read(upToCount: 65_536)).map {
-                    String(decoding: $0, as: UTF8.self)
-                }
-                if let name = text.flatMap(prettyHostname(in:)) { return name }
-            }
-            return ProcessInfo.processInfo.hostName
+        /// The name of this machine: the pretty one in `/etc/machine-info`, else the host name.
+        public static func systemName() -> String {
+            let info = try? LocalFile("/etc/machine-info").read(byteLimit: 65_536)
+            return info.flatMap { prettyHostname(in: String(decoding: $0.data, as: UTF8.self)) }
+                ?? ProcessInfo.processInfo.hostName
         }
     }
 #endif

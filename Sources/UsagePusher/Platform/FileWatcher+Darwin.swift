@@ -1,6 +1,6 @@
 #if canImport(Darwin)
-    /// The watcher of this system. Apple's notices of single files need a descriptor for each of
-    /// them, which a home of many sessions has not; the paths are compared instead.
+    /// The watcher of this system: compares the paths, since Apple's events for single files need an
+    /// open descriptor per file, too many for a home directory with many sessions.
     public struct SystemFileWatcher: FileWatcher {
         private let limits: WatchLimits
 
@@ -10,7 +10,7 @@
 
         public func events(for paths: [WatchedPath]) -> WatchEvents {
             WatchSession.events(for: paths, limits: limits) { session in
-                session.degrade("files are compared every \(limits.pollInterval) on this system")
+                session.degrade("comparing files every \(limits.pollInterval.components.seconds) s")
                 session.post(.started)
                 return {}
             }

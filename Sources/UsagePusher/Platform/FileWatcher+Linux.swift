@@ -1,12 +1,13 @@
 #if os(Linux) || os(Android)
     import Foundation
+    import LocalFiles
 
-    /// The watcher of this system: inotify, one thread for each sequence of events.
+    /// The watcher of this system: inotify, with one thread per sequence of events.
     ///
-    /// Where inotify is refused, or has no room for all folders, the paths are compared every
-    /// `WatchLimits.pollInterval`, and a `degraded` event says so. A symbolic link on the way to a
-    /// path, or to a folder below it, is followed; what a link to a single file inside a recursive
-    /// path points to is not watched.
+    /// When inotify is unavailable, or out of watches, the paths are compared every
+    /// `WatchLimits.pollInterval`, and a `degraded` event says so. Symbolic links on the way to a
+    /// path, and to directories below it, are followed; the targets of links to single files inside
+    /// a recursive path are not watched.
     public struct SystemFileWatcher: FileWatcher {
         private let limits: WatchLimits
         private let open: @Sendable () -> Inotify.Opening
@@ -37,7 +38,7 @@
         }
     }
 
-    /// What a watching thread owns.
+    /// The state of a watching thread.
     private struct InotifyWatch {
         let session: WatchSession
         let open: () -> Inotify.Opening
@@ -55,38 +56,35 @@
             rebuild()
             session.post(.started)
             while !wake.wait(or: inotify?.descriptor) {
-                handle(inotify?.notices() ?? [])
-                // One look in ten milliseconds is enough for a file that is written all the time.
+                handle(inotify?.events() ?? [])
+                // Bounds the work for a file that is written all the time.
                 if wake.wait(or: nil, milliseconds: 10) { return }
             }
         }
 
-        private mutating func handle(_ notices: [WatchNotice]) {
+        private mutating func handle(_ events: [DirectoryEvent]) {
             var outcome = WatchOutcome()
-            for notice in notices { table.interpret(notice, into: &outcome) }
-            for path in outcome.mayHaveBecomeFolder {
-                switch WatchedEntry.kind(at: path) {
-                case .folder, .link: outcome.isRebuildNeeded = true
-                case .file, .missing: break
-                }
+            for event in events { table.apply(event, to: &outcome) }
+            for path in outcome.possibleDirectories {
+                let kind = Self.kind(path, followsLinks: false)
+                if kind == .directory || kind == .link { outcome.needsRebuild = true }
             }
-            if outcome.isRebuildNeeded {
+            if outcome.needsRebuild {
                 rebuild()
                 session.post(.changed(Set(session.paths)))
                 return
             }
             entryBudget = session.limits.entryCount
-            for entry in outcome.newEntries
-            where WatchedEntry.isFolder(entry.path) {
+            for entry in outcome.newEntries where Self.kind(entry.path) == .directory {
                 watchTree(entry.path, root: entry.root, depth: entry.depth)
             }
-            // Only now: what was written before a new folder's watch is read after this event.
+            // Posted last: what was written before a new directory was watched is read after it.
             if !outcome.changed.isEmpty {
                 session.post(.changed(Set(outcome.changed.map { session.paths[$0] })))
             }
         }
 
-        /// Watches everything anew; the former instance closes when the new one stands.
+        /// Replaces all watches; the former instance is closed when the new one is complete.
         private mutating func rebuild() {
             switch open() {
             case .refused(let code):
@@ -101,43 +99,50 @@
             }
         }
 
-        /// Walks from the root of the file system to the path, as the system does.
+        /// Nil when there is nothing, or nothing visible, at the path.
+        private static func kind(_ path: String, followsLinks: Bool = true) -> FileStatus.Kind? {
+            (try? FileStatus(path: path, followsLinks: followsLinks))?.kind
+        }
+
+        /// Resolves the path from the root of the file system, as the system does, and watches every
+        /// directory on the way.
         private mutating func watch(_ watched: WatchedPath, root: Int) {
             var rest = WatchPath.components(of: watched.path)[...]
-            var folder = "/"
+            var directory = "/"
             var linkCount = 0
             while let name = rest.popFirst() {
                 if name == ".." {
-                    folder = WatchPath.parent(of: folder)
+                    directory = LocalFile(directory).directory.path
                     continue
                 }
-                let path = WatchPath.join(folder, name)
-                // Watched before it is looked at: what happens in between is announced.
-                guard let number = add(folder, for: .names) else { return }
-                let kind = WatchedEntry.kind(at: path)
+                let path = WatchPath.join(directory, name)
+                // Watched before it is inspected: a change in between is reported.
+                guard let number = add(directory, for: .names) else { return }
+                let kind = Self.kind(path, followsLinks: false)
                 if let number {
                     table.add(
-                        number, path: folder,
+                        number, path: directory,
                         role: .component(name, root: root, kind: kind, isLast: rest.isEmpty))
                 }
                 switch kind {
-                case .folder: folder = path
-                case .file, .missing:
-                    if rest.isEmpty { _ = add(folder, for: .contents) }
-                    return
+                case .directory: directory = path
                 case .link:
                     linkCount += 1
-                    guard linkCount <= 40, let target = WatchedEntry.target(ofLink: path) else {
-                        return
-                    }
-                    if target.hasPrefix("/") { folder = "/" }
+                    guard linkCount <= 40,
+                        let target = try? FileManager.default.destinationOfSymbolicLink(
+                            atPath: path)
+                    else { return }
+                    if target.hasPrefix("/") { directory = "/" }
                     rest = (WatchPath.components(of: target) + rest)[...]
+                case .file, .other, nil:
+                    if rest.isEmpty { _ = add(directory, for: .contents) }
+                    return
                 }
             }
             if watched.isRecursive {
-                watchTree(folder, root: root, depth: session.limits.depth)
-            } else if case .some(.some(let number)) = add(folder, for: .contents) {
-                table.add(number, path: folder, role: .contents(root: root))
+                watchTree(directory, root: root, depth: session.limits.depth)
+            } else if case .some(.some(let number)) = add(directory, for: .contents) {
+                table.add(number, path: directory, role: .contents(root: root))
             }
         }
 
@@ -148,34 +153,35 @@
                 guard let number, !table.isInTree(number, root: root) else { continue }
                 table.add(number, path: path, role: .tree(root: root, depth: depth))
                 guard depth > 0 else { continue }
-                // A folder that cannot be listed has nothing that could be read.
-                guard let listing = try? FolderListing.entries(of: path, upTo: entryBudget) else {
+                // The sources cannot list it either.
+                guard let listing = try? LocalDirectory(path).entries(limit: entryBudget) else {
                     continue
                 }
                 entryBudget -= listing.entries.count
                 guard !listing.hasMore else {
                     session.degrade(
-                        "\(session.paths[root].path) holds too many entries to find every folder;"
+                        "\(session.paths[root].path) has too many entries to find every directory;"
                             + " \(Self.interval(session.limits))")
                     return
                 }
-                for entry in listing.entries where !entry.isSurelyFile {
+                for entry in listing.entries where !entry.isKnownFile {
                     let child = WatchPath.join(path, entry.name)
-                    if WatchedEntry.isFolder(child) { waiting.append((child, depth - 1)) }
+                    if Self.kind(child) == .directory { waiting.append((child, depth - 1)) }
                 }
             }
         }
 
-        /// The number of the folder's watch; `.some(nil)` when it cannot be seen, which concerns
-        /// this folder only; nil when there is no room for any further one.
-        private mutating func add(_ folder: String, for interest: Inotify.Interest) -> Int32?? {
+        /// Watches a directory and returns the watch's number; `.some(nil)` when this directory
+        /// cannot be watched, nil when no further one can.
+        private mutating func add(_ path: String, for interest: Inotify.Interest) -> Int32?? {
             guard let inotify else { return nil }
-            let number = inotify.watch(folder, for: interest)
+            let limit = session.limits.directoryCount
+            let number = inotify.watch(path, for: interest)
             switch number {
             case 0...:
-                guard table.holds(number) || table.folderCount < session.limits.folderCount else {
+                guard table.contains(number) || table.directoryCount < limit else {
                     session.degrade(
-                        "more than \(session.limits.folderCount) folders are to be watched;"
+                        "more than \(limit) directories to watch;"
                             + " \(Self.interval(session.limits))")
                     return nil
                 }
@@ -194,12 +200,12 @@
                 case ENOSPC: " (raise fs.inotify.max_user_watches)"
                 default: ""
                 }
-            return "inotify is refused: \(String(cString: strerror(code)))\(advice);"
+            return "cannot watch with inotify: \(String(cString: strerror(code)))\(advice);"
                 + " \(interval(limits))"
         }
 
         private static func interval(_ limits: WatchLimits) -> String {
-            "files are compared every \(limits.pollInterval.components.seconds) s instead"
+            "comparing files every \(limits.pollInterval.components.seconds) s instead"
         }
     }
 #endif

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Text looked for in raw bytes, before anything is parsed.
+/// A text to search for in raw bytes, before anything is parsed.
 struct ByteNeedle: Sendable {
     private let bytes: [UInt8]
-    /// The byte to look for first: the rarest in JSON text, so that few places are compared.
+    /// Index of the byte to search for first: one that is rare in JSON text.
     private let pivot: Int
 
     init(_ text: StaticString) {
@@ -12,9 +12,7 @@ struct ByteNeedle: Sendable {
         pivot = bytes.firstIndex { $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "|") } ?? 0
     }
 
-    var count: Int { bytes.count }
-
-    /// Offset of the first occurrence at or after `start`, all of it before `end`.
+    /// Offset of the first occurrence that lies within `start..<end`.
     func firstOffset(in text: UnsafeRawBufferPointer, from start: Int, to end: Int) -> Int? {
         guard let base = text.baseAddress else { return nil }
         var position = start + pivot
@@ -31,7 +29,7 @@ struct ByteNeedle: Sendable {
     }
 }
 
-/// Where lines end, found with the C library's search: whole files pass through here.
+/// Finds newlines with the C library's search: whole files pass through here.
 enum Newline {
     private static let byte = UInt8(ascii: "\n")
 
@@ -43,7 +41,7 @@ enum Newline {
     }
 
     static func lastOffset(in text: UnsafeRawBufferPointer) -> Int? {
-        // Most text that has none at its end has none at all, and that is quick to tell.
+        // Most chunks without a newline near their end have none at all: a fast check.
         guard let first = firstOffset(in: text) else { return nil }
         var last = text.count - 1
         while last > first, text[last] != byte { last -= 1 }

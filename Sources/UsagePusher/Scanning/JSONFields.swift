@@ -1,10 +1,11 @@
 import Foundation
+import SnapshotModels
 
-/// The fields of one JSON object of unknown shape, read for what they mean: a missing key, a null
-/// and a value of another kind are all nil.
+/// The fields of a JSON object of unknown shape: a missing key, a null and a value of another type
+/// are all nil.
 ///
-/// Numbers may be written as text, a Boolean is never a number, and a number that does not fit is
-/// nil. Where a field has had several names, all are given and the first with a value counts.
+/// Numbers may be written as text; a Boolean is never a number. A field that has had several names
+/// is looked up under each of them, and the first value found counts.
 struct JSONFields: Decodable {
     static let depthLimit = 64
     private static let listLimit = 256
@@ -13,7 +14,8 @@ struct JSONFields: Decodable {
 
     /// Nil when the text is not one JSON object, or nests deeper than `depthLimit`.
     init?(_ json: Data) {
-        guard Self.isShallow(json), let fields = try? JSONDecoder().decode(Self.self, from: json)
+        guard JSONShape.check(json, depthLimit: Self.depthLimit) == .acceptable,
+            let fields = try? JSONDecoder().decode(Self.self, from: json)
         else { return nil }
         self = fields
     }
@@ -29,7 +31,7 @@ struct JSONFields: Decodable {
     func fields(_ names: String...) -> JSONFields? { first(names, value(named:)) }
     func flag(_ name: String) -> Bool? { value(named: name) }
 
-    /// A point in time: unix seconds, milliseconds (from 10¹¹ on), or ISO 8601 text.
+    /// A date written as Unix seconds, milliseconds (from 10¹¹ on) or ISO 8601 text.
     func date(_ names: String...) -> Date? {
         first(names) { name in
             if let number = number(named: name) { return Self.date(unixTime: number) }
@@ -55,7 +57,8 @@ struct JSONFields: Decodable {
 
     static func date(unixTime number: Double) -> Date? {
         let seconds = number.magnitude >= 1e11 ? number / 1_000 : number
-        return (0...253_402_300_799).contains(seconds) ? Date(timeIntervalSince1970: seconds) : nil
+        guard SnapshotLimits.secondsSince1970.contains(seconds) else { return nil }
+        return Date(timeIntervalSince1970: seconds)
     }
 
     static func date(text: String) -> Date? {
@@ -73,13 +76,7 @@ struct JSONFields: Decodable {
         return nil
     }
 
-    private func number(named name: String) -> Double? {
-        if let number: Double = value(named: name) { return number.isFinite ? number : nil }
-        guard let text = text(named: name), text.utf8.count <= 64,
-            let number = Double(text.trimmingCharacters(in: .whitespaces)), number.isFinite
-        else { return nil }
-        return number
-    }
+    private func number(named name: String) -> Double? { container.number(Name(name)) }
 
     private func text(named name: String) -> String? {
         guard let text: String = value(named: name), text.utf8.count <= Self.textByteLimit else {
@@ -92,32 +89,6 @@ struct JSONFields: Decodable {
         try? container.decode(Value.self, forKey: Name(name))
     }
 
-    /// One pass over the bytes, so that no parser recurses into hostile nesting.
-    private static func isShallow(_ json: Data) -> Bool {
-        var depth = 0
-        var isInString = false
-        var isEscaped = false
-        for byte in json {
-            if isEscaped {
-                isEscaped = false
-            } else if isInString {
-                if byte == UInt8(ascii: "\\") { isEscaped = true }
-                if byte == UInt8(ascii: "\"") { isInString = false }
-            } else if byte == UInt8(ascii: "\"") {
-                isInString = true
-            } else if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
-                depth += 1
-                if depth > depthLimit { return false }
-            } else if byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]") {
-                depth -= 1
-            } else if byte == 0 {
-                // UTF-16 or UTF-32, whose brackets this pass could not count.
-                return false
-            }
-        }
-        return true
-    }
-
     private struct Name: CodingKey {
         let stringValue: String
         var intValue: Int? { nil }
@@ -128,5 +99,23 @@ struct JSONFields: Decodable {
 
     private struct Anything: Decodable {
         init(from decoder: any Decoder) throws {}
+    }
+}
+
+extension String {
+    /// Another tool's text made fit to display: one line without control or invisible characters,
+    /// at most `limit` characters. Nil when nothing is left.
+    func displayText(limit: Int = 120) -> String? {
+        let scalars = unicodeScalars.prefix(limit * 8).filter { scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate,
+                .unassigned:
+                false
+            default: true
+            }
+        }
+        let text = String(String.UnicodeScalarView(scalars))
+            .trimmingCharacters(in: .whitespaces).prefix(limit)
+        return text.isEmpty ? nil : String(text)
     }
 }

@@ -1,6 +1,8 @@
-/// What a pass may still cost; shared by everything the pass reads.
+import Foundation
+import LocalFiles
+
+/// What a pass may still cost, shared by everything that the pass reads.
 struct ScanBudget {
-    /// Bytes read so far.
     private(set) var bytesRead = 0
     private(set) var filesOpened = 0
     private(set) var entriesSeen = 0
@@ -10,35 +12,82 @@ struct ScanBudget {
     private let deadline: Double
     private let monotonicSeconds: @Sendable () -> Double
 
-    /// - Parameter monotonicSeconds: a clock that never steps; only its differences count.
-    init(limits: ScanLimits, monotonicSeconds: @escaping @Sendable () -> Double) {
+    /// - Parameter monotonicSeconds: a clock that never steps; one that stands still sets no
+    ///   deadline.
+    init(
+        limits: ScanLimits = ScanLimits(),
+        monotonicSeconds: @escaping @Sendable () -> Double = { 0 }
+    ) {
         self.limits = limits
         self.monotonicSeconds = monotonicSeconds
         deadline = monotonicSeconds() + limits.seconds
     }
 
-    /// Bytes that may still be read; 0 once the time is over.
-    var bytesLeft: Int {
-        monotonicSeconds() < deadline ? max(0, limits.byteCount - bytesRead) : 0
+    init(_ environment: SourceEnvironment) {
+        self.init(limits: environment.limits, monotonicSeconds: environment.monotonicSeconds)
     }
 
-    /// Entries that may still be looked at; 0 once the time is over.
-    var entriesLeft: Int {
-        monotonicSeconds() < deadline ? max(0, limits.entryCount - entriesSeen) : 0
-    }
+    /// Bytes that may still be read; 0 after the deadline.
+    var bytesLeft: Int { left(of: limits.byteCount - bytesRead) }
 
-    mutating func noteRead(_ count: Int) { bytesRead += count }
-    mutating func noteEntries(_ count: Int) { entriesSeen += count }
-    mutating func noteExceeded() { isExceeded = true }
+    /// Directory entries that may still be listed; 0 after the deadline.
+    var entriesLeft: Int { left(of: limits.entryCount - entriesSeen) }
 
-    /// Takes one of the files that may be opened. False, and the pass is partial, when none is
-    /// left or the time or the bytes are used up.
-    mutating func takeFile() -> Bool {
+    private func left(of count: Int) -> Int { monotonicSeconds() < deadline ? max(0, count) : 0 }
+
+    mutating func recordRead(_ count: Int) { bytesRead += count }
+    mutating func recordEntries(_ count: Int) { entriesSeen += count }
+    mutating func markExceeded() { isExceeded = true }
+
+    /// Counts a file to be opened. Returns false, and marks the pass partial, when no file, byte
+    /// or time is left.
+    mutating func reserveFile() -> Bool {
         guard filesOpened < limits.fileCount, bytesLeft > 0 else {
             isExceeded = true
             return false
         }
         filesOpened += 1
         return true
+    }
+}
+
+extension ScanBudget {
+    /// A small JSON file read as a whole.
+    struct Document {
+        /// Nil when the file is not one JSON object.
+        var fields: JSONFields?
+        var modificationDate: Date
+    }
+
+    /// Reads a document; nil when there is no file.
+    ///
+    /// - Throws: `tooLarge` also when the budget has not enough bytes left; the pass is then
+    ///   partial.
+    mutating func readDocument(
+        _ path: String, followsLinks: Bool = true
+    ) throws(FileError) -> Document? {
+        func tooLarge(_ byteLimit: Int) -> FileError {
+            FileError(operation: "read", path: path, cause: .tooLarge(byteLimit: byteLimit))
+        }
+        do throws(FileError) {
+            return try LocalFile(path).withOpen(followsLinks: followsLinks) {
+                file throws(FileError) in
+                let byteCount = Int(clamping: file.status.byteCount)
+                guard byteCount <= limits.documentByteCount else {
+                    throw tooLarge(limits.documentByteCount)
+                }
+                guard reserveFile(), byteCount <= bytesLeft else {
+                    markExceeded()
+                    throw tooLarge(bytesLeft)
+                }
+                let bytes = try file.bytes(at: 0, count: byteCount)
+                recordRead(bytes.count)
+                return Document(
+                    fields: JSONFields(Data(bytes)),
+                    modificationDate: file.status.modificationDate)
+            }
+        } catch  where error.isMissing {
+            return nil
+        }
     }
 }

@@ -1,30 +1,28 @@
 import Foundation
+import LocalFiles
 
-/// How far back in a file lines have been looked at.
+/// How far back in a file lines have been read.
 struct TailPosition: Sendable, Hashable {
     /// Everything from here on is done.
     var offset: Int64
-    /// True inside a line that is too long to keep: what ends here is skipped back to its start.
+    /// True inside a line that is too long to keep, and is skipped back to its start.
     var isInsideLongLine = false
 }
 
-/// Hands out the lines of a file that contain one of some needles, newest first.
+/// Reads the lines of a file that contain one of several needles, newest first.
 ///
-/// Reads backwards in chunks. Lines without a needle are never copied out; a line longer than
-/// `lineByteCount` is passed over chunk by chunk without being kept. Bytes after the last newline
-/// are ignored: the writer is not done with them.
+/// Reads backwards in chunks. Lines without a needle are never copied; a line longer than
+/// `lineByteCount` is skipped chunk by chunk. Bytes after the last newline are ignored: the writer
+/// has not finished them.
 struct TailReader {
-    /// The exclusive upper end: one past the last newline. Nil until it has been found, and when
-    /// there is no newline at all.
+    /// One past the last newline; nil until that is found, and when there is none.
     private(set) var end: Int64?
     private(set) var position: TailPosition
-    /// Nothing before this offset is read.
     private let start: Int64
     private let needles: [ByteNeedle]
     private let chunkByteCount: Int
     private let lineByteCount: Int
-    /// The bytes from `position.offset` to the end of the line that begins further back, with its
-    /// newline.
+    /// The rest, from `position.offset` on and with its newline, of a line that begins further back.
     private var pending: [UInt8] = []
 
     /// Starts at the end of a file of `byteCount` bytes and goes back to `start`, which must be 0
@@ -40,7 +38,7 @@ struct TailReader {
         position = TailPosition(offset: max(start, byteCount))
     }
 
-    /// Goes on where an earlier reader of the same file stopped; `resume` is its `resumePosition`.
+    /// Continues where an earlier reader of the same file stopped, at its `resumePosition`.
     init(
         resuming resume: TailPosition, needles: [ByteNeedle], chunkByteCount: Int = 65_536,
         lineByteCount: Int
@@ -54,38 +52,39 @@ struct TailReader {
 
     var isDone: Bool { position.offset <= start }
 
-    /// Where another reader can go on: a line begun but not finished is read again.
+    /// Where another reader can continue: a line read in part is read again.
     var resumePosition: TailPosition {
         TailPosition(
             offset: position.offset + Int64(pending.count),
             isInsideLongLine: position.isInsideLongLine || end == nil)
     }
 
-    /// Reads one chunk and passes on its complete lines that hold a needle, newest first.
+    /// Reads one chunk and passes its complete lines that contain a needle to `line`, newest first.
     ///
-    /// - Returns: false when the file is done, cannot be read, or `budget` has no bytes left (then
-    ///   the budget is marked).
+    /// - Returns: false when the file is done or cannot be read, or `budget` is exhausted.
     mutating func readChunk(
-        of file: ReadOnlyFile, budget: inout ScanBudget, line: (Data) -> Void
+        of file: OpenFile, budget: inout ScanBudget, line: (Data) -> Void
     ) -> Bool {
         guard !isDone else { return false }
         let allowed = budget.bytesLeft
         guard allowed > 0 else {
-            budget.noteExceeded()
+            budget.markExceeded()
             return false
         }
         let count = Int(min(Int64(min(chunkByteCount, allowed)), position.offset - start))
         let from = position.offset - Int64(count)
-        var window = file.bytes(at: from, count: count)
-        budget.noteRead(window.count)
-        // The file has shrunk: what was read before no longer joins on.
+        var window = (try? file.bytes(at: from, count: count)) ?? []
+        budget.recordRead(window.count)
+        // The file has shrunk: what was read before no longer adjoins.
         guard window.count == count else {
             position = TailPosition(offset: start)
             pending = []
             return false
         }
-        if end == nil { trimAfterLastNewline(&window, from: from) }
-        if position.isInsideLongLine { skipLongLine(&window) }
+        if end == nil, let count = Self.trimAfterLastNewline(&window) { end = from + Int64(count) }
+        if position.isInsideLongLine, Self.trimAfterLastNewline(&window) != nil {
+            position.isInsideLongLine = false
+        }
         if end != nil, !position.isInsideLongLine {
             window.append(contentsOf: pending)
             pending = []
@@ -96,19 +95,15 @@ struct TailReader {
         return true
     }
 
-    private mutating func trimAfterLastNewline(_ window: inout [UInt8], from: Int64) {
-        guard let last = window.withUnsafeBytes(Newline.lastOffset) else { return }
+    /// Returns what is left; nil, and nothing is trimmed, when there is no newline.
+    private static func trimAfterLastNewline(_ window: inout [UInt8]) -> Int? {
+        guard let last = window.withUnsafeBytes(Newline.lastOffset) else { return nil }
         window.removeSubrange((last + 1)...)
-        end = from + Int64(last) + 1
+        return window.count
     }
 
-    private mutating func skipLongLine(_ window: inout [UInt8]) {
-        guard let last = window.withUnsafeBytes(Newline.lastOffset) else { return }
-        window.removeSubrange((last + 1)...)
-        position.isInsideLongLine = false
-    }
-
-    /// Passes on the complete lines of `window`, which ends with a newline, and keeps the rest.
+    /// Passes the complete lines of `window`, which ends with a newline, to `line` and keeps the
+    /// rest.
     private mutating func takeLines(
         from window: inout [UInt8], reachesStart: Bool, line: (Data) -> Void
     ) {
@@ -129,7 +124,7 @@ struct TailReader {
         }
     }
 
-    /// The lines from `first` on that hold a needle and are not too long, without their newlines.
+    /// The lines from `first` on that contain a needle and are not too long, without their newlines.
     private func hits(in text: UnsafeRawBufferPointer, from first: Int) -> [Range<Int>] {
         var lines: [Range<Int>] = []
         var nextHits = needles.map { $0.firstOffset(in: text, from: first, to: text.count) }

@@ -1,29 +1,30 @@
 import Foundation
+import LocalFiles
 
-/// What one growing file of lines has told so far, remembered between passes.
+/// The digest of one growing file of lines, kept between passes.
 ///
 /// The digest covers the lines between two offsets. The next pass reads what was appended, and
-/// goes further back when that is wanted; a file that was replaced, truncated or rewritten is read
-/// anew. Adding a line twice, or in another order, must not change the digest.
+/// further back when asked to; for a file that was replaced, truncated or rewritten it starts over.
+/// Adding a line twice, or in another order, must not change the digest.
 struct TailScan<Digest: Sendable>: Sendable {
     private(set) var digest: Digest
-    /// True when the file was covered back to its first line.
+    /// Whether the digest covers the file back to its first line.
     var isComplete: Bool { back.map { $0.offset == 0 } ?? false }
-    /// Bytes from the last newline back to the oldest line covered.
+    /// Bytes from the last newline back to the oldest covered line.
     var coveredByteCount: Int64 { (front ?? 0) - (back?.offset ?? 0) }
     private let empty: Digest
-    private var facts: FileFacts?
-    /// Just after the last newline that was covered.
+    private var status: FileStatus?
+    /// Just after the last covered newline.
     private var front: Int64?
     /// How far back the digest reaches.
     private var back: TailPosition?
-    /// The bytes before `front`, to recognise a file that was rewritten in place.
+    /// The bytes before `front`, to detect a file that was rewritten in place.
     private var lastBytes: [UInt8] = []
 
     /// How a pass reads.
     struct Plan {
         var needles: [ByteNeedle]
-        /// Most bytes of this file in this pass, a chunk more or less.
+        /// Most bytes of this file to read in this pass, give or take a chunk.
         var byteCount: Int
         var chunkByteCount = 65_536
     }
@@ -33,18 +34,18 @@ struct TailScan<Digest: Sendable>: Sendable {
         digest = empty
     }
 
-    /// True when the file is as it was at the end of the last pass: nothing new to read.
-    func isCurrent(_ facts: FileFacts) -> Bool { self.facts == facts }
+    /// Whether the file is unchanged since the last pass.
+    func isCurrent(_ status: FileStatus) -> Bool { self.status == status }
 
     /// Reads the file's new lines, then older ones until `isEnough`, the file's start, or the
     /// plan's or the budget's end.
     mutating func update(
-        _ file: ReadOnlyFile, plan: Plan, budget: inout ScanBudget,
+        _ file: OpenFile, plan: Plan, budget: inout ScanBudget,
         isEnough: (TailScan) -> Bool, add: (inout Digest, Data) -> Void
     ) {
         if !isContinuation(file, budget: &budget) { self = TailScan(empty: empty) }
         var bytesLeft = plan.byteCount
-        if facts == nil || file.facts != facts {
+        if file.status != status {
             guard readFront(of: file, plan: plan, budget: &budget, bytesLeft: &bytesLeft, add: add)
             else { return }
         }
@@ -61,16 +62,16 @@ struct TailScan<Digest: Sendable>: Sendable {
         }
     }
 
-    /// Covers what was appended since the last pass; in a new file only finds the last newline.
+    /// Covers what was appended since the last pass; of a new file only finds the last newline.
     ///
-    /// - Returns: false when the bytes ended before the last newline; the next pass tries again.
+    /// - Returns: false when the budget ended before the last newline; the next pass tries again.
     private mutating func readFront(
-        of file: ReadOnlyFile, plan: Plan, budget: inout ScanBudget, bytesLeft: inout Int,
+        of file: OpenFile, plan: Plan, budget: inout ScanBudget, bytesLeft: inout Int,
         add: (inout Digest, Data) -> Void
     ) -> Bool {
         let start = front ?? 0
         var reader = TailReader(
-            byteCount: file.facts.byteCount, start: start, needles: plan.needles,
+            byteCount: file.status.byteCount, start: start, needles: plan.needles,
             chunkByteCount: plan.chunkByteCount, lineByteCount: budget.limits.lineByteCount)
         while bytesLeft > 0, !reader.isDone, front != nil || reader.end == nil {
             let before = budget.bytesRead
@@ -81,24 +82,54 @@ struct TailScan<Digest: Sendable>: Sendable {
         let isJoined = front != nil && reader.isDone
         if !isJoined {
             guard reader.end != nil || reader.isDone else { return false }
-            // What lies between is read on the way back, what was covered before once more.
+            // The gap is read on the way back, and what was covered before again.
             back = reader.resumePosition
         }
-        facts = file.facts
+        status = file.status
         front = reader.end ?? start
         let count = min(512, front ?? 0)
-        lastBytes = file.bytes(at: (front ?? 0) - count, count: Int(count))
-        budget.noteRead(lastBytes.count)
+        lastBytes = (try? file.bytes(at: (front ?? 0) - count, count: Int(count))) ?? []
+        budget.recordRead(lastBytes.count)
         return true
     }
 
-    private func isContinuation(_ file: ReadOnlyFile, budget: inout ScanBudget) -> Bool {
-        guard let facts, let front else { return false }
-        if facts == file.facts { return true }
-        guard facts.identity == file.facts.identity, file.facts.byteCount > facts.byteCount
+    private func isContinuation(_ file: OpenFile, budget: inout ScanBudget) -> Bool {
+        guard let status, let front else { return false }
+        if status == file.status { return true }
+        guard status.identity == file.status.identity, file.status.byteCount > status.byteCount
         else { return false }
-        let bytes = file.bytes(at: front - Int64(lastBytes.count), count: lastBytes.count)
-        budget.noteRead(bytes.count)
+        let bytes = try? file.bytes(at: front - Int64(lastBytes.count), count: lastBytes.count)
+        budget.recordRead(bytes?.count ?? 0)
         return bytes == lastBytes
+    }
+}
+
+/// The scans of many files, which keep their identity when they are renamed.
+struct TailScans<Digest: Sendable>: Sendable {
+    private let empty: Digest
+    private var scans: [FileStatus.Identity: TailScan<Digest>] = [:]
+
+    init(empty: Digest) { self.empty = empty }
+
+    /// Nil for a file that has never been read.
+    func digest(of file: DirectoryWalk.File) -> Digest? { scans[file.status.identity]?.digest }
+
+    /// Forgets all files but these.
+    mutating func keep(_ files: some Sequence<DirectoryWalk.File>) {
+        let present = Set(files.map(\.status.identity))
+        scans = scans.filter { present.contains($0.key) }
+    }
+
+    /// Brings the file's digest up to date, as far as the budget allows.
+    mutating func update(
+        _ file: DirectoryWalk.File, plan: TailScan<Digest>.Plan, budget: inout ScanBudget,
+        isEnough: (TailScan<Digest>) -> Bool, add: (inout Digest, Data) -> Void
+    ) throws(FileError) {
+        var scan = scans[file.status.identity] ?? TailScan(empty: empty)
+        guard !scan.isCurrent(file.status) || !isEnough(scan), budget.reserveFile() else { return }
+        try LocalFile(file.path).withOpen { open throws(FileError) in
+            scan.update(open, plan: plan, budget: &budget, isEnough: isEnough, add: add)
+        }
+        scans[file.status.identity] = scan
     }
 }

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Which device a snapshot is from.
+/// The device that a snapshot is from.
 public struct DeviceIdentity: Sendable, Equatable {
-    /// A UUID in lower case, made at random once; nil when the device has none yet.
+    /// A random UUID in lower case; nil when the device has none yet.
     public var id: String?
-    /// For a person to recognise, 1 to 80 characters.
+    /// The name to show, 1 to 80 characters.
     public var name: String
 
     public init(id: String?, name: String) {
@@ -12,15 +12,15 @@ public struct DeviceIdentity: Sendable, Equatable {
         self.name = SnapshotBounds.text(name, SnapshotBounds.nameLength) ?? "unnamed device"
     }
 
-    /// The id in the text of an id file; nil when it holds none.
+    /// The id in the text of an identity file; nil when there is none.
     static func id(in text: String) -> String? {
         let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard trimmed.utf8.count == 36 else { return nil }
         return UUID(uuidString: trimmed)?.uuidString.lowercased()
     }
 
-    /// The value of PRETTY_HOSTNAME in the text of `/etc/machine-info`: lines of NAME=value, where
-    /// the value may be in single or double quotes with backslash escapes, as in a shell.
+    /// The value of PRETTY_HOSTNAME in the text of `/etc/machine-info`: lines of NAME=value; the
+    /// value may be quoted as in a shell.
     static func prettyHostname(in text: String) -> String? {
         for line in text.split(separator: "\n") {
             let line = line.trimmingCharacters(in: .whitespaces)
@@ -40,12 +40,8 @@ public struct DeviceIdentity: Sendable, Equatable {
         var result = ""
         var isEscaped = false
         for character in inner {
-            if character == "\\", !isEscaped {
-                isEscaped = true
-            } else {
-                result.append(character)
-                isEscaped = false
-            }
+            isEscaped = character == "\\" && !isEscaped
+            if !isEscaped { result.append(character) }
         }
         return result
     }

@@ -1,24 +1,21 @@
 import Foundation
 import SnapshotModels
 
-/// What a source says, made fit to be stored: texts and lists of bounded length, numbers that can
-/// be written, windows where every reader looks for them, no observation in the future.
+/// Makes a source's provider fit to be stored: texts and lists of bounded length, numbers in range,
+/// windows where every reader looks for them, no observation in the future.
 enum SnapshotBounds {
-    static let providerCount = 100
     static let windowCount = 16
-    static let costDayCount = 31
-    static let breakdownCount = 24
     /// Characters.
     static let nameLength = 80
     static let emailLength = 254
     static let messageLength = 300
-    /// Percent; outside it a number is a mistake of the source.
+    /// A percent outside this range is a mistake of the source.
     static let percent = -1_000.0...10_000.0
     /// Minutes: one minute to ten years.
     static let windowMinutes = 1...5_256_000
-    /// Seconds that an observation may be ahead of this machine's clock.
+    /// Seconds by which an observation may be ahead of this machine's clock.
     static let clockTolerance: TimeInterval = 60
-    /// Minutes that make a window the weekly one. Sources that count whole seconds say 10 079.
+    /// Minutes of the weekly window. Sources that count whole seconds say 10 079.
     static let weeklyMinutes = 10_078...10_082
 
     static func bounded(_ provider: ProviderUsageSnapshot, at now: Date) -> ProviderUsageSnapshot {
@@ -32,14 +29,13 @@ enum SnapshotBounds {
         copy.lastUpdated = min(provider.lastUpdated, now.addingTimeInterval(clockTolerance))
         copy.budget?.currencyCode = text(provider.budget?.currencyCode, nameLength) ?? ""
         copy.budget?.period = text(provider.budget?.period, nameLength)
-        copy.costSummary?.daily = provider.costSummary?.daily?.suffix(costDayCount).map(bounded)
         place(windows: &copy)
         return copy
     }
 
-    /// `rateWindows` holds all windows; `primary` and `secondary` repeat two of them for readers
-    /// that know only those. What a source has placed stays. Where it gave a list only, the weekly
-    /// window is secondary and the first other one is primary.
+    /// `rateWindows` contains all windows; `primary` and `secondary` repeat two of them for readers
+    /// that know only those. A source's own choice stays; of a mere list the weekly window becomes
+    /// secondary and the first other one primary.
     private static func place(windows provider: inout ProviderUsageSnapshot) {
         provider.primary = provider.primary.flatMap(bounded)
         provider.secondary = provider.secondary.flatMap(bounded)
@@ -66,23 +62,8 @@ enum SnapshotBounds {
         return copy
     }
 
-    private static func bounded(_ day: SyncDailyCost) -> SyncDailyCost {
-        func rows(_ rows: [SyncCostBreakdown]?) -> [SyncCostBreakdown]? {
-            rows.map { rows in
-                rows.prefix(breakdownCount).map {
-                    SyncCostBreakdown(label: text($0.label, nameLength) ?? "", costUSD: $0.costUSD)
-                }
-            }
-        }
-        var copy = day
-        copy.dayKey = text(day.dayKey, nameLength) ?? ""
-        copy.modelBreakdowns = rows(day.modelBreakdowns)
-        copy.serviceBreakdowns = rows(day.serviceBreakdowns)
-        return copy
-    }
-
-    /// Cut to a length, with a mark that it was; nil when there is nothing to read. A character
-    /// may be made of many, so the bytes are bounded too.
+    /// Truncates a text to a number of characters, marked with "…"; nil when nothing but space is
+    /// left. A character may have any number of bytes, so these are bounded too.
     static func text(_ text: String?, _ length: Int) -> String? {
         guard let text else { return nil }
         let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)

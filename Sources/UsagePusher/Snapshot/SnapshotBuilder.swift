@@ -1,10 +1,10 @@
 public import Foundation
 public import SnapshotModels
 
-/// Runs the sources and assembles what they say to this device's snapshot.
+/// Reads the sources and builds this device's snapshot from their readings.
 ///
-/// Keeps the last reading of every source, so that only those whose files changed need to be read
-/// again. A source that breaks its limits costs the others nothing but its time.
+/// Keeps the last reading of every source, so that only sources whose files changed need to be read
+/// again.
 public struct SnapshotBuilder: Sendable {
     /// One source and its last reading.
     public struct Report: Sendable, Equatable {
@@ -15,7 +15,7 @@ public struct SnapshotBuilder: Sendable {
     }
 
     private var sources: [any UsageSource]
-    private let environment: SourceEnvironment
+    public let environment: SourceEnvironment
     private let device: DeviceIdentity
     private let appVersion: String?
     /// In the order of the sources.
@@ -32,7 +32,7 @@ public struct SnapshotBuilder: Sendable {
         reports = sources.map { Report(providerID: $0.providerID, providerName: $0.providerName) }
     }
 
-    /// Everything that is worth watching, each path once.
+    /// The paths to watch for all sources, each once.
     public var watchedPaths: [WatchedPath] {
         var seen: Set<WatchedPath> = []
         return sources.flatMap { $0.watchedPaths(in: environment) }.filter {
@@ -57,15 +57,14 @@ public struct SnapshotBuilder: Sendable {
         reports[index].reading = sources[index].read(in: environment, at: now)
     }
 
-    /// What the last readings say together; nil when no source has anything to say.
+    /// The snapshot of the last readings; nil when no source knows anything.
     public func snapshot(at now: Date) -> SyncedUsageSnapshot? {
         let providers = reports.compactMap(\.reading?.provider)
-            .prefix(SnapshotBounds.providerCount)
             .map { SnapshotBounds.bounded($0, at: now) }
         guard !providers.isEmpty else { return nil }
-        let snapshot = SyncedUsageSnapshot(
-            providers: Array(providers), syncTimestamp: now, deviceName: device.name,
-            deviceID: device.id, appVersion: appVersion)
-        return snapshot.normalized()
+        return SyncedUsageSnapshot(
+            providers: providers, syncTimestamp: now, deviceName: device.name,
+            deviceID: device.id, appVersion: appVersion
+        ).normalized()
     }
 }

@@ -1,16 +1,23 @@
 public import Foundation
 public import SnapshotModels
 
-/// Writes a device's snapshot: under the device's own key, and merged with those of the other
+/// A key-value store, as far as a pusher needs one. Called from one task at a time.
+public protocol SnapshotSink: Sendable {
+    /// Stores the bytes durably before it returns; they may be synced later.
+    func put(_ data: Data, forKey key: String) throws
+    /// The values under the keys of single devices, this device's included or not.
+    func otherDeviceSnapshots() throws -> [Data]
+}
+
+/// Writes a device's snapshot under the device's own key, and merged with those of the other
 /// devices under the key that every reader knows.
 ///
 /// Each device owns its key, so two workstations never overwrite each other there. The merged key
 /// has many writers; the last one wins, and each of them writes the same merge.
 public struct SnapshotPublisher: Sendable {
-    /// Seconds after which another device no longer takes part in the merge.
+    /// Seconds without a push after which another device is left out of the merge.
     static let deviceAgeLimit: TimeInterval = 7 * 86_400
-    /// Largest snapshot of one device and largest merge, in bytes. All values of a store share one
-    /// mebibyte.
+    /// Sizes from which details are left out. All values of a store share one mebibyte.
     static let deviceByteCount = 96 * 1_024
     static let mergedByteCount = 384 * 1_024
 
@@ -20,7 +27,7 @@ public struct SnapshotPublisher: Sendable {
         self.sink = sink
     }
 
-    /// What a push wrote.
+    /// The sizes of what a push wrote.
     public struct Receipt: Sendable, Equatable {
         public var deviceByteCount: Int
         public var mergedByteCount: Int
@@ -28,8 +35,8 @@ public struct SnapshotPublisher: Sendable {
         public var deviceCount: Int
     }
 
-    /// Throws what the sink throws, or a `SnapshotCodecError`. The device's key is written first,
-    /// so a failure in between loses nothing: the next push merges again.
+    /// - Throws: The sink's errors and `SnapshotCodecError`. The device's key is written first, so a
+    ///   failure in between loses nothing: the next push merges again.
     @discardableResult
     public func publish(_ snapshot: SyncedUsageSnapshot, at now: Date) throws -> Receipt {
         let own = try SnapshotTrimming.encode(snapshot, byteCount: Self.deviceByteCount)

@@ -1,10 +1,10 @@
 import Foundation
 import SnapshotModels
 
-/// Makes a snapshot fit: details go first, limits and resets last.
+/// Makes a snapshot fit by leaving out cost details first, then shortening status texts.
 enum SnapshotTrimming {
-    /// The bytes of the snapshot, with as little left out as `byteCount` asks for. What does not
-    /// fit even without all details is encoded as it is, for the store to judge.
+    /// Encodes the snapshot with as little left out as `byteCount` requires. A snapshot that is too
+    /// large even without details is encoded all the same: the store decides.
     static func encode(
         _ snapshot: SyncedUsageSnapshot, byteCount: Int
     ) throws(SnapshotCodecError) -> Data {
@@ -19,9 +19,8 @@ enum SnapshotTrimming {
 
     private static let steps: [@Sendable (inout ProviderUsageSnapshot) -> Void] = [
         { provider in
-            let days = provider.costSummary?.daily?.map { day in
-                SyncDailyCost(
-                    dayKey: day.dayKey, costUSD: day.costUSD, totalTokens: day.totalTokens)
+            let days = provider.costSummary?.daily?.map {
+                SyncDailyCost(dayKey: $0.dayKey, costUSD: $0.costUSD, totalTokens: $0.totalTokens)
             }
             provider.costSummary?.daily = days
         },

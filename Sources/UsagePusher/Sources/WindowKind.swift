@@ -1,11 +1,12 @@
-/// Which of a provider's windows a number belongs to, told by its length and never by its place.
+/// Which of a provider's windows a number belongs to, identified by its length and not by its
+/// position.
 enum WindowKind: Sendable, Hashable {
     /// About five hours.
     case session
     /// About seven days.
     case weekly
     case length(minutes: Int)
-    /// No length given; `place` keeps two of them apart.
+    /// No length given; `place` distinguishes two of them.
     case unknown(place: Int)
 
     static let sessionMinutes = 300
@@ -37,7 +38,7 @@ enum WindowKind: Sendable, Hashable {
     }
 
     /// Completes "the … limit".
-    var words: String {
+    var name: String {
         switch self {
         case .session: return "session"
         case .weekly: return "weekly"
@@ -47,6 +48,15 @@ enum WindowKind: Sendable, Hashable {
             return "\(minutes)-minute"
         case .unknown: return "usage"
         }
+    }
+
+    /// Says that a number is missing because its window has been reset, and not because it is 0;
+    /// nil without kinds.
+    static func resetNotice(_ kinds: [WindowKind]) -> String? {
+        guard !kinds.isEmpty else { return nil }
+        let names = kinds.map(\.name).joined(separator: " and ")
+        return "The \(names) \(kinds.count == 1 ? "limit has" : "limits have")"
+            + " been reset since the last reading"
     }
 }
 

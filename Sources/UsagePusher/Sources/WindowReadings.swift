@@ -2,12 +2,12 @@ import Foundation
 import SnapshotModels
 
 /// One number for one window, as a tool's file states it.
-struct WindowReading: Sendable, Hashable {
+struct WindowReading: Sendable, Hashable, Encodable {
     var usedPercent: Double
     var resetsAt: Date?
     var observedAt: Date
 
-    /// Nil when the number is none.
+    /// Nil without a plausible percent.
     init?(usedPercent: Double?, resetsAt: Date?, observedAt: Date) {
         guard let usedPercent, (-1_000...1_000).contains(usedPercent) else { return nil }
         self.usedPercent = usedPercent
@@ -16,20 +16,20 @@ struct WindowReading: Sendable, Hashable {
     }
 }
 
-/// All that is known of one window (a provider's five-hour limit, say) and which number counts.
+/// All readings of one limit (a provider's five-hour limit, say) and the rule which one counts.
 ///
-/// The readings are a set: adding one twice, or in another order, gives the same answer. The rule,
-/// for a moment `now`:
-/// - A reading whose reset has passed says nothing any more.
-/// - Of the others the latest reset wins: a later one is a newer window.
-/// - Within one window (resets up to 60 s apart) the greatest percent wins, whenever it was seen:
-///   copies of old lines carry fresh times and old numbers, and use never falls. Of equal percents
-///   the newest.
-/// - A reading without a reset counts where no other does, and for no longer than its window.
+/// The readings are a set: adding one twice, or in another order, gives the same answer. At a time
+/// `now`:
+/// - A reading whose reset has passed is obsolete.
+/// - Of the others the latest reset wins: it belongs to a newer window.
+/// - Within one window (resets up to 60 s apart) the greatest percent wins, whenever it was
+///   observed: copies of old lines have fresh times and old numbers, and usage never falls. Of
+///   equal percents the newest wins.
+/// - A reading without a reset counts when no other does, and for no longer than its window.
 struct WindowReadings: Sendable, Hashable {
     static let sameWindow: TimeInterval = 60
     private static let limit = 64
-    /// How much later than a full window from now a reset may lie before it is nonsense.
+    /// How much later than a full window from now a plausible reset may be, in seconds.
     private static let resetTolerance: TimeInterval = 86_400
     private static let longestWindow: TimeInterval = 400 * 86_400
 
@@ -37,7 +37,7 @@ struct WindowReadings: Sendable, Hashable {
     private var known: [WindowReading] = []
     private var withoutReset: WindowReading?
 
-    /// False when the reset is further away than the window is long.
+    /// Whether the reset is no further away than the window is long.
     static func isPlausible(reset: Date, kind: WindowKind, from now: Date) -> Bool {
         let length = kind.minutes.map { TimeInterval($0 * 60) } ?? longestWindow
         return reset.timeIntervalSince(now) <= length + resetTolerance
@@ -74,21 +74,20 @@ struct WindowReadings: Sendable, Hashable {
             guard let reset = reading.resetsAt else { return false }
             return reset > now && Self.isPlausible(reset: reset, kind: kind, from: now)
         }
-        var winner: WindowReading?
         if let latest = live.first?.resetsAt {
-            winner =
-                live
-                .prefix { latest.timeIntervalSince($0.resetsAt ?? latest) <= Self.sameWindow }
-                .max { Self.isBetter($1, than: $0) }
-        } else if let reading = withoutReset {
-            let length = TimeInterval((kind.minutes ?? WindowKind.sessionMinutes) * 60)
-            if now.timeIntervalSince(reading.observedAt) < length { winner = reading }
+            let window = live.prefix {
+                latest.timeIntervalSince($0.resetsAt ?? latest) <= Self.sameWindow
+            }
+            return window.max { Self.isBetter($1, than: $0) }?.observed(notAfter: now)
         }
-        return winner?.observed(notAfter: now)
+        guard let reading = withoutReset else { return nil }
+        let length = TimeInterval((kind.minutes ?? WindowKind.sessionMinutes) * 60)
+        guard now.timeIntervalSince(reading.observedAt) < length else { return nil }
+        return reading.observed(notAfter: now)
     }
 
-    /// The newest reading, still valid or not.
-    func newest(before now: Date) -> WindowReading? {
+    /// The newest reading, obsolete or not; its observation is never later than `now`.
+    func newest(at now: Date) -> WindowReading? {
         (known + [withoutReset].compactMap { $0 })
             .max { $0.observedAt < $1.observedAt }?.observed(notAfter: now)
     }
@@ -105,8 +104,14 @@ extension WindowReading {
         return reading
     }
 
+    /// Whether the reset, if any, is no further away than a window of this kind is long.
+    func isPlausible(for kind: WindowKind) -> Bool {
+        guard let resetsAt else { return true }
+        return WindowReadings.isPlausible(reset: resetsAt, kind: kind, from: observedAt)
+    }
+
     /// "36 %", "41.2 %".
-    var percentWords: String {
+    var percentText: String {
         let tenths = (usedPercent * 10).rounded() / 10
         return tenths == tenths.rounded() ? "\(Int(tenths)) %" : "\(tenths) %"
     }

@@ -1,9 +1,7 @@
 public import Foundation
 public import SnapshotModels
 
-/// Watches the sources' files and pushes until its task is cancelled.
-///
-/// What to do and when is `PushPlan`'s; this waits, reads and writes.
+/// Watches the sources' files and pushes until its task is cancelled, as `PushPlan` decides.
 public struct PushLoop: Sendable {
     private var builder: SnapshotBuilder
     private let publisher: SnapshotPublisher
@@ -32,6 +30,7 @@ public struct PushLoop: Sendable {
         case timer
     }
 
+    /// Returns when the task is cancelled.
     public func run() async {
         let (inputs, inbox) = AsyncStream<Input>.makeStream()
         let events = watcher.events(for: builder.watchedPaths)
@@ -57,30 +56,33 @@ public struct PushLoop: Sendable {
         var wasEmpty = false
         var inputs = inputs.makeAsyncIterator()
         while !Task.isCancelled {
-            var deadline: Duration?
+            var timer: Task<Void, Never>?
             if isStarted {
-                switch plan.next(at: clock.now - start) {
-                case .readAll:
-                    builder.readAll(at: date())
+                let action = plan.next(at: clock.now - start)
+                switch action {
+                case .readAll, .readChanged:
+                    if action == .readAll {
+                        builder.readAll(at: date())
+                    } else {
+                        builder.read(changed: changed, at: date())
+                    }
                     changed = []
-                    readEnded(&plan, &wasEmpty, at: clock.now - start)
-                    continue
-                case .readChanged:
-                    builder.read(changed: changed, at: date())
-                    changed = []
-                    readEnded(&plan, &wasEmpty, at: clock.now - start)
+                    let snapshot = builder.snapshot(at: date())
+                    if snapshot == nil, !wasEmpty { report(.empty) }
+                    wasEmpty = snapshot == nil
+                    plan.readEnded(snapshot, at: clock.now - start)
                     continue
                 case .push(let snapshot, let reason):
                     let succeeded = push(snapshot, reason)
                     plan.pushEnded(succeeded: succeeded, at: clock.now - start)
                     continue
-                case .wait(let until): deadline = until
-                }
-            }
-            let timer = deadline.map { deadline in
-                Task {
-                    guard (try? await clock.sleep(until: start + deadline)) != nil else { return }
-                    inbox.yield(.timer)
+                case .wait(let deadline):
+                    timer = Task {
+                        guard (try? await clock.sleep(until: start + deadline)) != nil else {
+                            return
+                        }
+                        inbox.yield(.timer)
+                    }
                 }
             }
             let input = await inputs.next()
@@ -95,13 +97,6 @@ public struct PushLoop: Sendable {
             case nil: return
             }
         }
-    }
-
-    private func readEnded(_ plan: inout PushPlan, _ wasEmpty: inout Bool, at now: Duration) {
-        let snapshot = builder.snapshot(at: date())
-        if snapshot == nil, !wasEmpty { report(.empty) }
-        wasEmpty = snapshot == nil
-        plan.readEnded(snapshot, at: now)
     }
 
     private func push(_ snapshot: SyncedUsageSnapshot, _ reason: PushPlan.Reason) -> Bool {
@@ -119,13 +114,12 @@ public struct PushLoop: Sendable {
     }
 }
 
-/// What a push loop has to tell.
 public enum PushReport: Sendable, Equatable {
     case pushed(SyncedUsageSnapshot, PushPlan.Reason, SnapshotPublisher.Receipt)
-    /// A push failed; it is tried again.
+    /// A push failed and will be retried.
     case failed(String)
-    /// Changes may arrive late.
+    /// Changes may be noticed late.
     case degraded(String)
-    /// No source has anything to say; told once until one has.
+    /// No source knows anything; reported once until one does.
     case empty
 }

@@ -1,55 +1,122 @@
-/// The events of one watcher, in order; iterate it once.
-///
-/// What happens while nobody asks is merged into one pending event of each kind, so a slow reader
-/// costs no memory.
-public struct WatchEvents: AsyncSequence, Sendable {
-    public typealias Element = WatchEvent
+import Synchronization
 
-    let session: WatchSession
-    let ticks: AsyncStream<Void>
+/// The events of one watch, in order; iterate it once. The events that occur before the next one is
+/// requested are merged into one of each kind.
+public typealias WatchEvents = AsyncStream<WatchEvent>
 
-    public struct AsyncIterator: AsyncIteratorProtocol {
-        let session: WatchSession
-        var ticks: AsyncStream<Void>.Iterator
+/// What a system's watcher and the reader of its events share; safe from any thread.
+final class WatchSession: Sendable {
+    let paths: [WatchedPath]
+    let limits: WatchLimits
+    private let state = Mutex(State())
+    private let ticks: AsyncStream<Void>.Continuation
 
-        /// The next event; nil when the task is cancelled.
-        public mutating func next() async -> WatchEvent? {
+    private struct State {
+        var pending = PendingWatchEvents()
+        var poll: Task<Void, Never>?
+        var isEnded = false
+    }
+
+    /// Starts a session. `start` is called once, with the session, and returns a function that
+    /// stops the system's part; that is called once, on any thread.
+    static func events(
+        for paths: [WatchedPath], limits: WatchLimits,
+        start: (WatchSession) -> @Sendable () -> Void
+    ) -> WatchEvents {
+        let (stream, continuation) = AsyncStream<Void>.makeStream(
+            bufferingPolicy: .bufferingNewest(1))
+        let session = WatchSession(paths: paths, limits: limits, ticks: continuation)
+        let stop = start(session)
+        continuation.onTermination = { _ in
+            session.end()
+            stop()
+        }
+        return WatchEvents(unfolding: {
+            var ticks = stream.makeAsyncIterator()
             while !Task.isCancelled {
                 if let event = session.take() { return event }
                 guard await ticks.next() != nil else { return nil }
             }
             return nil
+        })
+    }
+
+    private init(
+        paths: [WatchedPath], limits: WatchLimits, ticks: AsyncStream<Void>.Continuation
+    ) {
+        self.paths = paths
+        self.limits = limits
+        self.ticks = ticks
+    }
+
+    func post(_ event: WatchEvent) {
+        state.withLock { $0.pending.add(event) }
+        ticks.yield()
+    }
+
+    private func take() -> WatchEvent? { state.withLock { $0.pending.take() } }
+
+    /// Posts the reason and compares all paths every `limits.pollInterval` from now on.
+    func degrade(_ reason: String) {
+        post(.degraded(reason))
+        guard state.withLock({ $0.poll == nil && !$0.isEnded }) else { return }
+        // Taken before this returns, so that no change falls between it and the first comparison.
+        let baseline = signatures()
+        state.withLock { state in
+            guard state.poll == nil, !state.isEnded else { return }
+            state.poll = Task.detached(priority: .utility) { [self] in
+                var last = baseline
+                while (try? await Task.sleep(for: limits.pollInterval)) != nil {
+                    let next = signatures()
+                    let changed = next.filter { $0.value != last[$0.key] }
+                    last = next
+                    if !changed.isEmpty { post(.changed(Set(changed.keys))) }
+                }
+            }
         }
     }
 
-    public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(session: session, ticks: ticks.makeAsyncIterator())
+    private func signatures() -> [WatchedPath: WatchSignature] {
+        var budget = limits.entryCount
+        var signatures: [WatchedPath: WatchSignature] = [:]
+        for path in paths {
+            signatures[path] = WatchSignature(of: path, depth: limits.depth, budget: &budget)
+        }
+        return signatures
+    }
+
+    private func end() {
+        let poll = state.withLock { state in
+            state.isEnded = true
+            defer { state.poll = nil }
+            return state.poll
+        }
+        poll?.cancel()
     }
 }
 
-/// The events that wait to be taken, merged.
-struct WatchMailbox: Sendable, Equatable {
+/// The events not requested yet, merged.
+struct PendingWatchEvents: Sendable, Equatable {
     private var reasons: [String] = []
     private var seenReasons: Set<String> = []
     private var isStartPending = false
     private var changed: Set<WatchedPath> = []
 
-    /// Different reasons that are told; a reason is told once.
-    private static let reasonCount = 16
+    /// Different reasons that are delivered, each once.
+    private static let reasonLimit = 16
 
-    mutating func post(_ event: WatchEvent) {
+    mutating func add(_ event: WatchEvent) {
         switch event {
         case .started: isStartPending = true
         case .changed(let paths): changed.formUnion(paths)
         case .degraded(let reason):
-            guard seenReasons.count < Self.reasonCount, seenReasons.insert(reason).inserted else {
-                return
+            if seenReasons.count < Self.reasonLimit, seenReasons.insert(reason).inserted {
+                reasons.append(reason)
             }
-            reasons.append(reason)
         }
     }
 
-    /// A reason comes before the start, and the start before the changes after it.
+    /// Reasons come before the start, and the start before changes.
     mutating func take() -> WatchEvent? {
         if !reasons.isEmpty { return .degraded(reasons.removeFirst()) }
         if isStartPending {

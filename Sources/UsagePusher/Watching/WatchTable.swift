@@ -1,98 +1,101 @@
-/// Which folder is watched for what, and what a notice of the system about it means.
+import LocalFiles
+
+/// Which directory is watched for what, and what an event of the system about it means.
 ///
-/// A watched path is watched from the root down: every folder on the way is asked about the one
-/// name that leads on, so a path that does not exist yet, or is moved away and made anew, needs no
-/// case of its own. The table decides; it looks at no file.
+/// A path is watched from the root down: in every directory on the way the one name that leads on
+/// is watched, so a path that does not exist yet, or is moved away and recreated, needs no special
+/// case. The table decides; it accesses no file.
 struct WatchTable: Sendable, Equatable {
-    /// Why a folder is watched.
+    /// Why a directory is watched; `root` is the index of a watched path.
     enum Role: Sendable, Equatable {
-        /// The name in it is a part of root number `root`.
-        case component(String, root: Int, kind: WatchedEntry.Kind, isLast: Bool)
+        /// The name in it is a component of the root; `kind` is nil when nothing has that name.
+        case component(String, root: Int, kind: FileStatus.Kind?, isLast: Bool)
         /// Everything directly in it counts.
         case contents(root: Int)
-        /// Everything in it and below counts; `depth` folders further down at most.
+        /// Everything in it and at most `depth` levels below counts.
         case tree(root: Int, depth: Int)
+
+        fileprivate var isTree: Bool { if case .tree = self { true } else { false } }
     }
 
-    private struct Place: Sendable, Equatable {
+    private struct Watch: Sendable, Equatable {
         var path: String
         var role: Role
     }
 
-    private var places: [Int32: [Place]] = [:]
+    private var watches: [Int32: [Watch]] = [:]
 
-    var folderCount: Int { places.count }
+    var directoryCount: Int { watches.count }
 
-    func holds(_ descriptor: Int32) -> Bool { places[descriptor] != nil }
+    func contains(_ descriptor: Int32) -> Bool { watches[descriptor] != nil }
 
-    /// Whether the folder belongs to the root's tree already, by this or by another path.
+    /// Whether the directory belongs to the root's tree already, by this or another path.
     func isInTree(_ descriptor: Int32, root: Int) -> Bool {
-        (places[descriptor] ?? []).contains { place in
-            if case .tree(root, _) = place.role { true } else { false }
+        (watches[descriptor] ?? []).contains { watch in
+            if case .tree(root, _) = watch.role { true } else { false }
         }
     }
 
     mutating func add(_ descriptor: Int32, path: String, role: Role) {
-        let place = Place(path: path, role: role)
-        guard !places[descriptor, default: []].contains(place) else { return }
-        places[descriptor, default: []].append(place)
+        let watch = Watch(path: path, role: role)
+        guard !watches[descriptor, default: []].contains(watch) else { return }
+        watches[descriptor, default: []].append(watch)
     }
 
-    /// What to do about a notice, added to `outcome`.
-    mutating func interpret(_ notice: WatchNotice, into outcome: inout WatchOutcome) {
-        if notice.kinds.contains(.overflow) {
-            outcome.isRebuildNeeded = true
+    /// Adds the consequences of an event to `outcome`.
+    mutating func apply(_ event: DirectoryEvent, to outcome: inout WatchOutcome) {
+        if event.kinds.contains(.overflow) {
+            outcome.needsRebuild = true
             return
         }
-        guard let places = places[notice.descriptor] else { return }
-        if !notice.kinds.isDisjoint(with: [.selfDeleted, .selfMoved, .ignored]) {
-            // A folder inside a tree is announced by its parent too; only its watch is over.
-            let isInner = places.allSatisfy { if case .tree = $0.role { true } else { false } }
-            if isInner, notice.kinds.isDisjoint(with: [.selfMoved]) {
-                self.places[notice.descriptor] = nil
+        guard let watches = watches[event.descriptor] else { return }
+        if !event.kinds.isDisjoint(with: [.selfDeleted, .selfMoved, .ignored]) {
+            // The parent of a directory inside a tree reports it too; only its watch has ended.
+            if watches.allSatisfy(\.role.isTree), !event.kinds.contains(.selfMoved) {
+                self.watches[event.descriptor] = nil
             } else {
-                outcome.isRebuildNeeded = true
+                outcome.needsRebuild = true
             }
             return
         }
-        for place in places { interpret(notice, at: place, into: &outcome) }
+        for watch in watches { Self.apply(event, at: watch, to: &outcome) }
     }
 
-    private func interpret(
-        _ notice: WatchNotice, at place: Place, into outcome: inout WatchOutcome
+    private static func apply(
+        _ event: DirectoryEvent, at watch: Watch, to outcome: inout WatchOutcome
     ) {
-        let path = WatchPath.join(place.path, notice.name)
-        let isStructural = !notice.kinds.isDisjoint(with: [.appeared, .disappeared])
-        switch place.role {
-        case .component(notice.name, let root, let kind, let isLast):
-            if isLast, kind == .file || kind == .missing {
+        let path = WatchPath.join(watch.path, event.name)
+        let isStructural = !event.kinds.isDisjoint(with: [.appeared, .disappeared])
+        switch watch.role {
+        case .component(event.name, let root, let kind, let isLast):
+            if isLast, kind != .directory, kind != .link {
                 outcome.changed.insert(root)
-                if notice.kinds.contains(.appeared) { outcome.mayHaveBecomeFolder.insert(path) }
+                if event.kinds.contains(.appeared) { outcome.possibleDirectories.insert(path) }
             } else if isStructural {
                 outcome.changed.insert(root)
-                outcome.isRebuildNeeded = true
+                outcome.needsRebuild = true
             }
         case .component: break
         case .contents(let root): outcome.changed.insert(root)
         case .tree(let root, let depth):
             outcome.changed.insert(root)
             guard isStructural else { return }
-            if notice.kinds.contains(.appeared) {
+            if event.kinds.contains(.appeared) {
                 guard depth > 0 else { return }
                 outcome.newEntries.append(.init(path: path, root: root, depth: depth - 1))
-            } else if notice.kinds.isSuperset(of: [.disappeared, .moved, .folder]) {
-                // Its watches go with it to wherever it is now.
-                outcome.isRebuildNeeded = true
+            } else if event.kinds.isSuperset(of: [.disappeared, .moved, .directory]) {
+                // Its watches have moved with it.
+                outcome.needsRebuild = true
             }
         }
     }
 }
 
-/// One notice of the system about a watched folder.
-struct WatchNotice: Sendable, Equatable {
+/// An event of the system about a watched directory.
+struct DirectoryEvent: Sendable, Equatable {
     var descriptor: Int32
     var kinds: Kinds
-    /// The entry of the folder that is meant; empty when it is the folder itself.
+    /// The entry of the directory; empty for the directory itself.
     var name = ""
 
     struct Kinds: OptionSet, Sendable, Hashable {
@@ -102,18 +105,18 @@ struct WatchNotice: Sendable, Equatable {
         static let disappeared = Kinds(rawValue: 1 << 1)
         static let moved = Kinds(rawValue: 1 << 2)
         static let modified = Kinds(rawValue: 1 << 3)
-        /// The entry is a folder.
-        static let folder = Kinds(rawValue: 1 << 4)
+        /// The entry is a directory.
+        static let directory = Kinds(rawValue: 1 << 4)
         static let selfDeleted = Kinds(rawValue: 1 << 5)
         static let selfMoved = Kinds(rawValue: 1 << 6)
-        /// The watch is over: the folder or its file system is gone.
+        /// The watch has ended: the directory or its file system is gone.
         static let ignored = Kinds(rawValue: 1 << 7)
-        /// Notices were lost; belongs to no folder.
+        /// Events of any directory were lost.
         static let overflow = Kinds(rawValue: 1 << 8)
     }
 }
 
-/// What a batch of notices asks for.
+/// The consequences of a batch of events.
 struct WatchOutcome: Sendable, Equatable {
     struct NewEntry: Sendable, Equatable {
         var path: String
@@ -121,12 +124,24 @@ struct WatchOutcome: Sendable, Equatable {
         var depth: Int
     }
 
-    /// Numbers of the watched paths that changed.
+    /// Indices of the watched paths that changed.
     var changed: Set<Int> = []
-    /// Entries that appeared in a tree: watch the ones that are folders.
+    /// Entries that appeared in a tree; those that are directories are to be watched.
     var newEntries: [NewEntry] = []
-    /// Where a file was expected; a folder or link there needs a rebuild.
-    var mayHaveBecomeFolder: Set<String> = []
-    /// Watch everything anew; all paths count as changed.
-    var isRebuildNeeded = false
+    /// Entries that appeared where a file is expected; a directory or link requires a rebuild.
+    var possibleDirectories: Set<String> = []
+    /// Replace all watches; all paths count as changed.
+    var needsRebuild = false
+}
+
+/// Absolute paths as text.
+enum WatchPath {
+    static func join(_ directory: String, _ name: String) -> String {
+        directory.hasSuffix("/") ? directory + name : directory + "/" + name
+    }
+
+    /// The names in a path without "." and empty ones; ".." stays.
+    static func components(of path: String) -> [String] {
+        path.split(separator: "/").filter { $0 != "." }.map(String.init)
+    }
 }

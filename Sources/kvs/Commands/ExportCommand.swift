@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
 import KVStore
 
@@ -21,7 +22,7 @@ struct ExportCommand: AsyncParsableCommand {
         let values = try opened.store.keys.map { key in
             guard let value = opened.store.value(forKey: key) else {
                 throw CommandFailure(
-                    .data, "key \(key) holds bytes that are no property list; remove it first")
+                    .dataError, "key \(key) holds bytes that are no property list; remove it first")
             }
             return ExportDocument.Entry(key: key, value: value)
         }
@@ -29,9 +30,9 @@ struct ExportCommand: AsyncParsableCommand {
             store: options.storeName, exported: DateText.text(Date()), values: values)
         if let file {
             try StandardStreams.writeFile(document.encoded(), to: file)
-            StandardStreams.note("\(values.count) keys written to \(file)")
+            Console.report("\(values.count) keys written to \(file)")
         } else {
-            try StandardStreams.write(document.encoded())
+            try Console.write(document.encoded())
         }
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
 import KVStore
 
@@ -34,14 +35,14 @@ struct GetCommand: AsyncParsableCommand {
         try await opened.refresh(isRequired: fresh)
         guard let value = opened.store.value(forKey: key) else {
             throw CommandFailure(
-                .keyMissing, "no value for key \(key) in store \(options.storeName)")
+                .failure, "no value for key \(key) in store \(options.storeName)")
         }
         if json {
-            try StandardStreams.write(JSONOutput.data(KeyDocument(key: key, value: value)))
-        } else if raw || !StandardStreams.isOutputTerminal {
-            try StandardStreams.write(RawValue.bytes(value))
+            try Console.write(JSONOutput.data(KeyDocument(key: key, value: value)))
+        } else if raw || !Console.isOutputTerminal {
+            try Console.write(RawValue.bytes(value))
         } else {
-            for line in ReadableValue.lines(value) { try StandardStreams.print(line) }
+            for line in ReadableValue.lines(value) { try Console.print(line) }
         }
     }
 }

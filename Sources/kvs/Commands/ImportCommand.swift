@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
 import KVStore
 
@@ -37,9 +38,11 @@ struct ImportCommand: AsyncParsableCommand {
         let counts =
             "\(plan.newKeyCount) new, \(plan.changedKeyCount) changed, "
             + "\(plan.unchangedKeyCount) unchanged"
-        guard !dryRun else { return try StandardStreams.print("would set: \(counts)") }
+        guard !dryRun else { return try Console.print("would set: \(counts)") }
         for entry in plan.writes { try opened.store.write(entry.value, forKey: entry.key) }
-        try StandardStreams.print(counts)
+        // Written and sent even where nobody can read the counts.
+        let printing = Result { () throws(OutputError) in try Console.print(counts) }
         try await opened.finishWrite(isSyncRequired: requireSync)
+        try printing.get()
     }
 }

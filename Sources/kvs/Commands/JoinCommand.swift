@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
 import KVStore
 import KVStoreHTTP
@@ -59,23 +60,25 @@ struct JoinCommand: AsyncParsableCommand {
         } catch {
             throw CommandFailure(.cannotCreate, error.description)
         }
-        try StandardStreams.print(
-            JoinWords.joined(credentials, scopes: identity.scopes))
-        guard former == nil else { return }
-        let adoption = LocalReplicaAdoption.adopt(in: environment, credentials: credentials)
-        for line in JoinWords.lines(adoption) { try StandardStreams.print(line) }
+        // Complete before anything is printed, since printing may end the command.
+        let adoption =
+            former == nil
+            ? LocalReplicaAdoption.adopt(in: environment, credentials: credentials) : nil
+        try Console.print(JoinWords.joined(credentials, scopes: identity.scopes))
+        guard let adoption else { return }
+        for line in JoinWords.lines(adoption) { try Console.print(line) }
         await download(adoption.moved)
     }
 
     private func address() throws(CommandFailure) -> DaemonAddress {
         let address: DaemonAddress
-        do throws(DaemonAddress.Problem) {
+        do throws(CredentialsError) {
             address = try DaemonAddress(url)
         } catch {
             throw CommandFailure(.usage, error.description)
         }
         guard address.isPrivate || isPlainTextAllowed else {
-            throw CommandFailure(.usage, CredentialsProblem.plainText(address).description)
+            throw CommandFailure(.usage, CredentialsError.plainText(address).description)
         }
         return address
     }
@@ -110,7 +113,7 @@ struct JoinCommand: AsyncParsableCommand {
         } catch {
             let status = ExitStatus(error)
             let next =
-                status == .notPermitted
+                status == .noPermission
                 ? " (make a token for this machine where kvsd runs, then join again)" : ""
             throw CommandFailure(status, "join \(address): \(error)\(next)")
         }
@@ -119,7 +122,7 @@ struct JoinCommand: AsyncParsableCommand {
     private func credentials(
         _ address: DaemonAddress, _ token: AccessToken, _ identity: DaemonIdentity
     ) throws(CommandFailure) -> Credentials {
-        do throws(CredentialsProblem) {
+        do throws(CredentialsError) {
             return try Credentials(
                 daemon: address, token: token, account: identity.account,
                 deviceID: identity.deviceID, deviceName: name ?? identity.device,
@@ -138,7 +141,7 @@ struct JoinCommand: AsyncParsableCommand {
                 defer { opened.store.close() }
                 _ = try await opened.synchronize(within: opened.timeout).get()
             } catch {
-                StandardStreams.note("store \(name) has not been downloaded yet: \(error.reason)")
+                Console.report("store \(name) has not been downloaded yet: \(error.reason)")
             }
         }
     }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
 import KVStore
 import KVStoreHTTP
@@ -15,7 +16,7 @@ struct LeaveCommand: ParsableCommand {
     func run() throws {
         let environment = StoreEnvironment()
         guard environment.isJoined else {
-            throw CommandFailure(.notJoined, "no account has been joined")
+            throw CommandFailure(.configuration, "no account has been joined")
         }
         // A file that cannot be read can be left too.
         let credentials = try? environment.credentials()
@@ -23,24 +24,24 @@ struct LeaveCommand: ParsableCommand {
         do {
             try environment.credentialsFile.remove()
         } catch {
-            throw CommandFailure(.input, error.description)
+            throw CommandFailure(.ioError, error.description)
         }
         guard let credentials else {
-            return try StandardStreams.print("left; the credentials could not be read")
+            return try Console.print("left; the credentials could not be read")
         }
-        try StandardStreams.print(VisibleText.escape("left: this machine was \(credentials)"))
-        let folder = folder(environment, credentials)
-        try StandardStreams.print(VisibleText.escape("the account's values stay in \(folder)"))
+        try Console.print(VisibleText.escape("left: this machine was \(credentials)"))
+        let directory = environment.accountDirectory(credentials)
+        try Console.print(VisibleText.escape("the account's values stay in \(directory)"))
         if waiting > 0 {
-            StandardStreams.note("\(waiting) keys of it were never sent; join again to send them")
+            Console.report("\(waiting) keys of it were never sent; join again to send them")
         }
     }
 
     private func pendingKeyCount(
         _ environment: StoreEnvironment, _ credentials: Credentials
     ) -> Int {
-        let folder = folder(environment, credentials)
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let directory = environment.accountDirectory(credentials)
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         return names.filter(StoreConfiguration.isValidStoreName).reduce(0) { sum, name in
             let configuration = try? environment.configuration(
                 storeNamed: name, isLive: false, isOnline: false)
@@ -50,10 +51,5 @@ struct LeaveCommand: ParsableCommand {
             defer { store.close() }
             return sum + store.status.pendingKeyCount
         }
-    }
-
-    private func folder(_ environment: StoreEnvironment, _ credentials: Credentials) -> String {
-        let path = environment.replicaDirectory(storeNamed: "x", credentials: credentials)
-        return String(path.dropLast(2))
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
 import KVStore
 import TerminalText
@@ -31,13 +32,13 @@ struct ListCommand: AsyncParsableCommand {
             }
         }
         if json {
-            try StandardStreams.write(JSONOutput.data(entries, isIndented: true))
+            try Console.write(JSONOutput.data(entries, isIndented: true))
         } else if long {
-            for line in KeyListing.table(entries, now: Date()) { try StandardStreams.print(line) }
+            for line in KeyListing.table(entries, now: Date()) { try Console.print(line) }
         } else {
-            let isTerminal = StandardStreams.isOutputTerminal
+            let isTerminal = Console.isOutputTerminal
             let lines = entries.map { isTerminal ? VisibleText.escape($0.key) : $0.key }
-            try StandardStreams.write(Data(lines.map { $0 + "\n" }.joined().utf8))
+            try Console.write(Data(lines.map { $0 + "\n" }.joined().utf8))
         }
     }
 }
@@ -55,7 +56,7 @@ struct KeyListing: Encodable, Equatable {
     private enum CodingKeys: String, CodingKey { case key, type, bytes, modified }
 
     init(_ record: Record, value: PropertyListValue?) {
-        key = record.key
+        key = record.key.text
         type = value.map(ValueType.init)
         bytes = record.content.byteCount
         milliseconds = record.stamp.milliseconds

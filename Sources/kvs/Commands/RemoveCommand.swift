@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import KVStore
 
 struct RemoveCommand: AsyncParsableCommand {
@@ -33,7 +34,7 @@ struct RemoveCommand: AsyncParsableCommand {
         }
         guard missing.isEmpty else {
             throw CommandFailure(
-                .keyMissing,
+                .failure,
                 "no value for \(missing.joined(separator: ", ")) in store \(options.storeName)")
         }
     }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
 import KVStore
 import KVStoreHTTP
@@ -27,20 +28,15 @@ struct StatusCommand: AsyncParsableCommand {
             }
         }
         let directory = opened.store.configuration.directory
-        let filesSetAside: [String]
-        do throws(StorageFailure) {
-            filesSetAside = try FileLogStorage.filesSetAside(in: directory)
-        } catch {
-            throw CommandFailure(.input, error.description)
-        }
+        let filesSetAside = try opened.store.configuration.quarantinedFiles()
         let report = StatusReport(
             store: opened.store.configuration.storeName, credentials: credentials,
             connection: connection, status: opened.store.status,
             directory: directory, filesSetAside: filesSetAside)
         if json {
-            try StandardStreams.write(JSONOutput.data(report.document, isIndented: true))
+            try Console.write(JSONOutput.data(report.document, isIndented: true))
         } else {
-            for line in report.lines(now: Date()) { try StandardStreams.print(line) }
+            for line in report.lines(now: Date()) { try Console.print(line) }
         }
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import KVStore
 
 struct SyncCommand: AsyncParsableCommand {
@@ -15,22 +16,22 @@ struct SyncCommand: AsyncParsableCommand {
         defer { opened.store.close() }
         guard opened.isOnline else {
             throw CommandFailure(
-                .notJoined,
+                .configuration,
                 options.isLocalOnly
                     ? "sync and --no-sync do not go together"
                     : "no account has been joined (run kvs join URL)")
         }
         let report = try await opened.synchronize(within: opened.timeout).get()
         if json {
-            try StandardStreams.write(JSONOutput.data(SyncDocument(report)))
+            try Console.write(JSONOutput.data(SyncDocument(report)))
         } else {
-            try StandardStreams.print(
+            try Console.print(
                 "sent \(report.sentKeyCount), received \(report.receivedKeyCount), "
                     + "waiting \(report.pendingKeyCount)")
         }
         if report.pendingKeyCount > 0 {
             throw CommandFailure(
-                .notSent,
+                .temporaryFailure,
                 "the daemon does not take \(report.pendingKeyCount) keys for now: remove some "
                     + "values and run kvs sync again")
         }

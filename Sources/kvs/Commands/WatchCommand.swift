@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import KVStore
-import ProgramSignals
+import CommandSupport
 
 struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -35,7 +35,7 @@ struct WatchCommand: AsyncParsableCommand {
         let printing = Task { [self] in try await follow(changes, of: store) }
         let telling = Task {
             for await connection in store.connectionChanges {
-                StandardStreams.note(Self.words(connection))
+                Console.report(Self.words(connection))
             }
         }
         let ending = Task {
@@ -59,9 +59,9 @@ struct WatchCommand: AsyncParsableCommand {
                     key: key, reason: change.reason,
                     byteCount: store.record(forKey: key)?.content.byteCount, time: Date())
                 if json {
-                    try StandardStreams.write(JSONOutput.data(line.document))
+                    try Console.write(JSONOutput.data(line.document))
                 } else {
-                    try StandardStreams.print(line.text)
+                    try Console.print(line.text)
                 }
                 left -= 1
             }

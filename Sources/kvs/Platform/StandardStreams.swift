@@ -1,39 +1,9 @@
+import CommandSupport
 import Foundation
-import TerminalText
 
-/// The only place that writes to standard output and standard error, or reads standard input.
+/// Reads standard input, and reads and writes files.
 enum StandardStreams {
-    static var isOutputTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
     static var isInputTerminal: Bool { isatty(STDIN_FILENO) == 1 }
-
-    /// Bytes as they are.
-    static func write(_ data: Data) throws(CommandFailure) {
-        var rest = [UInt8](data)[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes {
-                Foundation.write(STDOUT_FILENO, $0.baseAddress, $0.count)
-            }
-            if count > 0 {
-                rest = rest.dropFirst(count)
-            } else if errno == EPIPE {
-                // Whoever read has seen enough.
-                exit(0)
-            } else if errno != EINTR {
-                throw CommandFailure(.input, "standard output: \(systemMessage())")
-            }
-        }
-    }
-
-    /// A line of our own words.
-    static func print(_ line: String) throws(CommandFailure) {
-        try write(Data((line + "\n").utf8))
-    }
-
-    /// A line on standard error that starts with the command's name; escaped here, since it may hold
-    /// words of others.
-    static func note(_ text: String) {
-        FileHandle.standardError.write(Data(("kvs: " + VisibleText.escape(text) + "\n").utf8))
-    }
 
     /// Everything on standard input.
     static func readInput(byteCount limit: Int) throws(CommandFailure) -> Data {
@@ -43,7 +13,7 @@ enum StandardStreams {
     static func readFile(_ path: String, byteCount limit: Int) throws(CommandFailure) -> Data {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
-            throw CommandFailure(.input, "open \(path): \(systemMessage())")
+            throw CommandFailure(.ioError, "open \(path): \(systemMessage())")
         }
         defer { close(descriptor) }
         return try read(descriptor, path, byteCount: limit)
@@ -76,7 +46,7 @@ enum StandardStreams {
 
     /// A line from the terminal that is not shown while it is typed; nil at its end.
     static func readSecret(prompt: String) -> String? {
-        FileHandle.standardError.write(Data(prompt.utf8))
+        Console.note(prompt, terminator: "")
         var former = termios()
         guard tcgetattr(STDIN_FILENO, &former) == 0 else { return nil }
         var silent = former
@@ -84,7 +54,7 @@ enum StandardStreams {
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
         defer {
             tcsetattr(STDIN_FILENO, TCSAFLUSH, &former)
-            FileHandle.standardError.write(Data("\n".utf8))
+            Console.note("")
         }
         return readLine(strippingNewline: true)
     }
@@ -100,10 +70,10 @@ enum StandardStreams {
             if count > 0 {
                 data.append(contentsOf: buffer[..<count])
                 guard data.count <= limit else {
-                    throw CommandFailure(.data, "\(name) holds more than \(limit) bytes")
+                    throw CommandFailure(.dataError, "\(name) holds more than \(limit) bytes")
                 }
             } else if errno != EINTR {
-                throw CommandFailure(.input, "read \(name): \(systemMessage())")
+                throw CommandFailure(.ioError, "read \(name): \(systemMessage())")
             }
         }
     }

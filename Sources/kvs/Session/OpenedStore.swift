@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import KVStore
 import KVStoreHTTP
@@ -20,7 +21,7 @@ struct OpenedStore {
             timeouts: HTTPTimeouts(limit: timeout))
         store = try UbiquitousKeyValueStore(configuration: configuration)
         isOnline = configuration.transport != nil
-        for note in store.status.recoveryNotes { StandardStreams.note(note) }
+        for note in store.status.recoveryNotes { Console.report(note) }
     }
 
     /// A read waits no longer than that for what is newer elsewhere.
@@ -64,7 +65,7 @@ struct OpenedStore {
         let limit = isRequired ? timeout : min(timeout, Self.readTimeout)
         guard case .failure(let error) = await synchronize(within: limit) else { return }
         if isRequired { throw CommandFailure(error) }
-        StandardStreams.note("\(error.reason); showing \(age)")
+        Console.report("\(error.reason); showing \(age)")
     }
 
     /// Downloads the account's values before the first write of this machine, so that the write replaces them
@@ -87,15 +88,15 @@ struct OpenedStore {
             let message = "stored here, not yet sent: \(error.reason)"
             if isSyncRequired {
                 let status = ExitStatus(error)
-                throw CommandFailure(status == .notPermitted ? status : .notSent, message)
+                throw CommandFailure(status == .noPermission ? status : .temporaryFailure, message)
             }
-            StandardStreams.note(message)
+            Console.report(message)
         case .success(let report) where report.pendingKeyCount > 0:
             let message =
                 "stored here, but the daemon does not take \(report.pendingKeyCount) keys for now: "
                 + "remove some values and run kvs sync"
-            if isSyncRequired { throw CommandFailure(.notSent, message) }
-            StandardStreams.note(message)
+            if isSyncRequired { throw CommandFailure(.temporaryFailure, message) }
+            Console.report(message)
         case .success: break
         }
     }
@@ -110,7 +111,7 @@ struct OpenedStore {
 
     private var notJoined: CommandFailure {
         CommandFailure(
-            .notJoined,
+            .configuration,
             "the daemon cannot be asked: no account has been joined, or --no-sync was given "
                 + "(run kvs join URL)")
     }

@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import KVStore
 
@@ -47,11 +48,12 @@ struct ExportDocument: Codable, Equatable {
         do {
             document = try JSONDecoder().decode(ExportDocument.self, from: data)
         } catch {
-            throw CommandFailure(.data, "\(name): \(words(error))")
+            throw CommandFailure(.dataError, "\(name): \(words(error))")
         }
         guard document.version == version else {
             throw CommandFailure(
-                .data, "\(name): version \(document.version); this kvs reads version \(version)")
+                .dataError,
+                "\(name): version \(document.version); this kvs reads version \(version)")
         }
         return document
     }

@@ -1,3 +1,4 @@
+import CommandSupport
 import KVStore
 
 /// What an import would do, decided before the first write.
@@ -18,22 +19,22 @@ struct ImportPlan: Equatable {
         var sizes = current.mapValues(\.byteCount)
         for entry in document.values {
             guard seen.insert(entry.key).inserted else {
-                throw CommandFailure(.data, "key \(entry.key) is in the document twice")
+                throw CommandFailure(.dataError, "key \(entry.key) is in the document twice")
             }
-            let length = limits.keyProfile.length(of: entry.key)
+            let length = limits.keyProfile.length(of: StoreKey(entry.key))
             guard (1...limits.keyProfile.limit).contains(length) else {
                 throw CommandFailure(
-                    .data,
+                    .dataError,
                     "key \"\(entry.key)\" has a length of \(length); "
                         + "1 to \(limits.keyProfile.limit) are allowed")
             }
             let encoded = entry.value.encoded()
             guard (try? PropertyListValue(encoded: encoded)) != nil else {
-                throw CommandFailure(.data, "key \(entry.key): the value is nested too deep")
+                throw CommandFailure(.dataError, "key \(entry.key): the value is nested too deep")
             }
             guard encoded.count <= limits.valueByteCount else {
                 throw CommandFailure(
-                    .data,
+                    .dataError,
                     "key \(entry.key): \(encoded.count) bytes; a value has at most "
                         + "\(limits.valueByteCount)")
             }
@@ -53,12 +54,12 @@ struct ImportPlan: Equatable {
         guard !writes.isEmpty else { return }
         guard sizes.count <= limits.keyCount else {
             throw CommandFailure(
-                .data, "the store would have \(sizes.count) keys; at most \(limits.keyCount)")
+                .dataError, "the store would have \(sizes.count) keys; at most \(limits.keyCount)")
         }
         let total = sizes.values.reduce(0, +)
         guard total <= limits.totalByteCount else {
             throw CommandFailure(
-                .data, "the store would hold \(total) bytes; at most \(limits.totalByteCount)")
+                .dataError, "the store would hold \(total) bytes; at most \(limits.totalByteCount)")
         }
     }
 }

@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 
 /// Documents for other programs, one way of writing for all commands.
@@ -12,7 +13,7 @@ enum JSONOutput {
         do {
             return try encoder.encode(document) + Data("\n".utf8)
         } catch {
-            throw CommandFailure(.data, "cannot be written as JSON: \(error)")
+            throw CommandFailure(.dataError, "cannot be written as JSON: \(error)")
         }
     }
 }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Standard input that is read here and then given to another program.
+/// Reads standard input and passes it on to another program.
 enum InputRelay {
-    /// All of standard input, or its first `byteCount` bytes.
+    /// Reads standard input to its end, or its first `byteCount` bytes.
     static func read(upTo byteCount: Int) -> Data {
         var data = Data()
         while data.count < byteCount,
@@ -16,12 +16,11 @@ enum InputRelay {
 
     static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
-    /// Runs a program with `input` as its standard input; output and errors go where this
-    /// program's go. Returns when it has ended; false when it could not be run.
+    /// Runs a program with `input` as its standard input, and this program's output and errors.
+    /// Returns when it has ended; false when it could not be started.
     ///
-    /// The input is handed over as a file without a name, so a program that does not read it all
-    /// holds nobody up. One argument is a line for the shell, several are a program and its
-    /// arguments.
+    /// The input is an unlinked file, so a program that does not read it all blocks nothing. A
+    /// single argument is run by the shell, several are a program and its arguments.
     static func run(_ command: [String], input: Data) -> Bool {
         guard let file = tmpfile() else { return false }
         defer { fclose(file) }

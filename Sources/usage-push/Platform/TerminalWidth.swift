@@ -1,8 +1,7 @@
 import Foundation
 
-/// How wide the output is.
 enum TerminalWidth {
-    /// Columns of the terminal that the output goes to; nil when it goes elsewhere.
+    /// Columns of the terminal on standard output; nil when it is not a terminal.
     static var ofOutput: Int? {
         var size = winsize()
         guard isatty(STDOUT_FILENO) == 1,

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
 import KVStore
 import KVStoreHTTP
@@ -69,6 +70,22 @@ struct UsageView: AsyncParsableCommand {
         if json, watch { throw ValidationError("--json prints once; leave --watch out.") }
     }
 
+    static func main() async {
+        Console.start(program: "usage-view", escaping: VisibleText.escape)
+        do {
+            var command = try parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            Console.exit(
+                for: error, message: fullMessage(for: error),
+                status: exitCode(for: error).rawValue)
+        }
+    }
+
     func run() async throws {
         if demo {
             let now = Date()
@@ -84,21 +101,16 @@ struct UsageView: AsyncParsableCommand {
                     storeNamed: store, isLive: watch, environment: environment),
                 now: { Date() })
         } catch {
-            note(error.description)
-            throw ExitCode(74)
+            throw CommandFailure(.ioError, error.description)
         }
         // Before the live screen, so that they stand above the prompt when it is left.
-        for text in reader.store.status.recoveryNotes { note(text) }
+        for text in reader.store.status.recoveryNotes { Console.report(text) }
         if watch {
             try await show(live: reader.live(), first: nil)
         } else {
             try printOnce(reader.data(await reader.refresh(within: timeout)))
         }
         reader.store.close()
-    }
-
-    private func note(_ text: String) {
-        FileHandle.standardError.write(Data("usage-view: \(VisibleText.escape(text))\n".utf8))
     }
 
     private var environment: [String: String] { ProcessInfo.processInfo.environment }
@@ -112,22 +124,19 @@ struct UsageView: AsyncParsableCommand {
     private var isColored: Bool {
         ColorPolicy.isColored(
             choice: color, environment: environment,
-            isTerminal: PosixTerminalSession.isTerminal(STDOUT_FILENO))
+            isTerminal: Console.isOutputTerminal)
     }
 
     private func printOnce(_ data: LiveData) throws {
         let model = ViewModel(
-            link: data.link, stored: data.stored, connectedDevices: data.connectedDevices,
-            now: Date(), zone: .current, options: options)
+            link: data.link, stored: data.stored, now: Date(), zone: .current, options: options)
         if json {
-            FileHandle.standardOutput.write(try JSONReport(model).encoded())
-            return
+            return try Console.write(JSONReport(model).encoded())
         }
         let columns = PlatformTerminal.size(of: STDOUT_FILENO)?.columns ?? 80
         let screen = ScreenLayout.screen(
             for: model, size: ScreenSize(columns: columns, rows: nil))
-        FileHandle.standardOutput.write(
-            Data(FrameEncoder.text(for: screen, isColored: isColored).utf8))
+        try Console.write(Data(FrameEncoder.text(for: screen, isColored: isColored).utf8))
     }
 
     private func show(live: AsyncStream<LiveData>, first: LiveData?) async throws {

@@ -4,9 +4,7 @@ import SnapshotModels
 /// Whether a device that pushes is alive.
 struct DeviceState: Sendable, Equatable {
     enum Presence: String, Sendable, Codable {
-        /// Connected to the server now.
-        case live
-        /// Not known to be connected, but it pushed a moment ago.
+        /// It pushed less than `activeAge` ago.
         case active
         case stale
         /// This machine is offline, so it cannot know of newer pushes.
@@ -23,17 +21,13 @@ struct DeviceState: Sendable, Equatable {
     let lastPush: Date
     let presence: Presence
 
-    init(_ device: MergedDevice, connectedDevices: Set<String>?, isOnline: Bool, now: Date) {
+    init(_ device: MergedDevice, isOnline: Bool, now: Date) {
         deviceID = device.deviceID
         name = device.name
         lastPush = device.syncTimestamp
         let age = now.timeIntervalSince(device.syncTimestamp)
         if age < -SnapshotMerge.clockTolerance {
             presence = .clockAhead
-        } else if let id = device.deviceID, isOnline,
-            connectedDevices?.contains(id) ?? false
-        {
-            presence = .live
         } else {
             presence = age < Self.activeAge ? .active : isOnline ? .stale : .unknown
         }

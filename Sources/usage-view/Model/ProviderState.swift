@@ -7,13 +7,10 @@ struct ProviderState: Sendable, Equatable {
     let parts: [ProviderPart]
     let windows: [WindowState]
     let freshness: Freshness
-    /// The percents are computed against an assumed limit.
-    let isEstimated: Bool
 
     init(_ merged: MergedProvider, now: Date) {
         snapshot = merged.snapshot
         parts = merged.parts
-        isEstimated = merged.snapshot.usageDataConfidence == "estimated"
         let observedAt = merged.snapshot.lastUpdated
         windows = WindowState.inDisplayOrder(of: merged.snapshot, observedAt: observedAt, now: now)
         freshness = Freshness(
@@ -27,12 +24,5 @@ struct ProviderState: Sendable, Equatable {
     var tightestWindow: WindowState? {
         windows.filter { !$0.isExpired }
             .min { $0.window.remainingPercent < $1.window.remainingPercent }
-    }
-
-    /// The devices' own costs, where more than one of them adds to the sum.
-    var costParts: [ProviderPart] {
-        guard SnapshotMerge.localLogProviders.contains(snapshot.providerID) else { return [] }
-        let withCosts = parts.filter { $0.costSummary != nil }
-        return withCosts.count > 1 ? withCosts : []
     }
 }

@@ -21,24 +21,10 @@ struct ViewModel: Sendable, Equatable {
 
     var link: Link
     var stored: Stored
-    /// Ids of the devices that are connected to the server now; nil when that is not known.
-    var connectedDevices: Set<String>?
     var now: Date
     /// The viewer's zone, for clock times.
     var zone: TimeZone
-    var options: ViewOptions
-
-    init(
-        link: Link, stored: Stored, connectedDevices: Set<String>? = nil, now: Date,
-        zone: TimeZone, options: ViewOptions = ViewOptions()
-    ) {
-        self.link = link
-        self.stored = stored
-        self.connectedDevices = connectedDevices
-        self.now = now
-        self.zone = zone
-        self.options = options
-    }
+    var options = ViewOptions()
 
     /// What there is to show. The cases without numbers each ask for another next step.
     enum Situation: String, Sendable, Codable {
@@ -89,7 +75,7 @@ struct ViewModel: Sendable, Equatable {
 
     var devices: [DeviceState] {
         (usage?.devices ?? []).map {
-            DeviceState($0, connectedDevices: connectedDevices, isOnline: link == .online, now: now)
+            DeviceState($0, isOnline: link == .online, now: now)
         }
     }
 }

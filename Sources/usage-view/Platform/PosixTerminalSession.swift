@@ -1,3 +1,4 @@
+import CommandSupport
 import Dispatch
 import Foundation
 
@@ -9,8 +10,6 @@ final class PosixTerminalSession: TerminalSession, @unchecked Sendable {
     private let output: Int32
     private let keys: any DispatchSourceRead
     private let resizes: any DispatchSourceSignal
-
-    static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
     init(input: Int32 = STDIN_FILENO, output: Int32 = STDOUT_FILENO) throws(TerminalError) {
         try TerminalRestoration.arm(input: input, output: output)
@@ -49,19 +48,8 @@ final class PosixTerminalSession: TerminalSession, @unchecked Sendable {
     }
 
     func write(_ text: String) {
-        var bytes = Array(text.utf8)[...]
-        while !bytes.isEmpty {
-            let written = bytes.withUnsafeBytes { systemWrite(output, $0.baseAddress, $0.count) }
-            if written > 0 {
-                bytes = bytes.dropFirst(written)
-            } else if errno == EAGAIN {
-                var slot = pollfd(fd: output, events: Int16(POLLOUT), revents: 0)
-                // A terminal that takes nothing for a second is stopped: drop the frame.
-                guard poll(&slot, 1, 1_000) > 0 else { return }
-            } else if errno != EINTR {
-                return
-            }
-        }
+        // A terminal that accepts nothing for a second is stopped: drop the frame.
+        try? Descriptor.write(Data(text.utf8), to: output, timeout: .seconds(1))
     }
 
     func close() {
@@ -69,9 +57,4 @@ final class PosixTerminalSession: TerminalSession, @unchecked Sendable {
         resizes.cancel()
         TerminalRestoration.restore()
     }
-}
-
-/// The system's write, whose name the session's own method hides.
-private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
-    write(descriptor, bytes, count)
 }

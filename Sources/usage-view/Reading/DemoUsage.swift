@@ -5,8 +5,7 @@ import SnapshotModels
 enum DemoUsage {
     static func data(at now: Date) -> LiveData {
         LiveData(
-            link: .online, stored: .usage(SnapshotMerge.merge([snapshot(at: now)], now: now)),
-            connectedDevices: nil)
+            link: .online, stored: .usage(SnapshotMerge.merge([snapshot(at: now)], now: now)))
     }
 
     private static func snapshot(at now: Date) -> SyncedUsageSnapshot {

@@ -14,8 +14,7 @@ struct UsageReader: Sendable {
 
     func data(_ connection: StoreStatus.Connection) -> LiveData {
         LiveData(
-            link: link(connection), stored: ViewModel.Stored(values: values, now: now()),
-            connectedDevices: nil)
+            link: link(connection), stored: ViewModel.Stored(values: values, now: now()))
     }
 
     private var values: [String: Data] {

@@ -5,7 +5,6 @@ import SnapshotModels
 struct LiveData: Sendable, Equatable {
     var link: ViewModel.Link
     var stored: ViewModel.Stored
-    var connectedDevices: Set<String>?
 }
 
 /// The live screen: redraws when data, size or options change and on the minute, until the person
@@ -75,8 +74,7 @@ struct LiveLoop: Sendable {
             }
             guard let shown else { continue }
             let model = ViewModel(
-                link: shown.link, stored: shown.stored,
-                connectedDevices: shown.connectedDevices, now: now(), zone: zone,
+                link: shown.link, stored: shown.stored, now: now(), zone: zone,
                 options: state.options)
             let drawn = LiveScreen.screen(for: model, state: state, size: session.size)
             extent = drawn.extent

@@ -29,7 +29,6 @@ enum AgeText {
             model.options.isAbsolute
             ? ClockText(zone: model.zone, now: model.now).text(device.lastPush) : age
         return switch device.presence {
-        case .live: ("live", "pushed " + moment, .colored(.green))
         case .active: ("active", "pushed " + moment, .plain)
         case .stale: ("stale", "last push \(moment), check usage-push there", .colored(.yellow))
         case .unknown: ("unknown", "last known push \(moment)", .plain)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Money, credits and token counts.
+/// Money and credits.
 enum AmountText {
     /// "$4.00", "12.50 EUR", "3000 credits".
     static func money(_ amount: Double, currency: String) -> String {
@@ -22,15 +22,5 @@ enum AmountText {
     static func number(_ amount: Double) -> String {
         amount.magnitude < 1e12
             ? String(format: "%.2f", amount) : String(format: "%.3g", amount)
-    }
-
-    /// "950", "12.3k", "1.2M", "3.4G".
-    static func tokens(_ count: Int) -> String {
-        let magnitude = count.magnitude
-        let units: [(size: Double, name: String)] = [(1e9, "G"), (1e6, "M"), (1e3, "k")]
-        for unit in units where Double(magnitude) >= unit.size {
-            return String(format: "%.1f", Double(count) / unit.size) + unit.name
-        }
-        return "\(count)"
     }
 }

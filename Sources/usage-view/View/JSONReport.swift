@@ -31,7 +31,6 @@ struct JSONReport: Codable, Sendable, Equatable {
         var resetsAt: Date?
         /// Not negative; absent without a reset.
         var resetsInSeconds: Int?
-        var resetDescription: String?
         var isExpired: Bool
         var pace: PaceReport?
     }
@@ -42,11 +41,6 @@ struct JSONReport: Codable, Sendable, Equatable {
         var runsOutAt: Date?
     }
 
-    struct CostPart: Codable, Sendable, Equatable {
-        var device: String
-        var cost: SyncCostSummary
-    }
-
     struct Provider: Codable, Sendable, Equatable {
         var id: String
         var name: String
@@ -55,15 +49,11 @@ struct JSONReport: Codable, Sendable, Equatable {
         var observedAt: Date
         var ageSeconds: Int
         var freshness: Freshness
-        var isEstimated: Bool
         var isError: Bool
         var status: String?
         var windows: [Window]
         var credits: SyncCredits?
         var budget: SyncBudget?
-        var cost: SyncCostSummary?
-        /// Each device's part of `cost`, when it is a sum over several.
-        var costByDevice: [CostPart]?
         var devices: [String]
     }
 
@@ -104,18 +94,14 @@ struct JSONReport: Codable, Sendable, Equatable {
 
     private static func provider(_ state: ProviderState, now: Date) -> Provider {
         let snapshot = state.snapshot
-        let parts = state.costParts.compactMap { part in
-            part.costSummary.map { CostPart(device: part.deviceName, cost: $0) }
-        }
         return Provider(
             id: snapshot.providerID, name: snapshot.providerName, account: snapshot.accountEmail,
             plan: snapshot.loginMethod, observedAt: snapshot.lastUpdated,
             ageSeconds: seconds(from: snapshot.lastUpdated, to: now),
-            freshness: state.freshness, isEstimated: state.isEstimated,
-            isError: snapshot.isError, status: snapshot.statusMessage,
+            freshness: state.freshness, isError: snapshot.isError,
+            status: snapshot.statusMessage,
             windows: state.windows.map { window($0, now: now) }, credits: snapshot.credits,
-            budget: snapshot.budget, cost: snapshot.costSummary,
-            costByDevice: parts.isEmpty ? nil : parts, devices: state.parts.map(\.deviceName))
+            budget: snapshot.budget, devices: state.parts.map(\.deviceName))
     }
 
     private static func window(_ state: WindowState, now: Date) -> Window {
@@ -127,7 +113,7 @@ struct JSONReport: Codable, Sendable, Equatable {
             level: state.isExpired ? nil : state.level,
             windowMinutes: window.windowMinutes, resetsAt: window.resetsAt,
             resetsInSeconds: window.resetsAt.map { max(0, seconds(from: now, to: $0)) },
-            resetDescription: window.resetDescription, isExpired: state.isExpired,
+            isExpired: state.isExpired,
             pace: state.pace.map {
                 PaceReport(
                     stage: $0.stage, expectedPercent: ($0.expectedPercent * 10).rounded() / 10,

@@ -70,7 +70,6 @@ enum LiveScreen {
         lines.append(StyledLine("Words", .bold))
         let words = [
             ("as of", "an answer the tool had stored, as old as it says"),
-            ("~", "an estimate against an assumed limit or price list"),
             ("pace", "use compared with the time that has passed"),
         ]
         for (word, meaning) in words {

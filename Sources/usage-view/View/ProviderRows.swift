@@ -12,14 +12,13 @@ struct ProviderRows {
         heading = CardHeading(provider: provider, model: model)
         let resets = ResetText(model: model)
         var rows = provider.windows.map {
-            Self.row(for: $0, isEstimated: provider.isEstimated, model: model, resets: resets)
+            Self.row(for: $0, model: model, resets: resets)
         }
         let snapshot = provider.snapshot
         if let credits = snapshot.credits { rows += Self.row(for: credits) }
         if let budget = snapshot.budget {
             rows.append(Self.row(for: budget, model: model, resets: resets))
         }
-        rows += CostRows.rows(for: provider)
         let message = snapshot.statusMessage.map {
             VisibleText.escapedLines($0, limit: 4).joined(separator: " ")
         }
@@ -39,7 +38,7 @@ struct ProviderRows {
     }
 
     private static func row(
-        for state: WindowState, isEstimated: Bool, model: ViewModel, resets: ResetText
+        for state: WindowState, model: ViewModel, resets: ResetText
     ) -> CardRow {
         let label = VisibleText.escape(state.label.text)
         if state.isExpired {
@@ -53,7 +52,7 @@ struct ProviderRows {
             label: label,
             content: .gauge(
                 percent: percent,
-                text: (isEstimated ? "~" : "") + text + " " + measure.rawValue,
+                text: text + " " + measure.rawValue,
                 style: state.level.style,
                 note: CardRow.Note(
                     reset: resets.upcoming(state.window),

@@ -14,11 +14,8 @@ struct ResetText {
         isAbsolute = model.options.isAbsolute
     }
 
-    /// "resets in 1h 30m", "resets 13:30"; the provider's own words where there is no date.
-    func upcoming(_ window: SyncRateWindow) -> String {
-        if let date = window.resetsAt { return text(date) }
-        return VisibleText.escape(window.resetDescription ?? "").truncated(toCells: 30)
-    }
+    /// "resets in 1h 30m", "resets 13:30"; empty where the reset is not known.
+    func upcoming(_ window: SyncRateWindow) -> String { window.resetsAt.map(text) ?? "" }
 
     func text(_ date: Date) -> String {
         if date <= now { return past(date) }

@@ -34,7 +34,7 @@ enum ShortForm {
 
         let labels = provider.windows.map { VisibleText.escape($0.label.short) }
         let labelCells = min(labels.map { CellWidth.of($0) }.max() ?? 0, 9)
-        let texts = provider.windows.map { percentText($0, provider, model) }
+        let texts = provider.windows.map { percentText($0, model) }
         let textCells = texts.compactMap { $0.map { CellWidth.of($0) } }.max() ?? 0
         var lines = [heading]
         for (index, state) in provider.windows.enumerated() {
@@ -77,7 +77,7 @@ enum ShortForm {
         for provider in shown {
             names.add(provider.snapshot.providerName)
             labels.add(provider.tightestWindow?.label.short ?? "")
-            texts.add(provider.tightestWindow.flatMap { percentText($0, provider, model) } ?? "")
+            texts.add(provider.tightestWindow.flatMap { percentText($0, model) } ?? "")
         }
         var lines = shown.enumerated().map { index, provider in
             var line = StyledLine(names.cell(index), .bold)
@@ -107,12 +107,12 @@ enum ShortForm {
     }
 
     private static func percentText(
-        _ state: WindowState, _ provider: ProviderState, _ model: ViewModel
+        _ state: WindowState, _ model: ViewModel
     ) -> String? {
         guard !state.isExpired else { return nil }
         let isLeft = model.options.measure == .left
         let percent = isLeft ? state.window.remainingPercent : state.window.usedPercent
-        return (provider.isEstimated ? "~" : "") + PercentText.text(percent, isLeft: isLeft)
+        return PercentText.text(percent, isLeft: isLeft)
             + " " + model.options.measure.rawValue
     }
 

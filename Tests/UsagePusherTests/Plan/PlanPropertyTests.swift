@@ -3,11 +3,11 @@ import Testing
 
 @testable import UsagePusher
 
-@Suite("When to push, whatever happens")
+@Suite("Push plan under random schedules")
 struct PlanPropertyTests {
     private let timing = PushPlan.Timing()
 
-    /// Changes in bursts and alone over ten minutes; some bring back what was there before.
+    /// Single changes and bursts over ten minutes; some restore the former percent.
     private func changes(
         _ generator: inout SeededGenerator
     ) -> [(at: Duration, percent: Double?)] {
@@ -26,58 +26,58 @@ struct PlanPropertyTests {
     }
 
     @Test(
-        "pushes keep their distance, miss nothing and beat in time",
+        "pushes keep their interval, miss nothing and keep the heartbeat",
         arguments: 0..<150 as Range<UInt64>)
     func instantReads(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
-        var world = PlanWorld()
+        var simulation = PlanSimulation()
         let changes = changes(&generator)
-        world.changes = changes
-        try world.run(until: .seconds(900))
-        for (earlier, later) in zip(world.pushes, world.pushes.dropFirst()) {
+        simulation.changes = changes
+        try simulation.run(until: .seconds(900))
+        for (earlier, later) in zip(simulation.pushes, simulation.pushes.dropFirst()) {
             let gap = later.at - earlier.at
-            #expect(gap >= timing.pushGap, "seed \(seed)")
+            #expect(gap >= timing.pushInterval, "seed \(seed)")
             #expect(gap <= timing.heartbeat, "seed \(seed)")
             if later.reason == .heartbeat { #expect(gap == timing.heartbeat, "seed \(seed)") }
             if later.reason == .change { #expect(earlier.percent != later.percent, "seed \(seed)") }
         }
-        // Whatever stands for as long as a push may have to wait has been pushed by then.
-        let patience = timing.settle + timing.pushGap
+        // A percent that stays for the longest delay of a push has been pushed by then.
+        let patience = timing.debounce + timing.pushInterval
         for (index, change) in changes.enumerated() {
             let end = index + 1 < changes.count ? changes[index + 1].at : .seconds(900)
             guard end - change.at > patience else { continue }
-            let shown = world.pushes.last { $0.at <= change.at + patience }
+            let shown = simulation.pushes.last { $0.at <= change.at + patience }
             #expect(shown?.percent == change.percent, "seed \(seed), change at \(change.at)")
         }
     }
 
-    @Test("slow reads and pushes that fail lose nothing", arguments: 0..<150 as Range<UInt64>)
+    @Test("slow reads and failing pushes lose nothing", arguments: 0..<150 as Range<UInt64>)
     func failures(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         var times = SeededGenerator(seed: ~seed)
-        var world = PlanWorld()
-        world.changes = changes(&generator)
-        let last = world.changes.last!
+        var simulation = PlanSimulation()
+        simulation.changes = changes(&generator)
+        let last = simulation.changes.last!
         let draws = (0..<4_096).map { _ in Int.random(in: 0...1_500, using: &times) }
         var readIndex = 0
-        world.readTime = {
+        simulation.readTime = {
             readIndex += 1
             return .milliseconds(draws[readIndex % draws.count])
         }
         var pushIndex = 0
-        world.pushTime = {
+        simulation.pushTime = {
             pushIndex += 1
             return .milliseconds(draws[(pushIndex * 7) % draws.count])
         }
-        world.pushSucceeds = { now in
+        simulation.pushSucceeds = { now in
             now > last.at || !draws[Int(now.components.seconds) % draws.count].isMultiple(of: 3)
         }
         let end = last.at + .seconds(300)
-        try world.run(until: end)
-        for (earlier, later) in zip(world.pushes, world.pushes.dropFirst()) {
-            #expect(later.at - earlier.at >= timing.pushGap, "seed \(seed)")
+        try simulation.run(until: end)
+        for (earlier, later) in zip(simulation.pushes, simulation.pushes.dropFirst()) {
+            #expect(later.at - earlier.at >= timing.pushInterval, "seed \(seed)")
         }
-        let final = world.pushes.last { $0.succeeded }
+        let final = simulation.pushes.last { $0.succeeded }
         #expect(final?.percent == last.percent, "seed \(seed)")
         #expect(end - (final?.at ?? .zero) < timing.heartbeat + .seconds(10), "seed \(seed)")
     }

@@ -3,123 +3,124 @@ import Testing
 
 @testable import UsagePusher
 
-@Suite("When to push")
+@Suite("Push plan")
 struct PlanTests {
-    @Test("it begins with a read of everything and a push")
+    @Test("a plan begins by reading all sources and pushing")
     func start() throws {
-        var world = PlanWorld()
-        try world.run(until: .zero)
-        #expect(world.pushes == [.init(at: .zero, reason: .change, percent: 0, succeeded: true)])
+        var simulation = PlanSimulation()
+        try simulation.run(until: .zero)
+        #expect(
+            simulation.pushes == [.init(at: .zero, reason: .change, percent: 0, succeeded: true)])
     }
 
-    @Test("a change after a quiet time is pushed after the settling time")
+    @Test("a change after a quiet time is pushed after the debounce time")
     func quick() throws {
-        var world = PlanWorld()
-        world.changes = [(.seconds(10), 5)]
-        try world.run(until: .seconds(20))
-        #expect(world.pushes.map(\.at) == [.zero, .milliseconds(10_100)])
-        #expect(world.pushes.last?.percent == 5)
+        var simulation = PlanSimulation()
+        simulation.changes = [(.seconds(10), 5)]
+        try simulation.run(until: .seconds(20))
+        #expect(simulation.pushes.map(\.at) == [.zero, .milliseconds(10_100)])
+        #expect(simulation.pushes.last?.percent == 5)
     }
 
-    @Test("a line that says nothing does not hold up the one that does")
+    @Test("an irrelevant line does not delay a relevant one")
     func silentLineFirst() throws {
-        var world = PlanWorld()
-        world.changes = [(.seconds(10), 0), (.milliseconds(10_150), 5)]
-        try world.run(until: .seconds(20))
-        #expect(world.pushes.last?.at == .milliseconds(10_350))
-        #expect(world.pushes.last?.percent == 5)
+        var simulation = PlanSimulation()
+        simulation.changes = [(.seconds(10), 0), (.milliseconds(10_150), 5)]
+        try simulation.run(until: .seconds(20))
+        #expect(simulation.pushes.last?.at == .milliseconds(10_350))
+        #expect(simulation.pushes.last?.percent == 5)
     }
 
-    @Test("a burst is one push a second")
+    @Test("a burst is pushed once per second")
     func burst() throws {
-        var world = PlanWorld()
-        world.changes = (0..<500).map { (.milliseconds(10_000 + 10 * $0), Double($0)) }
-        try world.run(until: .seconds(30))
-        let during = world.pushes.dropFirst()
+        var simulation = PlanSimulation()
+        simulation.changes = (0..<500).map { (.milliseconds(10_000 + 10 * $0), Double($0)) }
+        try simulation.run(until: .seconds(30))
+        let during = simulation.pushes.dropFirst()
         #expect((5...7).contains(during.count))
         #expect(zip(during, during.dropFirst()).allSatisfy { $1.at - $0.at >= .seconds(1) })
-        #expect(world.pushes.last?.percent == 499)
+        #expect(simulation.pushes.last?.percent == 499)
     }
 
-    @Test("files that change without anything to see push nothing")
+    @Test("changes without a visible difference push nothing")
     func invisible() throws {
-        var world = PlanWorld()
-        world.percent = 10
-        world.changes = (1...90).map { (.seconds($0), 10.05) }
-        try world.run(until: .seconds(99))
-        #expect(world.pushes.count == 1)
-        #expect(world.readCount > 50)
+        var simulation = PlanSimulation()
+        simulation.percent = 10
+        simulation.changes = (1...90).map { (.seconds($0), 10.05) }
+        try simulation.run(until: .seconds(99))
+        #expect(simulation.pushes.count == 1)
+        #expect(simulation.readCount > 50)
     }
 
-    @Test("a heartbeat goes out when it is due, counted from the last push")
+    @Test("a heartbeat follows the last push after its interval")
     func heartbeat() throws {
-        var world = PlanWorld()
-        world.changes = [(.seconds(30), 5)]
-        try world.run(until: .seconds(300))
+        var simulation = PlanSimulation()
+        simulation.changes = [(.seconds(30), 5)]
+        try simulation.run(until: .seconds(300))
         #expect(
-            world.pushes.map(\.at)
+            simulation.pushes.map(\.at)
                 == [.zero, .milliseconds(30_100), .milliseconds(130_100), .milliseconds(230_100)])
-        #expect(world.pushes.map(\.reason) == [.change, .change, .heartbeat, .heartbeat])
+        #expect(simulation.pushes.map(\.reason) == [.change, .change, .heartbeat, .heartbeat])
     }
 
-    @Test("a heartbeat that finds something new is a change")
+    @Test("a heartbeat that finds a difference is a change")
     func missedChange() throws {
-        var world = PlanWorld()
-        try world.run(until: .seconds(50))
-        world.percent = 7
-        try world.run(until: .seconds(150))
-        #expect(world.pushes.last?.reason == .change)
-        #expect(world.pushes.last?.at == .seconds(100))
+        var simulation = PlanSimulation()
+        try simulation.run(until: .seconds(50))
+        simulation.percent = 7
+        try simulation.run(until: .seconds(150))
+        #expect(simulation.pushes.last?.reason == .change)
+        #expect(simulation.pushes.last?.at == .seconds(100))
     }
 
-    @Test("without providers nothing is pushed, and a look is taken at every heartbeat")
+    @Test("without providers nothing is pushed, and every heartbeat reads again")
     func nothing() throws {
-        var world = PlanWorld()
-        world.percent = nil
-        try world.run(until: .seconds(350))
-        #expect(world.pushes.isEmpty)
-        #expect(world.readCount == 4)
-        world.percent = 3
-        try world.run(until: .seconds(401))
-        #expect(world.pushes.map(\.percent) == [3])
+        var simulation = PlanSimulation()
+        simulation.percent = nil
+        try simulation.run(until: .seconds(350))
+        #expect(simulation.pushes.isEmpty)
+        #expect(simulation.readCount == 4)
+        simulation.percent = 3
+        try simulation.run(until: .seconds(401))
+        #expect(simulation.pushes.map(\.percent) == [3])
     }
 
-    @Test("when the last provider vanishes, what is stored stays")
+    @Test("when the last provider vanishes, the stored snapshot stays")
     func vanished() throws {
-        var world = PlanWorld()
-        world.changes = [(.seconds(10), nil)]
-        try world.run(until: .seconds(500))
-        #expect(world.pushes.count == 1)
+        var simulation = PlanSimulation()
+        simulation.changes = [(.seconds(10), nil)]
+        try simulation.run(until: .seconds(500))
+        #expect(simulation.pushes.count == 1)
     }
 
-    @Test("a failed push is tried again, ever later, with what is new by then")
+    @Test("a failed push is retried with backoff and the newest snapshot")
     func retries() throws {
-        var world = PlanWorld()
-        world.pushSucceeds = { $0 > .seconds(20) }
-        world.changes = [(.seconds(12), 9)]
-        try world.run(until: .seconds(60))
+        var simulation = PlanSimulation()
+        simulation.pushSucceeds = { $0 > .seconds(20) }
+        simulation.changes = [(.seconds(12), 9)]
+        try simulation.run(until: .seconds(60))
         #expect(
-            world.pushes.map(\.at)
+            simulation.pushes.map(\.at)
                 == [.zero, .seconds(2), .seconds(6), .seconds(14), .seconds(30)])
-        #expect(world.pushes.map(\.percent) == [0, 0, 0, 9, 9])
-        #expect(world.pushes.last?.succeeded == true)
+        #expect(simulation.pushes.map(\.percent) == [0, 0, 0, 9, 9])
+        #expect(simulation.pushes.last?.succeeded == true)
     }
 
-    @Test("tries are never further apart than the limit, however long it fails")
+    @Test("the backoff is bounded")
     func retryLimit() throws {
-        var world = PlanWorld()
-        world.pushSucceeds = { _ in false }
-        try world.run(until: .seconds(7_200))
-        let gaps = zip(world.pushes, world.pushes.dropFirst()).map { $1.at - $0.at }
+        var simulation = PlanSimulation()
+        simulation.pushSucceeds = { _ in false }
+        try simulation.run(until: .seconds(7_200))
+        let gaps = zip(simulation.pushes, simulation.pushes.dropFirst()).map { $1.at - $0.at }
         #expect(gaps.max() == .seconds(60))
     }
 
-    @Test("a read that takes long is followed by a rest")
+    @Test("a long read is followed by a rest")
     func slowReads() throws {
-        var world = PlanWorld()
-        world.readTime = { .seconds(2) }
-        world.changes = (0..<6_000).map { (.milliseconds(10 * $0), Double($0)) }
-        try world.run(until: .seconds(70))
-        #expect(world.readCount <= 7)
+        var simulation = PlanSimulation()
+        simulation.readTime = { .seconds(2) }
+        simulation.changes = (0..<6_000).map { (.milliseconds(10 * $0), Double($0)) }
+        try simulation.run(until: .seconds(70))
+        #expect(simulation.readCount <= 7)
     }
 }

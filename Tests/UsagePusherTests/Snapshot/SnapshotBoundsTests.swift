@@ -4,7 +4,7 @@ import Testing
 
 @testable import UsagePusher
 
-@Suite("What a source says, made fit to be stored")
+@Suite("Bounds of a snapshot")
 struct SnapshotBoundsTests {
     private let session = SyncRateWindow(usedPercent: 36, windowMinutes: 299)
     private let weekly = SyncRateWindow(usedPercent: 55, windowMinutes: 10_079)
@@ -19,7 +19,7 @@ struct SnapshotBoundsTests {
         return SnapshotBounds.bounded(provider, at: testNow)
     }
 
-    @Test("a list of windows is repeated for readers that know only two")
+    @Test("a list of windows is repeated as primary and secondary")
     func listed() {
         let both = bounded { $0.rateWindows = [session, weekly, other] }
         #expect(both.primary == session)
@@ -33,7 +33,7 @@ struct SnapshotBoundsTests {
         #expect(reversed.rateWindows == [session, weekly])
     }
 
-    @Test("two windows make a list, and a source's own places stay")
+    @Test("two windows become a list, and a source's own choice stays")
     func placed() {
         let two = bounded {
             $0.primary = session
@@ -50,7 +50,7 @@ struct SnapshotBoundsTests {
         #expect(bounded { _ in }.rateWindows == nil)
     }
 
-    @Test("numbers that cannot be meant are left out, those over 100 stay")
+    @Test("implausible numbers are left out, percents over 100 stay")
     func numbers() {
         for percent in [Double.nan, .infinity, -.infinity, 1e300] {
             let provider = bounded { $0.primary = SyncRateWindow(usedPercent: percent) }
@@ -63,34 +63,25 @@ struct SnapshotBoundsTests {
         #expect(lengths.allSatisfy { $0.primary != nil && $0.primary?.windowMinutes == nil })
     }
 
-    @Test("an observation in the future is one of now")
+    @Test("an observation in the future is clamped")
     func future() {
         #expect(bounded { $0.lastUpdated = testNow + 86_400 }.lastUpdated == testNow + 60)
         #expect(bounded { $0.lastUpdated = testNow - 5 }.lastUpdated == testNow - 5)
     }
 
-    @Test("texts and lists are cut, whole characters at a time")
+    @Test("texts and lists are truncated, texts at whole characters")
     func lengths() {
         let long = bounded {
             $0.statusMessage = String(repeating: "é", count: 10_000)
             $0.accountEmail = " dev@example.test\n"
             $0.loginMethod = "  "
             $0.rateWindows = (0..<500).map { SyncRateWindow(usedPercent: Double($0)) }
-            $0.costSummary = SyncCostSummary(
-                daily: (0..<400).map { day in
-                    SyncDailyCost(
-                        dayKey: "\(day)",
-                        modelBreakdowns: (0..<99).map { .init(label: "\($0)", costUSD: 1) })
-                })
         }
         #expect(long.statusMessage?.count == 300)
         #expect(long.statusMessage?.hasSuffix("é…") == true)
         #expect(long.accountEmail == "dev@example.test")
         #expect(long.loginMethod == nil)
         #expect(long.rateWindows?.count == 16)
-        #expect(long.costSummary?.daily?.map(\.dayKey).last == "399")
-        #expect(long.costSummary?.daily?.count == 31)
-        #expect(long.costSummary?.daily?[0].modelBreakdowns?.count == 24)
         let piled = "a" + String(repeating: "\u{301}", count: 5_000)
         let cut = SnapshotBounds.text("b" + piled, 10)
         #expect(cut == "b…")

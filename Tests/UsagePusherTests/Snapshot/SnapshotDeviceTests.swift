@@ -3,16 +3,16 @@ import Testing
 
 @testable import UsagePusher
 
-@Suite("Which device a snapshot is from")
+@Suite("Device identity")
 struct SnapshotDeviceTests {
-    private let home: WatchedFolder
-    private var folder: String { home.at("data") }
+    private let home: WatchedDirectory
+    private var directory: String { home.at("data") }
 
-    init() throws { home = try WatchedFolder() }
+    init() throws { home = try WatchedDirectory() }
 
-    @Test("the id is made once, kept for its owner only, and stays")
+    @Test("the id is created once, in a private file, and stays")
     func created() throws {
-        let file = DeviceIdentityFile(dataDirectory: folder + "/deep/data")
+        let file = DeviceIdentityFile(dataDirectory: directory + "/deep/data")
         #expect(try file.read() == nil)
         let id = try file.readOrCreate()
         #expect(id == id.lowercased())
@@ -21,28 +21,28 @@ struct SnapshotDeviceTests {
         #expect(try file.read() == id)
         let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
-        let names = try FileManager.default.contentsOfDirectory(atPath: folder + "/deep/data")
+        let names = try FileManager.default.contentsOfDirectory(atPath: directory + "/deep/data")
         #expect(names == ["device-id"])
     }
 
-    @Test("of many that come first at the same time one wins, for all")
+    @Test("of concurrent creators one wins, and all get its id")
     func race() async throws {
-        let file = DeviceIdentityFile(dataDirectory: folder)
+        let file = DeviceIdentityFile(dataDirectory: directory)
         let ids = try await withThrowingTaskGroup(of: String.self) { group in
             for _ in 0..<32 { group.addTask { try file.readOrCreate() } }
             return try await group.reduce(into: Set<String>()) { $0.insert($1) }
         }
         #expect(ids.count == 1)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 1)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory).count == 1)
     }
 
     @Test(
-        "a file that holds no id is told, not replaced",
+        "an invalid identity file is reported, not replaced",
         arguments: ["", "\n", "not-an-id", "6ba7b810-9dad-11d1-80b4-00c04fd430c8x", "{}"])
     func invalid(text: String) throws {
-        let file = DeviceIdentityFile(dataDirectory: folder)
+        let file = DeviceIdentityFile(dataDirectory: directory)
         try FileManager.default.createDirectory(
-            atPath: folder, withIntermediateDirectories: true)
+            atPath: directory, withIntermediateDirectories: true)
         try text.write(toFile: file.path, atomically: true, encoding: .utf8)
         #expect(throws: DeviceIdentityFile.Failure.notAnIdentity(path: file.path)) {
             try file.readOrCreate()
@@ -57,17 +57,17 @@ struct SnapshotDeviceTests {
         #expect(DeviceIdentity.id(in: id + "\r\n") == id)
     }
 
-    @Test("a folder that cannot be made is told with its name")
+    @Test("a directory that cannot be created is an error that names it")
     func unwritable() throws {
-        try "".write(toFile: folder, atomically: true, encoding: .utf8)
-        let file = DeviceIdentityFile(dataDirectory: folder + "/data")
+        try "".write(toFile: directory, atomically: true, encoding: .utf8)
+        let file = DeviceIdentityFile(dataDirectory: directory + "/data")
         let failure = #expect(throws: DeviceIdentityFile.Failure.self) {
             try file.readOrCreate()
         }
-        #expect(failure?.description.contains(folder) == true)
+        #expect(failure?.description.contains(directory) == true)
     }
 
-    @Test("the pretty name of a machine is read as a shell would")
+    @Test("the pretty host name is unquoted as by a shell")
     func prettyName() {
         func name(_ text: String) -> String? { DeviceIdentity.prettyHostname(in: text) }
         #expect(name("ICON_NAME=computer\nPRETTY_HOSTNAME=\"Lena's desk\"\n") == "Lena's desk")
@@ -79,7 +79,7 @@ struct SnapshotDeviceTests {
         #expect(name("") == nil)
     }
 
-    @Test("this machine has a name, and an empty one is not used")
+    @Test("this machine has a name, and an empty name is replaced")
     func systemName() {
         #expect(!DeviceIdentity(id: nil, name: DeviceIdentity.systemName()).name.isEmpty)
         #expect(DeviceIdentity(id: nil, name: " \n").name == "unnamed device")

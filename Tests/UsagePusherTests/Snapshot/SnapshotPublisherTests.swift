@@ -4,7 +4,7 @@ import Testing
 
 @testable import UsagePusher
 
-@Suite("Writing a snapshot to the store")
+@Suite("Publishing a snapshot")
 struct SnapshotPublisherTests {
     private func snapshot(
         _ device: String, percent: Double, at date: Date = testNow, tokens: Int? = nil
@@ -18,7 +18,7 @@ struct SnapshotPublisherTests {
             deviceID: device)
     }
 
-    @Test("a lone device writes the same under both keys")
+    @Test("a single device writes the same value under both keys")
     func lone() throws {
         let sink = MemorySink()
         let own = snapshot("a", percent: 10)
@@ -32,7 +32,7 @@ struct SnapshotPublisherTests {
         #expect(sink.snapshot()?.providers[0].primary == own.providers[0].primary)
     }
 
-    @Test("the shared key holds the merge: newest windows, tokens summed")
+    @Test("the shared key contains the merge: newest windows, tokens summed")
     func merge() throws {
         let sink = MemorySink()
         let publisher = SnapshotPublisher(sink: sink)
@@ -48,7 +48,7 @@ struct SnapshotPublisherTests {
             sink.snapshot("com.codexbar.usage.snapshot.a")?.providers[0].primary?.usedPercent == 15)
     }
 
-    @Test("a device that has been silent for a week, and bytes that are no snapshot, stay out")
+    @Test("a device silent for a week and an invalid snapshot are left out")
     func old() throws {
         let sink = MemorySink()
         let publisher = SnapshotPublisher(sink: sink)
@@ -61,7 +61,7 @@ struct SnapshotPublisherTests {
         #expect(sink.snapshot("com.codexbar.usage.snapshot.old") != nil)
     }
 
-    @Test("what the store refuses is thrown")
+    @Test("an error of the store is rethrown")
     func refused() {
         let sink = MemorySink()
         sink.refuseNext(1)
@@ -70,7 +70,7 @@ struct SnapshotPublisherTests {
         }
     }
 
-    @Test("details give way before limits do")
+    @Test("details are left out before limits")
     func trimming() throws {
         var large = snapshot("a", percent: 10)
         large.providers[0].costSummary = SyncCostSummary(

@@ -1,10 +1,11 @@
 import Foundation
+import LocalFiles
 import SnapshotModels
 import Testing
 
 @testable import UsagePusher
 
-@Suite("Claude: which evidence counts")
+@Suite("Evidence for Claude's limits")
 struct ClaudeEvidenceTests {
     private func statusline(_ name: String) throws -> Data {
         try Data(
@@ -36,11 +37,11 @@ struct ClaudeEvidenceTests {
 
     private static let transcript = ".claude/projects/p/s.jsonl"
 
-    @Test("a status line's numbers are newer than the cache's and count in the same window")
+    @Test("a status line's newer numbers override the cache in the same window")
     func captureAndCache() throws {
         let home = try SampleHome(copying: "claude")
         let store = ClaudeStatuslineStore(home.environment())
-        #expect(try store.keep(statusline: try statusline("full"), at: sampleNow))
+        #expect(try store.save(statusline: try statusline("full"), at: sampleNow))
         let provider = try provider(home)
         #expect(provider.primary?.usedPercent == 23.5)
         #expect(provider.secondary?.usedPercent == 41.2)
@@ -48,70 +49,73 @@ struct ClaudeEvidenceTests {
         #expect(provider.lastUpdated == sampleNow)
     }
 
-    @Test("a session that idles and repeats old numbers lowers nothing")
+    @Test("an idle session that repeats old numbers lowers nothing")
     func idleSession() throws {
         let home = try SampleHome()
         let store = ClaudeStatuslineStore(home.environment())
         let window = { (percent: Int, reset: Int) in
             "\"five_hour\":{\"used_percentage\":\(percent),\"resets_at\":\(reset)}"
         }
-        try store.keep(
+        try store.save(
             statusline: statusline(session: "busy", window(60, 1_789_740_600)),
             at: sampleNow.addingTimeInterval(-60))
-        try store.keep(
+        try store.save(
             statusline: statusline(session: "idle", window(10, 1_789_740_630)), at: sampleNow)
         #expect(try provider(home).primary?.usedPercent == 60)
-        try store.keep(
+        try store.save(
             statusline: statusline(session: "new", window(1, 1_789_750_000)), at: sampleNow)
         #expect(try provider(home).primary?.usedPercent == 1)
     }
 
-    @Test("without limits in its input a status line leaves the last capture as it is")
+    @Test("a status line without limits leaves the last capture unchanged")
     func absent() throws {
         let home = try SampleHome()
         let store = ClaudeStatuslineStore(home.environment())
-        try store.keep(statusline: try statusline("full"), at: sampleNow.addingTimeInterval(-100))
+        try store.save(statusline: try statusline("full"), at: sampleNow.addingTimeInterval(-100))
         for name in ["absent", "null"] {
-            #expect(try !store.keep(statusline: try statusline(name), at: sampleNow))
+            #expect(try !store.save(statusline: try statusline(name), at: sampleNow))
         }
         let provider = try provider(home)
         #expect(provider.windows.map(\.usedPercent) == [23.5, 41.2])
         #expect(provider.lastUpdated == sampleNow.addingTimeInterval(-100))
     }
 
-    @Test("more than 100 % and a missing window are kept as they are")
+    @Test("more than 100 % and a missing window are kept")
     func unusual() throws {
         let over = try SampleHome()
         try ClaudeStatuslineStore(over.environment())
-            .keep(statusline: try statusline("over-100"), at: sampleNow)
+            .save(statusline: try statusline("over-100"), at: sampleNow)
         #expect(try provider(over).primary?.usedPercent == 105)
         #expect(try provider(over).primary?.remainingPercent == 0)
         let weekly = try SampleHome()
         try ClaudeStatuslineStore(weekly.environment())
-            .keep(statusline: try statusline("weekly-only"), at: sampleNow)
+            .save(statusline: try statusline("weekly-only"), at: sampleNow)
         #expect(try provider(weekly).primary == nil)
         #expect(try provider(weekly).secondary?.usedPercent == 12)
     }
 
-    @Test("a window missing from a later status line of the session is kept with its own age")
+    @Test("a window missing from a later status line keeps its own observation time")
     func keptWindow() throws {
         let home = try SampleHome()
         let store = ClaudeStatuslineStore(home.environment())
         let earlier = sampleNow.addingTimeInterval(-600)
-        try store.keep(statusline: try statusline("full"), at: earlier)
-        try store.keep(statusline: try statusline("weekly-only"), at: sampleNow)
+        try store.save(statusline: try statusline("full"), at: earlier)
+        try store.save(statusline: try statusline("weekly-only"), at: sampleNow)
         let capture = try #require(
-            ClaudeStatuslineCapture(
-                document: try Data(
+            JSONFields(
+                try Data(
                     contentsOf: URL(
-                        fileURLWithPath: store.folder + "/"
-                            + FileManager.default.contentsOfDirectory(atPath: store.folder)[0]))))
+                        fileURLWithPath: store.directory.path + "/"
+                            + FileManager.default.contentsOfDirectory(atPath: store.directory.path)[
+                                0]))
+            )
+            .flatMap { ClaudeStatuslineCapture($0) })
         #expect(capture.windows["five_hour"]?.observedAt == earlier)
         #expect(capture.capturedAt == sampleNow)
         #expect(capture.windows["seven_day"]?.usedPercent == 41.2)
     }
 
-    @Test("a capture holds the limits and nothing else of what the status line was told")
+    @Test("a capture contains nothing of the status line's input but the limits")
     func captureContent() throws {
         let capture = try #require(
             ClaudeStatuslineCapture(statusline: try statusline("full"), capturedAt: sampleNow))
@@ -121,21 +125,21 @@ struct ClaudeEvidenceTests {
                 + "\"windows\":{\"five_hour\":{\"observedAt\":1789732800,\"resetsAt\":1789740600,"
                 + "\"usedPercent\":23.5},\"seven_day\":{\"observedAt\":1789732800,"
                 + "\"resetsAt\":1790006400,\"usedPercent\":41.2}}}")
-        #expect(ClaudeStatuslineCapture(document: capture.document) == capture)
+        #expect(JSONFields(capture.document).flatMap { ClaudeStatuslineCapture($0) } == capture)
         #expect(!capture.session.contains("1111"))
     }
 
-    @Test("a capture is private, is not rewritten for nothing, and old ones are removed")
+    @Test("a capture is private, not rewritten without a change, and removed when old")
     func captureFiles() throws {
         let home = try SampleHome()
         let store = ClaudeStatuslineStore(home.environment(["XDG_STATE_HOME": home.path("state")]))
-        #expect(store.folder == home.path("state/ubiquity/claude-statusline"))
+        #expect(store.directory.path == home.path("state/ubiquity/claude-statusline"))
         let input = try statusline("full")
-        #expect(try store.keep(statusline: input, at: sampleNow))
-        #expect(try !store.keep(statusline: input, at: sampleNow.addingTimeInterval(5)))
-        #expect(try store.keep(statusline: input, at: sampleNow.addingTimeInterval(60)))
-        let name = try FileManager.default.contentsOfDirectory(atPath: store.folder)[0]
-        let path = store.folder + "/" + name
+        #expect(try store.save(statusline: input, at: sampleNow))
+        #expect(try !store.save(statusline: input, at: sampleNow.addingTimeInterval(5)))
+        #expect(try store.save(statusline: input, at: sampleNow.addingTimeInterval(60)))
+        let name = try FileManager.default.contentsOfDirectory(atPath: store.directory.path)[0]
+        let path = store.directory.path + "/" + name
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
         #expect((mode as? NSNumber)?.intValue == 0o600)
 
@@ -147,26 +151,27 @@ struct ClaudeEvidenceTests {
             let window =
                 "\"five_hour\":{\"used_percentage\":1,"
                 + "\"resets_at\":\(Int(now.timeIntervalSince1970) + 60)}"
-            try store.keep(statusline: statusline(session: "\(number)", window), at: now)
+            try store.save(statusline: statusline(session: "\(number)", window), at: now)
         }
-        let left = try FileManager.default.contentsOfDirectory(atPath: store.folder)
+        let left = try FileManager.default.contentsOfDirectory(atPath: store.directory.path)
         #expect(left.count == ClaudeStatuslineStore.captureLimit + 1)
         #expect(!left.contains(name))
         #expect(left.contains("mine.txt"))
         #expect(!left.contains { $0.hasSuffix(".tmp") })
     }
 
-    @Test("a folder that cannot be written to is an error that names it")
+    @Test("a directory that cannot be created is an error that names what is in the way")
     func cannotWrite() throws {
         let home = try SampleHome()
-        try home.write(".local", "a file where a folder should be")
+        try home.write(".local", "a file where a directory should be")
         let store = ClaudeStatuslineStore(home.environment())
-        #expect(throws: ClaudeStatuslineStore.Failure.self) {
-            try store.keep(statusline: statusline("full"), at: sampleNow)
+        let error = #expect(throws: FileError.self) {
+            try store.save(statusline: statusline("full"), at: sampleNow)
         }
+        #expect(error?.path == home.path(".local"))
     }
 
-    @Test("a refusal is 100 % until its reset, whatever else says less")
+    @Test("a rejection is 100 % until its reset, whatever smaller numbers there are")
     func refused() throws {
         let home = try SampleHome(copying: "claude")
         try home.write(
@@ -174,7 +179,7 @@ struct ClaudeEvidenceTests {
             refusal("2026-09-18T11:50:00Z", quota("five_hour", "1789740600000"))
                 + "{\"type\":\"summary\"}\n")
         try ClaudeStatuslineStore(home.environment())
-            .keep(statusline: try statusline("full"), at: sampleNow)
+            .save(statusline: try statusline("full"), at: sampleNow)
         let refused = try provider(home)
         #expect(refused.primary?.usedPercent == 100)
         #expect(refused.primary?.resetsAt == utc("2026-09-18T14:10:00Z"))
@@ -182,20 +187,20 @@ struct ClaudeEvidenceTests {
         #expect(try provider(home, at: utc("2026-09-18T14:10:01Z")).primary == nil)
     }
 
-    @Test("a later window seen after the refusal ends it early")
+    @Test("a later window observed after the rejection ends it early")
     func endedEarly() throws {
         let home = try SampleHome()
         try home.write(
             Self.transcript, refusal("2026-09-18T11:50:00Z", quota("five_hour", "1789740600")))
         let window = "\"five_hour\":{\"used_percentage\":3,\"resets_at\":1789749000}"
         try ClaudeStatuslineStore(home.environment())
-            .keep(statusline: statusline(session: "s", window), at: sampleNow)
+            .save(statusline: statusline(session: "s", window), at: sampleNow)
         #expect(try provider(home).primary?.usedPercent == 3)
     }
 
-    @Test("other refusals: by week, by model, in the older words; about credits they say nothing")
+    @Test("rejections are read by week, by model and in the older text form, but not for credits")
     func refusalForms() throws {
-        let line = { (text: String) in ClaudeRefusal(line: Data(text.utf8)) }
+        let line = { (text: String) in ClaudeRejection(line: Data(text.utf8)) }
         #expect(
             line(refusal("2026-09-18T11:50:00Z", quota("seven_day", "1790006400")))?.window
                 == .weekly)
@@ -218,7 +223,7 @@ struct ClaudeEvidenceTests {
         #expect(line(older(words, false)) == nil)
     }
 
-    @Test("a user who writes about limits is not refused")
+    @Test("a user message about limits is not a rejection")
     func quoted() throws {
         let home = try SampleHome(copying: "claude")
         try home.write(
@@ -229,7 +234,7 @@ struct ClaudeEvidenceTests {
         #expect(try provider(home).primary?.usedPercent == 22)
     }
 
-    @Test("a cache fetched for another account is left out and said to be")
+    @Test("a cache of another account is ignored and reported")
     func otherAccount() throws {
         let home = try SampleHome(copying: "claude")
         let path = ".claude.json"
@@ -243,7 +248,7 @@ struct ClaudeEvidenceTests {
         #expect(reading.findings.contains { $0.detail.contains("another account") })
     }
 
-    @Test("spending that is enabled is a budget, in whole units, for the month it is from")
+    @Test("enabled spending is a budget in whole units for its own month")
     func budget() throws {
         let state = { (fields: String) in
             "{\"oauthAccount\":{},\"cachedUsageUtilization\":{\"fetchedAtMs\":1789731240000,"
@@ -268,7 +273,7 @@ struct ClaudeEvidenceTests {
         #expect(try provider(home, at: utc("2026-10-01T00:00:00Z")).budget == nil)
     }
 
-    @Test("limits that have no name do not pass for the limit on everything")
+    @Test("a limit on something unnamed does not pass for the limit on everything")
     func namelessScope() throws {
         let home = try SampleHome()
         try home.write(
@@ -283,19 +288,19 @@ struct ClaudeEvidenceTests {
         #expect(provider.windows.map(\.usedPercent) == [5])
     }
 
-    @Test("plans are shown as people know them")
+    @Test("plans have display names")
     func plans() {
         let account = { (type: String?, tier: String?) in
             ClaudeState.Account(organizationType: type, rateLimitTier: tier)
         }
-        let name = { ClaudePlan.shownName(account: $0, credentials: nil) }
+        let name = { ClaudePlan.displayName(account: $0, credentials: nil) }
         #expect(name(account("claude_max", "default_claude_max_20x")) == "Max 20x")
         #expect(name(account("claude_pro", "default_claude_ai")) == "Pro")
         #expect(name(account("<x>", nil)) == nil)
         #expect(name(nil) == nil)
     }
 
-    @Test("a login file that is a pipe, deep, or for other things does no harm")
+    @Test("a login file that is a pipe, deeply nested or of other services is ignored")
     func hostile() throws {
         let home = try SampleHome(copying: "claude")
         try home.write(".claude/.credentials.json", "{\"mcpOAuth\":{}}")
@@ -310,7 +315,7 @@ struct ClaudeEvidenceTests {
         #expect(!provider.isError)
     }
 
-    @Test("a state file that cannot be read is an error row that names it")
+    @Test("an unreadable state file is an error that names it")
     func unreadable() throws {
         let home = try SampleHome()
         try home.link(".claude.json", to: ".claude.json")
@@ -321,7 +326,7 @@ struct ClaudeEvidenceTests {
         #expect(reading.provider?.statusMessage?.contains(home.path(".claude.json")) == true)
     }
 
-    @Test("only the ends of transcripts are read, and unchanged ones not again")
+    @Test("only the ends of transcripts are read, and unchanged ones only once")
     func cost() throws {
         let home = try SampleHome()
         let filler = Data(repeating: UInt8(ascii: "x"), count: 8 * 1_048_576)

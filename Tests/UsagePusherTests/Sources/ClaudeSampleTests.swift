@@ -4,7 +4,7 @@ import Testing
 
 @testable import UsagePusher
 
-@Suite("Claude: the sample homes")
+@Suite("Claude's sample homes")
 struct ClaudeSampleTests {
     private func read(
         _ home: SampleHome, _ variables: [String: String] = [:], at now: Date = sampleNow
@@ -13,7 +13,7 @@ struct ClaudeSampleTests {
         return source.read(in: home.environment(variables), at: now)
     }
 
-    @Test("the cache gives session, week and the week for one model, as old as it is")
+    @Test("the cache yields the session, weekly and per-model windows with their age")
     func wholeHome() throws {
         let reading = try read(SampleHome(copying: "claude"))
         let provider = try #require(reading.provider)
@@ -37,7 +37,7 @@ struct ClaudeSampleTests {
         #expect(reading.findings.contains { $0.certainty == .cachedExact })
     }
 
-    @Test("a cache whose windows are over gives the plan and no percent")
+    @Test("a cache with expired windows yields the plan and no percent")
     func stale() throws {
         let provider = try #require(try read(SampleHome(copying: "claude-stale")).provider)
         #expect(provider.windows.isEmpty)
@@ -50,7 +50,7 @@ struct ClaudeSampleTests {
         #expect(!provider.isError)
     }
 
-    @Test("a state file without account and cache is no data, wherever the folder is said to be")
+    @Test("a state file without account and cache is ignored in any configured directory")
     func decoy() throws {
         let home = try SampleHome(copying: "claude-decoy")
         for variables in [[:], ["CLAUDE_CONFIG_DIR": home.path(".claude")]] {
@@ -61,7 +61,7 @@ struct ClaudeSampleTests {
         }
     }
 
-    @Test("a decoy does not hide the file that holds the account")
+    @Test("a decoy does not hide the file with the account")
     func decoyBeside() throws {
         let home = try SampleHome(copying: "claude")
         try home.write(".claude/.claude.json", "{\"firstStartTime\":\"2026-06-20T12:00:00.000Z\"}")
@@ -70,20 +70,20 @@ struct ClaudeSampleTests {
         }
     }
 
-    @Test("a projects folder that is a link is followed")
+    @Test("a linked projects directory is followed")
     func linked() throws {
         let home = try SampleHome(copying: "claude")
         let linked = try SampleHome()
         try linked.link(".claude/projects", to: home.path(".claude/projects"))
         var budget = stillBudget()
-        let walk = FolderWalk(
-            roots: ClaudeFolders(linked.environment()).projects, budget: &budget
+        let walk = DirectoryWalk(
+            roots: ClaudePaths(linked.environment()).projects, budget: &budget
         ) { $0.hasSuffix(".jsonl") }
         #expect(walk.files.count == 3)
-        #expect(walk.troubles.isEmpty)
+        #expect(walk.errors.isEmpty)
     }
 
-    @Test("nothing is no Claude")
+    @Test("without files Claude is not installed")
     func notInstalled() throws {
         let reading = try read(SampleHome())
         #expect(!reading.isInstalled)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import UsagePusher
 
-@Suite("Codex: lines that mislead")
+@Suite("Misleading Codex lines")
 struct CodexPitfallTests {
     private func provider(
         _ lines: String..., account: String? = nil, at now: Date = sampleNow
@@ -18,7 +18,7 @@ struct CodexPitfallTests {
         return try #require(source.read(in: home.environment(), at: now).provider)
     }
 
-    @Test("a null, or a window left out, clears nothing")
+    @Test("a null or a missing window clears nothing")
     func sparse() throws {
         let later = CodexLines.row(
             "2026-09-18T11:30:00Z",
@@ -33,7 +33,7 @@ struct CodexPitfallTests {
         #expect(provider.lastUpdated == utc("2026-09-18T11:30:00Z"))
     }
 
-    @Test("a later reset replaces the window even with a smaller number")
+    @Test("a later reset replaces the window even with a smaller percent")
     func resetCredit() throws {
         let provider = try provider(
             CodexLines.usual("2026-09-18T11:00:00Z", 95, 54)
@@ -43,7 +43,7 @@ struct CodexPitfallTests {
         #expect(provider.primary?.resetsAt == utc("2026-09-18T16:10:00Z"))
     }
 
-    @Test("resets a minute apart are one window, and its greatest number counts")
+    @Test("resets within a minute are one window, whose greatest percent counts")
     func jitter() throws {
         let provider = try provider(
             CodexLines.usual("2026-09-18T11:00:00Z", 36, 54)
@@ -53,7 +53,7 @@ struct CodexPitfallTests {
         #expect(provider.primary?.usedPercent == 36)
     }
 
-    @Test("a window that is over is left out, and the status says why")
+    @Test("a window past its reset is left out, and the status says why")
     func expired() throws {
         let home = CodexLines.usual("2026-09-18T06:00:00Z", 80, 54, session: sampleNow)
         let provider = try provider(home)
@@ -68,7 +68,7 @@ struct CodexPitfallTests {
         #expect(!later.isError)
     }
 
-    @Test("a kind of window that newer lines do not name is not reported as reset")
+    @Test("a kind of window missing from newer lines is not reported as reset")
     func formerPlan() throws {
         let weekly = CodexLines.row(
             "2026-09-18T11:00:00Z",
@@ -79,7 +79,7 @@ struct CodexPitfallTests {
         #expect(provider.statusMessage == nil)
     }
 
-    @Test("swapped slots, a lone session in the second slot and other lengths are told by length")
+    @Test("windows are identified by length, not by slot")
     func byLength() throws {
         let swapped = try provider(
             CodexLines.row(
@@ -95,7 +95,7 @@ struct CodexPitfallTests {
         #expect(month.secondary == nil)
     }
 
-    @Test("numbers may be whole, text, above 100; a Boolean is none")
+    @Test("percents may be integers, text or above 100, but not Booleans")
     func numbers() throws {
         for (text, percent) in [("36", 36.0), ("\"41.5\"", 41.5), ("105.25", 105.25)] {
             let line = CodexLines.row(
@@ -112,7 +112,7 @@ struct CodexPitfallTests {
         }
     }
 
-    @Test("milliseconds are understood and impossible resets are not")
+    @Test("resets in milliseconds are read, implausible ones are ignored")
     func resets() throws {
         let line = { (reset: String) in
             CodexLines.row(
@@ -126,14 +126,14 @@ struct CodexPitfallTests {
         }
     }
 
-    @Test("a line from the future counts as seen now")
+    @Test("a line from the future counts as observed now")
     func futureClock() throws {
         let provider = try provider(CodexLines.usual("2026-09-18T12:20:00Z", 36, 54))
         #expect(provider.lastUpdated == sampleNow)
         #expect(provider.primary?.usedPercent == 36)
     }
 
-    @Test("both spellings of a spending limit are read, and one that is over is not shown")
+    @Test("both spellings of a spending limit are read, and an expired one is not shown")
     func spendControl() throws {
         let line = { (reset: Int) in
             CodexLines.row(
@@ -162,17 +162,17 @@ struct CodexPitfallTests {
         #expect(try provider(line, account: account("2026-09-18T11:30:00Z")).loginMethod == "Team")
     }
 
-    @Test("plans are shown as people know them")
+    @Test("plans have display names")
     func planNames() {
-        #expect(CodexPlan.shownName("prolite") == "Pro 5x")
-        #expect(CodexPlan.shownName("pro") == "Pro 20x")
-        #expect(CodexPlan.shownName("enterprise_cbp_usage_based") == "Enterprise")
-        #expect(CodexPlan.shownName("some_new_plan") == "Some New Plan")
-        #expect(CodexPlan.shownName("unknown") == nil)
-        #expect(CodexPlan.shownName("<b>") == nil)
+        #expect(CodexPlan.displayName("prolite") == "Pro 5x")
+        #expect(CodexPlan.displayName("pro") == "Pro 20x")
+        #expect(CodexPlan.displayName("enterprise_cbp_usage_based") == "Enterprise")
+        #expect(CodexPlan.displayName("some_new_plan") == "Some New Plan")
+        #expect(CodexPlan.displayName("unknown") == nil)
+        #expect(CodexPlan.displayName("<b>") == nil)
     }
 
-    @Test("the same session in both folders is read once, from sessions")
+    @Test("a session in both directories is read once, from sessions")
     func archived() throws {
         let home = try SampleHome()
         try home.write(CodexLines.name(1), CodexLines.usual("2026-09-18T11:00:00Z", 30, 40))
@@ -184,8 +184,8 @@ struct CodexPitfallTests {
         #expect(reading.provider?.windows.map(\.usedPercent) == [30, 40])
     }
 
-    @Test("files count by modification time, whatever day their folder names")
-    func dayFolders() throws {
+    @Test("files are ordered by modification time, not by their directory's date")
+    func dayDirectories() throws {
         let home = try SampleHome()
         try home.write(
             CodexLines.name(1, day: "2026/08/01"), CodexLines.usual("2026-09-18T11:00:00Z", 30, 40))
@@ -193,7 +193,7 @@ struct CodexPitfallTests {
         #expect(source.read(in: home.environment(), at: sampleNow).provider?.primary != nil)
     }
 
-    @Test("a limit reached in a window that is over is not reported any more")
+    @Test("a limit reached in an expired window is no longer reported")
     func reachedAndOver() throws {
         let line = CodexLines.row(
             "2026-09-18T05:00:00Z",

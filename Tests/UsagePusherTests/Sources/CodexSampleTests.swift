@@ -4,7 +4,7 @@ import Testing
 
 @testable import UsagePusher
 
-@Suite("Codex: the sample homes")
+@Suite("Codex's sample homes")
 struct CodexSampleTests {
     private func read(
         _ home: SampleHome, at now: Date = sampleNow
@@ -14,7 +14,7 @@ struct CodexSampleTests {
         return (reading, try #require(reading.provider))
     }
 
-    @Test("the whole home gives the winner among forks, buckets and old files")
+    @Test("the reading that counts is found among forks, buckets and old files")
     func wholeHome() throws {
         let home = try SampleHome(copying: "codex")
         let (reading, provider) = try read(home)
@@ -41,7 +41,7 @@ struct CodexSampleTests {
         #expect(reading.findings.contains { $0.detail.contains("compressed session skipped") })
     }
 
-    @Test("another bucket adds windows under its name and replaces nothing")
+    @Test("another bucket adds windows labelled with its name and replaces none")
     func otherBuckets() throws {
         let home = try SampleHome(copying: "codex")
         let windows = try #require(try read(home).1.rateWindows)
@@ -52,17 +52,17 @@ struct CodexSampleTests {
             ])
     }
 
-    @Test("the order of modification times does not change the answer")
+    @Test("the order of modification times does not change the result")
     func anyOrder() throws {
         let home = try SampleHome(copying: "codex")
         let names = ["11-20-00", "11-48-00", "11-52-00"]
-        let folder = ".codex/sessions/2026/09/18/"
-        let files = try FileManager.default.contentsOfDirectory(atPath: home.path(folder))
+        let directory = ".codex/sessions/2026/09/18/"
+        let files = try FileManager.default.contentsOfDirectory(atPath: home.path(directory))
         for shift in 0..<3 {
             for (index, name) in names.enumerated() {
                 let file = try #require(files.first { $0.contains(name) })
                 let minutes = Double((index + shift) % 3)
-                try home.touch(folder + file, sampleNow.addingTimeInterval(-60 * minutes))
+                try home.touch(directory + file, sampleNow.addingTimeInterval(-60 * minutes))
             }
             let provider = try read(home).1
             #expect(provider.primary?.usedPercent == 36)
@@ -70,7 +70,7 @@ struct CodexSampleTests {
         }
     }
 
-    @Test("an API key login has a name and no numbers")
+    @Test("an API key login has a plan name and no numbers")
     func apiKey() throws {
         let (reading, provider) = try read(SampleHome(copying: "codex-apikey"))
         #expect(provider.loginMethod == "API key")
@@ -81,7 +81,7 @@ struct CodexSampleTests {
         #expect(reading.findings.allSatisfy { $0.certainty == nil })
     }
 
-    @Test("a plan without windows shows credits and the spending limit, and is no error")
+    @Test("a plan without windows shows credits and the spending limit without an error")
     func business() throws {
         let provider = try read(SampleHome(copying: "codex-business")).1
         #expect(provider.windows.isEmpty)
@@ -108,7 +108,7 @@ struct CodexSampleTests {
         #expect(!provider.isError)
     }
 
-    @Test("seconds to the reset count from the line's own time")
+    @Test("seconds to the reset count from the line's timestamp")
     func octoberShape() throws {
         let home = try SampleHome(copying: "codex")
         try FileManager.default.removeItem(atPath: home.path(".codex/sessions/2026"))
@@ -122,7 +122,7 @@ struct CodexSampleTests {
         #expect(provider.secondary?.windowMinutes == 10_080)
     }
 
-    @Test("the first flat shape counts while its window can last, without a reset")
+    @Test("the oldest format, without resets, counts for the length of its window")
     func flatShape() throws {
         let home = try SampleHome(copying: "codex")
         try FileManager.default.removeItem(atPath: home.path(".codex/sessions/2026"))
@@ -136,7 +136,7 @@ struct CodexSampleTests {
         #expect(try read(home).1.windows.isEmpty)
     }
 
-    @Test("no folder is no Codex")
+    @Test("without a directory Codex is not installed")
     func notInstalled() throws {
         var source = CodexSource()
         let reading = source.read(in: try SampleHome().environment(), at: sampleNow)
@@ -145,7 +145,7 @@ struct CodexSampleTests {
         #expect(reading.findings.count == 1)
     }
 
-    @Test("CODEX_HOME moves the folder")
+    @Test("CODEX_HOME moves the directory")
     func codexHome() throws {
         let home = try SampleHome(copying: "codex-weekly")
         let elsewhere = try SampleHome()

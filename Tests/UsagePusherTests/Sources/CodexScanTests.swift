@@ -4,9 +4,9 @@ import Testing
 
 @testable import UsagePusher
 
-@Suite("Codex: what a pass costs")
+@Suite("Cost of a Codex pass")
 struct CodexScanTests {
-    /// Makes a file of `byteCount` bytes of which only `tail` at the end is on disk.
+    /// Creates a sparse file of `byteCount` bytes that ends with `tail`.
     private func sparse(
         _ home: SampleHome, _ name: String, byteCount: UInt64, tail: String
     ) throws {
@@ -19,7 +19,7 @@ struct CodexScanTests {
         try home.touch(name, sampleNow)
     }
 
-    @Test("of a 1 GiB rollout little more than the tail is read")
+    @Test("little more than the tail of a 1 GiB rollout is read")
     func hugeFile() throws {
         let home = try SampleHome()
         try sparse(
@@ -50,7 +50,7 @@ struct CodexScanTests {
         #expect(budget.bytesRead <= limits.byteCount + 65_536)
     }
 
-    @Test("a 50 MB line in a rollout is passed over")
+    @Test("a 50 MB line in a rollout is skipped")
     func longLine() throws {
         let home = try SampleHome()
         try home.write(CodexLines.name(1), CodexLines.usual("2026-09-18T11:00:00Z", 36, 55))
@@ -67,7 +67,7 @@ struct CodexScanTests {
         #expect(reading.provider?.windows.map(\.usedPercent) == [36, 55])
     }
 
-    @Test("an unchanged home is not read again, and a grown file only where it grew")
+    @Test("unchanged files are not read again, and of a grown file only what was appended")
     func watching() throws {
         let home = try SampleHome()
         let filler = String(repeating: "{\"type\":\"response_item\"}\n", count: 40_000)
@@ -92,7 +92,7 @@ struct CodexScanTests {
         #expect(third.bytesRead < added.utf8.count + 1_100)
     }
 
-    @Test("a file that was replaced, shortened or rewritten is read anew")
+    @Test("a replaced, truncated or rewritten file is read from scratch")
     func replaced() throws {
         let home = try SampleHome()
         let name = CodexLines.name(1)
@@ -127,7 +127,7 @@ struct CodexScanTests {
         #expect(rewritten == [3, 4])
     }
 
-    @Test("a new pass gives the same answer as one that remembers")
+    @Test("an incremental pass gives the same result as a fresh one")
     func memoryChangesNothing() throws {
         let seed: UInt64 = 20_260_918
         var generator = SeededGenerator(seed: seed)
@@ -168,7 +168,7 @@ struct CodexScanTests {
         #expect(budget.filesOpened == 1)
     }
 
-    @Test("the greatest number may lie in an older file, behind many copies")
+    @Test("the greatest percent is found in an older file behind many copies")
     func olderFile() throws {
         let home = try SampleHome()
         try home.write(
@@ -184,7 +184,7 @@ struct CodexScanTests {
         #expect(provider?.lastUpdated == utc("2026-09-18T09:30:00Z"))
     }
 
-    @Test("running out of files, bytes, entries or time is said, and keeps what there is")
+    @Test("exceeding any limit marks the reading partial and keeps what was read")
     func limits() throws {
         let home = try SampleHome()
         for number in 0..<30 {
@@ -212,7 +212,7 @@ struct CodexScanTests {
     }
 }
 
-/// Each look at this clock finds it a second later.
+/// A clock that advances a second with every reading.
 final class SteppingClock: @unchecked Sendable {
     private let lock = NSLock()
     private var seconds = 0.0

@@ -4,9 +4,9 @@ import Testing
 
 @testable import UsagePusher
 
-@Suite("Homes that try to break a reader")
+@Suite("Hostile home directories")
 struct HostileHomeTests {
-    @Test("lines of nonsense are skipped and the good line counts")
+    @Test("malformed lines are skipped and the valid line counts")
     func nonsenseLines() throws {
         let good = Data(CodexLines.usual("2026-09-18T11:00:00Z", 36, 55).utf8)
         let limits = { (text: String) in Data(CodexLines.row("2026-09-18T11:30:00Z", text).utf8) }
@@ -36,7 +36,7 @@ struct HostileHomeTests {
         }
     }
 
-    @Test("a pipe under a rollout's or a login's name is not waited for")
+    @Test("a pipe named like a rollout or login file does not block")
     func pipes() throws {
         let home = try SampleHome()
         try home.write(CodexLines.name(1), CodexLines.usual("2026-09-18T11:00:00Z", 36, 55))
@@ -48,7 +48,7 @@ struct HostileHomeTests {
         #expect(reading.findings.contains { $0.path.hasSuffix("auth.json") })
     }
 
-    @Test("links are followed, and links in a circle end")
+    @Test("links are followed, and cycles of links end")
     func links() throws {
         let home = try SampleHome()
         let elsewhere = try SampleHome()
@@ -66,7 +66,7 @@ struct HostileHomeTests {
         #expect(reading.findings.contains { $0.path.hasSuffix("self") })
     }
 
-    @Test("a folder that cannot be read at all is an error row that names it")
+    @Test("an unreadable directory is an error that names it")
     func unreadableRoot() throws {
         let home = try SampleHome()
         try home.link(".codex/sessions", to: "sessions")
@@ -79,7 +79,7 @@ struct HostileHomeTests {
     }
 
     @Test(
-        "without permission there is an error row, and with a part readable there are numbers",
+        "missing permission is an error, unless other files have numbers",
         .disabled(if: getuid() == 0, "the superuser may read everything"))
     func permissions() throws {
         let home = try SampleHome()
@@ -97,21 +97,21 @@ struct HostileHomeTests {
         #expect(partly.findings.contains { $0.detail.contains("permission denied") })
     }
 
-    @Test("depth is bounded and what lies above the bound is kept")
+    @Test("files below the depth limit are ignored, those above it are kept")
     func depth() throws {
         let home = try SampleHome()
         try home.write(CodexLines.name(1), CodexLines.usual("2026-09-18T11:00:00Z", 36, 55))
-        try home.makeFolder(".codex/sessions/" + String(repeating: "d/", count: 40))
+        try home.createDirectory(".codex/sessions/" + String(repeating: "d/", count: 40))
         var source = CodexSource()
         let reading = source.read(in: home.environment(), at: sampleNow)
         #expect(reading.provider?.windows.count == 2)
         #expect(reading.isPartial)
     }
 
-    @Test("text from files is shown on one line, without control characters, and short")
-    func shownText() {
-        #expect("a\u{1B}[31m\nb\u{202E}\u{0}c".shownText() == "a[31mbc")
-        #expect(String(repeating: "x", count: 999).shownText(limit: 10)?.count == 10)
-        #expect("\u{7}\n ".shownText() == nil)
+    @Test("text from files is shown on one line, without control characters, and bounded")
+    func displayText() {
+        #expect("a\u{1B}[31m\nb\u{202E}\u{0}c".displayText() == "a[31mbc")
+        #expect(String(repeating: "x", count: 999).displayText(limit: 10)?.count == 10)
+        #expect("\u{7}\n ".displayText() == nil)
     }
 }

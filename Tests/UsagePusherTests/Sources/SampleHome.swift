@@ -1,28 +1,29 @@
 import Foundation
+import LocalFiles
 
 @testable import UsagePusher
 
-/// The moment that all expectations about the sample homes are made for: 2026-09-18T12:00:00Z.
+/// The time of all expectations about the sample homes: 2026-09-18T12:00:00Z.
 let sampleNow = Date(timeIntervalSince1970: 1_789_732_800)
 
 func utc(_ text: String) -> Date { JSONFields.date(text: text)! }
 
-/// A home folder in a temporary place, removed at the end.
+/// A temporary home directory, removed with its last reference.
 final class SampleHome {
     let path: String
 
-    /// - Parameter name: a folder under fixtures/homes to copy; nil for an empty home.
+    /// - Parameter name: a directory under fixtures/homes to copy; nil for an empty home.
     init(copying name: String? = nil) throws {
-        let folder = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
+        let directory = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
             .appendingPathComponent("sample-home-" + UUID().uuidString).path
-        path = folder
-        try makeFolder("")
+        path = directory
+        try createDirectory("")
         guard let name else { return }
         let source = Self.fixture(name)
         for relative in try FileManager.default.subpathsOfDirectory(atPath: source) {
             let original = source + "/" + relative
-            if try FileFacts(path: original).kind == .folder {
-                try makeFolder(relative)
+            if try FileStatus(path: original)?.kind == .directory {
+                try createDirectory(relative)
             } else {
                 try write(relative, Data(contentsOf: URL(fileURLWithPath: original)))
             }
@@ -40,7 +41,7 @@ final class SampleHome {
             .appendingPathComponent("fixtures/homes/" + name).path
     }
 
-    /// Its clock stands still, so that a busy machine changes no answer.
+    /// An environment whose clock stands still: a busy machine does not change the result.
     func environment(
         _ variables: [String: String] = [:], limits: ScanLimits = ScanLimits()
     ) -> SourceEnvironment {
@@ -59,7 +60,7 @@ final class SampleHome {
     @discardableResult
     func write(_ relative: String, _ bytes: Data, modified: Date = sampleNow) throws -> String {
         let target = path(relative)
-        try makeFolder((relative as NSString).deletingLastPathComponent)
+        try createDirectory((relative as NSString).deletingLastPathComponent)
         try bytes.write(to: URL(fileURLWithPath: target))
         try touch(relative, modified)
         return target
@@ -78,13 +79,13 @@ final class SampleHome {
             [.modificationDate: date], ofItemAtPath: path(relative))
     }
 
-    func makeFolder(_ relative: String) throws {
+    func createDirectory(_ relative: String) throws {
         try FileManager.default.createDirectory(
             atPath: path(relative), withIntermediateDirectories: true)
     }
 
     func link(_ relative: String, to target: String) throws {
-        try makeFolder((relative as NSString).deletingLastPathComponent)
+        try createDirectory((relative as NSString).deletingLastPathComponent)
         try FileManager.default.createSymbolicLink(
             atPath: path(relative), withDestinationPath: target)
     }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import UsagePusher
 
-@Suite("Secrets stay where they are")
+@Suite("Secrecy of sources")
 struct SourceSecrecyTests {
-    @Test("nothing that a source says holds any part of a token or key")
+    @Test("no reading contains any part of a token or key")
     func sampleHomes() throws {
         let homes = [
             "codex", "codex-apikey", "codex-business", "codex-weekly", "claude", "claude-stale",

@@ -1,4 +1,5 @@
 import Foundation
+import LocalFiles
 import Testing
 
 @testable import UsagePusher
@@ -12,9 +13,9 @@ struct TailReaderTests {
     ) throws -> [String] {
         var found: [String] = []
         var budget = stillBudget()
-        try ReadOnlyFile.withOpen(path) { file in
+        try LocalFile(path).withOpen { file throws(FileError) in
             var reader = TailReader(
-                byteCount: file.facts.byteCount, start: start, needles: [Self.needle],
+                byteCount: file.status.byteCount, start: start, needles: [Self.needle],
                 chunkByteCount: chunk, lineByteCount: cap)
             while reader.readChunk(
                 of: file, budget: &budget,
@@ -34,7 +35,7 @@ struct TailReaderTests {
         return found
     }
 
-    @Test("any chunk size gives the same lines, newest first, as reading forward")
+    @Test("any chunk size yields the same lines as reading forward, newest first")
     func likeForward() throws {
         for seed in UInt64(1)...60 {
             var generator = SeededGenerator(seed: seed)
@@ -60,7 +61,7 @@ struct TailReaderTests {
         }
     }
 
-    @Test("a reader that goes on where another stopped misses and repeats nothing")
+    @Test("a resumed reader skips and repeats nothing")
     func resuming() throws {
         for seed in UInt64(100)...140 {
             var generator = SeededGenerator(seed: seed)
@@ -78,7 +79,7 @@ struct TailReaderTests {
         }
     }
 
-    @Test("a 50 MB line is passed over without being kept, and the line before it is found")
+    @Test("a 50 MB line is skipped without being kept, and the line before it is found")
     func longLine() throws {
         let home = try SampleHome()
         let path = try home.write("file", "\"a_b\" before\n")
@@ -93,7 +94,7 @@ struct TailReaderTests {
             try lines(path, chunk: 262_144, cap: 1_048_576) == ["\"a_b\" after", "\"a_b\" before"])
     }
 
-    @Test("nothing before the start is read, and no newline means no line")
+    @Test("nothing before the start is read, and text without a newline is not a line")
     func bounds() throws {
         let home = try SampleHome()
         let path = try home.write("file", "\"a_b\"1\n\"a_b\"2\n\"a_b\"3\n")
@@ -102,7 +103,7 @@ struct TailReaderTests {
         #expect(try lines(home.write("empty", ""), chunk: 2, cap: 100).isEmpty)
     }
 
-    @Test("the needle is found wherever it is, and only there")
+    @Test("a needle is found at every offset, and nowhere else")
     func needle() {
         for text in ["\"a_b\"", "xx\"a_b\"", "\"a_b\"xx", "_\"a_\"a_b\"_"] {
             let bytes = Array(text.utf8)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import UsagePusher
 
-@Suite("Which reading of a window counts")
+@Suite("Window readings")
 struct WindowReadingsTests {
     private func reading(_ percent: Double, _ reset: Double?, _ observed: Double) -> WindowReading {
         WindowReading(
@@ -11,7 +11,7 @@ struct WindowReadingsTests {
             observedAt: sampleNow.addingTimeInterval(observed))!
     }
 
-    @Test("order, grouping and repetition change nothing")
+    @Test("adding readings is commutative, associative and idempotent")
     func laws() {
         for seed in UInt64(1)...300 {
             var generator = SeededGenerator(seed: seed)
@@ -40,7 +40,7 @@ struct WindowReadingsTests {
         }
     }
 
-    @Test("a reading without a reset counts only where no other does, while its window lasts")
+    @Test("a reading without a reset counts only when no other does, for the length of its window")
     func withoutReset() {
         var readings = WindowReadings()
         readings.add(reading(50, nil, -100))
@@ -50,7 +50,7 @@ struct WindowReadingsTests {
         #expect(readings.current(.session, at: sampleNow)?.usedPercent == 10)
     }
 
-    @Test("numbers that cannot be a percent are no reading")
+    @Test("an implausible percent is not a reading")
     func nonsense() {
         for percent in [Double.nan, .infinity, -.infinity, 1e18, -1e18] {
             #expect(
@@ -58,7 +58,7 @@ struct WindowReadingsTests {
         }
     }
 
-    @Test("window lengths are told with a tolerance of two minutes")
+    @Test("window lengths match with a tolerance of two minutes")
     func kinds() {
         #expect(WindowKind(minutes: 299, place: 0) == .session)
         #expect(WindowKind(minutes: 302, place: 1) == .session)
@@ -66,6 +66,6 @@ struct WindowReadingsTests {
         #expect(WindowKind(minutes: 10_079, place: 0) == .weekly)
         #expect(WindowKind(minutes: 0, place: 1) == .unknown(place: 1))
         #expect(WindowKind(minutes: nil, place: 0) == .unknown(place: 0))
-        #expect(WindowKind(minutes: 43_200, place: 0).words == "30-day")
+        #expect(WindowKind(minutes: 43_200, place: 0).name == "30-day")
     }
 }

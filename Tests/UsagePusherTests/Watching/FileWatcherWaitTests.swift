@@ -4,9 +4,9 @@ import Testing
 
 @testable import UsagePusher
 
-@Suite("Waiting for what a file says", .timeLimit(.minutes(5)))
+@Suite("Waiting for a file", .timeLimit(.minutes(5)))
 struct FileWatcherWaitTests {
-    /// A watcher that tells what it is told to, and does something just before it begins.
+    /// A watcher with scripted events and a hook before it starts.
     private struct ScriptedWatcher: FileWatcher {
         var script: [WatchEvent]
         var begins: @Sendable () -> Void = {}
@@ -23,7 +23,7 @@ struct FileWatcherWaitTests {
     private let path = WatchedPath("/nowhere/credentials.json")
 
     @Test(
-        "what came to be before the watching began is seen with the first event",
+        "a condition met before the watch starts is seen with the first event",
         arguments: [WatchEvent.started, .degraded("no room")])
     func before(first: WatchEvent) async {
         let isThere = Mutex(false)
@@ -33,7 +33,7 @@ struct FileWatcherWaitTests {
         #expect(wasBegun)
     }
 
-    @Test("it goes on while it is not so, and asks with every event")
+    @Test("the condition is checked on every event until it is met")
     func asking() async {
         var answers = [false, false, true]
         let watcher = ScriptedWatcher(script: [.degraded("no room"), .started, .changed([path])])
@@ -41,10 +41,10 @@ struct FileWatcherWaitTests {
         #expect(answers.isEmpty)
     }
 
-    @Test("a file that is written later is seen, and cancelling ends the wait")
+    @Test("a file written later is seen, and cancellation ends the wait")
     func realFile() async throws {
-        let folder = try WatchedFolder()
-        let file = folder.at("credentials.json")
+        let directory = try WatchedDirectory()
+        let file = directory.at("credentials.json")
         let (asked, ask) = AsyncStream<Void>.makeStream()
         let waiting = Task {
             await SystemFileWatcher(limits: .quick).wait(for: [WatchedPath(file)]) {
@@ -53,7 +53,7 @@ struct FileWatcherWaitTests {
             }
         }
         for await _ in asked { break }
-        try folder.write("{}", to: file)
+        try directory.write("{}", to: file)
         await waiting.value
         let endless = Task {
             await SystemFileWatcher(limits: .quick).wait(for: [WatchedPath(file)]) { false }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import UsagePusher
 
-@Suite("Watching and pushing, with real files", .timeLimit(.minutes(5)))
+@Suite("Push loop with real files", .timeLimit(.minutes(5)))
 struct WatchingPushLoopTests {
     private final class Reports: Sendable {
         let stream: AsyncStream<PushReport>
@@ -17,43 +17,43 @@ struct WatchingPushLoopTests {
     }
 
     private func loop(
-        _ folder: WatchedFolder, sink: MemorySink, reports: Reports,
+        _ directory: WatchedDirectory, sink: MemorySink, reports: Reports,
         timing: PushPlan.Timing = .init(), date: @escaping @Sendable () -> Date = { Date() }
     ) -> PushLoop {
         PushLoop(
             builder: SnapshotBuilder(
                 sources: [
-                    PercentSource("codex", path: folder.at("codex")),
-                    PercentSource("claude", path: folder.at("claude")),
+                    PercentSource("codex", path: directory.at("codex")),
+                    PercentSource("claude", path: directory.at("claude")),
                 ],
-                environment: SourceEnvironment(home: folder.path),
+                environment: SourceEnvironment(home: directory.path),
                 device: DeviceIdentity(id: "1", name: "desk")),
             sink: sink, watcher: SystemFileWatcher(limits: .quick), timing: timing,
             date: date, report: { reports.add($0) })
     }
 
-    @Test("each change of a file arrives in the store, and cancelling ends the loop")
+    @Test("every change of a file is pushed, and cancellation ends the loop")
     func changes() async throws {
-        let folder = try WatchedFolder()
+        let directory = try WatchedDirectory()
         let sink = MemorySink()
         let reports = Reports()
         var timing = PushPlan.Timing()
-        timing.pushGap = .milliseconds(50)
-        let loop = loop(folder, sink: sink, reports: reports, timing: timing)
+        timing.pushInterval = .milliseconds(50)
+        let loop = loop(directory, sink: sink, reports: reports, timing: timing)
         let task = Task { await loop.run() }
-        var told = reports.stream.makeAsyncIterator()
-        #expect(await told.next() == .empty)
+        var seen = reports.stream.makeAsyncIterator()
+        #expect(await seen.next() == .empty)
         for percent in [10.0, 20, 30] {
-            try folder.replace(folder.at("codex"), with: "\(percent)")
-            guard case .pushed(let snapshot, .change, _) = await told.next() else {
+            try directory.replace(directory.at("codex"), with: "\(percent)")
+            guard case .pushed(let snapshot, .change, _) = await seen.next() else {
                 Issue.record("no push")
                 return
             }
             #expect(snapshot.providers.map(\.primary?.usedPercent) == [percent])
             #expect(sink.snapshot()?.providers == snapshot.providers)
         }
-        try folder.replace(folder.at("claude"), with: "5")
-        guard case .pushed(let both, .change, _) = await told.next() else {
+        try directory.replace(directory.at("claude"), with: "5")
+        guard case .pushed(let both, .change, _) = await seen.next() else {
             Issue.record("no push")
             return
         }
@@ -62,16 +62,16 @@ struct WatchingPushLoopTests {
         await task.value
     }
 
-    @Test("a push that fails is told and tried again")
+    @Test("a failed push is reported and retried")
     func failure() async throws {
-        let folder = try WatchedFolder()
+        let directory = try WatchedDirectory()
         let sink = MemorySink()
         sink.refuseNext(2)
         let reports = Reports()
-        try folder.replace(folder.at("codex"), with: "10")
+        try directory.replace(directory.at("codex"), with: "10")
         var timing = PushPlan.Timing()
-        timing.retry = .milliseconds(10)
-        let loop = loop(folder, sink: sink, reports: reports, timing: timing)
+        timing.retryDelay = .milliseconds(10)
+        let loop = loop(directory, sink: sink, reports: reports, timing: timing)
         let task = Task { await loop.run() }
         var failures = 0
         for await report in reports.stream {
@@ -83,19 +83,19 @@ struct WatchingPushLoopTests {
         await task.value
     }
 
-    @Test("a heartbeat carries a new time and the same numbers")
+    @Test("a heartbeat pushes the same numbers with a new time")
     func heartbeat() async throws {
-        let folder = try WatchedFolder()
+        let directory = try WatchedDirectory()
         let sink = MemorySink()
         let reports = Reports()
-        try folder.replace(folder.at("codex"), with: "10")
+        try directory.replace(directory.at("codex"), with: "10")
         var timing = PushPlan.Timing()
         timing.heartbeat = .milliseconds(20)
-        timing.pushGap = .milliseconds(1)
-        timing.readGap = .milliseconds(1)
+        timing.pushInterval = .milliseconds(1)
+        timing.readInterval = .milliseconds(1)
         // The machine's clock may be set back, or be too coarse for two pushes.
         let seconds = Mutex(1_789_732_800.0)
-        let loop = loop(folder, sink: sink, reports: reports, timing: timing) {
+        let loop = loop(directory, sink: sink, reports: reports, timing: timing) {
             seconds.withLock { seconds in
                 seconds += 1
                 return Date(timeIntervalSince1970: seconds)

@@ -1,5 +1,6 @@
 import Foundation
-import KVStore
+import KVStoreCore
+import KVStoreLedger
 
 /// One device of one store, as the daemon's ledger sees it.
 final class LedgerClient {
@@ -8,8 +9,7 @@ final class LedgerClient {
 
     let id: StoreID
     private let replica: ReplicaID
-    private var epoch: String?
-    private var cursor: UInt64 = 0
+    private var cursor: Cursor?
     private var counter: UInt32 = 0
 
     init(store: Int) {
@@ -18,25 +18,23 @@ final class LedgerClient {
     }
 
     /// A request that changes these keys and nothing else.
-    func request(_ values: [(key: String, value: Data)]) -> SyncRequest {
+    func request(_ values: [(key: StoreKey, value: Data)]) -> SyncRequest {
         let changes = values.map { key, value in
             counter += 1
             let stamp = Stamp(milliseconds: Self.now, counter: counter, replica: replica)
-            return SyncChange(Record(key: key, stamp: stamp, content: .value(value)))
+            return Record(key: key, stamp: stamp, content: .value(value))
         }
-        return SyncRequest(
-            replica: replica.description, epoch: epoch, since: cursor, changes: changes)
+        return SyncRequest(replica: replica, since: cursor, changes: changes)
     }
 
-    func apply(_ request: SyncRequest, to ledger: HubLedger) throws {
+    func apply(_ request: SyncRequest, to ledger: Ledger) throws {
         let answer = try ledger.apply(request, to: id, now: Self.now)
-        guard answer.rejected.isEmpty else { throw Unexpected("the ledger refused a change") }
-        epoch = answer.epoch
+        guard answer.rejections.isEmpty else { throw Unexpected("the ledger refused a change") }
         cursor = answer.cursor
     }
 
     /// Sets keys 0..<`keyCount`, a few hundred a request; not synced.
-    func fill(_ ledger: HubLedger, keyCount: Int, valueByteCount: Int, number: Int = 0) throws {
+    func fill(_ ledger: Ledger, keyCount: Int, valueByteCount: Int, number: Int = 0) throws {
         for start in stride(from: 0, to: keyCount, by: 256) {
             let values = (start..<min(start + 256, keyCount)).map { index in
                 (Values.key(index), Values.bytes(valueByteCount, number: number + index))
@@ -46,7 +44,7 @@ final class LedgerClient {
     }
 }
 
-/// A benchmark that does not measure what it says.
+/// A benchmark that would not measure what it claims to.
 struct Unexpected: Error, CustomStringConvertible {
     var description: String
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder for one group's files, removed with its last reference.
+/// A temporary directory for the files of a group, removed with its last reference.
 final class ScratchFolder {
     let path: String
 
@@ -14,7 +14,7 @@ final class ScratchFolder {
 
     func path(of name: String) -> String { path + "/" + name }
 
-    /// Bytes of the segments in a folder of a log.
+    /// The total size of the segments in a log directory.
     static func logByteCount(_ folder: String) throws -> Int {
         try FileManager.default.contentsOfDirectory(atPath: folder)
             .filter { $0.hasSuffix(".log") }

@@ -1,9 +1,9 @@
 import Foundation
-import KVStore
+import KVStoreCore
 
 /// Keys and values that look alike in every run.
 enum Values {
-    static func key(_ index: Int) -> String { "settings.window.\(index)" }
+    static func key(_ index: Int) -> StoreKey { StoreKey("settings.window.\(index)") }
 
     /// A different value for each number.
     static func bytes(_ count: Int, number: Int) -> Data {

@@ -1,6 +1,9 @@
 import KVStore
+import KVStoreCore
+import KVStoreLedger
+import KVStoreLog
 
-/// A write costs its record, however many keys the store has.
+/// The cost of a write depends on its record, not on the number of keys.
 enum AppendBenchmarks {
     static func measure(_ setting: Setting) throws -> Findings {
         let folder = try ScratchFolder(in: setting.folder)
@@ -17,15 +20,15 @@ enum AppendBenchmarks {
         options.limits = .ceiling
         let replica = try DurableReplica(
             storage: try FileLogStorage(directory: folder), options: options, seed: 1)
-        let now = Moment(wall: LedgerClient.now, monotonic: 0)
+        let now = Instant(wall: LedgerClient.now, monotonic: 0)
         func write(_ index: Int, number: Int) throws -> () throws -> Void {
             let content = Record.Content.value(Values.bytes(100, number: number))
             let key = Values.key(index)
             return {
-                let effects = try replica.transact(at: now) { replica, now in
-                    replica.write(content, forKey: key, at: now).effects
+                let ready = try replica.transact(at: now) { replica, now in
+                    replica.write(content, forKey: key, at: now).ready
                 }
-                consume(effects)
+                consume(ready)
             }
         }
         for index in 0..<keyCount { try write(index, number: index)() }

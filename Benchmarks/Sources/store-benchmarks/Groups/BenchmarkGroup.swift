@@ -1,18 +1,18 @@
-/// What can be measured by name.
+/// A group of benchmarks, selected by name.
 enum BenchmarkGroup: String, CaseIterable {
     case append, set, open, ledger, commit, compaction, page, daemon, watch
 
     var summary: String {
         switch self {
-        case .append: "one record appended to a replica with 10, 1,000 and 4,096 keys"
-        case .set: "a new value, an equal one and a read, through the public class"
-        case .open: "a full replica opened, beside reading a file of the same size"
-        case .ledger: "one change taken in by a daemon's store with 10, 1,000 and 4,096 keys"
-        case .commit: "requests that share a disk sync, beside a sync each"
+        case .append: "append a record to a replica with 10, 1,000 and 4,096 keys"
+        case .set: "set a new value, set an equal one, and read, through the public API"
+        case .open: "open a full replica, compared with reading a file of its size"
+        case .ledger: "apply a change to a daemon's store with 10, 1,000 and 4,096 keys"
+        case .commit: "requests that share a disk sync, compared with one sync each"
         case .compaction: "one compaction step, by segment size and by log size"
         case .page: "the changes after a cursor in a store with 10, 1,000 and 4,096 keys"
-        case .daemon: "a daemon's log with 10,000 and 100,000 stores opened: time and memory"
-        case .watch: "a change told to 1, 16 and 256 readers in another opening of the replica"
+        case .daemon: "open a daemon's log with 10,000 and 100,000 stores: time and memory"
+        case .watch: "deliver a change to 1, 16 and 256 readers of another open store"
         }
     }
 
@@ -33,9 +33,9 @@ enum BenchmarkGroup: String, CaseIterable {
 
 /// How a group is to be measured.
 struct Setting {
-    /// Where files are made; the disk that is measured.
+    /// The directory for files, on the disk to be measured.
     var folder: String
-    /// Divides the number of runs and the largest sizes, to see that everything works.
+    /// Divides the number of runs and the largest sizes, for a quick check.
     var divisor: Int
 
     func runs(_ count: Int) -> Int { max(3, count / divisor) }

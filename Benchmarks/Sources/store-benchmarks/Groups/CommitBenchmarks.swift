@@ -1,19 +1,21 @@
 import Foundation
-import KVStore
+import KVStoreCore
+import KVStoreLedger
+import KVStoreLog
 
-/// Requests of 4 KiB that wait for the disk at the same time share one sync.
+/// Concurrent requests of 4 KiB share one sync.
 enum CommitBenchmarks {
     static func measure(_ setting: Setting) throws -> Findings {
-        let group = "a request of 4 KiB on disk, per request"
+        let group = "commit a request of 4 KiB, per request"
         let folder = try ScratchFolder(in: setting.folder)
         let runs = setting.runs(1_000)
         var measurements: [(String, [Double])] = []
         var subjects: [(name: String, count: Int, run: () throws -> Double)] = [
-            ("a sync each", 1, try ledger(folder.path(of: "1"), waiting: 1)),
-            ("16 wait for a sync", 16, try ledger(folder.path(of: "16"), waiting: 16)),
-            ("64 wait for a sync", 64, try ledger(folder.path(of: "64"), waiting: 64)),
+            ("one sync each", 1, try ledger(folder.path(of: "1"), waiting: 1)),
+            ("16 share a sync", 16, try ledger(folder.path(of: "16"), waiting: 16)),
+            ("64 share a sync", 64, try ledger(folder.path(of: "64"), waiting: 64)),
         ]
-        subjects.append(("a bare write and sync", 1, try bareWrites(folder.path(of: "bare"))))
+        subjects.append(("plain write and sync", 1, try bareWrites(folder.path(of: "bare"))))
         var samples = [[Double]](repeating: [], count: subjects.count)
         for run in -10..<runs {
             for (index, subject) in subjects.enumerated() {
@@ -28,9 +30,9 @@ enum CommitBenchmarks {
             measurements: Sampling(group: group, runs: runs).ratios(measurements))
     }
 
-    /// Takes in that many requests, one for each of as many stores, and syncs once.
+    /// Applies one request to each of that many stores, and syncs once.
     private static func ledger(_ folder: String, waiting: Int) throws -> () throws -> Double {
-        let ledger = try HubLedger(storage: try FileLogStorage(directory: folder), seed: 1)
+        let ledger = try Ledger(storage: try FileLogStorage(directory: folder), seed: 1)
         let clients = (0..<waiting).map(LedgerClient.init(store:))
         var number = 0
         return {
@@ -49,7 +51,7 @@ enum CommitBenchmarks {
         }
     }
 
-    /// Writes 4 KiB into reserved space and syncs it: what the disk takes, with no store around it.
+    /// Writes 4 KiB into preallocated space and syncs it: the cost of the disk alone.
     private static func bareWrites(_ folder: String) throws -> () throws -> Double {
         let storage = try FileLogStorage(directory: folder)
         let block = [UInt8](Values.bytes(4_096, number: 1))

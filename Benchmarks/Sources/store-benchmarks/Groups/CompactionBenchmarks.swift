@@ -1,6 +1,8 @@
-import KVStore
+import KVStoreCore
+import KVStoreLedger
+import KVStoreLog
 
-/// A step takes as long as the 1 MiB that it looks at, however large the segments and the log are.
+/// The cost of a step depends on the 1 MiB that it examines, not on the size of segments or log.
 enum CompactionBenchmarks {
     private static let mebibyte = 1 << 20
 
@@ -39,19 +41,19 @@ enum CompactionBenchmarks {
             ]))
         if let peak = ProcessMemory.peak {
             findings.facts.append(
-                Fact(group: group, name: "the most memory in use", byteCount: peak))
+                Fact(group: group, name: "peak memory", byteCount: peak))
         }
         return findings
     }
 
-    /// A synced log of at least that many segments, of values of 100 bytes.
+    /// A synced log of at least that many segments, with values of 100 bytes.
     private static func filled(
         _ folder: String, segmentByteCount: Int, segmentCount: Int, isOverwritten: Bool
-    ) throws -> HubLedger {
-        var options = HubLedger.Options()
+    ) throws -> Ledger {
+        var options = Ledger.Options()
         options.segmentByteCount = segmentByteCount
         let storage = try FileLogStorage(directory: folder)
-        let ledger = try HubLedger(storage: storage, options: options, seed: 1)
+        let ledger = try Ledger(storage: storage, options: options, seed: 1)
         var clients: [LedgerClient] = []
         while try storage.segments().count < segmentCount {
             let client = LedgerClient(store: clients.count)

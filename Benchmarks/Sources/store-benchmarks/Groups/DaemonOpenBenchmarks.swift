@@ -1,7 +1,9 @@
 import Foundation
-import KVStore
+import KVStoreCore
+import KVStoreLedger
+import KVStoreLog
 
-/// A daemon's log with many small stores: how long its start takes and how much memory it holds then.
+/// A daemon's log with many small stores: how long opening takes, and how much memory it needs.
 enum DaemonOpenBenchmarks {
     private static let group = "open a daemon's log"
 
@@ -20,7 +22,7 @@ enum DaemonOpenBenchmarks {
             samples.append((name, openings.map(\.nanoseconds)))
             facts.append(
                 Fact(
-                    group: group, name: "\(name): the log's files",
+                    group: group, name: "\(name): log size",
                     byteCount: try ScratchFolder.logByteCount(folder.path)))
             facts += openings[0].facts(group: group, name: name)
         }
@@ -29,7 +31,7 @@ enum DaemonOpenBenchmarks {
     }
 
     private static func fill(_ folder: String, storeCount: Int) throws {
-        let ledger = try HubLedger(storage: try FileLogStorage(directory: folder), seed: 1)
+        let ledger = try Ledger(storage: try FileLogStorage(directory: folder), seed: 1)
         for store in 0..<storeCount {
             try LedgerClient(store: store)
                 .fill(ledger, keyCount: 3, valueByteCount: 100, number: store * 3)
@@ -38,7 +40,7 @@ enum DaemonOpenBenchmarks {
         try ledger.close()
     }
 
-    /// What one opening took.
+    /// The cost of opening once.
     struct Opening: Codable {
         var nanoseconds: Double
         var storeCount: Int
@@ -50,21 +52,21 @@ enum DaemonOpenBenchmarks {
             guard let residentBefore, let residentAfter, let peak else { return [] }
             return [
                 Fact(
-                    group: group, name: "\(name): memory that the stores take",
+                    group: group, name: "\(name): memory of the stores",
                     byteCount: residentAfter - residentBefore),
                 Fact(
-                    group: group, name: "\(name): the most memory while opening",
+                    group: group, name: "\(name): peak memory while opening",
                     byteCount: peak - residentBefore),
             ]
         }
     }
 
-    /// Opens the log in this process; the argument that asks for it is `openingOption`.
+    /// Opens the log in this process, when started with `openingOption`.
     static func open(_ folder: String) throws -> Opening {
         let before = ProcessMemory.resident
-        var ledger: HubLedger?
+        var ledger: Ledger?
         let elapsed = try nanoseconds {
-            ledger = try HubLedger(storage: try FileLogStorage(directory: folder), seed: 2)
+            ledger = try Ledger(storage: try FileLogStorage(directory: folder), seed: 2)
         }
         return Opening(
             nanoseconds: elapsed, storeCount: ledger?.storeCount ?? 0, residentBefore: before,
@@ -73,7 +75,7 @@ enum DaemonOpenBenchmarks {
 
     static let openingOption = "--open-ledger"
 
-    /// Opens it in a process of its own, whose memory holds nothing else.
+    /// Opens the log in a separate process, whose memory holds nothing else.
     private static func inOwnProcess(_ folder: String) throws -> Opening {
         let process = Process()
         process.executableURL = Bundle.main.executableURL
@@ -83,7 +85,7 @@ enum DaemonOpenBenchmarks {
         try process.run()
         let text = output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw Unexpected("the opening failed") }
+        guard process.terminationStatus == 0 else { throw Unexpected("opening failed") }
         return try JSONDecoder().decode(Opening.self, from: text)
     }
 }

@@ -1,6 +1,8 @@
-import KVStore
+import KVStoreCore
+import KVStoreLedger
+import KVStoreLog
 
-/// A change to one store of a daemon costs the change, however many keys the store has.
+/// The cost of a change to a store of the daemon does not depend on the number of its keys.
 enum LedgerBenchmarks {
     static func measure(_ setting: Setting) throws -> Findings {
         let folder = try ScratchFolder(in: setting.folder)
@@ -13,7 +15,7 @@ enum LedgerBenchmarks {
     }
 
     private static func subject(keyCount: Int, folder: String) throws -> Subject {
-        let ledger = try HubLedger(storage: try FileLogStorage(directory: folder), seed: 1)
+        let ledger = try Ledger(storage: try FileLogStorage(directory: folder), seed: 1)
         let client = LedgerClient(store: keyCount)
         try client.fill(ledger, keyCount: keyCount, valueByteCount: 100)
         var random = SplitMix64(seed: 2)

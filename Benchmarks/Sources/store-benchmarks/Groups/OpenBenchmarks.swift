@@ -1,7 +1,9 @@
 import Foundation
 import KVStore
+import KVStoreCore
+import KVStoreLog
 
-/// A full replica, 1,024 keys with 1 MiB of values, as an app opens it at its start.
+/// A full replica, 1,024 keys with 1 MiB of values, opened as an app does at launch.
 enum OpenBenchmarks {
     static func measure(_ setting: Setting) throws -> Findings {
         let group = "open a replica with 1,024 keys and 1 MiB"
@@ -35,7 +37,7 @@ enum OpenBenchmarks {
         opened?.close()
         return Findings(
             measurements: measurements,
-            facts: [Fact(group: group, name: "the log's files", byteCount: logByteCount)])
+            facts: [Fact(group: group, name: "log size", byteCount: logByteCount)])
     }
 
     private static func fill(_ configuration: StoreConfiguration) throws {
@@ -46,7 +48,7 @@ enum OpenBenchmarks {
         for index in 0..<1_024 {
             let value = PropertyListValue.data(
                 Values.bytes(total / 1_024 - overhead, number: index))
-            try store.write(value, forKey: Values.key(index))
+            try store.write(value, forKey: Values.key(index).text)
         }
         guard store.status.usedByteCount == total else {
             throw Unexpected("the store holds \(store.status.usedByteCount) bytes, not \(total)")

@@ -1,6 +1,7 @@
-import KVStore
+import KVStoreCore
+import KVStoreLedger
 
-/// What has changed since a cursor costs what it answers, not what the store holds.
+/// The cost of the changes since a cursor depends on the answer, not on the size of the store.
 enum PageBenchmarks {
     static func measure(_ setting: Setting) throws -> Findings {
         let operations = 1_000
@@ -8,7 +9,7 @@ enum PageBenchmarks {
         let hubs = [10, 1_000, 4_096].map { hub(keyCount: $0) }
         let subjects = hubs.map { hub in
             Subject(
-                name: "1 changed of \(hub.keyCount) keys",
+                name: "1 of \(hub.keyCount) keys changed",
                 body: {
                     for _ in 0..<operations {
                         consume(hub.page(after: hub.sequence - 1, through: hub.sequence))
@@ -29,9 +30,9 @@ enum PageBenchmarks {
         return findings
     }
 
-    /// A store in which every key has been set and one has been set again.
+    /// A store in which every key has been set once and one key twice.
     private static func hub(keyCount: Int) -> Hub {
-        var hub = Hub(epoch: "epoch")
+        var hub = Hub(epoch: EpochID(rawValue: 1))
         for sequence in 1...keyCount + 1 {
             let stamp = Stamp(
                 milliseconds: LedgerClient.now, counter: UInt32(sequence),
@@ -39,7 +40,7 @@ enum PageBenchmarks {
             let record = Record(
                 key: Values.key(sequence % keyCount), stamp: stamp,
                 content: .value(Values.bytes(100, number: sequence)))
-            hub.commit(hub.plan([SyncChange(record)], now: LedgerClient.now))
+            hub.commit(hub.plan([record], now: LedgerClient.now))
         }
         return hub
     }

@@ -1,6 +1,7 @@
 import KVStore
+import KVStoreCore
 
-/// The class that apps use, on a replica with 1,000 keys.
+/// The public API, on a replica with 1,000 keys.
 enum SetBenchmarks {
     static func measure(_ setting: Setting) throws -> Findings {
         let folder = try ScratchFolder(in: setting.folder)
@@ -9,14 +10,14 @@ enum SetBenchmarks {
         defer { store.close() }
         let keyCount = 1_000
         for index in 0..<keyCount {
-            try store.write(.data(Values.bytes(100, number: index)), forKey: Values.key(index))
+            try store.write(.data(Values.bytes(100, number: index)), forKey: Values.key(index).text)
         }
         var number = 0
         var key = ""
         var value = PropertyListValue.bool(true)
         func prepare(isNew: Bool) {
             number += 1
-            key = Values.key(number % keyCount)
+            key = Values.key(number % keyCount).text
             value = .data(Values.bytes(100, number: number))
             if !isNew, let present = store.value(forKey: key) { value = present }
         }
@@ -24,10 +25,10 @@ enum SetBenchmarks {
         return Findings(
             measurements: try sampling.measure([
                 Subject(
-                    name: "set another value", prepare: { prepare(isNew: true) },
+                    name: "set a new value", prepare: { prepare(isNew: true) },
                     body: { try store.write(value, forKey: key) }),
                 Subject(
-                    name: "set the equal value", prepare: { prepare(isNew: false) },
+                    name: "set an equal value", prepare: { prepare(isNew: false) },
                     body: { try store.write(value, forKey: key) }),
                 Subject(
                     name: "read a value", prepare: { prepare(isNew: true) },

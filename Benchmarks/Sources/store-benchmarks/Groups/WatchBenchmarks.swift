@@ -1,7 +1,8 @@
 import KVStore
+import KVStoreCore
 
-/// From a setter to the readers of another opening of the same replica, as between two processes: through the log
-/// and the system's news about its folder.
+/// From a setter to the readers of another store on the same replica, as between two processes: through the log and
+/// the directory watch.
 enum WatchBenchmarks {
     static func measure(_ setting: Setting) async throws -> Findings {
         let runs = setting.runs(2_000)
@@ -10,7 +11,7 @@ enum WatchBenchmarks {
             samples.append(
                 ("\(count) readers", try await take(runs, readers: count, in: setting.folder)))
         }
-        let sampling = Sampling(group: "a change told to all readers", runs: runs)
+        let sampling = Sampling(group: "deliver a change to readers", runs: runs)
         return Findings(measurements: sampling.ratios(samples))
     }
 
@@ -36,7 +37,7 @@ enum WatchBenchmarks {
         let clock = ContinuousClock()
         for run in 0..<runs {
             let start = clock.now
-            try writer.write(.integer(Int64(run)), forKey: Values.key(run % 100))
+            try writer.write(.integer(Int64(run)), forKey: Values.key(run % 100).text)
             for _ in 0..<readers { await arrivals.next() }
             let elapsed = clock.now - start
             samples.append(

@@ -1,4 +1,4 @@
-/// What was found about one subject.
+/// The results for one subject.
 struct Measurement: Encodable {
     var group: String
     var subject: String
@@ -23,7 +23,7 @@ struct Measurement: Encodable {
         ratio = first.map { median / $0 }
     }
 
-    /// The smallest sample that is not below a share of all: never a value between two samples.
+    /// The nearest-rank percentile, which is always one of the samples.
     private static func quantile(_ share: Double, of sorted: [Double]) -> Double {
         let place = Int((share * Double(sorted.count)).rounded(.up)) - 1
         return sorted[max(0, min(place, sorted.count - 1))]

@@ -1,11 +1,11 @@
 import Foundation
 
-/// How much memory this process holds, as the system's `/proc` tells it.
+/// The memory of this process, from `/proc`.
 enum ProcessMemory {
-    /// Bytes in memory now; nil on a system that has no `/proc`.
+    /// Resident bytes; nil on a system without `/proc`.
     static var resident: Int? { byteCount("VmRSS:") }
 
-    /// The most bytes that were ever in memory.
+    /// Peak resident bytes.
     static var peak: Int? { byteCount("VmHWM:") }
 
     private static func byteCount(_ name: String) -> Int? {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// All findings as a table for people or as JSON for programs.
+/// Formats all findings as Markdown tables or as JSON.
 struct Report: Encodable {
     var findings: [Findings] = []
 
@@ -19,7 +19,7 @@ struct Report: Encodable {
         }
     }
 
-    /// One table a group, in Markdown, so that it reads well in a terminal and in a document.
+    /// One Markdown table per group.
     static func table(_ findings: Findings) -> String {
         var lines: [String] = []
         if let group = findings.measurements.first?.group {

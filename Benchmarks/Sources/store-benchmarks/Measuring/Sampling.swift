@@ -14,7 +14,7 @@ struct Sampling {
     /// Operations in one call of a subject's body; the clock is read once for all of them.
     var operations = 1
 
-    /// Measures the subjects in turns, so that what else the machine does falls on all of them alike, and divides
+    /// Measures the subjects in turns, so that other load on the machine affects all of them alike, and divides
     /// the medians by the first one's.
     func measure(_ subjects: [Subject]) throws -> [Measurement] {
         var samples = [[Double]](repeating: [], count: subjects.count)
@@ -28,7 +28,7 @@ struct Sampling {
         return ratios(zip(subjects.map(\.name), samples))
     }
 
-    /// Measurements of samples that were taken elsewhere, in nanoseconds of one operation.
+    /// Measurements of samples taken elsewhere, in nanoseconds per operation.
     func ratios(_ taken: some Sequence<(String, [Double])>) -> [Measurement] {
         var measurements: [Measurement] = []
         for (name, samples) in taken {
@@ -44,13 +44,13 @@ struct Sampling {
     private var warmUpCount: Int { max(1, runs / 50) }
 }
 
-/// How long a call takes.
+/// Times a call.
 func nanoseconds(_ body: () throws -> Void) rethrows -> Double {
     let duration = try ContinuousClock().measure(body)
     return Double(duration.components.seconds) * 1e9
         + Double(duration.components.attoseconds) / 1e9
 }
 
-/// Keeps the compiler from dropping a computation whose result nobody needs.
+/// Keeps the compiler from removing a computation whose result is unused.
 @inline(never)
 func consume(_ value: some Any) { _ = value }

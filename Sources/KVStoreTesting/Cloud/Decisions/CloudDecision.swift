@@ -1,12 +1,12 @@
 public import Foundation
 public import KVStore
 
-/// A choice between two values of a key, or a refusal, as the shipped code made it.
+/// A choice between two values of a key, or a rejection, as the production code made it.
 ///
 /// ```swift
 /// let last = try #require(cloud.decisions.last { $0.key == "theme" })
 /// #expect(last.reason == .greaterStamp)
-/// print(last)     // "dark" of phone took the place of "light" of mac in the cloud: …
+/// print(last)     // theme in the cloud: "dark" of phone replaced "light" of mac …
 /// ```
 public struct CloudDecision: Sendable, Equatable {
     /// Where it was made.
@@ -15,7 +15,7 @@ public struct CloudDecision: Sendable, Equatable {
         case device(String)
     }
 
-    /// A value, or a removal, with who wrote it and when.
+    /// A value or a removal, with its writer and stamp.
     public struct Version: Sendable, Equatable {
         /// Nil for a removal.
         public var value: PropertyListValue?
@@ -31,27 +31,27 @@ public struct CloudDecision: Sendable, Equatable {
 
     /// Why this value won.
     public enum Reason: Sendable, Equatable {
-        /// There was no value to compare with.
+        /// There was no other value.
         case nothingThere
         /// The winner was written later.
         case greaterStamp
         /// The stamps are equal, as after a device's files were copied; the greater bytes win everywhere.
         case greaterBytes
-        /// The loser was set on a device that had not downloaded the cloud yet.
+        /// The loser was set on a device before its first download.
         case provisionalGaveWay
-        /// It was set before the first download, and the cloud holds no value of the key.
+        /// It was set before the first download, and the cloud has no value of the key.
         case provisionalKept
-        /// The cloud has forgotten a removal that the device still knew; what the cloud has counts.
+        /// The cloud has forgotten a removal that the device still knew, and the cloud's value counts.
         case removalForgotten
-        /// The value is one that the cloud removed so long ago that it has forgotten the removal.
+        /// The cloud removed the value so long ago that it has forgotten the removal.
         case goneFromCloud
-        /// The value would not fit: bytes, or keys, that are allowed; nil for the device's own limits.
+        /// The value exceeds the quota, in bytes or keys; nil for the device's own limits.
         case refusedForQuota(limit: Int64?)
-        /// The stamp lies more than a minute in the cloud's future; the device stamps it again.
+        /// The stamp is more than a minute ahead of the cloud's clock; the device reissues it.
         case refusedForClock
-        /// The key is not one.
+        /// The key is invalid.
         case refusedForKey
-        /// The cloud had no room for its answer; the device sends the value again.
+        /// The newer value did not fit into the cloud's answer; the device sends its own again.
         case refusedForNow
     }
 
@@ -60,16 +60,16 @@ public struct CloudDecision: Sendable, Equatable {
     public var place: Place
     public var account: String
     public var key: String
-    /// Nil where the decision was not about a value that came in.
+    /// Nil if the decision was not about an incoming value.
     public var incoming: Version?
-    /// Nil where there was none.
+    /// Nil if there was none.
     public var present: Version?
     public var winner: Winner
     public var reason: Reason
 }
 
 extension CloudDecision: CustomStringConvertible {
-    /// One sentence for a person.
+    /// One sentence.
     public var description: String {
         let location =
             switch place {
@@ -82,12 +82,12 @@ extension CloudDecision: CustomStringConvertible {
     private var outcome: String {
         switch (winner, incoming, present) {
         case (.incoming, let incoming?, let present?):
-            "\(incoming) took the place of \(present)"
-        case (.incoming, let incoming?, nil): "\(incoming) was taken"
+            "\(incoming) replaced \(present)"
+        case (.incoming, let incoming?, nil): "\(incoming) was accepted"
         case (.incoming, nil, let present?): "\(present) was removed"
         case (.incoming, nil, nil): "nothing changed"
         case (.present, let incoming?, let present?): "\(present) stayed, not \(incoming)"
-        case (.present, let incoming?, nil): "\(incoming) was not taken"
+        case (.present, let incoming?, nil): "\(incoming) was not accepted"
         case (.present, nil, let present?): "\(present) stayed"
         case (.present, nil, nil): "a write was dropped"
         }
@@ -95,24 +95,24 @@ extension CloudDecision: CustomStringConvertible {
 
     private var because: String {
         switch reason {
-        case .nothingThere: ", for there was nothing else"
+        case .nothingThere: " because there was no other value"
         case .greaterStamp: " because it was written \(distance)later (greater stamp)"
-        case .greaterBytes: " because of equal stamps the greater bytes win"
+        case .greaterBytes: " because at equal stamps the greater bytes win"
         case .provisionalGaveWay:
-            " because what a device sets before its first download gives way to the cloud"
-        case .provisionalKept: " because the cloud holds no value of the key; it is sent"
-        case .removalForgotten: " because the cloud no longer knows the removal that was here"
-        case .goneFromCloud: " because the cloud has removed it long ago"
+            " because values set before the first download give way to the cloud"
+        case .provisionalKept: " because the cloud has no value of the key; it is sent"
+        case .removalForgotten: " because the cloud has forgotten the removal"
+        case .goneFromCloud: " because the cloud removed it long ago"
         case .refusedForQuota(let limit?): " because the quota is \(limit)"
-        case .refusedForQuota(nil): " because it is over the device's quota"
+        case .refusedForQuota(nil): " because it exceeds the device's quota"
         case .refusedForClock:
-            " because its stamp lies in the cloud's future; it is stamped again and sent again"
-        case .refusedForKey: " because the key is not one"
-        case .refusedForNow: " because the answer had no room; it is sent again"
+            " because its stamp is ahead of the cloud's clock; it is reissued and sent again"
+        case .refusedForKey: " because the key is invalid"
+        case .refusedForNow: " because the answer was full; it is sent again"
         }
     }
 
-    /// How far the two stamps lie apart, where that can be said in seconds.
+    /// The difference of the stamps in seconds; empty if there is none.
     private var distance: String {
         guard let incoming, let present else { return "" }
         let milliseconds = abs(incoming.stamp.milliseconds - present.stamp.milliseconds)

@@ -1,30 +1,28 @@
 public import KVStore
 import Synchronization
 
-/// What the network between a device and the cloud does. By default every message arrives after 10 to 30
-/// milliseconds.
+/// The network between a device and the cloud. By default every message arrives after 10 to 30 milliseconds.
 extension CloudDevice {
-    /// What travels between a device and the cloud.
+    /// A kind of message between a device and the cloud.
     public enum Message: Sendable, Hashable, CaseIterable {
-        /// Up: a device sends its changes and asks for news.
+        /// Up: a device sends its changes and asks for those of others.
         case request
-        /// Down: what came of a request. When it is lost the cloud has the changes and the device does not
-        /// know.
+        /// Down: the outcome of a request. If it is lost, the cloud has the changes and the device does not know.
         case answer
         /// Down: a change on the live stream. A stream that loses one breaks.
         case event
     }
 
-    /// Whether the device has no network. Requests fail at once, the live stream breaks, and what is on its way is
-    /// lost. Back online, the device tries again by itself within half a minute.
+    /// Whether the device has no network. Requests fail at once, the live stream breaks, and messages in transit are
+    /// lost. Back online, the device retries within half a minute.
     public var isOffline: Bool {
         get { machine.state.withLock { $0.network.isOffline } }
         nonmutating set {
-            let isNews = machine.state.withLock { state in
+            let isChange = machine.state.withLock { state in
                 defer { state.network.isOffline = newValue }
                 return state.network.isOffline != newValue
             }
-            guard isNews else { return }
+            guard isChange else { return }
             cloud.note("\(name) is \(newValue ? "offline" : "online")")
             if newValue { cloud.disconnect(machine) }
         }
@@ -33,7 +31,7 @@ extension CloudDevice {
     /// Whether messages are held back.
     public var isHeld: Bool { machine.state.withLock { $0.network.isHeld } }
 
-    /// Holds back every message that arrives from now on in either direction, until `release`.
+    /// Holds back every message in either direction until `release`.
     ///
     /// ```swift
     /// mac.hold()
@@ -49,31 +47,31 @@ extension CloudDevice {
         machine.state.withLock { $0.network.isHeld = true }
     }
 
-    /// Lets everything go that was held, in its order.
+    /// Delivers everything that was held, in order.
     public func release() {
         cloud.note("\(name) is released")
         machine.state.withLock { $0.network.isHeld = false }
         cloud.letGo(machine)
     }
 
-    /// Loses the next messages of a kind. A lost request or answer is noticed after 30 seconds and tried again.
+    /// Drops the next messages of a kind. A lost request or answer times out after 30 seconds and is retried.
     public func dropNext(_ count: Int = 1, _ message: Message) {
         machine.state.withLock { $0.network.drops[message] = count }
     }
 
-    /// Has the next requests arrive twice, the second time up to two seconds later.
+    /// Duplicates the next requests; the copies arrive up to two seconds later.
     public func duplicateNext(_ count: Int = 1) {
         machine.state.withLock { $0.network.duplicates = count }
     }
 
-    /// Whether messages take up to two seconds more, each for itself, so that a later one may arrive first. Those of one
-    /// stream keep their order, as those of one connection do.
+    /// Whether each message takes up to two more seconds, so that a later one may arrive first. Events of one stream keep
+    /// their order, as on one connection.
     public var isReordering: Bool {
         get { machine.state.withLock { $0.network.isReordering } }
         nonmutating set { machine.state.withLock { $0.network.isReordering = newValue } }
     }
 
-    /// What every message takes longer in each direction. A round trip that takes more than 30 seconds fails.
+    /// An additional delay of every message in each direction. A round trip of more than 30 seconds fails.
     public var delay: Duration {
         get { .milliseconds(machine.state.withLock { $0.network.delay }) }
         nonmutating set {
@@ -81,7 +79,7 @@ extension CloudDevice {
         }
     }
 
-    /// How many requests the cloud takes from the device; nil, as at first, for any number.
+    /// How many requests the cloud accepts from the device; nil, the default, for any number.
     ///
     /// ```swift
     /// phone.throttle = .observedOfApple
@@ -96,7 +94,7 @@ extension CloudDevice {
         }
     }
 
-    /// Has the next request fail without reaching the cloud; called again, the one after it.
+    /// Makes the next request fail without reaching the cloud; a second call, the one after it.
     ///
     /// ```swift
     /// phone.failNextRequest(with: .unauthorized("the token was revoked"))

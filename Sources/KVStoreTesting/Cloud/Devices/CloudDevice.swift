@@ -2,7 +2,7 @@ public import Foundation
 public import KVStore
 import Synchronization
 
-/// A device of a `SimulatedCloud`: a name for it, which may be copied freely.
+/// A device of a `SimulatedCloud`. Copies refer to the same device.
 ///
 /// ```swift
 /// let phone = try cloud.device("phone")
@@ -10,24 +10,23 @@ import Synchronization
 /// phone.store.set("dark", forKey: "theme")
 /// ```
 public struct CloudDevice: Sendable {
-    /// How a device is made.
+    /// The options of a new device.
     public struct Options: Sendable {
-        /// The account that it has joined; nil for none.
+        /// The account that it joins; nil for none.
         public var account: String? = SimulatedCloud.defaultAccount
-        /// The store's identifier, which all devices that share values have in common.
+        /// The store's identifier, the same for all devices that share values.
         public var storeName = StoreConfiguration.defaultStoreName
         public var limits = StoreLimits()
-        /// Whether it keeps a stream open. A device without one hears of changes when it writes or is asked to
-        /// synchronize.
+        /// Whether it keeps a stream open. A device without one receives changes when it writes or synchronizes.
         public var isLive = true
-        /// What its clock is ahead of the true time; negative for behind.
+        /// How far its clock is ahead of the true time; negative if it is behind.
         public var clockError = Duration.zero
-        /// Keys that one notification names at most.
+        /// The maximum number of keys per notification.
         public var notificationKeyCount = 50
 
         public init() {}
 
-        /// The default with some changes.
+        /// The default options with changes.
         ///
         /// ```swift
         /// let visitor = try cloud.device("visitor", .with { $0.account = nil })
@@ -41,11 +40,11 @@ public struct CloudDevice: Sendable {
 
     /// How a process ends.
     public enum End: Sendable, Equatable, CaseIterable {
-        /// In order: everything is on disk.
+        /// An orderly exit: everything is durable.
         case quit
-        /// At once. What was written survives; what it had not told is told again or lost with it.
+        /// Killed. What was written survives; changes that were not notified yet are lost or notified again.
         case kill
-        /// The whole device goes off. What was not synced to disk, at most the last 100 ms, may be gone.
+        /// The device loses power. What was not synced, at most the last 100 ms, may be lost.
         case powerFailure
     }
 
@@ -56,15 +55,15 @@ public struct CloudDevice: Sendable {
 
     public var name: String { machine.name }
 
-    /// The app's store: the real thing. Another object after `restart` and `reinstall`.
+    /// The app's real store. A new object after `restart` and `reinstall`.
     public var store: UbiquitousKeyValueStore { app.store }
 
-    /// What the app's store has posted, oldest first; complete after `advance` and `settle`.
+    /// The notifications of the app's store, oldest first; complete after `advance` and `settle`.
     public var notifications: [CloudNotification] { app.notifications }
 
     private var app: CloudProcess { CloudProcess(program: machine.programs[0], cloud: cloud) }
 
-    /// Another process that has the same replica open, such as an extension or a widget; made at the first call.
+    /// Another process with the same replica open, such as an extension or a widget. The first call creates it.
     ///
     /// ```swift
     /// let widget = try phone.process("widget")
@@ -87,10 +86,10 @@ public struct CloudDevice: Sendable {
 
     // MARK: - Clock
 
-    /// What the device's clock shows.
+    /// The time of the device's clock.
     public var now: Date { VirtualClock.date(machine.instant.wall) }
 
-    /// What its clock is ahead of the true time; negative for behind.
+    /// How far its clock is ahead of the true time; negative if it is behind.
     public var clockError: Duration {
         get { .milliseconds(machine.state.withLock { $0.clockError }) }
         nonmutating set { machine.state.withLock { $0.clockError = newValue.milliseconds } }
@@ -101,9 +100,9 @@ public struct CloudDevice: Sendable {
     /// The account that the device has joined; nil for none.
     public var account: String? { machine.state.withLock { $0.account } }
 
-    /// Signs in, out, or over to another account: every process of the device shows the account's own values
-    /// and posts reason 3 for the keys that look different. Values are not mixed between accounts; those that were
-    /// set without an account come along into the first one.
+    /// Signs in, out, or over to another account: every process of the device shows the account's own values and posts
+    /// reason 3 for the keys whose values differ. Accounts never share values; those set without an account are carried
+    /// over into the first one.
     ///
     /// ```swift
     /// try phone.changeAccount(to: "family")
@@ -118,23 +117,23 @@ public struct CloudDevice: Sendable {
         }
     }
 
-    /// What to hand to `UbiquitousKeyValueStore.changeAccount(to:)` in code that calls it itself.
+    /// The argument for code that calls `UbiquitousKeyValueStore.changeAccount(to:)` itself.
     public func configuration(forAccount account: String?) -> StoreConfiguration {
         machine.configuration(account: account)
     }
 
     // MARK: - Ends and beginnings
 
-    /// Ends the app and starts it again on the replica that it left. `store` is another object afterwards. A
-    /// power failure ends and restarts the device's other processes too.
+    /// Ends the app and starts it again on its replica. `store` is a new object afterwards. A power failure restarts the
+    /// device's other processes too.
     public func restart(after end: End = .quit) throws(StoreError) {
         try cloud.restart(end == .powerFailure ? machine.programs : [app.program], after: end)
     }
 
-    /// Deletes the app with everything that it has on the device, in all accounts, and installs it anew: a fresh
-    /// replica with another id, which has yet to download the cloud.
+    /// Deletes the app with its data of all accounts and installs it again: a fresh replica with a new id, before its
+    /// first download.
     public func reinstall() throws(StoreError) {
-        cloud.note("\(name) installs anew")
+        cloud.note("\(name) reinstalls")
         let programs = machine.programs
         for program in programs { program.end(isOrderly: true) }
         machine.state.withLock { $0.disks = [:] }

@@ -1,8 +1,8 @@
-/// Why a simulated cloud does not come to rest.
+/// Why a simulated cloud did not settle.
 public enum CloudError: Error, Sendable, Equatable {
-    /// Things still happened when the virtual time was up. `what` names what was due next.
+    /// Events continued when the virtual time was up. `what` describes them.
     case stillMoving(after: Duration, what: [String])
-    /// All that is left waits for `CloudDevice.release()`.
+    /// Everything left waits for `CloudDevice.release()`.
     case held(what: [String])
 }
 
@@ -10,12 +10,12 @@ extension CloudError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .stillMoving(let limit, let what):
-            "the cloud did not come to rest within \(limit) of virtual time; still under way: "
+            "the cloud did not settle within \(limit) of virtual time; still under way: "
                 + what.joined(separator: "; ")
         case .held(let what):
-            "held until release(), so the cloud cannot come to rest: "
+            "held until release(), so the cloud cannot settle: "
                 + what.joined(separator: "; ")
-                + " (advance(by:) goes on with the other devices)"
+                + " (advance(by:) continues with the other devices)"
         }
     }
 }

@@ -1,9 +1,9 @@
 public import Foundation
 public import KVStore
 
-/// A `didChangeExternallyNotification` that a store has posted.
+/// A `didChangeExternallyNotification` posted by a store.
 public struct CloudNotification: Sendable, Equatable {
-    /// The true time of it.
+    /// The true time of the notification.
     public var time: Date
     public var reason: StoreChangeReason
     /// Sorted.

@@ -1,4 +1,4 @@
-/// How many requests a device may make in a span of time. Past that the cloud asks it to wait.
+/// A limit on the requests of a device in a span of time. Past that the cloud asks it to wait.
 public struct CloudThrottle: Sendable, Equatable {
     public var requestCount: Int
     public var window: Duration
@@ -8,6 +8,6 @@ public struct CloudThrottle: Sendable, Equatable {
         self.window = window
     }
 
-    /// 15 requests in 90 seconds: what people have observed of Apple's service, which documents no number.
+    /// 15 requests in 90 seconds, as developers have observed of Apple's service, which documents no limit.
     public static let observedOfApple = CloudThrottle(requestCount: 15, per: .seconds(90))
 }

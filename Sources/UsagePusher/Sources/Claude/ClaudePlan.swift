@@ -1,13 +1,13 @@
 import Foundation
 
-/// The plan's name as people know it: "Pro", "Max 5x".
+/// The plan's name as shown: "Pro", "Max 5x".
 enum ClaudePlan {
-    /// What `.credentials.json` says of the plan. Holds no token.
+    /// The plan as `.credentials.json` states it; contains no token.
     struct Credentials: Sendable, Hashable {
         var subscription: String?
         var rateLimitTier: String?
 
-        /// Nil where the file holds only logins for other things.
+        /// Nil when the file contains only logins to other services.
         init?(_ document: JSONFields) {
             guard let login = document.fields("claudeAiOauth") else { return nil }
             subscription = login.text("subscriptionType")
@@ -15,7 +15,7 @@ enum ClaudePlan {
         }
     }
 
-    static func shownName(account: ClaudeState.Account?, credentials: Credentials?) -> String? {
+    static func displayName(account: ClaudeState.Account?, credentials: Credentials?) -> String? {
         let raw = account?.organizationType ?? credentials?.subscription
         guard let raw, let base = name(raw) else { return nil }
         let tier = account?.rateLimitTier ?? credentials?.rateLimitTier

@@ -1,7 +1,7 @@
 import Foundation
 import SnapshotModels
 
-/// What `.claude.json` says of the account and, where Claude Code has cached it, of its limits.
+/// The account and, if Claude Code has cached them, its limits, from `.claude.json`.
 struct ClaudeState: Sendable {
     struct Account: Sendable, Hashable {
         var id: String?
@@ -10,7 +10,7 @@ struct ClaudeState: Sendable {
         var rateLimitTier: String?
     }
 
-    /// The answer of the provider as Claude Code last fetched it.
+    /// The provider's answer as Claude Code last fetched it.
     struct Cache: Sendable {
         var fetchedAt: Date
         var accountID: String?
@@ -21,10 +21,10 @@ struct ClaudeState: Sendable {
     var account: Account?
     var cache: Cache?
 
-    /// Small files of the same name exist that hold neither.
+    /// Small files of the same name exist that contain neither.
     var isEmpty: Bool { account == nil && cache == nil }
 
-    /// True when the cache was fetched for another account than the one logged in now.
+    /// Whether the cache was fetched for another account than the one logged in now.
     var isCacheOfAnotherAccount: Bool {
         guard let cached = cache?.accountID, let id = account?.id else { return false }
         return cached != id
@@ -34,7 +34,7 @@ struct ClaudeState: Sendable {
         account = document.fields("oauthAccount").map { fields in
             Account(
                 id: fields.text("accountUuid"),
-                email: fields.text("emailAddress")?.shownText(),
+                email: fields.text("emailAddress")?.displayText(),
                 organizationType: fields.text("organizationType"),
                 rateLimitTier: fields.text("userRateLimitTier", "organizationRateLimitTier"))
         }
@@ -43,7 +43,7 @@ struct ClaudeState: Sendable {
 }
 
 extension ClaudeState.Cache {
-    /// Nil without the time it was fetched at: the numbers would have no age.
+    /// Nil without the time of the fetch: the numbers would have no age.
     init?(_ fields: JSONFields) {
         guard let fetchedAt = fields.date("fetchedAtMs"),
             let utilization = fields.fields("utilization")
@@ -81,13 +81,13 @@ extension ClaudeState.Cache {
         let name =
             scope?.fields("model")?.text("display_name", "id")
             ?? scope?.fields("surface")?.text("display_name", "id") ?? scope?.text("surface")
-        if let name = name?.shownText(limit: 48) { return ClaudeWindow(kind: kind, scope: name) }
-        // A limit for something that has no name must not pass for the one for everything.
+        if let name = name?.displayText(limit: 48) { return ClaudeWindow(kind: kind, scope: name) }
+        // A limit on something unnamed must not pass for the limit on everything.
         return scope == nil && limit.text("kind") != "weekly_scoped"
             ? ClaudeWindow(kind: kind) : nil
     }
 
-    /// Amounts are in minor units with their exponent.
+    /// Amounts are in minor units with an exponent.
     private static func spending(_ utilization: JSONFields) -> SyncBudget? {
         guard let spend = utilization.fields("spend"), spend.flag("enabled") == true,
             let used = amount(spend, "used"), let limit = amount(spend, "limit"), limit > 0

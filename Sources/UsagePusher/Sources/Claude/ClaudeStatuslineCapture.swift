@@ -1,29 +1,30 @@
-public import Foundation
+import Foundation
 
-/// What Claude Code told a status line about the limits, as it is kept in a file.
+/// The limits that Claude Code passed to a status line, as they are saved in a file.
 ///
-/// The file is JSON, one per session, named after a hash of the session's id:
+/// A JSON file per session, named after a hash of the session's id:
 ///
 ///     {"version": 1, "session": "<16 hex digits>", "capturedAt": <unix seconds>,
 ///      "windows": {"five_hour": {"usedPercent": 23.5, "resetsAt": <unix seconds>,
 ///                                "observedAt": <unix seconds>}, "seven_day": {…}}}
 ///
-/// It holds nothing else of what the status line was told: no path, no model, no cost. Windows keep
-/// their names; `observedAt` is each window's own, since a later status line may lack it.
-public struct ClaudeStatuslineCapture: Sendable, Equatable {
-    static let version = 1
+/// Nothing else of the status line's input is saved: no path, no model, no cost. Windows keep their
+/// names and each its own `observedAt`, since a later status line may lack a window.
+struct ClaudeStatuslineCapture: Sendable, Equatable, Encodable {
+    private static let currentVersion = 1
     private static let windowLimit = 8
 
+    private var version = Self.currentVersion
     /// 16 hexadecimal digits.
-    public private(set) var session: String
-    public private(set) var capturedAt: Date
+    private(set) var session: String
+    private(set) var capturedAt: Date
     private(set) var windows: [String: WindowReading]
 
     /// From the JSON that Claude Code passes to a status line.
     ///
-    /// Nil when it holds no limits (absent or null in some versions, and before the first answer of
-    /// a session): what was captured before then stays as it is.
-    public init?(statusline: Data, capturedAt: Date) {
+    /// Nil when it contains no limits: they are absent or null in some versions, and before the
+    /// first answer of a session.
+    init?(statusline: Data, capturedAt: Date) {
         guard let document = JSONFields(statusline), let limits = document.fields("rate_limits")
         else { return nil }
         session = Self.hash(document.text("session_id") ?? "")
@@ -36,14 +37,9 @@ public struct ClaudeStatuslineCapture: Sendable, Equatable {
         if windows.isEmpty { return nil }
     }
 
-    /// From a capture file; nil when it is none, or of a version that this code does not know.
-    public init?(document: Data) {
-        guard let fields = JSONFields(document) else { return nil }
-        self.init(fields)
-    }
-
+    /// From a capture file; nil when it is not one, or of an unknown version.
     init?(_ fields: JSONFields) {
-        guard fields.number("version") == Double(Self.version),
+        guard fields.number("version") == Double(Self.currentVersion),
             let session = fields.text("session"), Self.isHash(session),
             let capturedAt = fields.date("capturedAt"), let windows = fields.fields("windows")
         else { return nil }
@@ -56,9 +52,9 @@ public struct ClaudeStatuslineCapture: Sendable, Equatable {
         }
     }
 
-    /// This capture with what an earlier one of the same session knew: per window the latest reset
-    /// wins, then the greatest percent, then the newest; a window that this one lacks is kept.
-    public func merged(with earlier: ClaudeStatuslineCapture) -> ClaudeStatuslineCapture {
+    /// Adds the windows of an earlier capture of the same session: per window the latest reset
+    /// wins, then the greatest percent, then the newest observation.
+    func merged(with earlier: ClaudeStatuslineCapture) -> ClaudeStatuslineCapture {
         var merged = self
         for (name, reading) in earlier.windows {
             guard let window = ClaudeWindow(name: name) else { continue }
@@ -74,35 +70,17 @@ public struct ClaudeStatuslineCapture: Sendable, Equatable {
         return merged
     }
 
-    /// The file's bytes; the same capture always gives the same.
-    public var document: Data {
+    /// The file's bytes, the same for equal captures.
+    var document: Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
-        let content = Content(
-            version: Self.version, session: session,
-            capturedAt: Self.wholeSeconds(capturedAt),
-            windows: windows.mapValues { reading in
-                Content.Window(
-                    usedPercent: reading.usedPercent,
-                    resetsAt: reading.resetsAt.map(Self.wholeSeconds),
-                    observedAt: Self.wholeSeconds(reading.observedAt))
-            })
-        guard let bytes = try? encoder.encode(content) else {
-            preconditionFailure("a capture holds only finite numbers")
+        encoder.dateEncodingStrategy = .custom { date, encoder in
+            try Int64(date.timeIntervalSince1970.rounded(.down)).encode(to: encoder)
+        }
+        guard let bytes = try? encoder.encode(self) else {
+            preconditionFailure("a capture contains only finite numbers")
         }
         return bytes
-    }
-
-    private struct Content: Encodable {
-        struct Window: Encodable {
-            var usedPercent: Double
-            var resetsAt: Int64?
-            var observedAt: Int64
-        }
-        var version: Int
-        var session: String
-        var capturedAt: Int64
-        var windows: [String: Window]
     }
 
     private static func windows(
@@ -111,22 +89,14 @@ public struct ClaudeStatuslineCapture: Sendable, Equatable {
         var windows: [String: WindowReading] = [:]
         for name in fields.names.sorted() where windows.count < windowLimit {
             guard let window = ClaudeWindow(name: name), let value = fields.fields(name),
-                let reading = reading(value),
-                reading.resetsAt.map({
-                    WindowReadings.isPlausible(
-                        reset: $0, kind: window.kind, from: reading.observedAt)
-                }) ?? true
+                let reading = reading(value), reading.isPlausible(for: window.kind)
             else { continue }
             windows[name] = reading
         }
         return windows
     }
 
-    private static func wholeSeconds(_ date: Date) -> Int64 {
-        Int64(date.timeIntervalSince1970.rounded(.down))
-    }
-
-    /// FNV-1a: names a file after a random UUID; it protects nothing.
+    /// FNV-1a, to derive a file name from a random UUID; no protection.
     private static func hash(_ text: String) -> String {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }

@@ -1,94 +1,84 @@
-public import Foundation
+package import Foundation
+package import LocalFiles
 
-/// The folder of status line captures.
+/// The directory of status line captures.
 ///
-/// Several sessions write at the same time, each its own file, whole or not at all.
-public struct ClaudeStatuslineStore: Sendable {
+/// Several sessions may write at the same time, each its own file, replaced as a whole.
+package struct ClaudeStatuslineStore: Sendable {
     /// Captures kept; the oldest beyond that are removed.
     static let captureLimit = 64
-    /// Age from which a capture is removed: every window in it is over.
+    /// Seconds after which a capture is removed: every window in it has been reset.
     static let ageLimit: TimeInterval = 8 * 86_400
-    /// A capture that says nothing new is not written again before this time has passed.
+    /// Seconds for which a capture with the same numbers is not rewritten.
     static let rewriteInterval: TimeInterval = 10
     private static let statuslineByteLimit = 1_048_576
 
-    public let folder: String
+    let directory: LocalDirectory
 
-    public init(_ environment: SourceEnvironment) {
-        folder = Self.folder(in: environment)
+    package init(_ environment: SourceEnvironment) {
+        directory = LocalDirectory(Self.directory(in: environment))
     }
 
-    /// `$XDG_STATE_HOME/ubiquity/claude-statusline`, `~/.local/state` where that is not set.
-    static func folder(in environment: SourceEnvironment) -> String {
+    /// `$XDG_STATE_HOME/ubiquity/claude-statusline`, by default in `~/.local/state`.
+    static func directory(in environment: SourceEnvironment) -> String {
         let state =
             environment.absolutePath(variable: "XDG_STATE_HOME")
             ?? environment.home + "/.local/state"
         return state + "/ubiquity/claude-statusline"
     }
 
-    public enum Failure: Error, Sendable, Equatable, CustomStringConvertible {
-        case cannotWrite(path: String, reason: String)
-
-        public var description: String {
-            switch self {
-            case .cannotWrite(let path, let reason):
-                "cannot keep the status line's limits in \(path): \(reason)"
-            }
-        }
-    }
-
-    /// Keeps what a status line's input says about the limits.
+    /// Saves the limits in the JSON that Claude Code passes to a status line.
     ///
-    /// - Returns: true when a file was written; false when the input held no limits, or nothing
-    ///   that was not known seconds ago.
-    /// - Throws: `Failure`; the former capture is then as it was.
+    /// - Returns: true when a file was written; false when the input contained no limits, or none
+    ///   that were not saved seconds ago.
+    /// - Throws: The former capture is then unchanged.
     @discardableResult
-    public func keep(statusline: Data, at now: Date) throws(Failure) -> Bool {
+    package func save(statusline: Data, at now: Date) throws(FileError) -> Bool {
         guard statusline.count <= Self.statuslineByteLimit,
             var capture = ClaudeStatuslineCapture(statusline: statusline, capturedAt: now)
         else { return false }
-        let path = folder + "/" + capture.session + ".json"
+        let path = directory.path + "/" + capture.session + ".json"
         let earlier = earlierCapture(path)
         if let earlier {
             capture = capture.merged(with: earlier)
-            if capture.adds(nothingTo: earlier, within: Self.rewriteInterval) { return false }
+            if capture.repeats(earlier, within: Self.rewriteInterval) { return false }
         }
-        do throws(FileTrouble) {
-            try PrivateFile.replace(path, with: capture.document)
-        } catch {
-            throw .cannotWrite(path: path, reason: error.words)
-        }
+        try directory.create()
+        try LocalFile(path).replace(with: capture.document, durability: .cached)
         if earlier == nil { prune(at: now) }
         return true
     }
 
     /// The capture files, newest first.
-    static func files(in folder: String, budget: inout ScanBudget) -> FolderWalk {
-        FolderWalk(roots: [folder], budget: &budget) { name in
+    static func files(in directory: String, budget: inout ScanBudget) -> DirectoryWalk {
+        DirectoryWalk(roots: [directory], budget: &budget) { name in
             name.hasSuffix(".json") && ClaudeStatuslineCapture.isHash(String(name.dropLast(5)))
         }
     }
 
     private func earlierCapture(_ path: String) -> ClaudeStatuslineCapture? {
-        var budget = ScanBudget(limits: ScanLimits(), monotonicSeconds: { 0 })
-        let document = try? DocumentReader.read(path, followsLink: false, budget: &budget)
+        var budget = ScanBudget()
+        let document = try? budget.readDocument(path, followsLinks: false)
         return document?.fields.flatMap { ClaudeStatuslineCapture($0) }
     }
 
     private func prune(at now: Date) {
-        var budget = ScanBudget(limits: ScanLimits(), monotonicSeconds: { 0 })
-        let files = Self.files(in: folder, budget: &budget).newestFirst
+        var budget = ScanBudget()
+        let files = Self.files(in: directory.path, budget: &budget).newestFirst
         for (index, file) in files.enumerated() {
-            let isOld = now.timeIntervalSince(file.facts.modifiedAt) > Self.ageLimit
-            if index >= Self.captureLimit || isOld { PrivateFile.remove(file.path) }
+            let isOld = now.timeIntervalSince(file.status.modificationDate) > Self.ageLimit
+            // The next new session tries again.
+            if index >= Self.captureLimit || isOld {
+                try? LocalFile(file.path).remove(durability: .cached)
+            }
         }
     }
 }
 
 extension ClaudeStatuslineCapture {
-    /// True when the numbers are the same and the times differ by no more than `interval`.
-    fileprivate func adds(
-        nothingTo earlier: ClaudeStatuslineCapture, within interval: TimeInterval
+    /// Whether the numbers are those of `earlier`, captured no more than `interval` before.
+    fileprivate func repeats(
+        _ earlier: ClaudeStatuslineCapture, within interval: TimeInterval
     ) -> Bool {
         let age = capturedAt.timeIntervalSince(earlier.capturedAt)
         guard (0...interval).contains(age), windows.count == earlier.windows.count else {

@@ -1,7 +1,7 @@
-/// One of Claude's limits: the session's, the week's, or a week's for one model.
+/// One of Claude's limits: session, weekly, or weekly for one model.
 struct ClaudeWindow: Sendable, Hashable, Comparable {
     var kind: WindowKind
-    /// The model or surface it is for; nil for all together.
+    /// The model or surface it applies to; nil for all.
     var scope: String?
 
     static let session = ClaudeWindow(kind: .session)
@@ -12,7 +12,7 @@ struct ClaudeWindow: Sendable, Hashable, Comparable {
         self.scope = scope
     }
 
-    /// From the names that Claude Code uses: "five_hour", "seven_day", "seven_day_opus".
+    /// From Claude Code's names: "five_hour", "seven_day", "seven_day_opus".
     init?(name: String) {
         guard name.utf8.count <= 48 else { return nil }
         for (prefix, kind) in [("five_hour", WindowKind.session), ("seven_day", .weekly)] {
@@ -25,7 +25,7 @@ struct ClaudeWindow: Sendable, Hashable, Comparable {
             let words = rest.split(separator: "_")
             guard rest.hasPrefix("_"), !words.isEmpty else { return nil }
             let scope = words.map { $0.prefix(1).uppercased() + $0.dropFirst() }
-            self.init(kind: kind, scope: scope.joined(separator: " ").shownText(limit: 48))
+            self.init(kind: kind, scope: scope.joined(separator: " ").displayText(limit: 48))
             return
         }
         return nil
@@ -37,20 +37,16 @@ struct ClaudeWindow: Sendable, Hashable, Comparable {
     }
 }
 
-/// What one kind of evidence says about Claude's windows.
+/// The readings of Claude's windows from one kind of evidence.
 struct ClaudeReadings: Sendable, Hashable {
     private static let limit = 32
     private(set) var windows: [ClaudeWindow: WindowReadings] = [:]
 
-    /// Impossible resets are left out: see `WindowReadings.isPlausible`.
+    /// Ignores an implausible reset.
     mutating func add(_ reading: WindowReading?, to window: ClaudeWindow) {
-        guard let reading, windows[window] != nil || windows.count < Self.limit else { return }
-        if let reset = reading.resetsAt,
-            !WindowReadings.isPlausible(
-                reset: reset, kind: window.kind, from: reading.observedAt)
-        {
-            return
-        }
+        guard let reading, reading.isPlausible(for: window.kind),
+            windows[window] != nil || windows.count < Self.limit
+        else { return }
         windows[window, default: WindowReadings()].add(reading)
     }
 

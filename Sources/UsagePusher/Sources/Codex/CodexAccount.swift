@@ -1,9 +1,9 @@
 import Foundation
 
-/// Who is logged in to Codex, from the named fields of `auth.json`. Holds no token.
+/// The account logged in to Codex, from the named fields of `auth.json`. Contains no token.
 struct CodexAccount: Sendable, Hashable {
     var email: String?
-    /// The plan as the token states it, raw.
+    /// The raw plan name in the token.
     var plan: String?
     var usesAPIKey: Bool
     /// When the token, and with it `plan`, was issued.
@@ -20,13 +20,13 @@ struct CodexAccount: Sendable, Hashable {
         }
         let address =
             claims.text("email") ?? claims.fields("https://api.openai.com/profile")?.text("email")
-        email = address?.shownText()
+        email = address?.displayText()
         plan = claims.fields("https://api.openai.com/auth")?.text("chatgpt_plan_type")?
-            .shownText(limit: 64)
+            .displayText(limit: 64)
     }
 
-    /// The middle part of a JSON web token. The signature is not checked: the file is the user's
-    /// own, and nothing is granted by what it says.
+    /// The claims of a JSON web token. The signature is not verified: the file is the user's own,
+    /// and the claims grant nothing.
     private static func claims(of token: String) -> JSONFields? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3 else { return nil }
@@ -37,10 +37,10 @@ struct CodexAccount: Sendable, Hashable {
     }
 }
 
-/// Plan names as people know them.
+/// Plan names as shown.
 enum CodexPlan {
-    /// Nil for "unknown" and for what cannot be a plan's name.
-    static func shownName(_ raw: String) -> String? {
+    /// Nil for "unknown" and for an implausible name.
+    static func displayName(_ raw: String) -> String? {
         switch raw.lowercased() {
         case "unknown", "": return nil
         case "pro": return "Pro 20x"

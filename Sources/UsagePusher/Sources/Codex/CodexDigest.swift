@@ -1,8 +1,9 @@
 import Foundation
+import SnapshotModels
 
-/// What the lines of Codex rollouts say together.
+/// The rate limits in the lines of Codex rollouts taken together.
 ///
-/// Lines are sparse: a null never clears what another line said. Everything is kept per bucket and
+/// Lines are sparse: a null never clears another line's value. Everything is kept per bucket and
 /// window, or as the newest value with its time, so that the order of lines does not matter.
 struct CodexDigest: Sendable {
     struct Slot: Sendable, Hashable {
@@ -13,44 +14,42 @@ struct CodexDigest: Sendable {
     private static let slotLimit = 64
 
     private(set) var windows: [Slot: WindowReadings] = [:]
-    private(set) var bucketNames: [String: Dated<String>] = [:]
+    private(set) var bucketNames: [String: Timestamped<String>] = [:]
     /// Per bucket the newest line with windows or a reached type; nil inside when it named none.
-    private(set) var reached: [String: Dated<String?>] = [:]
-    private(set) var credits: Dated<CodexRow.Credits>?
-    private(set) var spendLimit: Dated<CodexRow.SpendLimit>?
-    private(set) var isSpendLimitReached: Dated<Bool>?
-    private(set) var plan: Dated<String>?
+    private(set) var reached: [String: Timestamped<String?>] = [:]
+    private(set) var credits: Timestamped<CodexRow.Credits>?
+    private(set) var spendLimit: Timestamped<SyncBudget>?
+    private(set) var isSpendLimitReached: Timestamped<Bool>?
+    private(set) var plan: Timestamped<String>?
 
-    /// Kinds of the main bucket's windows, still valid or not.
+    /// Kinds of the main bucket's windows, obsolete or not.
     var mainKinds: [WindowKind] {
         windows.keys.filter { $0.bucket == CodexRow.mainBucket }.map(\.kind).sorted()
     }
 
-    /// - Parameter now: a line from the future counts as seen now, so that a wrong clock does not
-    ///   win for ever.
+    /// - Parameter now: a line from the future counts as observed now, so that a wrong clock does
+    ///   not win forever.
     mutating func add(_ row: CodexRow, now: Date) {
         let at = min(row.at, now)
         for window in row.windows {
-            var reading = window.reading
-            reading.observedAt = at
-            add(reading, to: Slot(bucket: row.bucket, kind: window.kind))
+            let slot = Slot(bucket: row.bucket, kind: window.kind)
+            merge(slot) { $0.add(window.reading.observed(notAfter: now)) }
         }
         if !row.windows.isEmpty || row.reachedType != nil, reached.count < Self.slotLimit {
-            reached[row.bucket].keepNewer(Dated(value: row.reachedType, at: at))
+            reached[row.bucket].keepNewer(Timestamped(value: row.reachedType, at: at))
         }
         if let name = row.bucketName, bucketNames.count < Self.slotLimit {
-            bucketNames[row.bucket].keepNewer(Dated(value: name, at: at))
+            bucketNames[row.bucket].keepNewer(Timestamped(value: name, at: at))
         }
-        credits.keepNewer(row.credits.map { Dated(value: $0, at: at) })
-        spendLimit.keepNewer(row.spendLimit.map { Dated(value: $0, at: at) })
-        isSpendLimitReached.keepNewer(row.isSpendLimitReached.map { Dated(value: $0, at: at) })
-        plan.keepNewer(row.plan.map { Dated(value: $0, at: at) })
+        credits.keepNewer(row.credits.map { .init(value: $0, at: at) })
+        spendLimit.keepNewer(row.spendLimit.map { .init(value: $0, at: at) })
+        isSpendLimitReached.keepNewer(row.isSpendLimitReached.map { .init(value: $0, at: at) })
+        plan.keepNewer(row.plan.map { .init(value: $0, at: at) })
     }
 
     mutating func merge(_ other: CodexDigest) {
         for (slot, readings) in other.windows {
-            guard windows[slot] != nil || windows.count < Self.slotLimit else { continue }
-            windows[slot, default: WindowReadings()].merge(readings)
+            merge(slot) { $0.merge(readings) }
         }
         for (bucket, name) in other.bucketNames { bucketNames[bucket].keepNewer(name) }
         for (bucket, type) in other.reached { reached[bucket].keepNewer(type) }
@@ -64,13 +63,13 @@ struct CodexDigest: Sendable {
         windows[Slot(bucket: CodexRow.mainBucket, kind: kind)]?.current(kind, at: now)
     }
 
-    /// The newest reading, still valid or not.
-    func newest(_ kind: WindowKind, before now: Date) -> WindowReading? {
-        windows[Slot(bucket: CodexRow.mainBucket, kind: kind)]?.newest(before: now)
+    /// The newest reading, obsolete or not.
+    func newest(_ kind: WindowKind, at now: Date) -> WindowReading? {
+        windows[Slot(bucket: CodexRow.mainBucket, kind: kind)]?.newest(at: now)
     }
 
-    private mutating func add(_ reading: WindowReading, to slot: Slot) {
+    private mutating func merge(_ slot: Slot, _ change: (inout WindowReadings) -> Void) {
         guard windows[slot] != nil || windows.count < Self.slotLimit else { return }
-        windows[slot, default: WindowReadings()].add(reading)
+        change(&windows[slot, default: WindowReadings()])
     }
 }

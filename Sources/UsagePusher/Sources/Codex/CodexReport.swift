@@ -1,7 +1,7 @@
 import Foundation
 import SnapshotModels
 
-/// Turns what Codex's files say into what is pushed and shown, for one moment.
+/// Codex's limits as they are pushed and shown, computed from all evidence for the time `now`.
 struct CodexReport {
     private static let extraWindowLimit = 12
 
@@ -9,24 +9,24 @@ struct CodexReport {
     let account: CodexAccount?
     let now: Date
 
-    /// The main bucket's windows that are still valid, in display order.
+    /// The main bucket's windows still in effect, in display order.
     var mainWindows: [(kind: WindowKind, reading: WindowReading)] {
         digest.mainKinds.compactMap { kind in
             digest.current(kind, at: now).map { (kind, $0) }
         }
     }
 
-    /// Kinds of the main bucket's windows that have been reset since they were last seen. A kind
-    /// that newer lines of the bucket do not name any more is no part of the plan now.
+    /// Kinds of the main bucket's windows that have been reset since they were last observed. A
+    /// kind that newer lines of the bucket no longer name is not part of the plan any more.
     var expiredKinds: [WindowKind] {
-        let seen = digest.mainKinds.map { ($0, digest.newest($0, before: now)?.observedAt ?? now) }
+        let seen = digest.mainKinds.map { ($0, digest.newest($0, at: now)?.observedAt ?? now) }
         guard let newest = seen.map(\.1).max() else { return [] }
         return seen.filter { kind, at in
             digest.current(kind, at: now) == nil && newest.timeIntervalSince(at) <= 60
         }.map(\.0)
     }
 
-    /// Nil when there is nothing to say but, perhaps, who is logged in.
+    /// Nil when no number and no account is known.
     func provider(accountSeenAt: Date?) -> ProviderUsageSnapshot? {
         let main = mainWindows
         let extras = extraWindows
@@ -49,12 +49,12 @@ struct CodexReport {
             usageDataConfidence: windows.isEmpty ? nil : "exact")
     }
 
-    /// The time of the newest number: of the main windows, else of whatever else was told.
+    /// The time of the newest number: of the main windows, else of anything else.
     private func observedAt(
         main: [(kind: WindowKind, reading: WindowReading)], extras: [Extra]
     ) -> Date? {
         if let newest = main.map(\.reading.observedAt).max() { return newest }
-        let former = digest.windows.values.compactMap { $0.newest(before: now)?.observedAt }
+        let former = digest.windows.values.compactMap { $0.newest(at: now)?.observedAt }
         let money = [
             credits == nil ? nil : digest.credits?.at, budget == nil ? nil : digest.spendLimit?.at,
         ]
@@ -66,8 +66,8 @@ struct CodexReport {
         var observedAt: Date
     }
 
-    /// Other buckets (a model with limits of its own), named after the bucket; several windows of
-    /// one bucket say which they are.
+    /// Windows of other buckets (a model with its own limits), labelled with the bucket's name, and
+    /// with the window's where a bucket has several.
     private var extraWindows: [Extra] {
         let slots = digest.windows.keys.filter { $0.bucket != CodexRow.mainBucket }
         let live = slots.compactMap { slot in
@@ -78,7 +78,7 @@ struct CodexReport {
             let name = Self.shortName(digest.bucketNames[bucket]?.value ?? bucket)
             let windows = (byBucket[bucket] ?? []).sorted { $0.slot.kind < $1.slot.kind }
             return windows.map { slot, reading in
-                let label = windows.count > 1 ? "\(name) \(slot.kind.words)" : name
+                let label = windows.count > 1 ? "\(name) \(slot.kind.name)" : name
                 return Extra(
                     window: reading.window(slot.kind, label: label),
                     observedAt: reading.observedAt)
@@ -87,7 +87,7 @@ struct CodexReport {
         return Array(extras.prefix(Self.extraWindowLimit))
     }
 
-    /// "GPT-5.3-Codex-Spark" is "Spark" beside the provider's name.
+    /// "GPT-5.3-Codex-Spark" → "Spark".
     private static func shortName(_ name: String) -> String {
         guard let end = name.range(of: "-Codex-")?.upperBound, end < name.endIndex else {
             return name
@@ -95,14 +95,14 @@ struct CodexReport {
         return String(name[end...])
     }
 
-    /// A rollout's plan is newer than the token's, unless the token was renewed since.
+    /// A rollout's plan, unless the token was renewed later.
     private var plan: String? {
         if account?.usesAPIKey == true { return "API key" }
         var newest = digest.plan
         if let plan = account?.plan {
-            newest.keepNewer(Dated(value: plan, at: account?.refreshedAt ?? .distantPast))
+            newest.keepNewer(Timestamped(value: plan, at: account?.refreshedAt ?? .distantPast))
         }
-        return newest.flatMap { CodexPlan.shownName($0.value) }
+        return newest.flatMap { CodexPlan.displayName($0.value) }
     }
 
     private var credits: SyncCredits? {
@@ -113,12 +113,8 @@ struct CodexReport {
     }
 
     private var budget: SyncBudget? {
-        guard let spend = digest.spendLimit?.value, spend.resetsAt.map({ $0 > now }) ?? true else {
-            return nil
-        }
-        return SyncBudget(
-            usedAmount: spend.used, limitAmount: spend.limit, currencyCode: "credits",
-            resetsAt: spend.resetsAt)
+        guard let limit = digest.spendLimit?.value else { return nil }
+        return limit.resetsAt.map { $0 > now } ?? true ? limit : nil
     }
 
     private var status: String? {
@@ -126,34 +122,26 @@ struct CodexReport {
         if let type = digest.reached[CodexRow.mainBucket]?.value ?? creditsOnlyReachedType,
             isReachedStillTrue
         {
-            sentences.append(Self.words(forReachedType: type))
+            sentences.append(Self.sentence(forReachedType: type))
         } else if budget != nil, digest.isSpendLimitReached?.value == true {
             sentences.append("Spend limit reached")
         }
-        if let words = expiredWords { sentences.append(words) }
+        if let resetNotice { sentences.append(resetNotice) }
         return sentences.isEmpty ? nil : sentences.joined(separator: ". ")
     }
 
-    /// Plans without windows report in whatever bucket they have.
+    /// Plans without windows report it in whatever bucket they have.
     private var creditsOnlyReachedType: String? {
         guard digest.mainKinds.isEmpty else { return nil }
         return digest.reached.values.max { $0.at < $1.at }?.value
     }
 
-    /// A limit that was reached is over when the windows seen with it have been reset.
+    /// A reached limit ends when the windows observed with it are reset.
     private var isReachedStillTrue: Bool { digest.mainKinds.isEmpty || !mainWindows.isEmpty }
 
-    /// Says that a number is missing because its window is over, and not because it is 0.
-    var expiredWords: String? {
-        let names = expiredKinds.map(\.words)
-        guard !names.isEmpty else { return nil }
-        let subject =
-            names.count == 1
-            ? "The \(names[0]) limit has" : "The \(names.joined(separator: " and ")) limits have"
-        return subject + " been reset since the last reading"
-    }
+    var resetNotice: String? { WindowKind.resetNotice(expiredKinds) }
 
-    private static func words(forReachedType type: String) -> String {
+    private static func sentence(forReachedType type: String) -> String {
         switch type {
         case "workspace_owner_credits_depleted": "The workspace's credits are used up"
         case "workspace_member_credits_depleted": "Your workspace credits are used up"

@@ -1,17 +1,18 @@
 import Foundation
+import SnapshotModels
 
 /// The rate limits in one line of a Codex rollout.
 ///
-/// Four shapes are read:
+/// Four generations of the format are read:
 /// - `primary_used_percent`, `secondary_used_percent`, `…_window_minutes` (September 2025),
 /// - `primary`/`secondary` with `resets_in_seconds`, counted from the line's time (October 2025),
 /// - the same with `resets_at`, plus `credits` and `plan_type` (from November 2025),
 /// - plus `limit_id`, `limit_name`, `individual_limit`, `rate_limit_reached_type` (2026).
-/// Newer drafts write camelCase names and nest `spendControl`; both spellings are read.
+/// Newer drafts use camelCase names and nest `spendControl`; both spellings are read.
 struct CodexRow: Sendable {
-    /// What every line of interest contains, and lines with text that mentions it do not.
+    /// In every line of interest; a text that mentions it escapes the quotes.
     static let needle = ByteNeedle("\"token_count\"")
-    /// The bucket that every plan has; older lines name none.
+    /// The bucket of every plan; older lines name none.
     static let mainBucket = "codex"
 
     struct Window: Sendable {
@@ -25,23 +26,17 @@ struct CodexRow: Sendable {
         var balance: Double?
     }
 
-    struct SpendLimit: Sendable, Hashable {
-        var used: Double
-        var limit: Double
-        var resetsAt: Date?
-    }
-
     var at: Date
     var bucket: String
     var bucketName: String?
     var windows: [Window] = []
     var credits: Credits?
-    var spendLimit: SpendLimit?
+    var spendLimit: SyncBudget?
     var isSpendLimitReached: Bool?
     var reachedType: String?
     var plan: String?
 
-    /// Nil when the line holds no rate limits.
+    /// Nil when the line contains no rate limits.
     init?(line: Data) {
         guard let row = JSONFields(line), row.text("type") == "event_msg",
             let payload = row.fields("payload"), payload.text("type") == "token_count",
@@ -49,10 +44,10 @@ struct CodexRow: Sendable {
             let at = row.date("timestamp")
         else { return nil }
         self.at = at
-        let id = limits.text("limit_id", "limitId")?.shownText(limit: 64)
+        let id = limits.text("limit_id", "limitId")?.displayText(limit: 64)
         bucket = id?.lowercased() ?? Self.mainBucket
-        bucketName = limits.text("limit_name", "limitName")?.shownText(limit: 64)
-        plan = limits.text("plan_type", "planType")?.shownText(limit: 64)
+        bucketName = limits.text("limit_name", "limitName")?.displayText(limit: 64)
+        plan = limits.text("plan_type", "planType")?.displayText(limit: 64)
         reachedType = limits.text("rate_limit_reached_type", "rateLimitReachedType")
         credits = limits.fields("credits").map { fields in
             Credits(
@@ -83,11 +78,9 @@ struct CodexRow: Sendable {
             }
             let kind = WindowKind(
                 minutes: minutes.flatMap { Int(exactly: $0.rounded()) }, place: place)
-            if let reset, !WindowReadings.isPlausible(reset: reset, kind: kind, from: at) {
-                continue
-            }
             let reading = WindowReading(usedPercent: percent, resetsAt: reset, observedAt: at)
-            if let reading { windows.append(Window(kind: kind, reading: reading)) }
+            guard let reading, reading.isPlausible(for: kind) else { continue }
+            windows.append(Window(kind: kind, reading: reading))
         }
     }
 
@@ -102,8 +95,8 @@ struct CodexRow: Sendable {
         guard let individual, let used = individual.number("used"),
             let limit = individual.number("limit"), used >= 0, limit > 0
         else { return }
-        spendLimit = SpendLimit(
-            used: used, limit: limit,
+        spendLimit = SyncBudget(
+            usedAmount: used, limitAmount: limit, currencyCode: "credits",
             resetsAt: individual.date("resets_at", "resetsAt", "reset_at", "resetAt"))
     }
 }

@@ -1,12 +1,12 @@
 public import Foundation
+import LocalFiles
 import SnapshotModels
 
-/// Codex's limits, from the rollouts that the Codex CLI writes.
+/// Reads Codex's limits from the rollouts that the Codex CLI writes.
 ///
-/// Every reply of the provider states the limits, and Codex writes them down: the numbers are the
-/// provider's own, as old as the last reply on this machine. The files do not say which account
-/// wrote a line: after a switch of accounts, lines of the former one count until their windows are
-/// reset.
+/// Codex records the limits that every reply of the provider states: the provider's own numbers,
+/// as old as the last reply on this machine. A line does not name its account: after a switch of
+/// accounts, lines of the former one count until their windows are reset.
 public struct CodexSource: UsageSource {
     public let providerID = "codex"
     public let providerName = "Codex"
@@ -15,10 +15,9 @@ public struct CodexSource: UsageSource {
     public init() {}
 
     public func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
-        let folders = CodexFolders(environment)
+        let paths = CodexPaths(environment)
         return [
-            WatchedPath(folders.authentication),
-            WatchedPath(folders.sessions, isRecursive: true),
+            WatchedPath(paths.authentication), WatchedPath(paths.sessions, isRecursive: true),
         ]
     }
 
@@ -30,102 +29,93 @@ public struct CodexSource: UsageSource {
     mutating func read(
         in environment: SourceEnvironment, at now: Date, budget: inout ScanBudget
     ) -> SourceReading {
-        let folders = CodexFolders(environment)
-        do throws(FileTrouble) {
-            guard try FileFacts(path: folders.root).kind == .folder else { throw .wrongKind }
-        } catch {
-            return notInstalled(folders, trouble: error, now: now)
-        }
+        let paths = CodexPaths(environment)
+        if let reading = absence(paths, at: now) { return reading }
 
         var findings: [SourceFinding] = []
-        let account = readAccount(folders, budget: &budget, findings: &findings)
-        let walk = FolderWalk(
-            roots: [folders.sessions, folders.archive], budget: &budget,
+        let account = readAccount(paths, budget: &budget, findings: &findings)
+        let walk = DirectoryWalk(
+            roots: [paths.sessions, paths.archive], budget: &budget,
             isWanted: CodexRollouts.isOne)
-        var troubles = walk.troubles
+        var errors = walk.errors
         let rollouts = CodexRollouts(walk)
         let digest = scan.digest(
-            of: rollouts.newestFirst, at: now, budget: &budget, troubles: &troubles)
+            of: rollouts.newestFirst, at: now, budget: &budget, errors: &errors)
         let report = CodexReport(digest: digest, account: account?.account, now: now)
 
-        findings.insert(sessionsFinding(folders, report, rollouts), at: 0)
-        if let finding = rollouts.compressedFinding(folders) { findings.append(finding) }
-        findings += troubles.map { $0.finding(title: "Codex sessions") }
-
-        var provider = report.provider(accountSeenAt: account?.seenAt)
-        if provider?.hasNumbers != true, let trouble = troubles.first {
-            provider = .unreadable(
-                providerID: providerID, providerName: providerName, trouble, now: now)
-        }
-        return SourceReading(
-            isInstalled: true, provider: provider, findings: findings,
-            isPartial: budget.isExceeded)
-    }
-
-    private func notInstalled(
-        _ folders: CodexFolders, trouble: FileTrouble, now: Date
-    ) -> SourceReading {
-        guard trouble != .missing else {
-            let finding = SourceFinding(
-                path: folders.root, title: "Codex folder", detail: "Codex is not set up here")
-            return SourceReading(isInstalled: false, findings: [finding])
-        }
-        let isUnknown = trouble == .denied
-        let trouble = FolderWalk.Trouble(path: folders.root, trouble: trouble)
-        // Whether it is set up behind a folder that is closed to us cannot be known.
-        if isUnknown {
-            return SourceReading(
-                isInstalled: false, findings: [trouble.finding(title: "Codex folder")])
-        }
+        findings.insert(sessionsFinding(paths, report, rollouts), at: 0)
+        if let finding = rollouts.compressedFinding { findings.append(finding) }
+        findings += errors.map { $0.finding(title: "Codex sessions") }
         return SourceReading(
             isInstalled: true,
-            provider: .unreadable(
-                providerID: providerID, providerName: providerName, trouble, now: now),
-            findings: [trouble.finding(title: "Codex folder")])
+            provider: provider(
+                report.provider(accountSeenAt: account?.seenAt), orFirstOf: errors, at: now),
+            findings: findings, isPartial: budget.isExceeded)
+    }
+
+    /// The reading when there is no directory of Codex's; nil when there is one.
+    private func absence(_ paths: CodexPaths, at now: Date) -> SourceReading? {
+        let title = "Codex directory"
+        do throws(FileError) {
+            guard let status = try FileStatus(path: paths.root) else {
+                let finding = SourceFinding(
+                    path: paths.root, title: title, detail: "Codex is not set up here")
+                return SourceReading(isInstalled: false, findings: [finding])
+            }
+            guard status.kind != .directory else { return nil }
+            throw FileError(operation: "list", path: paths.root, cause: .notADirectory)
+        } catch {
+            // Behind a directory that we may not search there may be nothing.
+            let isInstalled = !error.isPermissionDenied
+            return SourceReading(
+                isInstalled: isInstalled,
+                provider: isInstalled ? provider(nil, orFirstOf: [error], at: now) : nil,
+                findings: [error.finding(title: title)])
+        }
     }
 
     private func readAccount(
-        _ folders: CodexFolders, budget: inout ScanBudget, findings: inout [SourceFinding]
+        _ paths: CodexPaths, budget: inout ScanBudget, findings: inout [SourceFinding]
     ) -> (account: CodexAccount, seenAt: Date)? {
-        func note(_ detail: String) {
+        let title = "Codex login"
+        func add(_ detail: String) {
             findings.append(
-                SourceFinding(path: folders.authentication, title: "Codex login", detail: detail))
+                SourceFinding(path: paths.authentication, title: title, detail: detail))
         }
-        do throws(FileTrouble) {
-            let document = try DocumentReader.read(folders.authentication, budget: &budget)
+        do throws(FileError) {
+            guard let document = try budget.readDocument(paths.authentication) else {
+                add("no login file (the login may be in the system's keyring)")
+                return nil
+            }
             guard let fields = document.fields else {
-                note("it is not a JSON object; the account stays unknown")
+                add("not a JSON object; the account is unknown")
                 return nil
             }
             let account = CodexAccount(authentication: fields)
-            note(
+            add(
                 account.usesAPIKey
                     ? "an API key, which has no plan limits"
                     : account.email == nil ? "no account named" : "a ChatGPT account")
-            return (account, document.facts.modifiedAt)
+            return (account, document.modificationDate)
         } catch {
-            note(
-                error == .missing
-                    ? "no login file (the login may be in the system's keyring)" : error.words)
+            findings.append(error.finding(title: title))
             return nil
         }
     }
 
     private func sessionsFinding(
-        _ folders: CodexFolders, _ report: CodexReport, _ rollouts: CodexRollouts
+        _ paths: CodexPaths, _ report: CodexReport, _ rollouts: CodexRollouts
     ) -> SourceFinding {
         let main = report.mainWindows
-        var details = main.map { kind, reading in
-            "\(kind.words) \(reading.percentWords) used"
-        }
-        if let words = report.expiredWords { details.append(words) }
+        var details = main.map { kind, reading in "\(kind.name) \(reading.percentText) used" }
+        if let notice = report.resetNotice { details.append(notice) }
         if details.isEmpty {
             details.append(
                 rollouts.newestFirst.isEmpty
                     ? "no sessions" : "no rate limits in the sessions that were read")
         }
         return SourceFinding(
-            path: folders.sessions, title: "Codex sessions",
+            path: paths.sessions, title: "Codex sessions",
             certainty: main.isEmpty ? nil : .cachedExact,
             observedAt: main.map(\.reading.observedAt).max(),
             detail: details.joined(separator: "; "))

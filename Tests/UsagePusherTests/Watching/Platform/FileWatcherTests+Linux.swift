@@ -6,46 +6,49 @@
 
     @Suite("Watching without enough inotify", .timeLimit(.minutes(5)))
     struct FileWatcherFallbackTests {
-        @Test("a refused instance is told in words, and files are compared instead")
+        @Test("when inotify is unavailable, files are compared and the reason is reported")
         func refused() async throws {
-            let folder = try WatchedFolder()
-            let tree = WatchedPath(folder.at("sessions"), isRecursive: true)
-            let later = WatchedPath(folder.at("later.json"))
-            try folder.makeFolder(folder.at("sessions/a"))
+            let directory = try WatchedDirectory()
+            let tree = WatchedPath(directory.at("sessions"), isRecursive: true)
+            let later = WatchedPath(directory.at("later.json"))
+            try directory.createDirectory(directory.at("sessions/a"))
             let watcher = SystemFileWatcher(limits: .quick) { .refused(EMFILE) }
-            try await folder.watch([tree, later], with: watcher)
-            #expect(folder.degradations.count == 1)
-            #expect(folder.degradations[0].contains("max_user_instances"))
-            try folder.write("x", to: folder.at("sessions/a/log"))
-            await folder.waitForChange(of: tree)
-            try folder.write("x", to: later.path)
-            await folder.waitForChange(of: later)
+            try await directory.watch([tree, later], with: watcher)
+            #expect(directory.degradations.count == 1)
+            #expect(directory.degradations[0].contains("max_user_instances"))
+            try directory.write("x", to: directory.at("sessions/a/log"))
+            await directory.waitForChange(of: tree)
+            try directory.write("x", to: later.path)
+            await directory.waitForChange(of: later)
         }
 
         @Test(
-            "folders beyond the limit are compared",
-            .enabled(if: WatchingRoom.isThere, WatchingRoom.comment))
+            "directories beyond the limit are compared",
+            .enabled(if: InotifyInstances.isAvailable, InotifyInstances.comment))
         func tooMany() async throws {
-            let folder = try WatchedFolder()
-            let tree = WatchedPath(folder.at("sessions"), isRecursive: true)
-            for number in 0..<20 { try folder.makeFolder(folder.at("sessions/\(number)")) }
-            var limits = WatchLimits.quick
-            limits.folderCount = 12
-            try await folder.watch([tree], with: SystemFileWatcher(limits: limits))
-            #expect(folder.degradations.count == 1)
-            #expect(folder.degradations.first?.contains("more than 12 folders") == true)
+            let directory = try WatchedDirectory()
+            let tree = WatchedPath(directory.at("sessions"), isRecursive: true)
             for number in 0..<20 {
-                try folder.write("x", to: folder.at("sessions/\(number)/log"))
-                await folder.waitForChange(of: tree)
+                try directory.createDirectory(directory.at("sessions/\(number)"))
+            }
+            var limits = WatchLimits.quick
+            limits.directoryCount = 12
+            try await directory.watch([tree], with: SystemFileWatcher(limits: limits))
+            #expect(directory.degradations.count == 1)
+            #expect(directory.degradations.first?.contains("more than 12 directories") == true)
+            for number in 0..<20 {
+                try directory.write("x", to: directory.at("sessions/\(number)/log"))
+                await directory.waitForChange(of: tree)
             }
         }
 
         @Test(
             "dropping the events closes the instance",
-            .enabled(if: WatchingRoom.isThere, WatchingRoom.comment), arguments: [true, false])
+            .enabled(if: InotifyInstances.isAvailable, InotifyInstances.comment),
+            arguments: [true, false])
         func closing(byCancelling: Bool) async throws {
-            let folder = try WatchedFolder()
-            let path = folder.path
+            let directory = try WatchedDirectory()
+            let path = directory.path
             let (closed, didClose) = AsyncStream<Void>.makeStream()
             let watcher = SystemFileWatcher(limits: .quick) {
                 Inotify.open(didClose: { didClose.finish() })

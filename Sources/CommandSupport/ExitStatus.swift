@@ -1,0 +1,26 @@
+/// The exit statuses of all commands; those above 63 are the numbers of sysexits.h.
+package enum ExitStatus: Int32, CaseIterable, Sendable {
+    case success = 0
+    case failure = 1
+    case usage = 64
+    case dataError = 65
+    case noInput = 66
+    case unavailable = 69
+    case cannotCreate = 73
+    case ioError = 74
+    case temporaryFailure = 75
+    case noPermission = 77
+    case configuration = 78
+}
+
+/// Ends a command: `Console.exit` reports the message and exits with the status.
+package struct CommandFailure: Error, Equatable, Sendable {
+    package var status: ExitStatus
+    /// Without the program's name, not yet escaped.
+    package var message: String
+
+    package init(_ status: ExitStatus, _ message: String) {
+        self.status = status
+        self.message = message
+    }
+}

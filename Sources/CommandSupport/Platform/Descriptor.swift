@@ -1,0 +1,63 @@
+package import Foundation
+
+/// Why output could not be written.
+package struct OutputError: Error, Equatable, CustomStringConvertible, Sendable {
+    /// The value of `errno`.
+    package let code: Int32
+
+    package init(code: Int32) { self.code = code }
+
+    /// The reader has closed its end and wants no more output.
+    package var isClosedPipe: Bool { code == EPIPE }
+
+    package var description: String {
+        "cannot write standard output: \(String(cString: strerror(code)).lowercased())"
+    }
+}
+
+/// POSIX file descriptors.
+package enum Descriptor {
+    /// Gives closed standard descriptors a file, so that no file opened later gets their numbers and, with
+    /// them, this program's output. Using them fails with EBADF, as if they were still closed.
+    static func occupyClosedStandardDescriptors() {
+        // `open` returns the lowest free number, and the wrong direction makes every use fail.
+        for (descriptor, direction) in [
+            (STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY),
+        ] where fcntl(descriptor, F_GETFD) == -1 {
+            _ = open("/dev/null", direction)
+        }
+    }
+
+    /// Writes all bytes.
+    ///
+    /// - Parameter timeout: how long a full nonblocking descriptor may stay full; nil waits as long as a
+    ///   blocking one would.
+    package static func write(
+        _ bytes: some ContiguousBytes, to descriptor: Int32, timeout: Duration? = nil
+    ) throws(OutputError) {
+        let milliseconds = timeout.map { Int32($0 / .milliseconds(1)) } ?? -1
+        let code = bytes.withUnsafeBytes { writeAll($0, to: descriptor, milliseconds) }
+        if code != 0 { throw OutputError(code: code) }
+    }
+
+    /// Returns the value of `errno`, 0 on success.
+    private static func writeAll(
+        _ bytes: UnsafeRawBufferPointer, to descriptor: Int32, _ milliseconds: Int32
+    ) -> Int32 {
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = Foundation.write(descriptor, rest.baseAddress, rest.count)
+            if count > 0 {
+                rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
+                continue
+            }
+            if count == 0 { return EIO }
+            if errno == EAGAIN {
+                var slot = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                if poll(&slot, 1, milliseconds) == 0 { return EAGAIN }
+            }
+            if errno != EINTR, errno != EAGAIN { return errno }
+        }
+        return 0
+    }
+}

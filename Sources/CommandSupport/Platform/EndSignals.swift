@@ -1,0 +1,66 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+/// SIGINT and SIGTERM as an event to await. A second signal ends the process at once, with status 128 plus
+/// its number.
+///
+/// The handlers are installed when `init` returns, and no later signal is missed. Create one per process,
+/// before anything announces that Ctrl-C is handled.
+package final class EndSignals: Sendable {
+    private let arrived: AsyncStream<Never>
+    private let source: ReadSource
+
+    package init() {
+        let ends = Self.makePipe()
+        handlerPipe.store(ends.write, ordering: .releasing)
+        _ = arrivalCount.load(ordering: .acquiring)
+        let (stream, continuation) = AsyncStream<Never>.makeStream()
+        arrived = stream
+        source = ReadSource(descriptor: ends.read) { continuation.finish() }
+        for number in [SIGINT, SIGTERM] { signal(number, endSignalArrived) }
+    }
+
+    /// Returns once a signal has arrived, also one that arrived earlier, or when the task is cancelled.
+    package func wait() async { for await _ in arrived {} }
+
+    private static func makePipe() -> (read: Int32, write: Int32) {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else {
+            preconditionFailure(
+                "cannot create the signal pipe: \(String(cString: strerror(errno)))")
+        }
+        for end in ends {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
+        return (ends[0], ends[1])
+    }
+}
+
+/// The only state of the handler; both are initialized before it is installed.
+private let handlerPipe = Atomic<Int32>(-1)
+private let arrivalCount = Atomic<Int>(0)
+
+/// Async-signal-safe.
+private func endSignalArrived(_ number: Int32) {
+    if arrivalCount.add(1, ordering: .relaxed).newValue > 1 { _exit(128 + number) }
+    let previous = errno
+    var byte: UInt8 = 1
+    _ = write(handlerPipe.load(ordering: .relaxed), &byte, 1)
+    errno = previous
+}
+
+/// Unchecked because Dispatch does not declare its sources `Sendable`; this one is only retained.
+private final class ReadSource: @unchecked Sendable {
+    private let source: any DispatchSourceRead
+
+    init(descriptor: Int32, _ handler: @escaping @Sendable () -> Void) {
+        source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .global())
+        source.setEventHandler { [source] in
+            source.cancel()
+            handler()
+        }
+        source.activate()
+    }
+}

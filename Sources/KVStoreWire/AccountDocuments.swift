@@ -1,0 +1,87 @@
+package import KVStoreCore
+
+/// The account and device that a token belongs to: the answer to `GET /v1/me`.
+public struct DaemonIdentity: Sendable, Equatable, Codable {
+    /// The account's id.
+    public var account: String
+    /// The device's name.
+    public var device: String
+    public var deviceID: String
+    /// The operations that the token permits: "read", "write".
+    public var scopes: [String]
+    /// The only stores that the token permits; nil for all.
+    public var stores: [String]?
+    /// Identifies the daemon's data directory; each store has epochs of its own.
+    public var epoch: String
+    /// The daemon's clock, milliseconds since 1970.
+    public var serverTime: Int64
+
+    package init(
+        account: String, device: String, deviceID: String, scopes: [String], stores: [String]?,
+        epoch: String, serverTime: Int64
+    ) {
+        self.account = account
+        self.device = device
+        self.deviceID = deviceID
+        self.scopes = scopes
+        self.stores = stores
+        self.epoch = epoch
+        self.serverTime = serverTime
+    }
+}
+
+/// A device of the account.
+public struct DaemonDevice: Sendable, Equatable, Codable {
+    public var deviceID: String
+    /// The device's name.
+    public var device: String
+    public var scopes: [String]
+    /// Milliseconds since 1970.
+    public var created: Int64
+    /// Milliseconds since 1970 of its last request; nil before the first since the daemon started.
+    public var lastSeen: Int64?
+    /// Whether the device has a live stream open.
+    public var connected: Bool
+
+    package init(
+        deviceID: String, device: String, scopes: [String], created: Int64, lastSeen: Int64?,
+        connected: Bool
+    ) {
+        self.deviceID = deviceID
+        self.device = device
+        self.scopes = scopes
+        self.created = created
+        self.lastSeen = lastSeen
+        self.connected = connected
+    }
+}
+
+/// The answer to `GET /v1/devices`.
+package struct DeviceList: Sendable, Equatable, Codable {
+    package var devices: [DaemonDevice]
+
+    package init(devices: [DaemonDevice]) { self.devices = devices }
+}
+
+/// The answer to `GET /v1/stores`.
+package struct StoreList: Sendable, Equatable, Codable {
+    package struct Store: Sendable, Equatable, Codable {
+        package var store: String
+        package var epoch: EpochID
+        package var cursor: UInt64
+        package var keyCount: Int
+        package var byteCount: Int
+
+        package init(name: String, end: Cursor, keyCount: Int, byteCount: Int) {
+            store = name
+            epoch = end.epoch
+            cursor = end.sequence
+            self.keyCount = keyCount
+            self.byteCount = byteCount
+        }
+    }
+
+    package var stores: [Store]
+
+    package init(stores: [Store]) { self.stores = stores }
+}

@@ -1,0 +1,45 @@
+package import Foundation
+package import KVStoreCore
+
+/// Writes the live stream of a store as server-sent events (WHATWG HTML, section 9.2). Data is one line of JSON.
+package enum EventStreamText {
+    private struct Opening: Encodable {
+        var cursor: UInt64
+        var epoch: EpochID
+    }
+
+    package static func opened(at cursor: Cursor) -> Data {
+        event(
+            "opened", data: WireJSON.encode(Opening(cursor: cursor.sequence, epoch: cursor.epoch)))
+    }
+
+    /// The event's id is the sequence number.
+    package static func change(_ entry: SequencedRecord) -> Data {
+        event("change\nid: \(entry.sequence)", data: WireJSON.encode(entry))
+    }
+
+    package static let reset = event("reset", data: Data("{}".utf8))
+    package static let heartbeat = Data(": hb\n\n".utf8)
+
+    private static func event(_ name: String, data: Data) -> Data {
+        var text = Data()
+        text.reserveCapacity(data.count + 64)
+        text.append(contentsOf: "event: \(name)\ndata: ".utf8)
+        text.append(data)
+        text.append(contentsOf: "\n\n".utf8)
+        return text
+    }
+}
+
+extension SyncEvent {
+    /// Nil for an event of a later version of the protocol.
+    package init?(_ item: ServerSentItem) throws(WireError) {
+        switch item {
+        case .comment: self = .heartbeat
+        case .event("opened", _): self = .opened
+        case .event("reset", _): self = .reset
+        case .event("change", let data): self = .change(try WireJSON.decode(from: data))
+        case .event: return nil
+        }
+    }
+}

@@ -1,0 +1,35 @@
+package import Foundation
+package import KVStoreCore
+
+/// A key without its value: an element of a key listing, and the answer to `PUT …/keys/{key}`.
+package struct KeySummary: Sendable, Equatable, Codable {
+    package var key: StoreKey
+    package var seq: UInt64
+    package var stamp: Stamp
+    package var byteCount: Int
+
+    package init(_ entry: SequencedRecord) {
+        key = entry.record.key
+        seq = entry.sequence
+        stamp = entry.record.stamp
+        byteCount = entry.record.content.byteCount
+    }
+}
+
+/// The answer to `GET /v1/stores/{store}/keys`.
+package struct KeyList: Sendable, Equatable, Codable {
+    package var store: String
+    package var keys: [KeySummary]
+
+    package init(store: String, entries: some Sequence<SequencedRecord>) {
+        self.store = store
+        keys = entries.map(KeySummary.init)
+    }
+}
+
+/// The JSON body of `PUT …/keys/{key}`.
+package struct ValueDocument: Sendable, Equatable, Codable {
+    package var value: Data
+
+    package init(value: Data) { self.value = value }
+}

@@ -1,0 +1,111 @@
+package import Foundation
+
+/// Encodes and decodes the JSON documents of the protocol. `docs/protocol.md` is normative.
+///
+/// Client and server use the same types in both directions:
+///
+/// | document | type |
+/// |---|---|
+/// | body and answer of `POST …/sync` | `SyncRequest`, `SyncResponse` |
+/// | one change; answer of `GET …/keys/{key}` and of `DELETE` | `SequencedRecord` |
+/// | body of `PUT …/keys/{key}`; its answer | `ValueDocument`; `KeySummary` |
+/// | answer of `GET …/keys` | `KeyList` |
+/// | answer of `GET /v1/me`, `/v1/devices`, `/v1/stores` | `DaemonIdentity`, `DeviceList`, `StoreList` |
+/// | every error answer | `Problem` |
+/// | the live stream | `EventStreamText` writes it; `ServerSentEventParser` and `SyncEvent.init` read it |
+/// | a key or store name in a path | `PercentEncoding` |
+///
+/// The domain types of `KVStoreCore` are `Codable` here; a document that violates the protocol does not decode.
+/// Nothing in this target waits, blocks or keeps state outside its values.
+package enum WireJSON {
+    /// One line with sorted fields. Slashes are not escaped, so base64 does not grow.
+    package static func encode(_ document: some Encodable) -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
+        do {
+            return try encoder.encode(document)
+        } catch {
+            // Only a non-finite number cannot be encoded, and no document has a floating-point field.
+            fatalError("a \(type(of: document)) has no JSON form: \(error)")
+        }
+    }
+
+    /// Decodes a document from UTF-8. Unknown fields are ignored; of a field that occurs twice the first counts.
+    ///
+    /// The caller bounds the size; nesting is checked before anything is decoded.
+    package static func decode<Document: Decodable>(
+        _ type: Document.Type = Document.self, from data: Data,
+        depthLimit: Int = DocumentLimits.jsonDepth
+    ) throws(WireError) -> Document {
+        try checkStructure(data, depthLimit: depthLimit)
+        do {
+            return try JSONDecoder().decode(type, from: data)
+        } catch {
+            throw WireError(error)
+        }
+    }
+
+    /// Throws for arrays and objects nested deeper than the limit, and for a NUL byte: UTF-8 text of JSON has none,
+    /// but a decoder would take it for UTF-16, in which this scan sees no structure.
+    private static func checkStructure(_ data: Data, depthLimit: Int) throws(WireError) {
+        var depth = 0
+        var isInString = false
+        var isEscaped = false
+        for byte in data {
+            switch byte {
+            case 0: throw .notJSON
+            case _ where isEscaped: isEscaped = false
+            case UInt8(ascii: "\\"): isEscaped = isInString
+            case UInt8(ascii: "\""): isInString.toggle()
+            case _ where isInString: break
+            case UInt8(ascii: "["), UInt8(ascii: "{"):
+                depth += 1
+                if depth > depthLimit { throw .tooDeep(limit: depthLimit) }
+            case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
+            default: break
+            }
+        }
+    }
+}
+
+/// Why bytes from the network are not the expected document. The text never quotes any of them.
+package enum WireError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What is wrong and where: `changes[3] lacks stamp`.
+    case malformed(String)
+    /// Arrays and objects nest deeper than `limit` levels.
+    case tooDeep(limit: Int)
+    /// A line or an event of an event stream is larger than `limit` bytes.
+    case eventTooLarge(limit: Int)
+
+    /// Foundation reports a number that does not fit its field as invalid JSON.
+    package static let notJSON = WireError.malformed("invalid JSON, or a number out of range")
+
+    package init(_ error: any Error) {
+        switch error {
+        case DecodingError.keyNotFound(let key, let context):
+            self = .malformed("\(Self.path(context)) lacks \(key.stringValue)")
+        case DecodingError.typeMismatch(_, let context),
+            DecodingError.valueNotFound(_, let context):
+            self = .malformed("\(Self.path(context)) has the wrong type")
+        case DecodingError.dataCorrupted(let context) where !context.codingPath.isEmpty:
+            self = .malformed("\(Self.path(context)) is invalid")
+        default: self = .notJSON
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .malformed(let text): text
+        case .tooDeep(let limit): "more than \(limit) levels of arrays and objects"
+        case .eventTooLarge(let limit): "an event is larger than \(limit) bytes"
+        }
+    }
+
+    /// Field names and indices: all names in a path are the protocol's own.
+    private static func path(_ context: DecodingError.Context) -> String {
+        let path = context.codingPath.reduce(into: "") { path, part in
+            path += part.intValue.map { "[\($0)]" } ?? (path.isEmpty ? "" : ".") + part.stringValue
+        }
+        return path.isEmpty ? "the document" : path
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+
+/// A failed operation on one file or directory.
+package struct FileError: Error, Sendable, Hashable {
+    package enum Cause: Sendable, Hashable {
+        /// The system call failed with this errno.
+        case system(Int32)
+        /// A directory, pipe, socket or device where a regular file was expected.
+        case notAFile
+        case notADirectory
+        /// The file exceeds the limit of a bounded read.
+        case tooLarge(byteLimit: Int)
+    }
+
+    /// A verb phrase that completes "cannot … PATH": "open", "write".
+    package let operation: String
+    package let path: String
+    package let cause: Cause
+
+    package init(operation: String, path: String, cause: Cause) {
+        self.operation = operation
+        self.path = path
+        self.cause = cause
+    }
+
+    package init(operation: String, path: String, code: Int32) {
+        self.init(operation: operation, path: path, cause: .system(code))
+    }
+
+    /// The errno; for the other causes the one that comes closest.
+    package var code: Int32 {
+        switch cause {
+        case .system(let code): code
+        case .notAFile: EINVAL
+        case .notADirectory: ENOTDIR
+        case .tooLarge: EFBIG
+        }
+    }
+
+    /// Why the operation failed, in lower case and without the path.
+    package var message: String {
+        switch cause {
+        case .system(let code): String(cString: strerror(code)).lowercased()
+        case .notAFile: "not a regular file"
+        case .notADirectory: "not a directory"
+        case .tooLarge(let byteLimit): "larger than \(byteLimit) bytes"
+        }
+    }
+
+    /// Whether the path, or a directory on the way to it, does not exist.
+    package var isMissing: Bool { cause == .system(ENOENT) || cause == .system(ENOTDIR) }
+
+    package var isPermissionDenied: Bool { cause == .system(EACCES) || cause == .system(EPERM) }
+
+    /// Whether the disk, the user's quota or the largest size of a file is exhausted.
+    package var isOutOfSpace: Bool {
+        [ENOSPC, EDQUOT, EFBIG].contains { cause == .system($0) }
+    }
+}
+
+extension FileError: CustomStringConvertible {
+    /// "cannot open /path: permission denied". The path is not escaped.
+    package var description: String { "cannot \(operation) \(path): \(message)" }
+}

@@ -1,0 +1,38 @@
+import Foundation
+
+/// An exclusive advisory lock (`flock`) on a file of its own, which is created with mode 0600 and
+/// never removed.
+///
+/// The lock belongs to this value: it excludes other processes and other values in this process,
+/// and ends with `unlock`, with the value, or with the process. Locking twice changes nothing.
+package final class FileLock: Sendable {
+    package let path: String
+    private let descriptor: Int32
+
+    /// Opens or creates the file without locking it; a symbolic link is refused.
+    package init(_ path: String) throws(FileError) {
+        self.path = path
+        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw .current("open", path) }
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    /// Blocks the thread until the lock is free.
+    package func lock() throws(FileError) {
+        while flock(descriptor, LOCK_EX) != 0 {
+            guard errno == EINTR else { throw .current("lock", path) }
+        }
+    }
+
+    /// Returns false at once when another holds the lock.
+    package func lockIfAvailable() throws(FileError) -> Bool {
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            if errno == EWOULDBLOCK { return false }
+            guard errno == EINTR else { throw .current("lock", path) }
+        }
+        return true
+    }
+
+    package func unlock() { _ = flock(descriptor, LOCK_UN) }
+}

@@ -1,0 +1,11 @@
+#if os(Linux) || os(Android)
+    import Foundation
+
+    /// The calls that differ between systems, as Linux makes them.
+    enum FileSystem {
+        static func modificationTime(of status: stat) -> timespec { status.st_mtim }
+
+        /// Blocks until the drive has written the file or directory. Returns 0, or -1 with `errno`.
+        static func flush(_ descriptor: Int32) -> Int32 { fsync(descriptor) }
+    }
+#endif

@@ -1,0 +1,67 @@
+import Foundation
+
+/// A directory. Calls block; any thread may make them.
+package struct LocalDirectory: Sendable, Hashable {
+    package let path: String
+
+    package init(_ path: String) { self.path = path }
+
+    package struct Entry: Sendable, Hashable {
+        package var name: String
+        /// Whether the directory itself says that this is a regular file: then no `stat` is needed.
+        package var isKnownFile: Bool
+    }
+
+    /// Creates the directory and its missing parents with mode 0700; an existing one keeps its mode.
+    package func create() throws(FileError) {
+        if let status = try FileStatus(path: path) {
+            guard status.kind == .directory else {
+                throw FileError(operation: "create", path: path, cause: .notADirectory)
+            }
+            return
+        }
+        let parent = LocalFile(path).directory
+        if parent.path != path { try parent.create() }
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .current("create", path) }
+    }
+
+    /// Lists up to `limit` entries in no order, without "." and "..", and whether there are more.
+    package func entries(
+        limit: Int = .max
+    ) throws(FileError) -> (entries: [Entry], hasMore: Bool) {
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw .current("list", path) }
+        guard let stream = fdopendir(descriptor) else {
+            let error = FileError.current("list", path)
+            close(descriptor)
+            throw error
+        }
+        defer { closedir(stream) }
+        var entries: [Entry] = []
+        while true {
+            errno = 0
+            guard let entry = readdir(stream) else {
+                guard errno == 0 else { throw .current("list", path) }
+                return (entries, false)
+            }
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            guard name != ".", name != ".." else { continue }
+            guard entries.count < limit else { return (entries, true) }
+            entries.append(
+                Entry(name: name, isKnownFile: Int32(entry.pointee.d_type) == Int32(DT_REG)))
+        }
+    }
+
+    /// Flushes the directory: names created, renamed and removed in it survive a power failure.
+    /// Does nothing on a file system that cannot flush directories.
+    package func flush() throws(FileError) {
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .current("flush", path) }
+        defer { close(descriptor) }
+        guard FileSystem.flush(descriptor) == 0 || errno == EINVAL else {
+            throw .current("flush", path)
+        }
+    }
+}

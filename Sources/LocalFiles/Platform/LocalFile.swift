@@ -1,0 +1,152 @@
+package import Foundation
+
+/// A small file that is read and written as a whole. Calls block; any thread may make them.
+///
+/// A written file has mode 0600. Readers, also after a crash, see the former file or the new one,
+/// never a part: it is written under a temporary name beside `path` first. A crash may leave that
+/// name behind.
+package struct LocalFile: Sendable, Hashable {
+    package let path: String
+
+    package init(_ path: String) { self.path = path }
+
+    /// Bytes with the status and mode of the very file that they were read from.
+    package struct Content: Sendable {
+        package var data: Data
+        package var status: FileStatus
+        /// The permission bits, 0o000 to 0o777.
+        package var permissions: Int
+    }
+
+    /// How far a change gets before the call returns.
+    package enum Durability: Sendable {
+        /// Other processes see it; a power failure may undo it.
+        case cached
+        /// File and directory are flushed: it survives a power failure.
+        case flushed
+    }
+
+    package var directory: LocalDirectory {
+        let parent = (path as NSString).deletingLastPathComponent
+        return LocalDirectory(parent.isEmpty ? "." : parent)
+    }
+
+    /// Reads the file; nil when there is none.
+    ///
+    /// - Parameter followsLinks: false to refuse a symbolic link as the last component.
+    /// - Throws: `notAFile` or `tooLarge` beside the errors of the system.
+    package func read(
+        byteLimit: Int, followsLinks: Bool = true
+    ) throws(FileError) -> Content? {
+        do throws(FileError) {
+            return try withOpen(followsLinks: followsLinks) { file throws(FileError) in
+                // One byte more than the status promises shows a file that grows meanwhile.
+                let expected = min(Int(clamping: file.status.byteCount), byteLimit)
+                let bytes = try file.bytes(at: 0, count: expected + 1)
+                guard file.status.byteCount <= byteLimit, bytes.count <= byteLimit else {
+                    throw FileError(
+                        operation: "read", path: path, cause: .tooLarge(byteLimit: byteLimit))
+                }
+                return Content(
+                    data: Data(bytes), status: file.status, permissions: file.permissions)
+            }
+        } catch  where error.isMissing {
+            return nil
+        }
+    }
+
+    /// Opens the file for reading at any offset. A missing file is an error.
+    package func withOpen<Result>(
+        followsLinks: Bool = true, _ body: (OpenFile) throws(FileError) -> Result
+    ) throws(FileError) -> Result {
+        try OpenFile.read(path, followsLinks: followsLinks, body)
+    }
+
+    /// Replaces the file, or creates it; the directory must exist. A symbolic link at the path is
+    /// itself replaced.
+    ///
+    /// - Throws: The former file is then unchanged, except when only the flush of the directory
+    ///   failed: then the new file is in place, but may not survive a power failure.
+    package func replace(
+        with data: Data, durability: Durability = .flushed
+    ) throws(FileError) {
+        try withTemporary(data, durability) { temporary throws(FileError) in
+            guard rename(temporary, path) == 0 else { throw .current("replace", path) }
+        }
+        if durability == .flushed { try directory.flush() }
+    }
+
+    /// Creates the file unless the path is taken; the directory must exist. Of several processes
+    /// that try at the same time exactly one succeeds.
+    ///
+    /// - Returns: false when there was something at the path already.
+    package func create(
+        with data: Data, durability: Durability = .flushed
+    ) throws(FileError) -> Bool {
+        let isCreated = try withTemporary(data, durability) { temporary throws(FileError) in
+            if link(temporary, path) == 0 { return true }
+            if errno == EEXIST { return false }
+            throw FileError.current("create", path)
+        }
+        if isCreated, durability == .flushed { try directory.flush() }
+        return isCreated
+    }
+
+    /// Removes the file; does nothing when there is none.
+    package func remove(durability: Durability = .flushed) throws(FileError) {
+        guard unlink(path) == 0 else {
+            let error = FileError.current("remove", path)
+            if error.isMissing { return }
+            throw error
+        }
+        if durability == .flushed { try directory.flush() }
+    }
+
+    /// Passes the path of a complete new file, which is removed afterwards unless it was renamed.
+    private func withTemporary<Result>(
+        _ data: Data, _ durability: Durability,
+        _ body: (String) throws(FileError) -> Result
+    ) throws(FileError) -> Result {
+        let name = ".\(String(UInt64.random(in: .min ... .max), radix: 16)).tmp"
+        let temporary = directory.path + "/" + name
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+        let descriptor = open(temporary, flags, 0o600)
+        guard descriptor >= 0 else { throw .current("create a file beside", path) }
+        defer { unlink(temporary) }
+        do throws(FileError) {
+            // The umask may have taken even the owner's bits.
+            guard fchmod(descriptor, 0o600) == 0 else { throw .current("protect", path) }
+            try Self.write(data, to: descriptor, path)
+            if durability == .flushed, FileSystem.flush(descriptor) != 0 {
+                throw .current("flush", path)
+            }
+        } catch {
+            close(descriptor)
+            throw error
+        }
+        // A network file system may report only here that it is full.
+        guard close(descriptor) == 0 else { throw .current("write", path) }
+        return try body(temporary)
+    }
+
+    private static func write(
+        _ data: Data, to descriptor: Int32, _ path: String
+    ) throws(FileError) {
+        var code: Int32 = 0
+        data.withUnsafeBytes { buffer in
+            var written = 0
+            while written < buffer.count, code == 0 {
+                let count = Foundation.write(
+                    descriptor, buffer.baseAddress! + written, buffer.count - written)
+                if count > 0 {
+                    written += count
+                } else if count == 0 {
+                    code = EIO
+                } else if errno != EINTR {
+                    code = errno
+                }
+            }
+        }
+        guard code == 0 else { throw FileError(operation: "write", path: path, code: code) }
+    }
+}

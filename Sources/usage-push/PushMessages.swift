@@ -1,0 +1,64 @@
+import Foundation
+import SnapshotModels
+import TerminalText
+import UsagePusher
+
+/// The texts about a push. Pure; texts from outside are escaped.
+enum PushMessages {
+    /// "claude 22 % / 37 % · codex 36 %": each provider's first windows.
+    static func providers(_ snapshot: SyncedUsageSnapshot) -> String {
+        snapshot.providers.map { provider in
+            let windows = provider.windows.prefix(3).map { percent($0.usedPercent) }
+            let state = windows.isEmpty ? "–" : windows.joined(separator: " / ")
+            return VisibleText.escape(provider.providerID) + " " + state
+        }.joined(separator: " · ")
+    }
+
+    /// "12:03:04 change: claude 22 %".
+    static func line(_ snapshot: SyncedUsageSnapshot, _ reason: PushPlan.Reason) -> String {
+        "\(time(snapshot.syncTimestamp)) \(reason.rawValue): \(providers(snapshot))"
+    }
+
+    /// " (612 + 1204 bytes, 2 devices)": the device's value and the merged one.
+    static func size(_ receipt: SnapshotPublisher.Receipt) -> String {
+        let devices = receipt.deviceCount == 1 ? "1 device" : "\(receipt.deviceCount) devices"
+        return " (\(receipt.deviceByteCount) + \(receipt.mergedByteCount) bytes, \(devices))"
+    }
+
+    /// "12:03:04" in the user's time zone.
+    static func time(_ date: Date) -> String {
+        date.formatted(
+            Date.ISO8601FormatStyle(timeZone: .current).time(includingFractionalSeconds: false))
+    }
+
+    /// Whole percents; never 0 or 100 for anything else.
+    static func percent(_ used: Double) -> String {
+        if used > 0, used < 1 { return "<1 %" }
+        if used > 99, used < 100 { return "99 %" }
+        return "\(Int(used.rounded())) %"
+    }
+
+    /// Why there is nothing to push, and what to do about it.
+    static func nothingToPush(_ builder: SnapshotBuilder) -> String {
+        let installed = builder.reports.filter { $0.reading?.isInstalled == true }
+        guard installed.isEmpty else {
+            return
+                "nothing to push: no limits in the files of \(names(installed, separator: " or "))"
+                + "\nTo see why, run: usage-push sources"
+        }
+        let home = builder.environment.home
+        let paths = builder.watchedPaths.map { "  " + abbreviated($0.path, home: home) }
+        return "nothing to push: no files of \(names(builder.reports, separator: " or ")) in\n"
+            + paths.prefix(20).joined(separator: "\n")
+            + "\nRun the tool once on this machine, or choose another home directory with --home."
+    }
+
+    static func names(_ reports: [SnapshotBuilder.Report], separator: String = ", ") -> String {
+        reports.map(\.providerName).joined(separator: separator)
+    }
+
+    /// The path with "~" for the home directory.
+    static func abbreviated(_ path: String, home: String) -> String {
+        path.hasPrefix(home + "/") ? "~" + path.dropFirst(home.count) : path
+    }
+}

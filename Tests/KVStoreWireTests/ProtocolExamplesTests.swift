@@ -1,0 +1,84 @@
+import Foundation
+import KVStoreCore
+import KVStoreWire
+import Testing
+
+@Suite("Examples of docs/protocol.md")
+struct ProtocolExamplesTests {
+    private struct Exchange {
+        var request: String
+        var requestBody: String
+        var answerType: String
+        var answerBody: String
+    }
+
+    /// Pairs of request and answer, with identifiers in place of "…".
+    private static func exchanges() throws -> [Exchange] {
+        let path = URL(filePath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "docs/protocol.md")
+        let text = try String(contentsOf: path, encoding: .utf8)
+            .replacing("-…\"", with: "-00000000000000d1\"").replacing(
+                "\"…\"", with: "\"00000000000000e1\"")
+        let blocks = text.components(separatedBy: "```http\n").dropFirst().map { block in
+            let message = block.components(separatedBy: "```")[0]
+            let end = message.range(of: "\n\n") ?? message.endIndex..<message.endIndex
+            return (head: message[..<end.lowerBound], body: String(message[end.upperBound...]))
+        }
+        return stride(from: 0, to: blocks.count, by: 2).map { index in
+            let answer = blocks[index + 1]
+            return Exchange(
+                request: String(blocks[index].head.prefix { $0 != "\n" }),
+                requestBody: blocks[index].body,
+                answerType: answer.head.components(separatedBy: "Content-Type: ").last ?? "",
+                answerBody: answer.body)
+        }
+    }
+
+    private static func expect<Document: Codable>(
+        _ type: Document.Type, _ body: String, _ exchange: Exchange
+    ) throws {
+        let document = try Samples.decode(body, as: type)
+        let documented = try JSONSerialization.jsonObject(with: Data(body.utf8))
+        let encoded = try JSONSerialization.jsonObject(with: WireJSON.encode(document))
+        #expect(
+            encoded as? NSDictionary == documented as? NSDictionary, "\(exchange.request): \(type)")
+    }
+
+    @Test("every body decodes, and encodes to what the document shows")
+    func bodies() throws {
+        let exchanges = try Self.exchanges()
+        for exchange in exchanges {
+            func expect<Document: Codable>(_ type: Document.Type) throws {
+                try Self.expect(type, exchange.answerBody, exchange)
+            }
+            let line = exchange.request
+            switch exchange.answerType {
+            case MediaType.problem:
+                let problem = Problem(
+                    status: 400, body: Data(exchange.answerBody.utf8), retryAfter: nil)
+                let documented = try JSONSerialization.jsonObject(
+                    with: Data(exchange.answerBody.utf8))
+                let encoded = try JSONSerialization.jsonObject(with: problem.json)
+                #expect(encoded as? NSDictionary == documented as? NSDictionary)
+            case MediaType.eventStream:
+                var parser = ServerSentEventParser()
+                let events = try parser.append(exchange.answerBody.utf8).map { try SyncEvent($0) }
+                #expect(!events.isEmpty && !events.contains(nil), "\(line)")
+            case _ where line.hasSuffix("/sync"):
+                try Self.expect(SyncRequest.self, exchange.requestBody, exchange)
+                try expect(SyncResponse.self)
+            case _ where line.hasPrefix("PUT "):
+                try Self.expect(ValueDocument.self, exchange.requestBody, exchange)
+                try expect(KeySummary.self)
+            case _ where line.contains("/keys/"): try expect(SequencedRecord.self)
+            case _ where line.hasSuffix("/keys"): try expect(KeyList.self)
+            case _ where line.hasSuffix("/me"): try expect(DaemonIdentity.self)
+            case _ where line.hasSuffix("/devices"): try expect(DeviceList.self)
+            case _ where line.hasSuffix("/stores"): try expect(StoreList.self)
+            default: Issue.record("no document for \(line)")
+            }
+        }
+        #expect(exchanges.count >= 13)
+    }
+}

@@ -1,0 +1,36 @@
+import KVStoreCore
+import KVStoreLedger
+import KVStoreTesting
+
+/// The daemon: the production ledger on a simulated disk, with answers that wait for a sync.
+struct SimulatedDaemon {
+    struct Waiting {
+        var address: World.ProcessAddress
+        var requestID: UInt64
+        var response: SyncResponse
+    }
+
+    struct Stream {
+        var address: World.ProcessAddress
+        var streamID: UInt64
+        var cursor: Cursor
+        /// Events of one stream arrive in order.
+        var lastDelivery: Int64
+        /// A slow reader is fed only once in a while.
+        var isSlow: Bool
+        var isFeedScheduled = false
+        var isBroken = false
+    }
+
+    let disk: SimulatedDisk
+    var ledger: Ledger?
+    var waiting: [Waiting] = []
+    var streams: [Stream] = []
+    var isSyncDue = false
+    var clockError: Int64 = 0
+    var backup: [UInt64: [UInt8]]?
+    /// Whether bytes of its disk were damaged since it was last intact.
+    var wasDamaged = false
+
+    func hub(_ store: StoreID) -> Hub? { ledger?.hub(store) }
+}

@@ -1,0 +1,55 @@
+import KVStore
+import KVStoreCore
+import KVStoreTesting
+
+/// One program on one device that has the device's replica open.
+struct SimulatedProcess {
+    let durable: DurableReplica
+    /// Distinguishes this run of the program from earlier ones, whose messages are dropped.
+    let incarnation: UInt64
+    /// What its app believes is stored, from its own writes and from notifications.
+    var believed: [StoreKey: Record.Content]
+    var isCatchUpScheduled = false
+    var isFlushScheduled = false
+}
+
+/// A machine's folder for the store of one account, with up to two programs that have it open.
+struct SimulatedDevice {
+    let disk: SimulatedDisk
+    let store: StoreID
+    /// Its clock minus the true time, in milliseconds.
+    var clockError: Int64 = 0
+    /// Nothing gets through in either direction.
+    var isPartitioned = false
+    /// What the device sends arrives, and nothing comes back.
+    var isDeaf = false
+    var isSignedIn = true
+    var processes: [SimulatedProcess?]
+    var backup: [UInt64: [UInt8]]?
+    /// The ids that its replica has had.
+    var replicaIDs: Set<ReplicaID> = []
+    /// Records that the next program to open the replica must find, or newer ones of the same keys.
+    var mustHave: [Record] = []
+    /// What the last successful sync covered, by key.
+    var flushed: [StoreKey: Record] = [:]
+    /// Whether bytes of its disk were damaged.
+    var wasDamaged = false
+    /// How often its directory was replaced.
+    var replacementCount = 0
+
+    /// A program has ended, and the next one must find what it knew. Memory ahead of the log does not count.
+    mutating func programEnds(_ durable: DurableReplica) {
+        programEnds(durable.replica, isStale: durable.isStale)
+    }
+
+    mutating func programEnds(_ replica: Replica, isStale: Bool) {
+        mustHave = isStale ? Array(flushed.values) : replica.firmRecords
+    }
+
+    /// Its directory holds other files now.
+    mutating func wasReplaced() {
+        mustHave = []
+        flushed = [:]
+        replacementCount += 1
+    }
+}

@@ -1,0 +1,141 @@
+import KVStoreCore
+import KVStoreLedger
+import KVStoreLog
+import KVStoreTesting
+
+extension World {
+    func startDaemon() throws(Violation) {
+        guard daemon.ledger == nil else { return }
+        var ledgerOptions = Ledger.Options()
+        ledgerOptions.segmentByteCount = options.segmentByteCount
+        ledgerOptions.page = options.page
+        ledgerOptions.compactionByteCount = 1_024
+        do throws(LogError) {
+            daemon.ledger = try Ledger(
+                storage: daemon.disk.storage(), options: ledgerOptions, seed: random.next())
+        } catch {
+            note("daemon failed to start", "\(error)")
+            daemon.disk.processEnded()
+            if case .damaged = error { try repairDaemon() }
+            queue.add(.startDaemon, at: time + delay(100...3_000))
+            return
+        }
+        note("daemon", "started at \(stores.map { daemon.hub($0)?.sequence ?? 0 })")
+        for _ in daemon.ledger?.recovery.cutWrites ?? [] { count("write of the daemon cut") }
+        for store in stores { facts[store, default: StoreFacts()].begin(with: daemon.hub(store)) }
+        try checkAcknowledged()
+    }
+
+    func daemonEnds() {
+        daemon.ledger = nil
+        daemon.waiting = []
+        daemon.isSyncDue = false
+        daemon.disk.processEnded()
+        for stream in daemon.streams { end(stream) }
+        daemon.streams = []
+        queue.add(.startDaemon, at: time + delay(10...5_000))
+    }
+
+    private func end(_ stream: SimulatedDaemon.Stream) {
+        // A half-open connection is noticed late.
+        let isLate = options.hasNetworkFaults && isLikely(30)
+        if isLate { count("end of a stream noticed late") }
+        let notice = isLate ? delay(5_000...40_000) : 5
+        queue.add(
+            .deliver(.streamEnded(id: stream.streamID, nil), stream.address),
+            at: max(stream.lastDelivery, time + notice))
+    }
+
+    func receive(
+        _ request: SyncRequest, id: UInt64, from address: ProcessAddress
+    ) throws(Violation) {
+        guard let ledger = daemon.ledger else {
+            return reply(.failure(.unreachable("connection refused")), id: id, to: address)
+        }
+        let store = devices[address.device].store
+        let response: SyncResponse
+        do throws(LogError) {
+            response = try ledger.apply(request, to: store, now: daemonTime)
+        } catch {
+            note("request failed", "\(error)")
+            let isFull =
+                if case .storage(let failure) = error { failure.isOutOfSpace } else { false }
+            if isFull && !daemon.disk.wasKilled || livesThrough(error, of: daemon.disk) {
+                return reply(
+                    .failure(.refused(status: 507, code: "disk", message: "the disk failed")),
+                    id: id, to: address)
+            }
+            return daemonEnds()
+        }
+        note(
+            "request",
+            "\(name(address)) up \(request.changes.map(\.key)) "
+                + "down \(response.changes.map(\.record.key)) "
+                + "cursor \(response.cursor) horizon \(response.horizon)"
+                + (response.isInitial ? " initial" : "")
+                + (response.rejections.isEmpty ? "" : " \(response.rejections.map(\.reason))"))
+        for rejection in response.rejections {
+            guard case .clock = rejection.reason else { continue }
+            facts[store, default: StoreFacts()].refused.merge(
+                [rejection.key: rejection.stamp], uniquingKeysWith: max)
+        }
+        try checkTaken(request, into: store)
+        daemon.waiting.append(
+            SimulatedDaemon.Waiting(address: address, requestID: id, response: response))
+        if strikesUnsynced() { return daemonFails(losesPower: true) }
+        scheduleSync()
+    }
+
+    /// Whether power fails between a write and the sync that was to follow at once.
+    func strikesUnsynced() -> Bool {
+        options.hasCrashes && !isHealing && Int.random(in: 0..<60, using: &random) == 0
+    }
+
+    func scheduleSync() {
+        guard !daemon.isSyncDue else { return }
+        daemon.isSyncDue = true
+        queue.add(.daemonSync, at: time + delay(1...20))
+    }
+
+    /// One disk sync for all requests that wait, then their answers and the news.
+    func syncDaemon() throws(Violation) {
+        guard let ledger = daemon.ledger, daemon.isSyncDue else { return }
+        daemon.isSyncDue = false
+        do throws(LogError) {
+            try ledger.sync()
+        } catch {
+            note("daemon sync failed", "\(error)")
+            return daemonEnds()
+        }
+        noteAcknowledged()
+        let waiting = daemon.waiting
+        daemon.waiting = []
+        for answer in waiting {
+            reply(
+                .success(answer.response), id: answer.requestID, to: answer.address)
+        }
+        for index in daemon.streams.indices { try feedOrWait(index) }
+        compact(ledger)
+    }
+
+    /// Two steps, so that anything may happen between those of one segment.
+    private func compact(_ ledger: Ledger) {
+        do throws(LogError) {
+            for _ in 0..<2 where ledger.isCompactionDue {
+                try ledger.compactStep()
+                count("compaction step")
+                scheduleSync()
+            }
+        } catch {
+            note("compaction failed", "\(error)")
+            if !livesThrough(error, of: daemon.disk) { daemonEnds() }
+        }
+    }
+
+    private func reply(
+        _ result: Result<SyncResponse, SyncTransportError>, id: UInt64, to address: ProcessAddress
+    ) {
+        guard let arrival = arrival(for: address.device, isUp: false) else { return }
+        queue.add(.message(.answered(id: id, result), address, sent: time), at: arrival)
+    }
+}

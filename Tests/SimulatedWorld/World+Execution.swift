@@ -1,0 +1,110 @@
+import KVStore
+import KVStoreCore
+import KVStoreTesting
+
+extension World {
+    /// Executes what a replica requires. A program may be killed in the middle of it.
+    func execute(_ ready: Ready, at address: ProcessAddress) throws(Violation) {
+        if !ready.entries.isEmpty {
+            throw violation("order of execution", "entries were left to append")
+        }
+        var execution = Execution(world: self, address: address)
+        try ready.execute(on: &execution)
+    }
+
+    private struct Execution: ReadyExecutor {
+        typealias Failure = Violation
+        let world: World
+        let address: ProcessAddress
+
+        private var isRunning: Bool { world[address] != nil }
+
+        func notify(_ change: StoreChange) throws(Violation) {
+            world.note(change, at: address)
+        }
+
+        func closeStream() {}
+
+        func openStream(id: UInt64, since: Cursor) {
+            guard isRunning else { return }
+            if let arrival = world.arrival(for: address.device, isUp: true) {
+                world.queue.add(.openStream(address, id: id, since: since), at: arrival)
+            } else {
+                world.queue.add(
+                    .deliver(.streamEnded(id: id, nil), address), at: world.time + 10_000)
+            }
+        }
+
+        func send(_ outgoing: Ready.Outgoing, mustSync: Bool) throws(Violation) {
+            guard isRunning else { return }
+            try world.send(outgoing, mustSync: mustSync, from: address)
+        }
+
+        func wake(at milliseconds: Int64) {
+            world.queue.add(.deliver(.woke, address), at: max(world.time, milliseconds))
+        }
+
+        func complete(_ completion: Ready.Completion) {}
+    }
+
+    private func note(_ change: StoreChange, at address: ProcessAddress) {
+        guard let process = self[address] else { return }
+        let table = process.durable.replica.table
+        let keys = change.keys.map { StoreKey($0) }.sorted()
+        let versions = keys.map { "\($0) \(Self.describe(table[$0]?.record))" }
+        note(
+            "notify",
+            "\(name(address)) \(change.reason.rawValue) \(versions.joined(separator: ", "))")
+        guard change.reason != .quotaViolationChange else { return }
+        for key in keys { self[address]?.believed[key] = table.content(forKey: key) }
+    }
+
+    private func send(
+        _ outgoing: Ready.Outgoing, mustSync: Bool, from address: ProcessAddress
+    ) throws(Violation) {
+        let request = outgoing.request
+        if strikesUnsynced() { return powerFails(address.device) }
+        if mustSync { guard makeDurable(address) else { return } }
+        guard let process = self[address] else { return }
+        if !process.durable.replica.state.initialSyncCompleted, !request.changes.isEmpty {
+            throw violation(
+                "a fresh install never overwrites",
+                "\(name(address)) sent \(request.changes.count) keys before its first download")
+        }
+        try checkSent(request, from: address)
+        note(
+            "send",
+            "\(name(address)) since \(request.since.map { "\($0)" } ?? "nothing") "
+                + "changes \(request.changes.count)")
+        if let arrival = arrival(for: address.device, isUp: true) {
+            queue.add(.request(address, id: outgoing.id, request, sent: time), at: arrival)
+            if options.hasNetworkFaults, !isHealing, isLikely(10) {
+                note("doubled request", "\(outgoing.id)")
+                queue.add(
+                    .request(address, id: outgoing.id, request, sent: time),
+                    at: arrival + delay(1...20_000))
+            }
+        }
+        queue.add(
+            .deliver(.answered(id: outgoing.id, .failure(.unreachable("timed out"))), address),
+            at: time + 30_000)
+        // What was sent must survive here too, or its stamps could be issued again.
+        if strikesUnsynced() { powerFails(address.device) }
+    }
+
+    /// When a message between a device and the daemon arrives; nil when it is lost.
+    func arrival(for device: Int, isUp: Bool) -> Int64? {
+        if devices[device].isPartitioned || devices[device].isDeaf && !isUp {
+            count("message to nowhere")
+            return nil
+        }
+        guard options.hasNetworkFaults, !isHealing else { return time + delay(1...20) }
+        if isLikely(10) {
+            count("lost message")
+            return nil
+        }
+        guard isLikely(20) else { return time + delay(1...200) }
+        count("late message")
+        return time + delay(1...20_000)
+    }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import KVStore
+import KVStoreCore
+import KVStoreTesting
+
+extension World {
+    /// Somebody does something, or something goes wrong.
+    func step() throws(Violation) {
+        stepsLeft -= 1
+        if stepsLeft <= 0 { return try heal() }
+        queue.add(.step, at: time + delay(1...4_000))
+        switch Int.random(in: 0..<100, using: &random) {
+        case 0..<56: try writeSomething()
+        case 56..<61:
+            if let address = anyProcess() {
+                try transact(address) { replica, now in
+                    replica.synchronize(at: now).ready
+                } wrote: { _ in
+                }
+            }
+        default: try fate(Int.random(in: 0..<44, using: &random))
+        }
+    }
+
+    private func writeSomething() throws(Violation) {
+        guard let address = anyProcess() else { return }
+        let key = StoreKey("k\(Int.random(in: 0..<options.keyCount, using: &random))")
+        let content = isLikely(25) ? Record.Content.tombstone : newValue(at: address.device)
+        note("write", "\(name(address)) \(key) \(content.byteCount)")
+        try write(content, forKey: key, at: address)
+    }
+
+    /// A value unlike any other, which begins with the account that it belongs to. Most are small; some take
+    /// several sectors of a disk, or a segment of the log.
+    private func newValue(at device: Int) -> Record.Content {
+        let range =
+            switch Int.random(in: 0..<100, using: &random) {
+            case 0..<80: 1...60
+            case 80..<96: 200...900
+            default: 1_000...3_000
+            }
+        let count = Int.random(in: range, using: &random)
+        lastID += 1
+        var bytes = Data("\(devices[device].store.account) \(lastID) ".utf8)
+        var word: UInt64 = 0
+        for index in 0..<count {
+            if index % 8 == 0 { word = random.next() }
+            bytes.append(UInt8(truncatingIfNeeded: word))
+            word >>= 8
+        }
+        return .value(bytes)
+    }
+
+    func write(
+        _ content: Record.Content, forKey key: StoreKey, at address: ProcessAddress
+    ) throws(Violation) {
+        let before = self[address]?.durable.replica.table[key]?.record
+        var refusal: StoreError?
+        var isOver = false
+        var former: Stamp?
+        let limits = options.limits
+        let isWritten = try transact(address) { replica, now in
+            former = replica.table[key]?.record.stamp
+            let before = (replica.table.byteCount, replica.table.keyCount)
+            let outcome = replica.write(content, forKey: key, at: now)
+            refusal = outcome.violation
+            isOver =
+                replica.table.byteCount > max(before.0, limits.totalByteCount)
+                || replica.table.keyCount > max(before.1, limits.keyCount)
+            return outcome.ready
+        } wrote: { process in
+            guard refusal == nil else { return }
+            process.believed[key] = content == .tombstone ? nil : content
+        }
+        guard isWritten else { return }
+        if refusal != nil { count("write against the quota") }
+        if isOver {
+            throw violation("no write takes a store over its quota", "\(name(address)) \(key)")
+        }
+        // Removing what is not there writes nothing; every value is another.
+        if content != .tombstone, refusal == nil {
+            try checkWins(key, over: former, at: address)
+            try checkStamp(ofKey: key, at: address, unless: before?.stamp)
+        }
+    }
+
+    func anyProcess() -> ProcessAddress? {
+        var running: [ProcessAddress] = []
+        for (device, value) in devices.enumerated() {
+            for (index, process) in value.processes.enumerated() {
+                guard let process else { continue }
+                running.append(
+                    ProcessAddress(
+                        device: device, process: index, incarnation: process.incarnation))
+            }
+        }
+        return running.randomElement(using: &random)
+    }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import SnapshotModels
+
+@testable import UsagePusher
+
+/// SplitMix64: the seed that a failing test prints is its whole state.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
+
+/// Simulates changing files and slow reads and pushes around a plan, in virtual time.
+struct PlanSimulation {
+    struct Push: Equatable {
+        var at: Duration
+        var reason: PushPlan.Reason
+        var percent: Double
+        var succeeded: Bool
+    }
+
+    var plan = PushPlan(at: .zero)
+    var now = Duration.zero
+    /// The percent in the files; nil without a tool.
+    var percent: Double? = 0
+    var pushes: [Push] = []
+    var readCount = 0
+    /// Changes of the files, in order; nil removes the tool.
+    var changes: [(at: Duration, percent: Double?)] = []
+    var readTime: () -> Duration = { .zero }
+    var pushTime: () -> Duration = { .zero }
+    var pushSucceeds: (Duration) -> Bool = { _ in true }
+
+    static func snapshot(percent: Double) -> SyncedUsageSnapshot {
+        let date = Date(timeIntervalSince1970: 1_789_732_800)
+        let provider = ProviderUsageSnapshot(
+            providerID: "codex", providerName: "Codex",
+            primary: SyncRateWindow(usedPercent: percent, windowMinutes: 300), lastUpdated: date)
+        return SyncedUsageSnapshot(
+            providers: [provider], syncTimestamp: date, deviceName: "here")
+    }
+
+    struct NoProgress: Error {
+        var at: Duration
+    }
+
+    /// Runs until the plan waits beyond `end`.
+    mutating func run(until end: Duration) throws {
+        for _ in 0..<200_000 {
+            switch plan.next(at: now) {
+            case .readAll, .readChanged:
+                readCount += 1
+                // Changes during a read are not in the reading.
+                let seen = percent.map(Self.snapshot)
+                pass(readTime())
+                plan.readEnded(seen, at: now)
+            case .push(let snapshot, let reason):
+                let started = now
+                let succeeded = pushSucceeds(now)
+                pass(pushTime())
+                plan.pushEnded(succeeded: succeeded, at: now)
+                let percent = snapshot.providers[0].primary!.usedPercent
+                pushes.append(
+                    Push(at: started, reason: reason, percent: percent, succeeded: succeeded))
+            case .wait(let until):
+                guard until > now else { throw NoProgress(at: now) }
+                let next = min(until, changes.first?.at ?? until)
+                guard next <= end else { return }
+                pass(max(next - now, .zero))
+            }
+        }
+        throw NoProgress(at: now)
+    }
+
+    private mutating func pass(_ time: Duration) {
+        now += time
+        while let change = changes.first, change.at <= now {
+            changes.removeFirst()
+            percent = change.percent
+            plan.filesChanged(at: change.at)
+        }
+    }
+}
