@@ -127,7 +127,7 @@ let package = Package(
         .testTarget(
             name: "CommandSupportTests", dependencies: ["CommandSupport"], swiftSettings: strict),
         .target(
-            name: "TestSupport", dependencies: ["KVStoreCore", "KVStoreLog"],
+            name: "TestSupport", dependencies: ["KVStoreCore", "KVStoreLog", "LocalFiles"],
             path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(
             name: "KVStoreCoreTests", dependencies: ["KVStoreCore", "TestSupport"],

@@ -1,7 +1,7 @@
 import Foundation
 package import KVStoreLog
 import Synchronization
-import LocalFiles
+package import LocalFiles
 
 /// One process's view of a `MemoryDisk`, with faults that can be aimed at the n-th call of a kind.
 package final class MemoryLogStorage: LogStorage {
@@ -144,8 +144,7 @@ package final class MemoryLogStorage: LogStorage {
     package func path(segment: UInt64) -> String { "/memory/\(segment).log" }
 
     fileprivate func failure(_ operation: String, _ code: Int32) -> FileError {
-        FileError(operation: operation, path: "/memory", code: code)",
-            isOutOfSpace: code == ENOSPC)
+        FileError(operation: operation, path: "/memory", code: code)
     }
 
     /// Counts a call; throws, or says how many bytes of a write still arrive.
