@@ -1,7 +1,10 @@
+import KVStoreLog
+import TestSupport
+
 @testable import KVStore
 
 extension StoreRuntime {
-    /// The system's, with replicas on such a storage and nobody who watches it.
+    /// The system's, with replicas on this storage and without a watch.
     static func over(
         _ openStorage: @escaping @Sendable (_ directory: String) -> MemoryLogStorage
     ) -> StoreRuntime {
