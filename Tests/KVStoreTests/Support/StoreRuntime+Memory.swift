@@ -1,8 +1,11 @@
+import KVStoreLog
+import TestSupport
+
 @testable import KVStore
 import LocalFiles
 
 extension StoreRuntime {
-    /// The system's, with replicas on such a storage and nobody who watches it.
+    /// The system's, with replicas on this storage and without a watch.
     static func over(
         _ openStorage: @escaping @Sendable (_ directory: String) -> MemoryLogStorage
     ) -> StoreRuntime {
