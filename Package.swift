@@ -133,15 +133,15 @@ let package = Package(
             name: "KVStoreCoreTests", dependencies: ["KVStoreCore", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "KVStoreLogTests", dependencies: ["KVStoreCore", "KVStoreLog", "TestSupport"],
+            name: "KVStoreLogTests", dependencies: ["KVStoreCore", "KVStoreLog", "LocalFiles", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "KVStoreLedgerTests",
-            dependencies: ["KVStoreCore", "KVStoreLedger", "KVStoreLog", "TestSupport"],
+            dependencies: ["KVStoreCore", "KVStoreLedger", "KVStoreLog", "LocalFiles", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "KVStoreTests",
-            dependencies: ["KVStore", "KVStoreCore", "KVStoreLog", "TestSupport"],
+            dependencies: ["KVStore", "KVStoreCore", "KVStoreLog", "LocalFiles", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "ProtocolModelTests", dependencies: ["KVStoreCore", "TestSupport"],
