@@ -60,7 +60,7 @@ let package = Package(
             name: "KVStore", dependencies: ["KVStoreCore", "KVStoreLog", "LocalFiles"],
             swiftSettings: strict),
         .target(
-            name: "KVStoreLedger", dependencies: ["KVStoreCore", "KVStoreLog"],
+            name: "KVStoreLedger", dependencies: ["KVStoreCore", "KVStoreLog", "LocalFiles"],
             swiftSettings: strict),
         .target(name: "KVStoreWire", dependencies: ["KVStoreCore"], swiftSettings: strict),
         .target(name: "SnapshotModels", swiftSettings: strict),
@@ -68,7 +68,7 @@ let package = Package(
         .target(name: "CommandSupport", swiftSettings: strict),
         .target(
             name: "KVStoreTesting",
-            dependencies: ["KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog"],
+            dependencies: ["KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "LocalFiles"],
             swiftSettings: strict),
         .target(
             name: "KVStoreHTTP",
@@ -117,7 +117,10 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "SimulatedWorld",
-            dependencies: ["KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreTesting"],
+            dependencies: [
+                "KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreTesting",
+                "LocalFiles",
+            ],
             path: "Tests/SimulatedWorld", swiftSettings: strict),
         .executableTarget(
             name: "simulate", dependencies: ["SimulatedWorld", "CommandSupport", argumentParser],
@@ -131,21 +134,21 @@ let package = Package(
         .testTarget(
             name: "CommandSupportTests", dependencies: ["CommandSupport"], swiftSettings: strict),
         .target(
-            name: "TestSupport", dependencies: ["KVStoreCore", "KVStoreLog"],
+            name: "TestSupport", dependencies: ["KVStoreCore", "KVStoreLog", "LocalFiles"],
             path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(
             name: "KVStoreCoreTests", dependencies: ["KVStoreCore", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "KVStoreLogTests", dependencies: ["KVStoreCore", "KVStoreLog", "TestSupport"],
+            name: "KVStoreLogTests", dependencies: ["KVStoreCore", "KVStoreLog", "LocalFiles", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "KVStoreLedgerTests",
-            dependencies: ["KVStoreCore", "KVStoreLedger", "KVStoreLog", "TestSupport"],
+            dependencies: ["KVStoreCore", "KVStoreLedger", "KVStoreLog", "LocalFiles", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "KVStoreTests",
-            dependencies: ["KVStore", "KVStoreCore", "KVStoreLog", "TestSupport"],
+            dependencies: ["KVStore", "KVStoreCore", "KVStoreLog", "LocalFiles", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "ProtocolModelTests", dependencies: ["KVStoreCore", "TestSupport"],
@@ -161,7 +164,7 @@ let package = Package(
         .testTarget(
             name: "KVStoreHTTPTests",
             dependencies: [
-                "KVStoreHTTP", "KVStoreWire", "KVStore", nioCore, nioHTTP1, nioPosix,
+                "KVStoreHTTP", "KVStoreWire", "KVStore", "LocalFiles", nioCore, nioHTTP1, nioPosix,
             ],
             swiftSettings: strict),
         .testTarget(

@@ -1,5 +1,6 @@
 public import KVStoreCore
 import KVStoreLog
+import LocalFiles
 
 /// How to open a store.
 public struct StoreConfiguration: Sendable {
@@ -50,7 +51,7 @@ extension StoreConfiguration {
     /// The paths of damaged files of the replica that were quarantined when it was opened, and are still there. Creates
     /// nothing.
     public func quarantinedFiles() throws(StoreError) -> [String] {
-        do throws(StorageFailure) {
+        do throws(FileError) {
             return try FileLogStorage.quarantinedFiles(in: directory)
         } catch {
             throw StoreError(.storage(error), operation: "list")

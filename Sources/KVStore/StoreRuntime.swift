@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 package import KVStoreCore
 package import KVStoreLog
+package import LocalFiles
 
 /// The environment of a store: disk, clock, randomness, timers and the connection to its daemon.
 ///
@@ -9,9 +10,10 @@ package import KVStoreLog
 /// simulated disks.
 package struct StoreRuntime: Sendable {
     package typealias Body = @Sendable () -> Void
+    package typealias OpeningError = FileError
 
     /// Opens a replica's directory, and creates it if it is missing.
-    package var openStorage: @Sendable (String) throws(StorageFailure) -> any LogStorage
+    package var openStorage: @Sendable (String) throws(OpeningError) -> any LogStorage
     /// Both clocks of the device.
     package var now: @Sendable () -> Instant
     /// Randomness for new replica ids and for back-off.
@@ -24,7 +26,7 @@ package struct StoreRuntime: Sendable {
     package var makeDriver: @Sendable (StoreConfiguration) -> (any SyncDriving)?
 
     package init(
-        openStorage: @escaping @Sendable (String) throws(StorageFailure) -> any LogStorage,
+        openStorage: @escaping @Sendable (String) throws(OpeningError) -> any LogStorage,
         now: @escaping @Sendable () -> Instant, newSeed: @escaping @Sendable () -> UInt64,
         after: @escaping @Sendable (Int64, @escaping Body) -> Void,
         watch: @escaping @Sendable (String, @escaping Body) -> any DirectoryWatch,
@@ -42,7 +44,7 @@ package struct StoreRuntime: Sendable {
     static var system: StoreRuntime {
         let queue = DispatchQueue(label: "ubiquity.replica")
         return StoreRuntime(
-            openStorage: { directory throws(StorageFailure) in
+            openStorage: { directory throws(FileError) in
                 try FileLogStorage(directory: directory)
             },
             now: Instant.now,

@@ -1,5 +1,6 @@
 import KVStoreCore
 import KVStoreLog
+import LocalFiles
 
 /// One account's replica of one store in this process, with its driver and its directory watch.
 final class StoreSession: Sendable {
@@ -21,7 +22,7 @@ final class StoreSession: Sendable {
         self.configuration = configuration
         self.runtime = runtime
         let storage: any LogStorage
-        do throws(StorageFailure) {
+        do throws(FileError) {
             storage = try runtime.openStorage(configuration.directory)
         } catch {
             throw StoreError(.storage(error), operation: "open")

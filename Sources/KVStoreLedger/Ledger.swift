@@ -1,5 +1,6 @@
 package import KVStoreCore
 package import KVStoreLog
+package import LocalFiles
 
 /// All stores of a daemon, with the log that remembers them. Not thread-safe: one owner calls it; only
 /// `PendingSync.sync.perform()` may run concurrently.
@@ -244,7 +245,7 @@ package final class Ledger {
     /// Throws `closedByFailure` if this sync or a concurrent one failed: nothing may be acknowledged then.
     @discardableResult
     package func finish(
-        _ pending: PendingSync, failure: StorageFailure?
+        _ pending: PendingSync, failure: FileError?
     ) throws(LogError) -> Set<StoreID> {
         try log.finish(pending.sync, failure: failure)
         return noteDurable(pending.sequences)

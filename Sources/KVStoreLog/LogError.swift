@@ -1,12 +1,14 @@
+package import LocalFiles
+
 /// Why a log cannot be read or written.
 package enum LogError: Error, Sendable, Equatable {
-    case storage(StorageFailure)
+    case storage(FileError)
     /// Bytes differ from what was written.
     case damaged(LogDamage)
     /// The file has a newer version of the format.
     case incompatible(path: String, version: UInt32)
     /// An earlier sync failed, so what is durable is unknown: open the log again.
-    case closedByFailure(StorageFailure)
+    case closedByFailure(FileError)
     /// The files were removed from under the process.
     case removed(path: String)
     /// A group of frames exceeds the largest segment.

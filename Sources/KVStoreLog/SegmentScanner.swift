@@ -1,3 +1,5 @@
+import LocalFiles
+
 /// Reads the frames of one segment through a window of bytes.
 final class SegmentScanner {
     let file: any LogFile
@@ -37,7 +39,7 @@ final class SegmentScanner {
         readByteCount = Self.shortReadByteCount
     }
 
-    func finding(at offset: Int) throws(StorageFailure) -> Finding {
+    func finding(at offset: Int) throws(FileError) -> Finding {
         let left = file.byteCount - offset - FrameFormat.headerByteCount
         guard left > 0 else { return .end }
         guard let header = try bytes(at: offset, count: FrameFormat.headerByteCount) else {
@@ -64,7 +66,7 @@ final class SegmentScanner {
     }
 
     /// The offset of the next valid frame after `offset`, or nil.
-    func nextFrame(after offset: Int) throws(StorageFailure) -> Int? {
+    func nextFrame(after offset: Int) throws(FileError) -> Int? {
         var place = offset + FrameFormat.alignment
         while place + FrameFormat.headerByteCount < file.byteCount {
             if case .frame = try finding(at: place) { return place }
@@ -74,7 +76,7 @@ final class SegmentScanner {
     }
 
     /// The offset after the last nonzero byte at or after `offset`; nil when all are zero.
-    func endOfContent(from offset: Int) throws(StorageFailure) -> Int? {
+    func endOfContent(from offset: Int) throws(FileError) -> Int? {
         var end: Int?
         var place = offset
         while place < file.byteCount {
@@ -90,7 +92,7 @@ final class SegmentScanner {
 
     /// The header that turns arbitrary bytes from `start` to `end` into a void frame. A lost frame had a payload, so there
     /// is room for one.
-    func voidHeader(from start: Int, to end: Int) throws(StorageFailure) -> [UInt8] {
+    func voidHeader(from start: Int, to end: Int) throws(FileError) -> [UInt8] {
         let count = end - start - FrameFormat.headerByteCount
         precondition(count > 0)
         guard let bytes = try bytes(at: start + FrameFormat.headerByteCount, count: count) else {
@@ -106,7 +108,7 @@ final class SegmentScanner {
     /// `count` bytes at `offset`, valid until the next call; nil past the end of the file.
     private func bytes(
         at offset: Int, count: Int
-    ) throws(StorageFailure) -> UnsafeRawBufferPointer? {
+    ) throws(FileError) -> UnsafeRawBufferPointer? {
         if offset < windowStart || offset + count > windowStart + windowCount {
             guard offset + count <= file.byteCount else { return nil }
             if count > window.count {

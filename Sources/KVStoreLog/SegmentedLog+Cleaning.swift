@@ -1,10 +1,12 @@
+import LocalFiles
+
 extension SegmentedLog {
     /// What a failed write may have left after the end of the frames.
     struct DirtyTail {
         /// The offset after the write.
         var end: Int
         /// Why the write failed.
-        var cause: StorageFailure
+        var cause: FileError
     }
 
     /// Zeroes what a failed write left: later frames could end exactly where a valid one of it starts. If it throws,
@@ -15,7 +17,7 @@ extension SegmentedLog {
     func scrub() throws(LogError) {
         guard let place = active, let dirtyTail = place.dirtyTail else { return }
         var start = place.end
-        try attempt { () throws(StorageFailure) in
+        try attempt { () throws(FileError) in
             if options.isShared {
                 place.scanner.refresh()
                 start = try scan(place.scanner, from: place.end, visit: { _ in }).end
@@ -32,7 +34,7 @@ extension SegmentedLog {
     func cutTornTail() throws(LogError) {
         let place = active!
         guard place.keptTail == nil else { return }
-        let next = try attempt { () throws(StorageFailure) -> Int? in
+        let next = try attempt { () throws(FileError) -> Int? in
             if place.dirtyTail == nil {
                 guard case .invalid = try place.scanner.finding(at: place.end) else { return nil }
             }
@@ -48,7 +50,7 @@ extension SegmentedLog {
 
     func cutKeptTail() throws(LogError) {
         guard let place = active, let end = place.keptTail else { return }
-        try attempt { () throws(StorageFailure) in
+        try attempt { () throws(FileError) in
             if place.end < end { try zero(place.file, from: place.end, to: end) }
         }
         place.scanner.refresh()
@@ -57,7 +59,7 @@ extension SegmentedLog {
 
     /// Zeroes the bytes at `start` last. They show other processes that there is something to cut, so they must survive
     /// if zeroing is interrupted.
-    func zero(_ file: any LogFile, from start: Int, to end: Int) throws(StorageFailure) {
+    func zero(_ file: any LogFile, from start: Int, to end: Int) throws(FileError) {
         let end = min(end, file.byteCount)
         let rest = min(start + FrameFormat.alignment, end)
         if rest < end { try file.write([UInt8](repeating: 0, count: end - rest), at: rest) }

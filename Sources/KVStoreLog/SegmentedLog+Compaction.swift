@@ -1,3 +1,5 @@
+import LocalFiles
+
 /// What the daemon's compaction needs of its log, to which no other process appends.
 extension SegmentedLog {
     /// The position of the next frame, unless it starts a segment.
@@ -21,14 +23,14 @@ extension SegmentedLog {
     package func visitFrames(
         of segment: UInt64, from start: Int? = nil, byteCount: Int = .max, _ visit: Visitor
     ) throws(LogError) -> Int? {
-        let file = try attempt { () throws(StorageFailure) in
+        let file = try attempt { () throws(FileError) in
             try storage.open(segment: segment)
         }
         guard let file else { throw .removed(path: storage.path(segment: segment)) }
         let scanner = SegmentScanner(file: file, logID: logID, segment: segment)
         let start = start ?? SegmentHeader.byteCount
         let limit = byteCount < .max - start ? start + byteCount : .max
-        let end = try attempt { () throws(StorageFailure) in
+        let end = try attempt { () throws(FileError) in
             try scan(scanner, from: start, upTo: limit, visit: visit).end
         }
         guard end < limit else { return end }
@@ -41,7 +43,7 @@ extension SegmentedLog {
     /// Removes the oldest segment, unless it is the active one. Its live frames must have been appended again, durably.
     package func removeOldest() throws(LogError) {
         guard let oldest = segments.first, oldest != active?.segment else { return }
-        try attempt { () throws(StorageFailure) in try storage.remove(segment: oldest) }
+        try attempt { () throws(FileError) in try storage.remove(segment: oldest) }
         segments.removeFirst()
         fileByteCounts[oldest] = nil
     }

@@ -1,3 +1,5 @@
+import LocalFiles
+
 extension SegmentedLog {
     /// Opens the log, visits every valid frame from the oldest on, and cuts a torn tail, or keeps it if the owner will
     /// rewrite the log.
@@ -5,10 +7,10 @@ extension SegmentedLog {
     /// Creates nothing: an empty directory is an empty log. On a log that is not shared the lock is held until
     /// `close`.
     package func open(visit: Visitor) throws(LogError) -> LogRecovery {
-        try attempt { () throws(StorageFailure) in try storage.lock() }
+        try attempt { () throws(FileError) in try storage.lock() }
         defer { if options.isShared { storage.unlock() } }
         var recovery = LogRecovery()
-        segments = try attempt { () throws(StorageFailure) in try storage.segments() }
+        segments = try attempt { () throws(FileError) in try storage.segments() }
         var previous: UInt64?
         for (index, number) in segments.enumerated() {
             if let previous, number != previous + 1 {
@@ -46,7 +48,7 @@ extension SegmentedLog {
                 guard try openFirst() else { return }
             }
             try readOn(visit)
-            let present = try attempt { () throws(StorageFailure) in try storage.segments() }
+            let present = try attempt { () throws(FileError) in try storage.segments() }
             let current = active!.segment
             guard let next = present.first(where: { $0 > current }) else {
                 guard present.contains(current) else {
@@ -68,13 +70,13 @@ extension SegmentedLog {
     /// under the lock. Missing frames are damage.
     package func visitAll(_ visit: Visitor) throws(LogError) {
         for number in segments {
-            let file = try attempt { () throws(StorageFailure) in
+            let file = try attempt { () throws(FileError) in
                 try storage.open(segment: number)
             }
             guard let file else { continue }
             let scanner = SegmentScanner(file: file, logID: logID, segment: number)
             let known = try knownEnd(of: number)
-            let end = try attempt { () throws(StorageFailure) in
+            let end = try attempt { () throws(FileError) in
                 try scan(
                     scanner, from: SegmentHeader.byteCount, upTo: known ?? .max, visit: visit
                 ).end
@@ -87,13 +89,13 @@ extension SegmentedLog {
 
     private func readOn(_ visit: Visitor) throws(LogError) {
         active!.scanner.refresh()
-        active!.end = try attempt { () throws(StorageFailure) in
+        active!.end = try attempt { () throws(FileError) in
             try scan(active!.scanner, from: active!.end, visit: visit).end
         }
     }
 
     private func openFirst() throws(LogError) -> Bool {
-        segments = try attempt { () throws(StorageFailure) in try storage.segments() }
+        segments = try attempt { () throws(FileError) in try storage.segments() }
         guard let first = segments.first else { return false }
         try follow(to: first)
         return active != nil
@@ -101,7 +103,7 @@ extension SegmentedLog {
 
     /// Continues reading in another segment; does nothing if it has just been removed.
     private func follow(to number: UInt64) throws(LogError) {
-        let file = try attempt { () throws(StorageFailure) in try storage.open(segment: number) }
+        let file = try attempt { () throws(FileError) in try storage.open(segment: number) }
         guard let file else { return }
         let found = try header(of: file, segment: number).logID
         logID = found
@@ -124,7 +126,7 @@ extension SegmentedLog {
     ) throws(LogError) {
         let isLast = next == nil
         let recordedEnd = try recordedEnd(of: number, next: next)
-        let file = try attempt { () throws(StorageFailure) in try storage.open(segment: number) }
+        let file = try attempt { () throws(FileError) in try storage.open(segment: number) }
         guard let file else { return }
         fileByteCounts[number] = file.byteCount
         do throws(LogError) {
@@ -138,7 +140,7 @@ extension SegmentedLog {
         var proven = end
         var keptTail: Int?
         while true {
-            let scanned = try attempt { () throws(StorageFailure) in
+            let scanned = try attempt { () throws(FileError) in
                 try scan(scanner, from: end) { frame in
                     proven = max(proven, frame.durable)
                     visit(frame)
@@ -147,7 +149,7 @@ extension SegmentedLog {
             recovery.frameCount += scanned.count
             end = scanned.end
             if let recordedEnd, end >= recordedEnd { break }
-            let (content, next) = try attempt { () throws(StorageFailure) in
+            let (content, next) = try attempt { () throws(FileError) in
                 let content = try scanner.endOfContent(from: end)
                 return (content, content == nil ? nil : try scanner.nextFrame(after: end))
             }
@@ -167,7 +169,7 @@ extension SegmentedLog {
                 if options.salvages {
                     keptTail = content
                 } else {
-                    try attempt { () throws(StorageFailure) in
+                    try attempt { () throws(FileError) in
                         try zero(file, from: end, to: content)
                     }
                 }
@@ -201,7 +203,7 @@ extension SegmentedLog {
         of number: UInt64, next: UInt64?
     ) throws(LogError) -> Int? {
         guard let next, next == number + 1 else { return nil }
-        let file = try attempt { () throws(StorageFailure) in try storage.open(segment: next) }
+        let file = try attempt { () throws(FileError) in try storage.open(segment: next) }
         guard let file, let end = try? header(of: file, segment: next).previousEnd, end > 0 else {
             return nil
         }
@@ -228,7 +230,7 @@ extension SegmentedLog {
         _ file: any LogFile, _ scanner: SegmentScanner, from start: Int, to end: Int
     ) throws(LogError) -> Bool {
         guard !options.salvages else { return false }
-        return try attempt { () throws(StorageFailure) in
+        return try attempt { () throws(FileError) in
             var durable = 0
             var next: Int? = end
             while let place = next {
@@ -246,7 +248,7 @@ extension SegmentedLog {
     /// Visits frames up to the first position without a valid one, or at or after `limit`.
     func scan(
         _ scanner: SegmentScanner, from start: Int, upTo limit: Int = .max, visit: Visitor
-    ) throws(StorageFailure) -> (end: Int, count: Int) {
+    ) throws(FileError) -> (end: Int, count: Int) {
         var offset = start
         var count = 0
         while offset < limit, case .frame(let frame, let next) = try scanner.finding(at: offset) {
@@ -265,7 +267,7 @@ extension SegmentedLog {
         let header = UnsafeMutableRawBufferPointer.allocate(
             byteCount: SegmentHeader.byteCount, alignment: 8)
         defer { header.deallocate() }
-        let count = try attempt { () throws(StorageFailure) in
+        let count = try attempt { () throws(FileError) in
             try file.read(into: header, at: 0)
         }
         let path = storage.path(segment: segment)

@@ -1,3 +1,5 @@
+import LocalFiles
+
 extension SegmentedLog {
     /// Makes `open` throw, or records the damage and quarantines the file.
     func report(
@@ -8,7 +10,7 @@ extension SegmentedLog {
         guard let segment, !recovery.damage.dropLast().contains(where: { $0.path == damage.path })
         else { return }
         recovery.quarantined.append(
-            try attempt { () throws(StorageFailure) in try storage.quarantine(segment: segment) })
+            try attempt { () throws(FileError) in try storage.quarantine(segment: segment) })
     }
 
     /// Visits the valid frames of a segment whose header is damaged. Their checksums need the log id: the header holds
@@ -20,7 +22,7 @@ extension SegmentedLog {
             let scanner = SegmentScanner(file: file, logID: candidate, segment: number)
             var end = SegmentHeader.byteCount
             var count = 0
-            try attempt { () throws(StorageFailure) in
+            try attempt { () throws(FileError) in
                 var next: Int? = end
                 while let place = next {
                     let scanned = try scan(scanner, from: place, visit: visit)
@@ -48,10 +50,10 @@ extension SegmentedLog {
             byteCount: SegmentHeader.byteCount, alignment: 8)
         defer { header.deallocate() }
         header.initializeMemory(as: UInt8.self, repeating: 0)
-        _ = try attempt { () throws(StorageFailure) in try file.read(into: header, at: 0) }
+        _ = try attempt { () throws(FileError) in try file.read(into: header, at: 0) }
         var found = SegmentHeader.possibleLogIDs(in: UnsafeRawBufferPointer(header))
         for other in segments {
-            let file = try attempt { () throws(StorageFailure) in try storage.open(segment: other) }
+            let file = try attempt { () throws(FileError) in try storage.open(segment: other) }
             if let file, let id = try? self.header(of: file, segment: other).logID,
                 !found.contains(id)
             {

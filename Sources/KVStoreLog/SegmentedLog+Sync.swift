@@ -1,3 +1,5 @@
+package import LocalFiles
+
 extension SegmentedLog {
     /// A sync that is prepared but not performed, so that it can run outside the owner's lock.
     package struct PendingSync: Sendable {
@@ -8,15 +10,15 @@ extension SegmentedLog {
         /// Set if the names of the segments must be synced too.
         let names: (any LogStorage)?
 
-        private func flush() throws(StorageFailure) {
+        private func flush() throws(FileError) {
             if let unverified { try writeBack(unverified) }
             try file.sync()
             if let names { try names.syncNames() }
         }
 
         /// Blocks until everything appended before the sync was prepared is durable; returns the failure, if any.
-        package func perform() -> StorageFailure? {
-            do throws(StorageFailure) {
+        package func perform() -> FileError? {
+            do throws(FileError) {
                 try flush()
                 return nil
             } catch {
@@ -26,7 +28,7 @@ extension SegmentedLog {
 
         /// Writes the same bytes to the same position, which marks their pages dirty again. They are valid frames,
         /// which never change.
-        private func writeBack(_ range: Range<Int>) throws(StorageFailure) {
+        private func writeBack(_ range: Range<Int>) throws(FileError) {
             let buffer = UnsafeMutableRawBufferPointer.allocate(
                 byteCount: 65_536, alignment: 16)
             defer { buffer.deallocate() }
@@ -57,7 +59,7 @@ extension SegmentedLog {
     ///
     /// Throws `closedByFailure` even if only a concurrent sync failed, since the kernel may report an fsync failure to
     /// only one caller.
-    package func finish(_ sync: PendingSync, failure: StorageFailure?) throws(LogError) {
+    package func finish(_ sync: PendingSync, failure: FileError?) throws(LogError) {
         self.failure = self.failure ?? failure
         try checkOpen()
         guard active?.segment == sync.segment else { return }

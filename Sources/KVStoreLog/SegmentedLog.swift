@@ -1,3 +1,5 @@
+import LocalFiles
+
 /// An append-only log of checksummed frames in preallocated segments.
 ///
 /// It serves a replica, which several processes may have open at once, and the daemon, which owns its log alone. It
@@ -65,7 +67,7 @@ package final class SegmentedLog {
     var active: Active?
     /// The segment into which everything was rewritten; older ones are obsolete.
     var rewritten: UInt64 = 0
-    var failure: StorageFailure?
+    var failure: FileError?
 
     package init(storage: any LogStorage, options: Options) {
         self.storage = storage
@@ -89,7 +91,7 @@ package final class SegmentedLog {
         visit: Visitor, _ body: () throws(LogError) -> Result
     ) throws(LogError) -> Result {
         guard options.isShared else { return try body() }
-        try attempt { () throws(StorageFailure) in try storage.lock() }
+        try attempt { () throws(FileError) in try storage.lock() }
         defer { storage.unlock() }
         try catchUp(isLocked: true, visit: visit)
         return try body()
@@ -144,7 +146,7 @@ package final class SegmentedLog {
     }
 
     private func write(_ buffer: [UInt8], to place: Active) throws(LogError) {
-        do throws(StorageFailure) {
+        do throws(FileError) {
             try place.file.write(buffer, at: place.end)
         } catch {
             active!.dirtyTail = DirtyTail(end: place.end + buffer.count, cause: error)
@@ -168,7 +170,7 @@ package final class SegmentedLog {
         _ = append(
             payloads, to: &content, segment: number, from: content.count, durable: content.count)
         let file: any LogFile
-        do throws(StorageFailure) {
+        do throws(FileError) {
             file = try storage.create(segment: number, content: content, byteCount: size)
         } catch {
             // The segment may exist. Other processes may have seen it, and `catchUp` will find it.
@@ -184,8 +186,8 @@ package final class SegmentedLog {
     }
 
     func attempt<Result>(
-        _ body: () throws(StorageFailure) -> Result
+        _ body: () throws(FileError) -> Result
     ) throws(LogError) -> Result {
-        do throws(StorageFailure) { return try body() } catch { throw .storage(error) }
+        do throws(FileError) { return try body() } catch { throw .storage(error) }
     }
 }

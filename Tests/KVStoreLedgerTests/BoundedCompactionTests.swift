@@ -1,11 +1,14 @@
 import Foundation
+import KVStoreCore
+import TestSupport
 import Testing
 
-@testable import KVStore
+@testable import KVStoreLedger
+@testable import KVStoreLog
 
 @Suite("Steps of compaction")
 struct BoundedCompactionTests {
-    /// A disk with a log in which more than half does not count.
+    /// A disk with a log in which less than half is live.
     private func grown(seed: UInt64) throws -> MemoryDisk {
         let disk = MemoryDisk()
         var bench = try CompactionBench(disk, seed: seed)
@@ -14,7 +17,7 @@ struct BoundedCompactionTests {
         return disk
     }
 
-    @Test("a step looks at so many bytes and one frame at most, and syncs nothing")
+    @Test("a step examines a bounded number of bytes and syncs nothing")
     func bounded() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         let bench = try CompactionBench(grown(seed: seed), seed: seed)
@@ -23,7 +26,7 @@ struct BoundedCompactionTests {
         var steps = 0
         for _ in 0..<200 {
             let (segment, emptied) = (ledger.log.segments[0], ledger.compaction.emptied.count)
-            let before = ledger.compaction.place?.offset ?? SegmentHeader.byteCount
+            let before = ledger.compaction.position?.offset ?? SegmentHeader.byteCount
             let (syncs, segments) = (bench.storage.count(of: .sync), ledger.log.segments.count)
             let end = ledger.log.end
             try ledger.compactStep()
@@ -32,7 +35,7 @@ struct BoundedCompactionTests {
                 #expect(bench.storage.count(of: .sync) == syncs, "seed \(seed)")
             }
             guard ledger.log.segments[0] == segment else { continue }
-            if let place = ledger.compaction.place {
+            if let place = ledger.compaction.position {
                 #expect(place.offset > before && place.offset - before <= bound, "seed \(seed)")
             } else {
                 #expect(ledger.compaction.emptied.count == emptied + 1, "seed \(seed)")
@@ -43,7 +46,9 @@ struct BoundedCompactionTests {
         #expect(steps > 3 * 8, "seed \(seed)")
     }
 
-    @Test("steps without a sync end, and a segment goes once what was moved out of it is on disk")
+    @Test(
+        "steps end without a sync, and a segment is removed once what was moved out of it is durable"
+    )
     func removal() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         let bench = try CompactionBench(grown(seed: seed), seed: seed)
@@ -65,7 +70,7 @@ struct BoundedCompactionTests {
         #expect(bench.storage.disk.segments.count <= 5, "seed \(seed)")
     }
 
-    @Test("compaction keeps up with writes of half as many bytes as its steps look at")
+    @Test("compaction keeps pace with writes of half as many bytes as its steps examine")
     func pace() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         var bench = try CompactionBench(MemoryDisk(), seed: seed)
@@ -80,7 +85,7 @@ struct BoundedCompactionTests {
     }
 
     @Test(
-        "whatever is written, removed and forgotten between the steps, a restart finds it",
+        "a restart finds whatever is written, removed and forgotten between the steps",
         arguments: 0..<4)
     func between(_: Int) throws {
         let seed = UInt64.random(in: 0...UInt64.max)
@@ -102,7 +107,7 @@ struct BoundedCompactionTests {
         }
     }
 
-    /// Everything that was synced is there, or what came later; and no removal is forgotten unnoticed.
+    /// Everything synced is there, or what came later, and no tombstone is forgotten without the horizon.
     private func expect(
         _ disk: MemoryDisk, has synced: CompactionBench.Facts, _ place: Comment
     ) throws {
@@ -122,7 +127,7 @@ struct BoundedCompactionTests {
     }
 
     @Test(
-        "a process that is gone at any call in the middle of compaction leaves everything",
+        "a process killed at any call during compaction loses nothing",
         arguments: [MemoryLogStorage.Call.open, .create, .remove, .read, .write, .sync])
     func killed(call: MemoryLogStorage.Call) throws {
         let seed = UInt64.random(in: 0...UInt64.max)
@@ -153,19 +158,19 @@ struct BoundedCompactionTests {
         #expect(number > 1, "seed \(seed): no call was hit")
     }
 
-    @Test("a step that cannot write changes nothing, and the next one does it again")
+    @Test("a step that cannot write changes nothing, and the next one repeats it")
     func failedWrite() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         var bench = try CompactionBench(grown(seed: seed), seed: seed)
         var failures = 0
         for step in 0..<60 {
-            let place = bench.ledger.compaction.place
+            let place = bench.ledger.compaction.position
             bench.storage.aim(.tear(Int.random(in: 0..<300, using: &bench.random)), at: .write)
             do {
                 try bench.ledger.compactStep()
             } catch {
                 failures += 1
-                #expect(bench.ledger.compaction.place == place, "seed \(seed), step \(step)")
+                #expect(bench.ledger.compaction.position == place, "seed \(seed), step \(step)")
             }
             bench.storage.heal()
             try bench.write()

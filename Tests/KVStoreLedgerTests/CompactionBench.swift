@@ -1,30 +1,33 @@
 import Foundation
+import KVStoreCore
+import KVStoreLog
+import TestSupport
 import Testing
 
-@testable import KVStore
+@testable import KVStoreLedger
 
-/// A daemon's ledger on a disk in memory, with small segments and smaller steps, whose requests come from a seed.
+/// A ledger on a disk in memory, with small segments and smaller steps, and requests drawn from a seed.
 struct CompactionBench {
     static let now: Int64 = 1_800_000_000_000
     static let stepByteCount = 512
-    /// No frame of these requests is larger.
+    /// The largest frame of these requests.
     static let frameByteCount = 256
 
-    /// What a ledger says of its stores.
+    /// The contents of a ledger.
     struct Facts: Equatable {
-        var entries: [StoreID: [String: Hub.Entry]] = [:]
-        var states: [StoreID: HubEntry.State] = [:]
+        var entries: [StoreID: [StoreKey: SequencedRecord]] = [:]
+        var states: [StoreID: Hub.State] = [:]
 
-        init(_ ledger: HubLedger) {
+        init(_ ledger: Ledger) {
             for id in ledger.allStores {
                 entries[id] = ledger.hub(id)?.entries
-                states[id] = ledger.hub(id).map(HubEntry.State.init)
+                states[id] = ledger.hub(id)?.state
             }
         }
     }
 
     let storage: MemoryLogStorage
-    let ledger: HubLedger
+    let ledger: Ledger
     var random: SplitMix64
     private var counter: UInt32
 
@@ -36,40 +39,40 @@ struct CompactionBench {
         counter = UInt32(ledger.allStores.reduce(0) { $0 + (ledger.hub($1)?.sequence ?? 0) })
     }
 
-    static func open(_ storage: any LogStorage, seed: UInt64) throws(LogError) -> HubLedger {
-        var options = HubLedger.Options()
+    static func open(_ storage: any LogStorage, seed: UInt64) throws(LogError) -> Ledger {
+        var options = Ledger.Options()
         options.segmentByteCount = 4_096
         options.compactionByteCount = stepByteCount
-        return try HubLedger(storage: storage, options: options, seed: seed)
+        return try Ledger(storage: storage, options: options, seed: seed)
     }
 
-    /// What a process finds that is started now.
+    /// What a process that starts now finds.
     static func found(on disk: MemoryDisk) throws(LogError) -> Facts {
         Facts(try open(MemoryLogStorage(disk.copy()), seed: 99))
     }
 
-    /// One request of some changes to few keys, so that most frames soon do not count.
+    /// One request of some changes to few keys, so that most frames are soon superseded.
     mutating func write() throws {
         let id = StoreID(account: "a", name: "s\(Int.random(in: 0..<2, using: &random))")
-        var changes: [SyncChange] = []
+        var changes: [Record] = []
         for _ in 0..<Int.random(in: 1...3, using: &random) {
             counter += 1
             let stamp = Stamp(
                 milliseconds: Self.now, counter: counter, replica: ReplicaID(rawValue: 1))
             let isRemoved = Int.random(in: 0..<5, using: &random) == 0
             let value = Data(count: Int.random(in: 1...90, using: &random))
-            let record = Record(
-                key: "key \(Int.random(in: 0..<25, using: &random))", stamp: stamp,
-                content: isRemoved ? .tombstone : .value(value))
-            changes.append(SyncChange(record))
+            changes.append(
+                Record(
+                    key: "key \(Int.random(in: 0..<25, using: &random))", stamp: stamp,
+                    content: isRemoved ? .tombstone : .value(value)))
         }
         let answer = try ledger.apply(
-            SyncRequest(replica: "1", epoch: nil, since: 0, changes: changes), to: id,
+            SyncRequest(replica: ReplicaID(rawValue: 1), since: nil, changes: changes), to: id,
             now: Self.now)
-        #expect(answer.rejected.isEmpty)
+        #expect(answer.rejections.isEmpty)
     }
 
-    /// Forgets the removals made so far.
+    /// Forgets all tombstones.
     func forget() throws {
         for id in ledger.allStores {
             try ledger.collectTombstones(

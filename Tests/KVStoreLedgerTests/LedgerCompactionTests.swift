@@ -1,26 +1,28 @@
 import Foundation
+import KVStoreCore
+import KVStoreLog
+import TestSupport
 import Testing
 
-@testable import KVStore
+@testable import KVStoreLedger
 
-@Suite("Compaction of the daemon's log")
+@Suite("Compaction of a ledger")
 struct LedgerCompactionTests {
     private static let now: Int64 = 1_800_000_000_000
 
-    private func ledger(_ disk: MemoryDisk, seed: UInt64) throws -> HubLedger {
-        var options = HubLedger.Options()
+    private func ledger(_ disk: MemoryDisk, seed: UInt64) throws -> Ledger {
+        var options = Ledger.Options()
         options.segmentByteCount = 4_096
-        return try HubLedger(storage: MemoryLogStorage(disk), options: options, seed: seed)
+        return try Ledger(storage: MemoryLogStorage(disk), options: options, seed: seed)
     }
 
     private func apply(
-        _ records: [Record], to ledger: HubLedger, _ id: StoreID
+        _ records: [Record], to ledger: Ledger, _ id: StoreID
     ) throws {
         let answer = try ledger.apply(
-            SyncRequest(
-                replica: "1", epoch: nil, since: 0, changes: records.map { SyncChange($0) }),
-            to: id, now: Self.now)
-        #expect(answer.rejected.isEmpty)
+            SyncRequest(replica: ReplicaID(rawValue: 1), since: nil, changes: records), to: id,
+            now: Self.now)
+        #expect(answer.rejections.isEmpty)
     }
 
     private func filler(_ number: UInt64) -> Record {
@@ -30,11 +32,11 @@ struct LedgerCompactionTests {
             content: .value(Data(count: 200)))
     }
 
-    private func facts(_ ledger: HubLedger) -> [StoreID: [String: Hub.Entry]] {
+    private func facts(_ ledger: Ledger) -> [StoreID: [StoreKey: SequencedRecord]] {
         ledger.allStores.reduce(into: [:]) { $0[$1] = ledger.hub($1)?.entries }
     }
 
-    @Test("a value whose removal was lost, but not that it was forgotten, stays in compaction")
+    @Test("compaction keeps a value whose removal was lost, although it was forgotten afterwards")
     func lostRemoval() throws {
         let disk = MemoryDisk()
         let log = SegmentedLog.over(
@@ -44,9 +46,9 @@ struct LedgerCompactionTests {
         let stamp = Stamp(milliseconds: 1, counter: 0, replica: ReplicaID(rawValue: 1))
         let record = Record(key: "kept", stamp: stamp, content: .value(Data("v".utf8)))
         let epochs = [Hub.Epoch(id: "e", start: 0)]
-        let entries: [HubEntry] = [
-            .store(id, HubEntry.State(epochs: epochs, sequence: 2, horizon: 2)),
-            .record(id, Hub.Entry(record: record, sequence: 1)), .forgotten(id, key: "kept"),
+        let entries: [LedgerEntry] = [
+            .state(id, Hub.State(epochs: epochs, sequence: 2, horizon: 2)),
+            .record(id, SequencedRecord(record: record, sequence: 1)), .forgotten(id, "kept"),
         ]
         try log.append(entries.map(\.payload))
         try log.close()
@@ -61,7 +63,7 @@ struct LedgerCompactionTests {
         #expect(try ledger(disk.copy(), seed: 2).hub(id)?.entries["kept"]?.record == record)
     }
 
-    @Test("a segment in which bytes have changed since the start is not removed")
+    @Test("a segment in which bytes have changed since the log was opened is not removed")
     func changedBytes() throws {
         let disk = MemoryDisk()
         let first = try ledger(disk, seed: 1)
@@ -82,7 +84,7 @@ struct LedgerCompactionTests {
         #expect(disk.segments.first == 1)
     }
 
-    @Test("moving every segment to the end keeps each store as it was, byte for byte")
+    @Test("moving every segment to the end preserves each store byte for byte")
     func roundAfterRound() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SplitMix64(seed: seed)
@@ -101,7 +103,7 @@ struct LedgerCompactionTests {
             try apply([record], to: first, stores.randomElement(using: &random)!)
         }
         let before = facts(first)
-        let states = first.allStores.map { first.hub($0).map(HubEntry.State.init) }
+        let states = first.allStores.map { first.hub($0)?.state }
         let segmentCount = try MemoryLogStorage(disk).segments().count
         #expect(segmentCount > 4, "seed \(seed)")
 
@@ -117,7 +119,7 @@ struct LedgerCompactionTests {
         #expect(second.recovery.damage.isEmpty)
         #expect(facts(second) == before, "seed \(seed)")
         #expect(
-            second.allStores.map { second.hub($0).map(HubEntry.State.init) } == states,
+            second.allStores.map { second.hub($0)?.state } == states,
             "seed \(seed)")
     }
 }

@@ -1,26 +1,29 @@
 import Foundation
+import KVStoreCore
+import KVStoreLog
+import TestSupport
 import Testing
 
-@testable import KVStore
+@testable import KVStoreLedger
 
-@Suite("What the daemon may acknowledge")
+@Suite("Syncs of a ledger")
 struct LedgerSyncTests {
-    @Test("where one of two syncs has failed, the other one makes nothing known to live readers")
+    @Test("a sync concurrent with a failed one shows nothing to live readers")
     func syncBesideFailure() throws {
         let store = StoreID(account: "one", name: "default")
         let storage = MemoryLogStorage(MemoryDisk())
-        var options = HubLedger.Options()
+        var options = Ledger.Options()
         options.segmentByteCount = 1_024
-        let ledger = try HubLedger(storage: storage, options: options, seed: 1)
-        func apply(_ change: SyncChange) throws {
+        let ledger = try Ledger(storage: storage, options: options, seed: 1)
+        func apply(_ record: Record) throws {
             _ = try ledger.apply(
-                SyncRequest(replica: "r", epoch: nil, since: 0, changes: [change]), to: store,
-                now: 1_000_000)
+                SyncRequest(replica: ReplicaID(rawValue: 1), since: nil, changes: [record]),
+                to: store, now: 1_000_000)
         }
         try apply(.other("a", "1"))
         let pending = try #require(try ledger.prepareSync())
         storage.aim(.fail(5), at: .sync)
-        #expect(throws: HubLedger.Fault.self) {
+        #expect(throws: LogError.self) {
             for number in 0..<20 { try apply(.other("b \(number)", "12345678")) }
         }
         #expect(pending.sync.perform() == nil)

@@ -16,8 +16,8 @@ struct StoreFacts {
     var buried: Set<Record> = []
     /// Everything the daemon has ever held.
     var everHeld: Set<Record> = []
-    /// The first value that was sent under each key and stamp.
-    var firstOfStamp: [Version: Record] = [:]
+    /// The first value that was sent under each stamp.
+    var firstOfStamp: [Stamp: Record] = [:]
     /// What devices had on disk when the daemon lost a part of its history, by device.
     var mustReturn: [(device: Int, record: Record)] = []
     /// The history of the present run of the daemon: which key a number belongs to, and the last one of each key.
@@ -32,11 +32,6 @@ struct StoreFacts {
     /// Whether the record, or what replaced it, was rejected and then reissued with a lower stamp.
     func mayHaveGoneBack(_ record: Record) -> Bool {
         refused[record.key].map { record.stamp <= $0 } == true
-    }
-
-    struct Version: Hashable {
-        var key: StoreKey
-        var stamp: Stamp
     }
 
     /// Begins a run of the daemon.

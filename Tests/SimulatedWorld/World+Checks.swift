@@ -94,11 +94,11 @@ extension World {
     func checkSent(_ request: SyncRequest, from address: ProcessAddress) throws(Violation) {
         let store = devices[address.device].store
         for record in request.changes where record.content != .tombstone {
-            let version = StoreFacts.Version(key: record.key, stamp: record.stamp)
-            let first = facts[store, default: StoreFacts()].firstOfStamp[version] ?? record
-            facts[store, default: StoreFacts()].firstOfStamp[version] = first
+            let first = facts[store, default: StoreFacts()].firstOfStamp[record.stamp] ?? record
+            facts[store, default: StoreFacts()].firstOfStamp[record.stamp] = first
             if first != record {
-                throw violation("a stamp means one write", "\(record.key) \(record.stamp)")
+                throw violation(
+                    "a stamp means one write", "\(record.key) and \(first.key) \(record.stamp)")
             }
         }
     }

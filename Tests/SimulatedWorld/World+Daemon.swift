@@ -2,6 +2,7 @@ import KVStoreCore
 import KVStoreLedger
 import KVStoreLog
 import KVStoreTesting
+import LocalFiles
 
 extension World {
     func startDaemon() throws(Violation) {

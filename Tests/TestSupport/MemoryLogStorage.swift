@@ -1,6 +1,7 @@
 import Foundation
 package import KVStoreLog
 import Synchronization
+package import LocalFiles
 
 /// One process's view of a `MemoryDisk`, with faults that can be aimed at the n-th call of a kind.
 package final class MemoryLogStorage: LogStorage {
@@ -77,12 +78,12 @@ package final class MemoryLogStorage: LogStorage {
         unlock()
     }
 
-    package func segments() throws(StorageFailure) -> [UInt64] {
+    package func segments() throws(FileError) -> [UInt64] {
         try check(.segments)
         return disk.segments
     }
 
-    package func open(segment: UInt64) throws(StorageFailure) -> (any LogFile)? {
+    package func open(segment: UInt64) throws(FileError) -> (any LogFile)? {
         try check(.open)
         return disk.state.withLock { $0.names[segment] }.map {
             MemoryLogFile(storage: self, inode: $0, segment: segment)
@@ -91,7 +92,7 @@ package final class MemoryLogStorage: LogStorage {
 
     package func create(
         segment: UInt64, content: [UInt8], byteCount: Int
-    ) throws(StorageFailure) -> any LogFile {
+    ) throws(FileError) -> any LogFile {
         let fault = try check(.create)
         let bytes = content + [UInt8](repeating: 0, count: byteCount - content.count)
         precondition(!disk.segments.contains(segment), "a segment must not be written over")
@@ -104,14 +105,14 @@ package final class MemoryLogStorage: LogStorage {
             storage: self, inode: disk.state.withLock { $0.names[segment]! }, segment: segment)
     }
 
-    package func remove(segment: UInt64) throws(StorageFailure) {
+    package func remove(segment: UInt64) throws(FileError) {
         try check(.remove)
         disk.removeFile(segment)
     }
 
-    package func syncNames() throws(StorageFailure) { try check(.syncNames) }
+    package func syncNames() throws(FileError) { try check(.syncNames) }
 
-    package func quarantine(segment: UInt64) throws(StorageFailure) -> String {
+    package func quarantine(segment: UInt64) throws(FileError) -> String {
         try check(.quarantine)
         let bytes = disk.bytes(of: segment)
         return disk.state.withLock { state in
@@ -121,12 +122,12 @@ package final class MemoryLogStorage: LogStorage {
         }
     }
 
-    package func lock() throws(StorageFailure) {
+    package func lock() throws(FileError) {
         try check(.lock)
         guard try lockIfFree() else { throw failure("lock", EDEADLK) }
     }
 
-    package func lockIfFree() throws(StorageFailure) -> Bool {
+    package func lockIfFree() throws(FileError) -> Bool {
         disk.state.withLock { state in
             guard state.lockOwner == nil else { return false }
             state.lockOwner = ObjectIdentifier(self)
@@ -142,15 +143,13 @@ package final class MemoryLogStorage: LogStorage {
 
     package func path(segment: UInt64) -> String { "/memory/\(segment).log" }
 
-    fileprivate func failure(_ operation: String, _ code: Int32) -> StorageFailure {
-        StorageFailure(
-            operation: operation, path: "/memory", code: code, message: "error \(code)",
-            isOutOfSpace: code == ENOSPC)
+    fileprivate func failure(_ operation: String, _ code: Int32) -> FileError {
+        FileError(operation: operation, path: "/memory", code: code)
     }
 
     /// Counts a call; throws, or says how many bytes of a write still arrive.
     @discardableResult
-    fileprivate func check(_ call: Call) throws(StorageFailure) -> (kept: Int, dies: Bool)? {
+    fileprivate func check(_ call: Call) throws(FileError) -> (kept: Int, dies: Bool)? {
         let (fault, isDead) = plan.withLock { plan in
             let number = plan.counts[call, default: 0] + 1
             plan.counts[call] = number
@@ -182,7 +181,7 @@ private final class MemoryLogFile: LogFile {
 
     func read(
         into buffer: UnsafeMutableRawBufferPointer, at offset: Int
-    ) throws(StorageFailure) -> Int {
+    ) throws(FileError) -> Int {
         try storage.check(.read)
         let bytes = storage.disk.state.withLock { state in
             Array(state.inodes[inode].content.dropFirst(offset).prefix(buffer.count))
@@ -191,7 +190,7 @@ private final class MemoryLogFile: LogFile {
         return bytes.count
     }
 
-    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StorageFailure) {
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(FileError) {
         precondition(offset + bytes.count <= byteCount, "segments do not grow")
         let fault = try storage.check(.write)
         let kept = Array(bytes.prefix(fault?.kept ?? bytes.count))
@@ -205,7 +204,7 @@ private final class MemoryLogFile: LogFile {
         throw storage.failure("write", EIO)
     }
 
-    func sync() throws(StorageFailure) {
+    func sync() throws(FileError) {
         try storage.check(.sync)
         if let code = storage.duringSync?() { throw storage.failure("sync", code) }
         storage.disk.state.withLock { state in

@@ -1,5 +1,6 @@
 package import KVStoreCore
 package import KVStoreLog
+package import LocalFiles
 
 /// A replica together with the log that remembers it. Not thread-safe: one owner calls it.
 ///
@@ -140,7 +141,7 @@ package final class DurableReplica {
     }
 
     package func finish(
-        _ sync: SegmentedLog.PendingSync, failure: StorageFailure?
+        _ sync: SegmentedLog.PendingSync, failure: FileError?
     ) throws(LogError) {
         try log.finish(sync, failure: failure)
     }

@@ -1,5 +1,6 @@
 import KVStoreCore
 import KVStoreLog
+import LocalFiles
 
 extension StoreError {
     init(_ error: LogError, operation: String) {

@@ -32,6 +32,9 @@ final class SyncDriver: SyncDriving {
         (queue, enqueuing) = AsyncStream.makeStream()
     }
 
+    /// Calls of `synchronize` that have not returned.
+    var waiterCount: Int { state.withLock { $0.waiters.count } }
+
     func enqueue(_ ready: Ready) { enqueuing.yield(ready) }
 
     func start(_ replica: LocalReplica) {

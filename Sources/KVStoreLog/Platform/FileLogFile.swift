@@ -1,11 +1,12 @@
 import Foundation
+import LocalFiles
 
 /// A segment's file.
 final class FileLogFile: LogFile {
     let byteCount: Int
     private let descriptor: Descriptor
 
-    init(_ descriptor: Descriptor) throws(StorageFailure) {
+    init(_ descriptor: Descriptor) throws(FileError) {
         var status = stat()
         guard fstat(descriptor.raw, &status) == 0 else {
             throw .current("inspect", path: descriptor.path)
@@ -16,7 +17,7 @@ final class FileLogFile: LogFile {
 
     func read(
         into buffer: UnsafeMutableRawBufferPointer, at offset: Int
-    ) throws(StorageFailure) -> Int {
+    ) throws(FileError) -> Int {
         var count = 0
         while count < buffer.count {
             let done = pread(
@@ -32,7 +33,7 @@ final class FileLogFile: LogFile {
         return count
     }
 
-    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StorageFailure) {
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(FileError) {
         var count = 0
         while count < bytes.count {
             let done = pwrite(
@@ -46,7 +47,7 @@ final class FileLogFile: LogFile {
         }
     }
 
-    func sync() throws(StorageFailure) {
+    func sync() throws(FileError) {
         // Not repeated on EINTR: a second call does not report what a failed first one left unwritten.
         guard System.syncData(descriptor.raw) == 0 else {
             throw .current("sync", path: descriptor.path)
@@ -60,7 +61,7 @@ final class Descriptor: @unchecked Sendable {
     /// Set only before the descriptor is shared.
     var path: String
 
-    init(opening path: String, flags: Int32) throws(StorageFailure) {
+    init(opening path: String, flags: Int32) throws(FileError) {
         raw = Foundation.open(path, flags | O_CLOEXEC)
         self.path = path
         guard raw >= 0 else { throw .current("open", path: path) }
@@ -68,7 +69,7 @@ final class Descriptor: @unchecked Sendable {
 
     init(
         opening name: String, in directory: Descriptor, root: String, flags: Int32
-    ) throws(StorageFailure) {
+    ) throws(FileError) {
         raw = openat(directory.raw, name, flags | O_CLOEXEC | O_NOFOLLOW, 0o600)
         path = root + "/" + name
         guard raw >= 0 else { throw .current("open", path: path) }
@@ -76,24 +77,16 @@ final class Descriptor: @unchecked Sendable {
 
     deinit { if raw >= 0 { close(raw) } }
 
-    func inode() throws(StorageFailure) -> UInt64 {
+    func inode() throws(FileError) -> UInt64 {
         var status = stat()
         guard fstat(raw, &status) == 0 else { throw .current("inspect", path: path) }
         return UInt64(status.st_ino)
     }
 }
 
-extension StorageFailure {
-    /// The failure that `errno` names.
-    static func current(_ operation: String, path: String) -> StorageFailure {
-        with(errno, operation, path: path)
-    }
-
-    static func with(
-        _ code: Int32, _ operation: String, path: String
-    ) -> StorageFailure {
-        StorageFailure(
-            operation: operation, path: path, code: code, message: String(cString: strerror(code)),
-            isOutOfSpace: code == ENOSPC || code == EDQUOT || code == EFBIG)
+extension FileError {
+    /// The error that `errno` describes.
+    static func current(_ operation: String, path: String) -> FileError {
+        FileError(operation: operation, path: path, code: errno)
     }
 }

@@ -1,19 +1,20 @@
 import Foundation
+package import LocalFiles
 
 extension FileLogStorage {
     private static let mark = ".damaged-"
 
     /// Copies the segment's present bytes: opening may still cut a torn tail in it, and other processes may append to
     /// it. Runs under the lock, so a free name stays free.
-    package func quarantine(segment: UInt64) throws(StorageFailure) -> String {
+    package func quarantine(segment: UInt64) throws(FileError) -> String {
         let name = Self.name(of: segment)
         let taken = Set(try names())
         guard
             let aside = (1...1_000).lazy.map({ "\(name)\(Self.mark)\($0)" })
                 .first(where: { !taken.contains($0) })
-        else { throw .with(EEXIST, "quarantine", path: path(segment: segment)) }
+        else { throw FileError(operation: "quarantine", path: path(segment: segment), code: EEXIST) }
         let temporary = name + ".damaged.new"
-        do throws(StorageFailure) {
+        do throws(FileError) {
             try copy(segment, to: temporary)
             guard renameat(directory.raw, temporary, directory.raw, aside) == 0 else {
                 throw .current("rename", path: root + "/" + temporary)
@@ -26,7 +27,7 @@ extension FileLogStorage {
         return root + "/" + aside
     }
 
-    private func copy(_ segment: UInt64, to name: String) throws(StorageFailure) {
+    private func copy(_ segment: UInt64, to name: String) throws(FileError) {
         let source = try Descriptor(
             opening: Self.name(of: segment), in: directory, root: root, flags: O_RDONLY)
         let from = try FileLogFile(source)
@@ -49,15 +50,12 @@ extension FileLogStorage {
 
     /// The paths of all quarantined files in a directory; none if the directory is missing. Creates nothing and takes
     /// no lock.
-    package static func quarantinedFiles(in directory: String) throws(StorageFailure) -> [String] {
-        let names: [String]
-        do {
-            names = try FileManager.default.contentsOfDirectory(atPath: directory)
-        } catch {
-            guard FileManager.default.fileExists(atPath: directory) else { return [] }
-            throw StorageFailure(
-                operation: "list", path: directory, code: EIO, message: error.localizedDescription)
+    package static func quarantinedFiles(in directory: String) throws(FileError) -> [String] {
+        do throws(FileError) {
+            return try LocalDirectory(directory).entries().entries.map(\.name)
+                .filter { $0.contains(".log" + mark) }.sorted().map { directory + "/" + $0 }
+        } catch where error.isMissing {
+            return []
         }
-        return names.filter { $0.contains(".log" + mark) }.sorted().map { directory + "/" + $0 }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+package import LocalFiles
 
 /// Segments as files `<number, sixteen hexadecimal digits>.log` in one directory of mode 0700, next to a file `lock`.
 package final class FileLogStorage: LogStorage {
@@ -10,29 +11,21 @@ package final class FileLogStorage: LogStorage {
     package let identity: UInt64
 
     /// Opens the directory, and creates it with its parents if it is missing.
-    package init(directory path: String) throws(StorageFailure) {
+    package init(directory path: String) throws(FileError) {
         root = path
-        do {
-            try FileManager.default.createDirectory(
-                atPath: path, withIntermediateDirectories: true,
-                attributes: [.posixPermissions: 0o700])
-        } catch {
-            throw StorageFailure(
-                operation: "create", path: path, code: EIO,
-                message: error.localizedDescription)
-        }
+        try LocalDirectory(path).create()
         directory = try Descriptor(opening: path, flags: O_RDONLY | O_DIRECTORY)
         lockFile = try Descriptor(
             opening: "lock", in: directory, root: path, flags: O_RDWR | O_CREAT)
         identity = Self.identity(of: [try directory.inode(), try lockFile.inode()])
     }
 
-    package func segments() throws(StorageFailure) -> [UInt64] {
+    package func segments() throws(FileError) -> [UInt64] {
         try names().compactMap { Self.number(of: $0) }.sorted()
     }
 
     /// The names of all files in the directory, in no particular order.
-    func names() throws(StorageFailure) -> [String] {
+    func names() throws(FileError) -> [String] {
         let duplicate = openat(directory.raw, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard duplicate >= 0, let stream = fdopendir(duplicate) else {
             throw .current("list", path: root)
@@ -52,9 +45,9 @@ package final class FileLogStorage: LogStorage {
         }
     }
 
-    package func open(segment: UInt64) throws(StorageFailure) -> (any LogFile)? {
+    package func open(segment: UInt64) throws(FileError) -> (any LogFile)? {
         let descriptor: Descriptor
-        do throws(StorageFailure) {
+        do throws(FileError) {
             descriptor = try Descriptor(
                 opening: Self.name(of: segment), in: directory, root: root, flags: O_RDWR)
         } catch  where error.code == ENOENT {
@@ -65,13 +58,13 @@ package final class FileLogStorage: LogStorage {
 
     package func create(
         segment: UInt64, content: [UInt8], byteCount: Int
-    ) throws(StorageFailure) -> any LogFile {
+    ) throws(FileError) -> any LogFile {
         let temporary = Self.name(of: segment) + ".new"
         let descriptor = try Descriptor(
             opening: temporary, in: directory, root: root, flags: O_RDWR | O_CREAT | O_TRUNC)
-        do throws(StorageFailure) {
+        do throws(FileError) {
             let code = System.preallocate(descriptor.raw, byteCount: byteCount)
-            if code != 0 { throw .with(code, "reserve space for", path: descriptor.path) }
+            if code != 0 { throw FileError(operation: "reserve space for", path: descriptor.path, code: code) }
             let file = try FileLogFile(descriptor)
             try file.write(content, at: 0)
             try file.sync()
@@ -89,20 +82,20 @@ package final class FileLogStorage: LogStorage {
         }
     }
 
-    package func remove(segment: UInt64) throws(StorageFailure) {
+    package func remove(segment: UInt64) throws(FileError) {
         guard unlinkat(directory.raw, Self.name(of: segment), 0) == 0 || errno == ENOENT else {
             throw .current("remove", path: path(segment: segment))
         }
         try syncNames()
     }
 
-    package func lock() throws(StorageFailure) {
+    package func lock() throws(FileError) {
         while flock(lockFile.raw, LOCK_EX) != 0 {
             guard errno == EINTR else { throw .current("lock", path: lockFile.path) }
         }
     }
 
-    package func lockIfFree() throws(StorageFailure) -> Bool {
+    package func lockIfFree() throws(FileError) -> Bool {
         while flock(lockFile.raw, LOCK_EX | LOCK_NB) != 0 {
             if errno == EWOULDBLOCK { return false }
             guard errno == EINTR else { throw .current("lock", path: lockFile.path) }
@@ -114,7 +107,7 @@ package final class FileLogStorage: LogStorage {
 
     package func path(segment: UInt64) -> String { root + "/" + Self.name(of: segment) }
 
-    package func syncNames() throws(StorageFailure) {
+    package func syncNames() throws(FileError) {
         guard fsync(directory.raw) == 0 else { throw .current("sync", path: root) }
     }
 

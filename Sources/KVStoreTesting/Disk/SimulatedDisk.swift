@@ -1,5 +1,6 @@
 import KVStoreCore
 package import KVStoreLog
+import LocalFiles
 
 /// A disk in memory that keeps apart what is durable and what only the page cache holds, and fails as told.
 ///
@@ -106,7 +107,7 @@ package final class SimulatedDisk: @unchecked Sendable {
 
     // MARK: - Calls of a storage
 
-    func numbers() throws(StorageFailure) -> [UInt64] {
+    func numbers() throws(FileError) -> [UInt64] {
         try call("list")
         return segments.keys.sorted()
     }
@@ -115,9 +116,9 @@ package final class SimulatedDisk: @unchecked Sendable {
 
     func create(
         _ number: UInt64, content: [UInt8], byteCount: Int
-    ) throws(StorageFailure) {
-        var failure: StorageFailure?
-        do throws(StorageFailure) {
+    ) throws(FileError) {
+        var failure: FileError?
+        do throws(FileError) {
             try call("create")
         } catch {
             // The file may be there all the same.
@@ -127,9 +128,7 @@ package final class SimulatedDisk: @unchecked Sendable {
         let used = segments.values.reduce(0) { $0 + $1.current.count }
         if let capacity = faults.capacity, used + byteCount > capacity {
             count("disk full")
-            throw StorageFailure(
-                operation: "reserve space for", path: path(number), code: 28,
-                message: "no space left on device", isOutOfSpace: true)
+            throw FileError(operation: "reserve space for", path: path(number), code: 28)
         }
         let bytes = content + [UInt8](repeating: 0, count: byteCount - content.count)
         segments[number] = Content(durable: bytes, current: bytes)
@@ -137,16 +136,16 @@ package final class SimulatedDisk: @unchecked Sendable {
     }
 
     /// A name is on disk at once.
-    func syncNames() throws(StorageFailure) { try call("sync names") }
+    func syncNames() throws(FileError) { try call("sync names") }
 
-    func remove(_ number: UInt64) throws(StorageFailure) {
+    func remove(_ number: UInt64) throws(FileError) {
         try call("remove")
         segments[number] = nil
     }
 
     func read(
         _ number: UInt64, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
-    ) throws(StorageFailure) -> Int {
+    ) throws(FileError) -> Int {
         try call("read")
         guard let content = segments[number], offset < content.current.count else { return 0 }
         let count = min(buffer.count, content.current.count - offset)
@@ -159,7 +158,7 @@ package final class SimulatedDisk: @unchecked Sendable {
 
     func write(
         _ bytes: UnsafeRawBufferPointer, to number: UInt64, at offset: Int
-    ) throws(StorageFailure) {
+    ) throws(FileError) {
         try call("write")
         var count = bytes.count
         if Self.isDue(&faults.killInWrite) {
@@ -181,15 +180,14 @@ package final class SimulatedDisk: @unchecked Sendable {
         }
         if wasKilled { throw killed(number) }
         if fails {
-            throw StorageFailure(
-                operation: "write", path: path(number), code: 5, message: "input/output error")
+            throw FileError(operation: "write", path: path(number), code: 5)
         }
     }
 
     func failureCount(_ number: UInt64) -> Int { segments[number]?.failureCount ?? 0 }
 
     /// `known` is how many failures the file has been told of.
-    func sync(_ number: UInt64, known: inout Int) throws(StorageFailure) {
+    func sync(_ number: UInt64, known: inout Int) throws(FileError) {
         try call("sync")
         if Self.isDue(&faults.failSync) {
             // As a kernel does it: the pages count as clean from now on, and are not written.
@@ -199,8 +197,7 @@ package final class SimulatedDisk: @unchecked Sendable {
         }
         if known < failureCount(number) {
             known = failureCount(number)
-            throw StorageFailure(
-                operation: "sync", path: path(number), code: 5, message: "input/output error")
+            throw FileError(operation: "sync", path: path(number), code: 5)
         }
         guard var content = segments[number] else { return }
         for range in content.pending {
@@ -210,13 +207,13 @@ package final class SimulatedDisk: @unchecked Sendable {
         segments[number] = content
     }
 
-    func lock() throws(StorageFailure) {
+    func lock() throws(FileError) {
         try call("lock")
         precondition(!isLocked, "one thread runs all processes, so the lock is free between calls")
         isLocked = true
     }
 
-    func lockIfFree() throws(StorageFailure) -> Bool {
+    func lockIfFree() throws(FileError) -> Bool {
         if isLocked { return false }
         try lock()
         return true
@@ -226,16 +223,15 @@ package final class SimulatedDisk: @unchecked Sendable {
 
     func path(_ number: UInt64) -> String { "/disk/\(number).log" }
 
-    private func call(_ operation: String) throws(StorageFailure) {
+    private func call(_ operation: String) throws(FileError) {
         if wasKilled { throw killed(0) }
         guard Self.isDue(&faults.failCall) else { return }
         count("call failed")
-        throw StorageFailure(
-            operation: operation, path: "/disk", code: 5, message: "input/output error")
+        throw FileError(operation: operation, path: "/disk", code: 5)
     }
 
-    private func killed(_ number: UInt64) -> StorageFailure {
-        StorageFailure(operation: "write", path: path(number), code: 4, message: "killed")
+    private func killed(_ number: UInt64) -> FileError {
+        FileError(operation: "write", path: path(number), code: 4)
     }
 
     private func count(_ name: String) { injected[name, default: 0] += 1 }

@@ -1,4 +1,5 @@
 import KVStoreLog
+import LocalFiles
 
 /// One process's view of a simulated disk.
 final class SimulatedStorage: LogStorage, @unchecked Sendable {
@@ -6,9 +7,9 @@ final class SimulatedStorage: LogStorage, @unchecked Sendable {
 
     init(disk: SimulatedDisk) { self.disk = disk }
 
-    func segments() throws(StorageFailure) -> [UInt64] { try disk.numbers() }
+    func segments() throws(FileError) -> [UInt64] { try disk.numbers() }
 
-    func open(segment: UInt64) throws(StorageFailure) -> (any LogFile)? {
+    func open(segment: UInt64) throws(FileError) -> (any LogFile)? {
         disk.byteCount(segment).map {
             SimulatedFile(disk: disk, segment: segment, byteCount: $0)
         }
@@ -16,22 +17,22 @@ final class SimulatedStorage: LogStorage, @unchecked Sendable {
 
     func create(
         segment: UInt64, content: [UInt8], byteCount: Int
-    ) throws(StorageFailure) -> any LogFile {
+    ) throws(FileError) -> any LogFile {
         try disk.create(segment, content: content, byteCount: byteCount)
         return SimulatedFile(disk: disk, segment: segment, byteCount: byteCount)
     }
 
-    func remove(segment: UInt64) throws(StorageFailure) { try disk.remove(segment) }
+    func remove(segment: UInt64) throws(FileError) { try disk.remove(segment) }
 
-    func syncNames() throws(StorageFailure) { try disk.syncNames() }
+    func syncNames() throws(FileError) { try disk.syncNames() }
 
-    func quarantine(segment: UInt64) throws(StorageFailure) -> String {
+    func quarantine(segment: UInt64) throws(FileError) -> String {
         path(segment: segment) + ".damaged-1"
     }
 
-    func lock() throws(StorageFailure) { try disk.lock() }
+    func lock() throws(FileError) { try disk.lock() }
     func unlock() { disk.unlock() }
-    func lockIfFree() throws(StorageFailure) -> Bool { try disk.lockIfFree() }
+    func lockIfFree() throws(FileError) -> Bool { try disk.lockIfFree() }
     var identity: UInt64 { disk.identity }
     func path(segment: UInt64) -> String { disk.path(segment) }
 }
@@ -51,13 +52,13 @@ private final class SimulatedFile: LogFile, @unchecked Sendable {
 
     func read(
         into buffer: UnsafeMutableRawBufferPointer, at offset: Int
-    ) throws(StorageFailure) -> Int {
+    ) throws(FileError) -> Int {
         try disk.read(segment, into: buffer, at: offset)
     }
 
-    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StorageFailure) {
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(FileError) {
         try disk.write(bytes, to: segment, at: offset)
     }
 
-    func sync() throws(StorageFailure) { try disk.sync(segment, known: &knownFailureCount) }
+    func sync() throws(FileError) { try disk.sync(segment, known: &knownFailureCount) }
 }

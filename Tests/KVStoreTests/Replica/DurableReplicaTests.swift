@@ -1,11 +1,14 @@
 import Foundation
+import KVStoreLog
+import TestSupport
 import Testing
 
 @testable import KVStore
+@testable import KVStoreCore
 
 @Suite("Durable replica")
 struct DurableReplicaTests {
-    private let now = Moment(wall: 1_000_000, monotonic: 1_000)
+    private let now = Instant(wall: 1_000_000, monotonic: 1_000)
 
     private func open(
         _ storage: MemoryLogStorage, seed: UInt64 = 1, segmentByteCount: Int = 4_096
@@ -17,14 +20,14 @@ struct DurableReplicaTests {
 
     @discardableResult
     private func set(
-        _ durable: DurableReplica, _ key: String, _ value: String
-    ) throws -> [Effect] {
+        _ durable: DurableReplica, _ key: StoreKey, _ value: String
+    ) throws -> Ready {
         try durable.transact(at: now) { replica, now in
-            replica.write(.value(Data(value.utf8)), forKey: key, at: now).effects
+            replica.write(.value(Data(value.utf8)), forKey: key, at: now).ready
         }
     }
 
-    private func values(_ durable: DurableReplica) -> [String: String] {
+    private func values(_ durable: DurableReplica) -> [StoreKey: String] {
         durable.replica.visibleContents.compactMapValues { content in
             if case .value(let data) = content {
                 String(decoding: data, as: UTF8.self)
@@ -36,17 +39,32 @@ struct DurableReplicaTests {
 
     private func attach(_ durable: DurableReplica) throws {
         _ = try durable.transact(at: now) { $0.handle(.attached(isLive: false), at: $1) }
-        _ = try durable.transact(at: now) { $0.handle(.synchronize(waiter: 1), at: $1) }
+        _ = try durable.transact(at: now) { $0.synchronize(at: $1).ready }
+        // The horizon is beyond every cursor: a replica that starts over cannot know of all removals.
+        try answer(
+            durable,
+            SyncResponse(
+                cursor: Cursor(epoch: "e", sequence: 3), serverTime: now.wall, isInitial: true,
+                changes: [.other("theirs", "1")], horizon: .max,
+                lineage: [Cursor(epoch: "e", sequence: .max)]))
+    }
+
+    /// Answers the request under way.
+    private func answer(_ durable: DurableReplica, _ response: SyncResponse) throws {
+        let id = try #require(durable.replica.session.exchange).id
         _ = try durable.transact(at: now) { replica, now in
-            replica.handle(
-                .answered(
-                    SyncResponse(
-                        epoch: "e", cursor: 3, serverTime: now.wall, initial: true, more: false,
-                        changes: [.other("theirs", "1")])), at: now)
+            replica.handle(.answered(id: id, .success(response)), at: now)
         }
     }
 
-    @Test("an answer that is torn at any byte leaves neither its records nor its cursor")
+    /// What a change of another process requires.
+    private func notification(of key: String) -> Ready {
+        var ready = Ready()
+        ready.notifications = [StoreChange(reason: .serverChange, keys: [key])]
+        return ready
+    }
+
+    @Test("an answer torn at any byte leaves neither its records nor its cursor")
     func tornAnswer() throws {
         let whole = MemoryDisk()
         let durable = try open(MemoryLogStorage(whole))
@@ -54,13 +72,11 @@ struct DurableReplicaTests {
         try set(durable, "a", "1")
         let before = durable.replica
         let start = try #require(whole.lastByte(of: 1)) / 8 * 8 + 8
-        _ = try durable.transact(at: now) { replica, now in
-            replica.handle(
-                .answered(
-                    SyncResponse(
-                        epoch: "e", cursor: 6, serverTime: now.wall, initial: false, more: false,
-                        changes: [.other("theirs", "2"), .other("b", "1")])), at: now)
-        }
+        try answer(
+            durable,
+            SyncResponse(
+                cursor: Cursor(epoch: "e", sequence: 6), serverTime: now.wall,
+                changes: [.other("theirs", "2"), .other("b", "1")]))
         let end = try #require(whole.lastByte(of: 1))
         #expect(end > start)
         for cut in start..<end {
@@ -69,12 +85,13 @@ struct DurableReplicaTests {
             let again = try open(MemoryLogStorage(disk), seed: 2)
             #expect(again.recovery.damage.isEmpty)
             #expect(again.replica.table == before.table, "cut at \(cut)")
-            #expect(again.replica.state.cursor == 3, "cut at \(cut)")
+            let cursor = again.replica.state.cursor
+            #expect(cursor == Cursor(epoch: "e", sequence: 3), "cut at \(cut)")
         }
         #expect(try open(MemoryLogStorage(whole)).replica.table == durable.replica.table)
     }
 
-    @Test("damage to the end of the first download leaves what was written after it to be sent")
+    @Test("after damage to the end of the first download later writes are still sent")
     func damagedFirstDownload() throws {
         let disk = MemoryDisk()
         let durable = try open(MemoryLogStorage(disk))
@@ -82,18 +99,18 @@ struct DurableReplicaTests {
         let start = try #require(disk.lastByte(of: 1)) / 8 * 8 + 8
         try attach(durable)
         try set(durable, "theirs", "2")
-        // What the answer left is one frame.
+        // The answer is one frame.
         disk.damage(1, at: start + 20) { ~$0 }
         let again = try open(MemoryLogStorage(disk), seed: 2)
         #expect(again.recovery.damage.count == 1)
-        #expect(again.replica.initialSyncCompleted)
+        #expect(again.replica.state.initialSyncCompleted)
         #expect(values(again) == ["theirs": "2"])
         try attach(again)
         #expect(values(again) == ["theirs": "2"])
-        #expect(again.replica.pendingKeys == ["theirs"])
+        #expect(again.replica.table.pendingKeys == ["theirs"])
     }
 
-    @Test("a damaged state at the end of a log written anew leaves what is to be sent")
+    @Test("after damage to the state of a rewritten log pending keys are still sent")
     func damagedLastState() throws {
         let disk = MemoryDisk()
         let storage = MemoryLogStorage(disk)
@@ -109,13 +126,13 @@ struct DurableReplicaTests {
         let again = try open(MemoryLogStorage(disk), seed: 2)
         #expect(again.recovery.tornTail != nil && again.recovery.damage.isEmpty)
         #expect(again.replica.id != durable.replica.id)
-        #expect(again.replica.initialSyncCompleted)
+        #expect(again.replica.state.initialSyncCompleted)
         try attach(again)
         #expect(values(again) == ["theirs": "\(number)"])
-        #expect(again.replica.pendingKeys == ["theirs"])
+        #expect(again.replica.table.pendingKeys == ["theirs"])
     }
 
-    @Test("opened again it knows its id, its state, its keys and what is to be sent")
+    @Test("a reopened replica has its id, state, keys and pending keys")
     func reopen() throws {
         let disk = MemoryDisk()
         let first = try open(MemoryLogStorage(disk))
@@ -125,40 +142,34 @@ struct DurableReplicaTests {
         #expect(again.replica.id == first.replica.id)
         #expect(again.replica.currentState == first.replica.currentState)
         #expect(again.replica.table == first.replica.table)
-        #expect(again.replica.pendingKeys == ["a"])
+        #expect(again.replica.table.pendingKeys == ["a"])
         #expect(values(again) == ["a": "1", "theirs": "1"])
     }
 
-    @Test("two processes see each other's writes, told with reason 0, and never their own")
+    @Test("two processes are notified of each other's writes with reason 0, never of their own")
     func twoProcesses() throws {
         let disk = MemoryDisk()
         let first = try open(MemoryLogStorage(disk), seed: 1)
         let second = try open(MemoryLogStorage(disk), seed: 2)
-        #expect(try set(first, "a", "1") == [])
-        #expect(
-            try second.catchUp(at: now) == [
-                .notify(StoreChange(reason: .serverChange, keys: ["a"]))
-            ])
+        #expect(try set(first, "a", "1") == Ready())
+        #expect(try second.catchUp(at: now) == notification(of: "a"))
         #expect(second.replica.id == first.replica.id)
-        // A process that writes first takes in what it has missed.
+        // A write first applies what the process has missed.
         try set(first, "b", "1")
-        #expect(
-            try set(second, "c", "1") == [
-                .notify(StoreChange(reason: .serverChange, keys: ["b"]))
-            ])
-        #expect(try first.catchUp(at: now).count == 1)
+        #expect(try set(second, "c", "1") == notification(of: "b"))
+        #expect(try first.catchUp(at: now) == notification(of: "c"))
         #expect(values(first) == values(second))
-        #expect(try first.catchUp(at: now) == [])
+        #expect(try first.catchUp(at: now) == Ready())
     }
 
-    @Test("processes that write in turn over many compactions stay equal", arguments: 1...20)
+    @Test("processes that write alternately across many compactions stay equal", arguments: 1...20)
     func compaction(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let disk = MemoryDisk()
         var processes = try (1...3).map {
             try open(MemoryLogStorage(disk), seed: UInt64($0), segmentByteCount: 1_024)
         }
-        var expected: [String: String] = [:]
+        var expected: [StoreKey: String] = [:]
         for number in 0..<300 {
             let index = Int.random(in: 0..<3, using: &random)
             switch Int.random(in: 0..<10, using: &random) {
@@ -167,7 +178,7 @@ struct DurableReplicaTests {
                 processes[index] = try open(
                     MemoryLogStorage(disk), seed: UInt64(number), segmentByteCount: 1_024)
             default:
-                let key = "key \(Int.random(in: 0..<10, using: &random))"
+                let key: StoreKey = "key \(Int.random(in: 0..<10, using: &random))"
                 try set(processes[index], key, "\(number)")
                 expected[key] = "\(number)"
             }
@@ -180,7 +191,7 @@ struct DurableReplicaTests {
         #expect(disk.segments.last! > 10)
     }
 
-    @Test("without space for a segment a write throws and changes nothing; reading goes on")
+    @Test("without space for a segment a write throws and changes nothing, and reads continue")
     func noSpace() throws {
         let storage = MemoryLogStorage(MemoryDisk())
         let durable = try open(storage, segmentByteCount: 512)
@@ -199,31 +210,27 @@ struct DurableReplicaTests {
             #expect(failure.isOutOfSpace)
         }
         #expect(durable.replica.table == before.table)
-        #expect(durable.replica.session.inFlight == before.session.inFlight)
+        #expect(durable.replica.session.exchange == before.session.exchange)
         #expect(values(durable).count == stored + 1)
         storage.heal()
         try set(durable, "later", "1")
         #expect(values(durable).count == stored + 2)
     }
 
-    @Test("a write that failed leaves no request under way that nobody sends")
+    @Test("a failed write leaves no unsent request under way")
     func nothingStuck() throws {
         let storage = MemoryLogStorage(MemoryDisk())
         let durable = try open(storage)
         try attach(durable)
         storage.aim(.fail(5), at: .write)
         #expect(throws: LogError.self) { try set(durable, "a", "1") }
-        #expect(durable.replica.session.inFlight == nil)
-        #expect(durable.replica.pendingKeys == [])
-        let effects = try set(durable, "a", "2")
-        guard case .send(let request)? = effects.first else {
-            Issue.record("nothing was sent: \(effects)")
-            return
-        }
-        #expect(request.changes.map(\.key) == ["a"])
+        #expect(durable.replica.session.exchange == nil)
+        #expect(durable.replica.table.pendingKeys == [])
+        let outgoing = try #require(try set(durable, "a", "2").request)
+        #expect(outgoing.request.changes.map(\.key) == ["a"])
     }
 
-    @Test("a log that cannot be written anew for want of space still takes writes")
+    @Test("a log that cannot be rewritten for lack of space still accepts writes")
     func compactionWithoutSpace() throws {
         let disk = MemoryDisk()
         let storage = MemoryLogStorage(disk)
@@ -233,7 +240,7 @@ struct DurableReplicaTests {
             try set(durable, "key", "\(number)")
             number += 1
         }
-        // The next segment can be made, the one after it not.
+        // The next segment can be created, the one after it not.
         while disk.segments == [1, 2] {
             storage.aim(.fail(28), at: .create, number: 2)
             try set(durable, "key", "\(number)")
@@ -247,7 +254,7 @@ struct DurableReplicaTests {
         #expect(values(try open(MemoryLogStorage(disk))) == ["key": "last"])
     }
 
-    @Test("what others wrote is not lost where looking for it fails half-way")
+    @Test("what others wrote is not lost if reading it fails halfway")
     func interruptedCatchUp() throws {
         let disk = MemoryDisk()
         let storage = MemoryLogStorage(disk)
@@ -255,19 +262,16 @@ struct DurableReplicaTests {
         let second = try open(MemoryLogStorage(disk), seed: 2)
         try set(first, "a", "1")
         try set(second, "b", "1")
-        // No file descriptor is left to list the folder with, after the new records were read.
+        // After the new records are read, no file descriptor is left to list the directory.
         storage.breakAll(.segments, code: 24)
         #expect(throws: LogError.self) { try first.catchUp(at: now) }
         #expect(throws: LogError.self) { try set(first, "c", "1") }
         storage.heal()
-        #expect(
-            try set(first, "c", "1") == [
-                .notify(StoreChange(reason: .serverChange, keys: ["b"]))
-            ])
+        #expect(try set(first, "c", "1") == notification(of: "b"))
         #expect(values(first) == ["a": "1", "b": "1", "c": "1"])
     }
 
-    @Test("an entry of a newer program is kept: this one writes nothing more")
+    @Test("an entry of a newer program is kept, and nothing more is written")
     func newerEntry() throws {
         let disk = MemoryDisk()
         let durable = try open(MemoryLogStorage(disk))
@@ -282,14 +286,14 @@ struct DurableReplicaTests {
         #expect(values(durable) == ["a": "1"])
     }
 
-    @Test("whatever byte is damaged, it opens, keeps all other keys and writes on")
+    @Test("whatever byte is damaged, a replica opens, keeps all other keys and accepts writes")
     func damage() throws {
         let whole = MemoryDisk()
         let durable = try open(MemoryLogStorage(whole), segmentByteCount: 1_024)
         try attach(durable)
         for number in 0..<5 { try set(durable, "key \(number)", "\(number)") }
-        let end = durable.replica.entries.count * 80
-        for offset in 0..<end {
+        let end = try #require(whole.lastByte(of: 1))
+        for offset in 0...end {
             let disk = whole.copy()
             disk.damage(1, at: offset) { $0 ^ 0x40 }
             let opened = try open(MemoryLogStorage(disk), seed: 9, segmentByteCount: 1_024)
@@ -297,9 +301,9 @@ struct DurableReplicaTests {
             let kept = values(opened)
             #expect(kept.count >= (isLogID ? 0 : 5), "byte \(offset): \(kept)")
             #expect(kept.allSatisfy { values(durable)[$0.key] == $0.value })
-            #expect(opened.recovery.damage.isEmpty == opened.recovery.setAside.isEmpty)
+            #expect(opened.recovery.damage.isEmpty == opened.recovery.quarantined.isEmpty)
             if !opened.recovery.damage.isEmpty {
-                #expect(opened.replica.state.cursor == 0)
+                #expect(opened.replica.state.cursor == nil)
                 #expect(disk.segments == [2])
             }
             try set(opened, "after", "1")
@@ -309,14 +313,14 @@ struct DurableReplicaTests {
         }
     }
 
-    @Test("another process goes on after one has set a damaged file aside")
+    @Test("another process continues after one has quarantined a damaged file")
     func damageWithOthers() throws {
         let disk = MemoryDisk()
         let first = try open(MemoryLogStorage(disk), seed: 1)
         for number in 0..<5 { try set(first, "key \(number)", "\(number)") }
         disk.damage(1, at: 5) { ~$0 }
         let second = try open(MemoryLogStorage(disk), seed: 2)
-        #expect(second.recovery.setAside.count == 1)
+        #expect(second.recovery.quarantined.count == 1)
         try set(second, "second", "1")
         try set(first, "first", "1")
         _ = try second.catchUp(at: now)

@@ -1,7 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import KVStore
+@testable import KVStoreCore
+@testable import KVStoreLog
 
 @Suite("Entries of a replica's log")
 struct ReplicaEntryTests {
@@ -10,16 +13,16 @@ struct ReplicaEntryTests {
 
     private static var states: [ReplicaState] {
         var full = ReplicaState(replica: ReplicaID(rawValue: 5))
-        full.home = 9
+        full.storageIdentity = 9
         full.clock = HybridClock.Reading(stamp)
         full.confirmed = HybridClock.Reading(milliseconds: 3, counter: .max)
         full.offsetMilliseconds = -4
-        (full.epoch, full.cursor) = ("00000000000000ef", .max)
+        full.cursor = Cursor(epoch: EpochID(rawValue: 0xEF), sequence: .max)
         full.initialSyncCompleted = true
         full.lastSyncMilliseconds = -1
-        full.download = SyncEpoch(epoch: "00000000000000fé", end: 12)
+        full.partialDownload = Cursor(epoch: EpochID(rawValue: .max), sequence: 12)
         var first = ReplicaState(replica: ReplicaID(rawValue: 0))
-        first.download = SyncEpoch(epoch: "", end: 0)
+        first.partialDownload = Cursor(epoch: EpochID(rawValue: 0), sequence: 0)
         return [full, first, ReplicaState(replica: ReplicaID(rawValue: 1))]
     }
 
@@ -27,11 +30,17 @@ struct ReplicaEntryTests {
         states.map { .state($0) } + [
             .acknowledged(key: "ké", stamp: stamp),
             .record(
-                Record(key: "ké", stamp: stamp, content: .value(Data([0, 255]))),
-                isPending: true, isProvisional: true),
+                Table.Entry(
+                    record: Record(key: "ké", stamp: stamp, content: .value(Data([0, 255]))),
+                    status: .provisional)),
             .record(
-                Record(key: "k", stamp: stamp, content: .tombstone), isPending: false,
-                isProvisional: false),
+                Table.Entry(
+                    record: Record(key: "k", stamp: stamp, content: .value(Data())),
+                    status: .pending)),
+            .record(
+                Table.Entry(
+                    record: Record(key: "k", stamp: stamp, content: .tombstone),
+                    status: .acknowledged)),
         ]
     }
 
@@ -44,14 +53,14 @@ struct ReplicaEntryTests {
         }
     }
 
-    @Test("every entry reads back as it was written")
+    @Test("every entry round-trips")
     func roundTrip() {
         for entry in Self.entries {
             #expect(read(entry.payload.kind, entry.payload.bytes) == [entry])
         }
     }
 
-    @Test("several entries read back from one frame in their order")
+    @Test("several entries round-trip through one frame in their order")
     func several() throws {
         let payload = try #require(ReplicaEntry.payload(of: Self.entries))
         #expect(read(payload.kind, payload.bytes) == Self.entries)
@@ -59,7 +68,7 @@ struct ReplicaEntryTests {
         #expect(ReplicaEntry.payload(of: [Self.entries[0]]) == Self.entries[0].payload)
     }
 
-    @Test("several entries that are cut short, or of which one is unknown, are none")
+    @Test("several entries are rejected if they are truncated or one is unknown")
     func cutSeveral() throws {
         let payload = try #require(ReplicaEntry.payload(of: Self.entries))
         var ends: Set<Int> = [0]
@@ -75,7 +84,7 @@ struct ReplicaEntryTests {
         #expect(read(payload.kind, nested) == nil)
     }
 
-    @Test("bytes that end too early are another entry or none, and never stop the program")
+    @Test("truncated bytes are rejected or another entry, and never trap")
     func cut() {
         for entry in Self.entries {
             let payload = entry.payload
@@ -83,5 +92,27 @@ struct ReplicaEntryTests {
                 #expect(read(payload.kind, payload.bytes.prefix(count)) != [entry])
             }
         }
+    }
+
+    @Test("a state has a fixed size, and another size is rejected")
+    func stateSize() throws {
+        for state in Self.states {
+            let payload = ReplicaEntry.state(state).payload
+            #expect(payload.bytes.count == 89)
+            #expect(read(payload.kind, payload.bytes.dropLast()) == nil)
+            #expect(read(payload.kind, payload.bytes + [0]) == nil)
+        }
+    }
+
+    @Test("keys of canonically equivalent texts keep their bytes")
+    func canonicalKeys() {
+        let record = Record(key: "e\u{301}", stamp: Self.stamp, content: .tombstone)
+        let entry = ReplicaEntry.record(Table.Entry(record: record, status: .pending))
+        let equivalent = ReplicaEntry.record(
+            Table.Entry(
+                record: Record(key: "\u{e9}", stamp: Self.stamp, content: .tombstone),
+                status: .pending))
+        #expect(read(entry.payload.kind, entry.payload.bytes) == [entry])
+        #expect(read(entry.payload.kind, entry.payload.bytes) != [equivalent])
     }
 }

@@ -1,15 +1,17 @@
 import Dispatch
 import Foundation
 import Synchronization
+import KVStoreCore
+import TestSupport
 import Testing
 
 @testable import KVStore
 
-@Suite("Changes of the account beside everything else", .timeLimit(.minutes(5)))
+@Suite("Account changes with concurrent calls", .timeLimit(.minutes(5)))
 struct AccountChangeTests {
     private final class Flag: Sendable { let isOver = Mutex(false) }
 
-    /// Replicas in memory, by folder.
+    /// Replicas in memory, by directory.
     private final class Machine: Sendable {
         private let disks = Mutex<[String: MemoryDisk]>([:])
 
@@ -28,27 +30,27 @@ struct AccountChangeTests {
     private let machine = Machine()
 
     private func configuration(
-        _ folder: String, _ transport: FakeTransport?, limits: StoreLimits = StoreLimits()
+        _ directory: String, _ transport: FakeTransport?, limits: StoreLimits = StoreLimits()
     ) -> StoreConfiguration {
-        StoreConfiguration(directory: folder, limits: limits, transport: transport)
+        StoreConfiguration(directory: directory, limits: limits, transport: transport)
     }
 
     private func open(
-        _ folder: String, _ transport: FakeTransport?, _ runtime: StoreRuntime? = nil,
+        _ directory: String, _ transport: FakeTransport?, _ runtime: StoreRuntime? = nil,
         limits: StoreLimits = StoreLimits()
     ) throws -> UbiquitousKeyValueStore {
         try UbiquitousKeyValueStore(
-            configuration: configuration(folder, transport, limits: limits),
+            configuration: configuration(directory, transport, limits: limits),
             runtime: runtime ?? machine.runtime())
     }
 
-    @Test("a key written while the store joins an account is there and reaches the account")
+    @Test("a key written while the store joins an account is kept and reaches the account")
     func writeWhileJoining() async throws {
         let transport = FakeTransport()
         let callsLeft = Mutex(0)
         let writer = Mutex<(UbiquitousKeyValueStore, Task<Void, any Error>?)?>(nil)
         var runtime = machine.runtime()
-        // Asked for when the account's replica has been opened, and when the values are carried over.
+        // Read when the account's replica is opened, and when the values are carried over.
         runtime.now = {
             let isCarrying = callsLeft.withLock { count in
                 count -= 1
@@ -63,7 +65,7 @@ struct AccountChangeTests {
                         written.signal()
                     }
                 }
-                // Where nothing held it up it would be in the former replica by now.
+                // Without the lock it would be in the former replica by now.
                 _ = written.wait(timeout: .now() + .milliseconds(20))
             }
             return .now()
@@ -81,7 +83,7 @@ struct AccountChangeTests {
         #expect(transport.values.keys.sorted() == ["early", "late"])
     }
 
-    @Test("no write and no round fails because the account changes, and every write is kept")
+    @Test("no write and no round trip fails because of an account change, and every write is kept")
     func writesWhileSwitching() async throws {
         let (one, two) = (FakeTransport(), FakeTransport())
         let store = try open("one", one)
@@ -90,7 +92,7 @@ struct AccountChangeTests {
             for name in ["a", "b"] {
                 group.addTask {
                     var count = 0
-                    // Not more, as every opening reads them all again.
+                    // A bounded number, since every opening reads them again.
                     while count < 50 || count < 500 && !flag.isOver.withLock(\.self) {
                         try store.write(.integer(Int64(count)), forKey: "\(name) \(count % 100)")
                         count += 1
@@ -115,7 +117,7 @@ struct AccountChangeTests {
         #expect(keys.isSuperset(of: (0..<50).flatMap { ["a \($0)", "b \($0)"] }))
     }
 
-    @Test("changes of the account at the same time leave one connection, and a closed store none")
+    @Test("concurrent account changes leave one connection, and none after close")
     func atTheSameTime() async throws {
         let transports = (0..<4).map { _ in FakeTransport() }
         let store = try open("home", FakeTransport())
@@ -130,7 +132,7 @@ struct AccountChangeTests {
         }
         let current = try #require(store.configuration.transport as? FakeTransport)
         for await connection in store.connectionChanges where connection == .connected { break }
-        // Those of the former sessions end in the background.
+        // The streams of former sessions end in the background.
         while transports.contains(where: { $0.streamCount != ($0 === current ? 1 : 0) }) {
             try Task.checkCancellation()
             await Task.yield()
@@ -142,7 +144,7 @@ struct AccountChangeTests {
         #expect(throws: StoreError.self) { try store.write(.string("1"), forKey: "a") }
     }
 
-    @Test("values that do not fit into the account's replica leave it and the store as they were")
+    @Test("values that exceed the account's limits leave its replica and the store unchanged")
     func doesNotFit() throws {
         let store = try open("local", nil)
         for key in ["k1", "k2", "k3"] { store.set("1", forKey: key) }

@@ -1,35 +1,36 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import KVStore
 
 @Suite("Store shared by instances and threads", .timeLimit(.minutes(5)))
 struct SharedStoreTests {
-    private let folder: ScratchFolder
+    private let directory: TemporaryDirectory
 
-    init() throws { folder = try ScratchFolder() }
+    init() throws { directory = try TemporaryDirectory() }
 
     private func open(_ name: String = "replica") throws -> UbiquitousKeyValueStore {
         try UbiquitousKeyValueStore(
-            configuration: StoreConfiguration(directory: folder.file(name)))
+            configuration: StoreConfiguration(directory: directory.file(name)))
     }
 
-    /// Reads changes until all of `keys` have been told; returns the reasons.
+    /// Reads changes until all of `keys` have been notified.
     private func keys(
         _ keys: Set<String>, from changes: AsyncStream<StoreChange>
-    ) async -> (told: Set<String>, reasons: Set<StoreChangeReason>) {
-        var told: Set<String> = []
+    ) async -> (notified: Set<String>, reasons: Set<StoreChangeReason>) {
+        var notified: Set<String> = []
         var reasons: Set<StoreChangeReason> = []
         for await change in changes {
-            told.formUnion(change.keys)
+            notified.formUnion(change.keys)
             reasons.insert(change.reason)
-            if told.isSuperset(of: keys) { break }
+            if notified.isSuperset(of: keys) { break }
         }
-        return (told, reasons)
+        return (notified, reasons)
     }
 
-    @Test("an instance is told of another's writes with reason 0, and never of its own")
+    @Test("an instance is notified of another's writes with reason 0, and never of its own")
     func twoInstances() async throws {
         let first = try open()
         let second = try open()
@@ -43,11 +44,11 @@ struct SharedStoreTests {
         #expect(first.string(forKey: "b") == "2")
         first.removeObject(forKey: "b")
         first.set("3", forKey: "c")
-        #expect(await keys(["b", "c"], from: toSecond).told == ["b", "c"])
+        #expect(await keys(["b", "c"], from: toSecond).notified == ["b", "c"])
         #expect(second.keys == ["a", "c"])
     }
 
-    @Test("a store writes at once what another has written, and sees its values first")
+    @Test("an instance applies the writes of another before its own next write")
     func writeSees() throws {
         let first = try open()
         let second = try open()
@@ -59,7 +60,7 @@ struct SharedStoreTests {
         #expect(try open().longLong(forKey: "b") == 49)
     }
 
-    @Test("the notification names store, reason and keys, and is never posted inside the setter")
+    @Test("a notification has store, reason and keys, and is never posted inside the setter")
     func notification() async throws {
         let store = try open()
         let setting = Mutex<ObjectIdentifier?>(nil)
@@ -89,7 +90,7 @@ struct SharedStoreTests {
         }
     }
 
-    @Test("threads that set, get, remove, synchronize and watch at once leave an equal store")
+    @Test("threads that set, get, remove, synchronize and observe concurrently leave equal stores")
     func hammer() async throws {
         let stores = [try open(), try open()]
         await withTaskGroup(of: Void.self) { watchers in
@@ -135,7 +136,7 @@ struct SharedStoreTests {
         store.set(Int64(worker), forKey: "done \(worker)")
     }
 
-    @Test("closing while others write neither hangs nor loses what was accepted")
+    @Test("closing during concurrent writes neither hangs nor loses an accepted write")
     func closeWhileWriting() async throws {
         for round in 0..<10 {
             let name = "replica \(round)"

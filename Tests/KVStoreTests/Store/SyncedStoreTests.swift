@@ -1,14 +1,16 @@
 import Foundation
 import Synchronization
+import KVStoreCore
+import TestSupport
 import Testing
 
 @testable import KVStore
 
 @Suite("Store with a daemon", .timeLimit(.minutes(5)))
 struct SyncedStoreTests {
-    private let folder: ScratchFolder
+    private let directory: TemporaryDirectory
 
-    init() throws { folder = try ScratchFolder() }
+    init() throws { directory = try TemporaryDirectory() }
 
     private func open(
         _ transport: FakeTransport?, _ name: String = "one", isLive: Bool = true
@@ -20,21 +22,21 @@ struct SyncedStoreTests {
         _ transport: FakeTransport?, _ name: String, isLive: Bool = true
     ) -> StoreConfiguration {
         StoreConfiguration(
-            directory: folder.file(name), transport: transport, isLive: isLive)
+            directory: directory.file(name), transport: transport, isLive: isLive)
     }
 
     private func waitFor(
         _ keys: Set<String>, in changes: AsyncStream<StoreChange>
     ) async -> StoreChangeReason? {
-        var told: Set<String> = []
+        var notified: Set<String> = []
         for await change in changes {
-            told.formUnion(change.keys)
-            if told.isSuperset(of: keys) { return change.reason }
+            notified.formUnion(change.keys)
+            if notified.isSuperset(of: keys) { return change.reason }
         }
         return nil
     }
 
-    @Test("what one device sets another is told and shows")
+    @Test("a value set on one device is notified and readable on another")
     func twoDevices() async throws {
         let transport = FakeTransport()
         let first = try open(transport)
@@ -50,7 +52,7 @@ struct SyncedStoreTests {
         #expect(first.string(forKey: "theme") == "light")
     }
 
-    @Test("a fresh install's defaults never overwrite the cloud; the app is told with reason 1")
+    @Test("defaults of a fresh install never overwrite the cloud, and are replaced with reason 1")
     func freshInstall() async throws {
         let transport = FakeTransport()
         let first = try open(transport)
@@ -71,7 +73,7 @@ struct SyncedStoreTests {
         #expect(first.string(forKey: "other") == "kept")
     }
 
-    @Test("an awaited synchronize reports what it did")
+    @Test("synchronizeNow reports what was sent and received")
     func report() async throws {
         let transport = FakeTransport()
         let first = try open(transport, isLive: false)
@@ -86,7 +88,7 @@ struct SyncedStoreTests {
         #expect(try await second.synchronizeNow() == SyncReport())
     }
 
-    @Test("offline everything works, a synchronize says so at once, and it all goes out later")
+    @Test("writes work offline, synchronizeNow fails at once, and everything is sent later")
     func offline() async throws {
         let transport = FakeTransport()
         transport.fail(.unreachable("no route"))
@@ -110,7 +112,7 @@ struct SyncedStoreTests {
         #expect(again.status.lastSyncMilliseconds != nil)
     }
 
-    @Test("refusals keep their meaning in the error")
+    @Test("each transport error has its StoreError code")
     func errors() async throws {
         let rows: [(SyncTransportError, StoreError.Code)] = [
             (.unauthorized("revoked"), .unauthorized),
@@ -134,7 +136,7 @@ struct SyncedStoreTests {
         await #expect(throws: StoreError.self) { try await local.synchronizeNow() }
     }
 
-    @Test("closing ends a wait for a daemon that does not answer")
+    @Test("closing fails a synchronizeNow that waits for the daemon")
     func closeWhileWaiting() async throws {
         let transport = FakeTransport()
         transport.hold()
@@ -147,7 +149,7 @@ struct SyncedStoreTests {
     }
 
     @Test(
-        "joining an account takes local values along where it has none, with reason 3 for the rest")
+        "joining an account carries local values over, and its own values replace the others")
     func joining() async throws {
         let transport = FakeTransport()
         let other = try open(transport, "other")
@@ -166,7 +168,7 @@ struct SyncedStoreTests {
         #expect(transport.values.keys.sorted() == ["both", "mine", "theirs"])
     }
 
-    @Test("switching accounts shows the new one's values, with reason 3, and mixes nothing")
+    @Test("switching accounts shows the values of the new account with reason 3, and mixes nothing")
     func switching() async throws {
         let (one, two) = (FakeTransport(), FakeTransport())
         let store = try open(one)
@@ -190,7 +192,7 @@ struct SyncedStoreTests {
         #expect(try open(nil).keys == ["a", "both"])
     }
 
-    @Test("an account that could not be connected with at once is connected with after a while")
+    @Test("a failed connection after an account change is retried later")
     func connectingLater() async throws {
         let transport = FakeTransport()
         let storage = MemoryLogStorage(MemoryDisk())
@@ -201,7 +203,7 @@ struct SyncedStoreTests {
         }
         let store = try UbiquitousKeyValueStore(
             configuration: configuration(nil, "local"), runtime: runtime)
-        // Opening takes the lock once, connecting takes it then.
+        // Opening takes the lock once, then connecting does.
         storage.aim(.fail(24), at: .lock, number: 2)
         #expect(throws: StoreError.self) {
             try store.changeAccount(to: configuration(transport, "joined"))
@@ -218,7 +220,7 @@ struct SyncedStoreTests {
         #expect(transport.values.keys.sorted() == ["a"])
     }
 
-    @Test("a live store's connection goes from nothing to connected, and offline when it breaks")
+    @Test("the connection of a live store becomes connected, and offline when it breaks")
     func connectionStates() async throws {
         let transport = FakeTransport()
         let store = try open(transport)
@@ -230,7 +232,7 @@ struct SyncedStoreTests {
         #expect(store.status.connection == .offline("cut"))
     }
 
-    @Test("a store that leaves its account says that it is local")
+    @Test("a store that leaves its account becomes local")
     func leaving() async throws {
         let transport = FakeTransport()
         let store = try open(transport)
@@ -241,15 +243,15 @@ struct SyncedStoreTests {
         #expect(store.status.connection == .local)
     }
 
-    @Test("a stream of connection states opened while the state changes misses nothing")
+    @Test("a stream of connection states opened during a change misses nothing")
     func connectionRace() async throws {
         for round in 0..<500 {
-            let announcements = Announcements()
-            announcements.announce(.connected)
-            async let announced: Void = announcements.announce(.offline("\(round)"))
-            for await connection in announcements.connectionStream()
+            let delivery = ChangeDelivery()
+            delivery.deliver(.connected)
+            async let delivered: Void = delivery.deliver(.offline("\(round)"))
+            for await connection in delivery.connectionStream()
             where connection == .offline("\(round)") { break }
-            await announced
+            await delivered
         }
     }
 }

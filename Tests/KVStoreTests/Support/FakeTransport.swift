@@ -1,12 +1,14 @@
 import Foundation
+import KVStoreCore
 import Synchronization
+import TestSupport
 
 @testable import KVStore
 
-/// The daemon model behind the transport protocol, for any number of stores in this process.
+/// A hub in memory behind the transport protocol, for any number of replicas of one store. Its pages are small.
 final class FakeTransport: SyncTransport {
     private struct State {
-        var daemon = DaemonModel(epoch: "epoch 0")
+        var hub = Hub(epoch: "epoch 0")
         var failure: SyncTransportError?
         var streams: [UUID: AsyncThrowingStream<SyncEvent, any Error>.Continuation] = [:]
         var requestCount = 0
@@ -18,10 +20,17 @@ final class FakeTransport: SyncTransport {
 
     var requestCount: Int { state.withLock { $0.requestCount } }
 
-    /// Streams that somebody reads.
+    /// Requests that wait for `release`.
+    var heldCount: Int { state.withLock { $0.waiting.count } }
+
+    /// Streams that are being read.
     var streamCount: Int { state.withLock { $0.streams.count } }
 
-    var values: [String: Record.Content] { state.withLock { $0.daemon.values } }
+    var values: [StoreKey: Record.Content] {
+        state.withLock { state in
+            state.hub.entries.mapValues(\.record.content).filter { !$0.value.isTombstone }
+        }
+    }
 
     /// Requests fail with this from now on, and streams break; nil for none.
     func fail(_ failure: SyncTransportError?) {
@@ -49,42 +58,38 @@ final class FakeTransport: SyncTransport {
         _ request: SyncRequest, store: String
     ) async throws(SyncTransportError) -> SyncResponse {
         await withCheckedContinuation { continuation in
-            let goesOn = state.withLock { state in
+            let proceeds = state.withLock { state in
                 if state.isHeld { state.waiting.append(continuation) }
                 return !state.isHeld
             }
-            if goesOn { continuation.resume() }
+            if proceeds { continuation.resume() }
         }
         let outcome: Result<SyncResponse, SyncTransportError> = state.withLock { state in
             state.requestCount += 1
             if let failure = state.failure { return .failure(failure) }
-            state.daemon.clock = Int64(Date().timeIntervalSince1970 * 1_000)
-            let before = state.daemon.seq
-            let response = state.daemon.answer(request)
-            for (record, seq) in state.daemon.changes(after: before) {
-                for stream in state.streams.values {
-                    stream.yield(.change(SyncChange(record, seq: seq)))
-                }
+            let now = Instant.now().wall
+            let plan = state.hub.plan(request.changes, now: now)
+            state.hub.commit(plan)
+            for change in plan.accepted {
+                for stream in state.streams.values { stream.yield(.change(change)) }
             }
-            return .success(response)
+            let page = PageLimits(byteCount: 1_000_000, recordCount: 3)
+            return .success(state.hub.answer(request, plan: plan, now: now, page: page))
         }
         return try outcome.get()
     }
 
-    func events(
-        store: String, since: UInt64, epoch: String
-    ) -> AsyncThrowingStream<SyncEvent, any Error> {
+    func events(store: String, since: Cursor) -> AsyncThrowingStream<SyncEvent, any Error> {
         let (stream, continuation) = AsyncThrowingStream<SyncEvent, any Error>.makeStream()
         let id = UUID()
         state.withLock { state in
             if let failure = state.failure { return continuation.finish(throwing: failure) }
-            if epoch != state.daemon.epoch {
+            if state.hub.endsStream(at: since) {
                 continuation.yield(.reset)
                 return
             }
-            for (record, seq) in state.daemon.changes(after: since) {
-                continuation.yield(.change(SyncChange(record, seq: seq)))
-            }
+            let page = state.hub.page(after: since.sequence, through: state.hub.sequence)
+            for change in page.changes { continuation.yield(.change(change)) }
             continuation.yield(.opened)
             state.streams[id] = continuation
         }

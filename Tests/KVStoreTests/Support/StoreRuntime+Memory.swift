@@ -1,13 +1,17 @@
+import KVStoreLog
+import TestSupport
+
 @testable import KVStore
+import LocalFiles
 
 extension StoreRuntime {
-    /// The system's, with replicas on such a storage and nobody who watches it.
+    /// The system's, with replicas on this storage and without a watch.
     static func over(
         _ openStorage: @escaping @Sendable (_ directory: String) -> MemoryLogStorage
     ) -> StoreRuntime {
         final class NoWatch: DirectoryWatch { func cancel() {} }
         var runtime = StoreRuntime.system
-        runtime.openStorage = { directory throws(StorageFailure) in openStorage(directory) }
+        runtime.openStorage = { directory throws(FileError) in openStorage(directory) }
         runtime.watch = { _, _ in NoWatch() }
         return runtime
     }

@@ -1,181 +1,223 @@
 import Foundation
+import KVStoreLog
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import KVStore
+@testable import KVStoreCore
 
-@Suite("What cannot be written down or read")
+@Suite("Failed reads and writes of the log")
 struct FailedAppendTests {
     private final class Device: Sendable {
         let storage = MemoryLogStorage(MemoryDisk())
         private let time = Mutex<Int64>(1_000)
-        private let effects = Mutex<[Effect]>([])
-        private let looks = Mutex<[StoreRuntime.Body]>([])
+        private let readies = Mutex<[Ready]>([])
+        private let retries = Mutex<[StoreRuntime.Body]>([])
 
         func open() throws -> LocalReplica {
             var runtime = StoreRuntime.system
             runtime.now = { [self] in
-                Moment(wall: 1_000_000, monotonic: time.withLock { $0 })
+                Instant(wall: 1_000_000, monotonic: time.withLock { $0 })
             }
             runtime.after = { [self] milliseconds, body in
                 if milliseconds == Backoff.greatestMilliseconds {
-                    looks.withLock { $0.append(body) }
+                    retries.withLock { $0.append(body) }
                 }
             }
             return try LocalReplica(
-                storage: storage, options: DurableReplica.Options(), runtime: runtime
-            ) { [self] effect in effects.withLock { $0.append(effect) } }
+                storage: storage, options: DurableReplica.Options(), runtime: runtime,
+                execute: { [self] ready in readies.withLock { $0.append(ready) } })
         }
 
         /// Another program of the device writes a key.
-        func writeElsewhere(_ key: String) throws {
+        func writeElsewhere(_ key: StoreKey) throws {
             let other = try LocalReplica(
                 storage: MemoryLogStorage(storage.disk), options: DurableReplica.Options(),
-                runtime: .system, outlet: { _ in })
+                runtime: .system, execute: { _ in })
             try other.write(.value(Data("1".utf8)), forKey: key)
         }
 
-        /// Lets the time pass until it looks again; returns how many times that was due.
-        func lookAgain() -> Int {
-            let due = looks.withLock { looks in
-                defer { looks = [] }
-                return looks
+        /// What is scheduled after the greatest back-off: reading the log again, or delivering an event again.
+        var retryCount: Int { retries.withLock { $0.count } }
+
+        /// Lets the time of the retries come; returns their number.
+        func retry() -> Int {
+            let due = retries.withLock { retries in
+                defer { retries = [] }
+                return retries
             }
-            for look in due { look() }
+            for body in due { body() }
             return due.count
         }
 
-        func pass(milliseconds: Int64) { time.withLock { $0 += milliseconds } }
+        func advance(milliseconds: Int64) { time.withLock { $0 += milliseconds } }
 
-        /// What was to be done since the last look.
-        func newEffects() -> [String] {
-            effects.withLock { effects in
-                defer { effects = [] }
-                return effects.map { effect in
-                    switch effect {
-                    case .send(let request): "send \(request.epoch ?? "none") \(request.since)"
-                    case .openStream(let since, let epoch): "open stream \(epoch) \(since)"
-                    case .wake: "wake"
-                    case .notify(let change): "notify \(change.keys)"
-                    default: "\(effect)"
-                    }
-                }
+        /// What the replica has required since the last call.
+        func transcript() -> [String] {
+            let new = readies.withLock { readies in
+                defer { readies = [] }
+                return readies
             }
+            var transcript = Transcript()
+            for ready in new { ready.execute(on: &transcript) }
+            return transcript.lines
         }
     }
 
-    private let answer = SyncResponse(
-        epoch: "e", cursor: 1, serverTime: 1_000_000, initial: true, more: false,
-        changes: [.other("a", "1", seq: 1)])
+    private struct Transcript: ReadyExecutor {
+        var lines: [String] = []
 
-    /// A replica that has completed its first download and waits for what comes.
+        mutating func notify(_ change: StoreChange) { lines.append("notify \(change.keys)") }
+
+        mutating func closeStream() { lines.append("close stream") }
+
+        mutating func openStream(id: UInt64, since: Cursor) {
+            lines.append("open stream \(since.epoch.name) \(since.sequence)")
+        }
+
+        mutating func send(_ outgoing: Ready.Outgoing, mustSync: Bool) {
+            let since = outgoing.request.since
+            lines.append("send \(since.map { "\($0.epoch.name) \($0.sequence)" } ?? "none")")
+        }
+
+        mutating func wake(at milliseconds: Int64) { lines.append("wake") }
+
+        mutating func complete(_ completion: Ready.Completion) { lines.append("finish") }
+    }
+
+    /// The answer to the request under way.
+    private func answer(_ replica: LocalReplica) throws -> Event {
+        let response = SyncResponse(
+            cursor: Cursor(epoch: "e", sequence: 1), serverTime: 1_000_000, isInitial: true,
+            changes: [.other("a", "1", sequence: 1)])
+        let id = try #require(replica.read { $0.session.exchange?.id })
+        return .answered(id: id, .success(response))
+    }
+
+    /// The next change on the open stream.
+    private func change(_ replica: LocalReplica) throws -> Event {
+        let id = try #require(
+            replica.read { replica -> UInt64? in
+                if case .opening(let id, _) = replica.session.stream { id } else { nil }
+            })
+        return .stream(id: id, .change(.other("b", "1", sequence: 2)))
+    }
+
+    /// A replica that has completed its first download and opened its stream.
     private func connected() throws -> (Device, LocalReplica) {
         let device = Device()
         let replica = try device.open()
-        try replica.handle(.attached(isLive: true))
-        #expect(replica.tell(.answered(answer)).again == nil)
-        _ = device.newEffects()
+        try replica.attach(isLive: true)
+        #expect(replica.deliver(try answer(replica)))
+        #expect(device.retryCount == 0)
+        _ = device.transcript()
         return (device, replica)
     }
 
-    @Test(
-        "an answer that the disk does not take is a failed round, and it is asked for anew"
-    )
+    @Test("an answer that cannot be written is a failed round trip, and is requested again")
     func answered() throws {
         let device = Device()
         let replica = try device.open()
-        try replica.handle(.attached(isLive: true))
-        #expect(device.newEffects() == ["send none 0"])
+        try replica.attach(isLive: true)
+        #expect(device.transcript() == ["send none"])
         device.storage.aim(.fail(28), at: .write)
-        #expect(replica.tell(.answered(answer)).again == nil)
-        #expect(device.newEffects() == ["wake"])
-        #expect(replica.read { $0.visibleContents.isEmpty && !$0.initialSyncCompleted })
-        device.pass(milliseconds: 60_000)
-        #expect(replica.tell(.woke).again == nil)
-        #expect(device.newEffects() == ["send none 0"])
-        #expect(replica.tell(.answered(answer)).again == nil)
-        #expect(device.newEffects() == ["notify [\"a\"]", "open stream e 1"])
+        #expect(!replica.deliver(try answer(replica)))
+        #expect(device.transcript() == ["wake"])
+        // Only the log is read again; the answer is not delivered again.
+        #expect(device.retryCount == 1)
+        #expect(
+            replica.read { $0.visibleContents.isEmpty && !$0.state.initialSyncCompleted })
+        device.advance(milliseconds: 60_000)
+        #expect(replica.deliver(.woke))
+        #expect(device.transcript() == ["send none"])
+        #expect(replica.deliver(try answer(replica)))
+        #expect(device.transcript() == ["notify [\"a\"]", "open stream e 1"])
+        #expect(device.retryCount == 1)
     }
 
-    @Test("a change on the stream that the disk does not take ends the stream, and comes again")
+    @Test("a change on the stream that cannot be written ends the stream, and is requested again")
     func streamed() throws {
         let (device, replica) = try connected()
         device.storage.aim(.fail(28), at: .write)
-        let telling = replica.tell(.stream(.change(.other("b", "1", seq: 2))))
-        #expect(!telling.isTaken && telling.again == nil)
-        #expect(device.newEffects() == ["wake"])
+        #expect(!replica.deliver(try change(replica)))
+        #expect(device.retryCount == 1)
+        #expect(device.transcript() == ["wake"])
         #expect(replica.read { Set($0.visibleContents.keys) } == ["a"])
-        device.pass(milliseconds: 60_000)
-        #expect(replica.tell(.woke).again == nil)
-        #expect(device.newEffects() == ["send e 1"])
+        device.advance(milliseconds: 60_000)
+        #expect(replica.deliver(.woke))
+        #expect(device.transcript() == ["send e 1"])
+        #expect(device.retryCount == 1)
     }
 
-    @Test("a write that failed only after it had arrived is told and sent after a while")
+    @Test("a write that failed after it had arrived is notified and sent later")
     func arrived() throws {
         let (device, replica) = try connected()
         device.storage.aim(.tear(10_000), at: .write)
         #expect(throws: StoreError.self) {
             try replica.write(.value(Data("1".utf8)), forKey: "k")
         }
-        #expect(device.newEffects() == [])
-        #expect(device.lookAgain() == 1)
-        #expect(device.newEffects() == ["notify [\"k\"]", "send e 1"])
-        #expect(device.lookAgain() == 0)
+        #expect(device.transcript() == [])
+        #expect(device.retry() == 1)
+        #expect(device.transcript() == ["notify [\"k\"]", "send e 1"])
+        #expect(device.retry() == 0)
     }
 
-    @Test("what another program wrote is told after a while where looking for it failed")
-    func unseen() throws {
+    @Test("a write of another program that could not be read is notified later")
+    func unread() throws {
         let device = Device()
         let replica = try device.open()
         try device.writeElsewhere("k")
         device.storage.breakAll(.segments, code: 24)
         #expect(throws: StoreError.self) { try replica.catchUp() }
         #expect(throws: StoreError.self) { try replica.catchUp() }
-        #expect(device.lookAgain() == 1)
+        #expect(device.retry() == 1)
         device.storage.heal()
-        #expect(device.newEffects() == [])
-        #expect(device.lookAgain() == 1)
-        #expect(device.newEffects() == ["notify [\"k\"]"])
-        #expect(device.lookAgain() == 0)
+        #expect(device.transcript() == [])
+        #expect(device.retry() == 1)
+        #expect(device.transcript() == ["notify [\"k\"]"])
+        #expect(device.retry() == 0)
     }
 
-    @Test("what another program wrote is sent after a while where looking for it failed halfway")
+    @Test("a write of another program is sent later if reading failed halfway")
     func unsent() throws {
         let (device, replica) = try connected()
         try device.writeElsewhere("k")
-        // The record is read, and then the folder cannot be listed.
+        // The record is read, and then the directory cannot be listed.
         device.storage.aim(.fail(24), at: .segments)
         #expect(throws: StoreError.self) { try replica.catchUp() }
-        #expect(device.newEffects() == [])
-        #expect(device.lookAgain() == 1)
-        #expect(device.newEffects() == ["notify [\"k\"]", "send e 1"])
+        #expect(device.transcript() == [])
+        #expect(device.retry() == 1)
+        #expect(device.transcript() == ["notify [\"k\"]", "send e 1"])
     }
 
-    @Test("an event that cannot be told at all is given back, and told later")
-    func givenBack() throws {
+    @Test("a failure that cannot be handled either is delivered again later")
+    func redelivered() throws {
         let device = Device()
         let replica = try device.open()
-        try replica.handle(.attached(isLive: true))
-        _ = device.newEffects()
+        try replica.attach(isLive: true)
+        _ = device.transcript()
         device.storage.breakAll(.lock, code: 5)
-        let again = try #require(replica.tell(.answered(answer)).again)
-        guard case .failed = again else {
-            Issue.record("it is given back as \(again)")
-            return
-        }
-        #expect(device.newEffects() == [])
+        #expect(!replica.deliver(try answer(replica)))
+        // One reads the log again, the other one delivers the failure again.
+        #expect(device.retryCount == 2)
+        #expect(device.transcript() == [])
         device.storage.heal()
-        #expect(replica.tell(again).again == nil)
-        #expect(device.newEffects() == ["wake"])
+        #expect(device.retry() == 2)
+        #expect(device.transcript() == ["wake"])
+        #expect(device.retryCount == 0)
     }
 
-    @Test("a closed replica takes no events and asks for none to be told again")
+    @Test("a closed replica applies no events and asks for none again")
     func closed() throws {
         let device = Device()
         let replica = try device.open()
-        try replica.handle(.attached(isLive: true))
+        try replica.attach(isLive: true)
+        let answer = try answer(replica)
         replica.close()
-        #expect(replica.tell(.answered(answer)).again == nil)
-        #expect(throws: StoreError.self) { try replica.handle(.woke) }
+        #expect(!replica.deliver(answer))
+        #expect(!replica.deliver(.woke))
+        #expect(device.retryCount == 0)
+        #expect(throws: StoreError.self) { try replica.attach(isLive: true) }
     }
 }

@@ -1,18 +1,21 @@
 import Dispatch
 import Foundation
 import Synchronization
+import KVStoreCore
+import KVStoreLog
+import TestSupport
 import Testing
 
 @testable import KVStore
 
 @Suite("Flushes", .timeLimit(.minutes(5)))
 struct FlushTests {
-    @Test("of two flushes at a time none says that all is on disk where one has failed")
+    @Test("a failed flush fails a concurrent one as well")
     func besideFailure() async throws {
         let storage = MemoryLogStorage(MemoryDisk())
         let replica = try LocalReplica(
             storage: storage, options: DurableReplica.Options(), runtime: .system,
-            outlet: { _ in })
+            execute: { _ in })
         let isFirst = Mutex(true)
         let (began, goesOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         storage.duringSync {
@@ -35,24 +38,24 @@ struct FlushTests {
                 outcome.yield((try? replica.flush()) != nil)
                 second.signal()
             }
-            // Where nothing held it up it would be over by now.
+            // Without serialization it would have returned by now.
             _ = second.wait(timeout: .now() + .milliseconds(100))
             goesOn.signal()
         }
-        var told: [Bool] = []
+        var results: [Bool] = []
         for await outcome in outcomes {
-            told.append(outcome)
-            if told.count == 2 { break }
+            results.append(outcome)
+            if results.count == 2 { break }
         }
-        #expect(told == [false, false])
+        #expect(results == [false, false])
     }
 
-    @Test("a flush after a close that could not bring everything to disk fails")
+    @Test("a flush after a close whose sync failed fails")
     func afterFailedClose() throws {
         let storage = MemoryLogStorage(MemoryDisk())
         let replica = try LocalReplica(
             storage: storage, options: DurableReplica.Options(), runtime: .system,
-            outlet: { _ in })
+            execute: { _ in })
         try replica.write(.value(Data("1".utf8)), forKey: "a")
         storage.breakAll(.sync, code: 5)
         replica.close()

@@ -1,42 +1,51 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import KVStore
+@testable import KVStoreCore
 
-@Suite("A stream that was ended", .timeLimit(.minutes(5)))
+@Suite("Streams that have ended", .timeLimit(.minutes(5)))
 struct FormerStreamTests {
-    /// The first stream has one change, when it is released; the others have none.
+    /// Every request finds cursor 1. The first stream has one change, once it is released; the others only open.
     private final class LateTransport: SyncTransport {
-        let (begun, beginner) = AsyncStream.makeStream(of: Void.self)
-        private let (released, releaser) = AsyncStream.makeStream(of: Void.self)
+        let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
+        private let (released, releasing) = AsyncStream.makeStream(of: Void.self)
         private let isFirst = Mutex(true)
 
-        func release() { releaser.finish() }
+        func release() { releasing.finish() }
 
         func sync(
             _ request: SyncRequest, store: String
         ) async throws(SyncTransportError) -> SyncResponse {
-            throw .unreachable("there are only streams")
+            SyncResponse(
+                cursor: Cursor(epoch: "e", sequence: 1), serverTime: Instant.now().wall,
+                isInitial: request.since == nil)
         }
 
-        func events(
-            store: String, since: UInt64, epoch: String
-        ) -> AsyncThrowingStream<SyncEvent, any Error> {
+        func events(store: String, since: Cursor) -> AsyncThrowingStream<SyncEvent, any Error> {
             let isFirst = isFirst.withLock { isFirst in
                 defer { isFirst = false }
                 return isFirst
             }
+            let isOpen = Mutex(false)
             return AsyncThrowingStream(unfolding: { [self] in
-                guard isFirst else { return await Self.nothing() }
-                beginner.yield()
-                // Not cancelled with the task that reads the stream: as if that had been late.
+                guard isFirst else {
+                    let wasOpen = isOpen.withLock { isOpen in
+                        defer { isOpen = true }
+                        return isOpen
+                    }
+                    return wasOpen ? await Self.nothing() : .opened
+                }
+                beginning.yield()
+                // Not cancelled with the task that reads the stream, as if that came too late.
                 await Task.detached { [released] in for await _ in released {} }.value
-                return .change(.other("late", "1", seq: 100))
+                return .change(.other("late", "1", sequence: 100))
             })
         }
 
-        /// Until the task is cancelled.
+        /// Returns when the task is cancelled.
         private static func nothing() async -> SyncEvent? {
             let (never, continuation) = AsyncStream.makeStream(of: Void.self)
             for await _ in never {}
@@ -45,44 +54,43 @@ struct FormerStreamTests {
         }
     }
 
-    @Test("tells its store nothing more, however late its last words come")
+    @Test("an event that an ended stream delivers late is ignored")
     func lateChange() async throws {
         let transport = LateTransport()
-        let (events, told) = AsyncStream.makeStream(of: Void.self)
+        let driver = SyncDriver(
+            transport: transport, storeName: "default", monotonicMilliseconds: { 0 })
+        let (transactions, transaction) = AsyncStream.makeStream(of: Void.self)
+        let (connections, connection) = AsyncStream.makeStream(of: StoreStatus.Connection.self)
         let storage = MemoryLogStorage(MemoryDisk())
         var runtime = StoreRuntime.over { _ in storage }
         let isReleased = Mutex(false)
-        // Asked for whenever the replica is told something.
+        // Read whenever an event is delivered to the replica.
         runtime.now = {
-            if isReleased.withLock(\.self) { told.yield() }
+            if isReleased.withLock(\.self) { transaction.yield() }
             return .now()
         }
         let replica = try LocalReplica(
             storage: storage, options: DurableReplica.Options(), runtime: runtime,
-            outlet: { _ in })
-        try replica.handle(.attached(isLive: true))
-        try replica.handle(
-            .answered(
-                SyncResponse(
-                    epoch: "e", cursor: 1, serverTime: Moment.now().wall, initial: true,
-                    more: false, changes: [])))
-        try replica.handle(.stream(.opened))
-        let driver = SyncDriver(
-            transport: transport, storeName: "default", monotonicMilliseconds: { 0 })
+            execute: { driver.enqueue($0) }, connectionChanged: { connection.yield($0) })
         driver.start(replica)
-        driver.enqueue(.openStream(since: 1, epoch: "e"))
+        try replica.attach(isLive: true)
         for await _ in transport.begun { break }
-        driver.enqueue(.openStream(since: 1, epoch: "e"))
+        let former = try #require(
+            replica.read { replica -> UInt64? in
+                if case .opening(let id, _) = replica.session.stream { id } else { nil }
+            })
+        #expect(replica.deliver(.stream(id: former, .reset)))
+        for await connection in connections where connection == .connected { break }
         isReleased.withLock { $0 = true }
         transport.release()
-        // From here on the replica's lock is held until it has handled what it was told.
-        for await _ in events { break }
+        // From here on the replica's lock is held until it has handled the event.
+        for await _ in transactions { break }
         #expect(replica.read { $0.visibleContents.isEmpty })
-        #expect(replica.read { $0.status.connection } == .connected)
+        #expect(replica.read(\.connection) == .connected)
         driver.stop()
     }
 
-    @Test("ends where a change cannot be written down, and what it missed is asked for")
+    @Test("a stream ends at a change that cannot be written, and the next request brings it")
     func unwrittenChange() async throws {
         let transport = FakeTransport()
         let storage = MemoryLogStorage(MemoryDisk())

@@ -1,6 +1,7 @@
 import Dispatch
 import KVStore
 import KVStoreLog
+import LocalFiles
 
 /// A process's view of its replica's folder.
 final class ProcessStorage: LogStorage {
@@ -17,46 +18,46 @@ final class ProcessStorage: LogStorage {
     var identity: UInt64 { base.identity }
 
     private func call<Result>(
-        _ body: () throws(StorageFailure) -> Result
-    ) throws(StorageFailure) -> Result {
+        _ body: () throws(FileError) -> Result
+    ) throws(FileError) -> Result {
         try disk.call(life, body)
     }
 
-    func segments() throws(StorageFailure) -> [UInt64] {
-        try call { () throws(StorageFailure) in try base.segments() }
+    func segments() throws(FileError) -> [UInt64] {
+        try call { () throws(FileError) in try base.segments() }
     }
 
-    func open(segment: UInt64) throws(StorageFailure) -> (any LogFile)? {
-        let file = try call { () throws(StorageFailure) in try base.open(segment: segment) }
+    func open(segment: UInt64) throws(FileError) -> (any LogFile)? {
+        let file = try call { () throws(FileError) in try base.open(segment: segment) }
         return file.map { ProcessFile(disk: disk, base: $0, life: life) }
     }
 
     func create(
         segment: UInt64, content: [UInt8], byteCount: Int
-    ) throws(StorageFailure) -> any LogFile {
-        let file = try call { () throws(StorageFailure) in
+    ) throws(FileError) -> any LogFile {
+        let file = try call { () throws(FileError) in
             try base.create(segment: segment, content: content, byteCount: byteCount)
         }
         disk.written(by: life)
         return ProcessFile(disk: disk, base: file, life: life)
     }
 
-    func remove(segment: UInt64) throws(StorageFailure) {
-        try call { () throws(StorageFailure) in try base.remove(segment: segment) }
+    func remove(segment: UInt64) throws(FileError) {
+        try call { () throws(FileError) in try base.remove(segment: segment) }
     }
 
-    func syncNames() throws(StorageFailure) {
-        try call { () throws(StorageFailure) in try base.syncNames() }
+    func syncNames() throws(FileError) {
+        try call { () throws(FileError) in try base.syncNames() }
     }
 
-    func quarantine(segment: UInt64) throws(StorageFailure) -> String {
-        try call { () throws(StorageFailure) in try base.quarantine(segment: segment) }
+    func quarantine(segment: UInt64) throws(FileError) -> String {
+        try call { () throws(FileError) in try base.quarantine(segment: segment) }
     }
 
-    func lock() throws(StorageFailure) {
+    func lock() throws(FileError) {
         disk.appenders.wait()
-        do throws(StorageFailure) {
-            try call { () throws(StorageFailure) in try base.lock() }
+        do throws(FileError) {
+            try call { () throws(FileError) in try base.lock() }
         } catch {
             disk.appenders.signal()
             throw error
@@ -68,10 +69,10 @@ final class ProcessStorage: LogStorage {
         disk.appenders.signal()
     }
 
-    func lockIfFree() throws(StorageFailure) -> Bool {
+    func lockIfFree() throws(FileError) -> Bool {
         guard disk.appenders.wait(timeout: .now()) == .success else { return false }
-        do throws(StorageFailure) {
-            try call { () throws(StorageFailure) in try base.lock() }
+        do throws(FileError) {
+            try call { () throws(FileError) in try base.lock() }
             return true
         } catch {
             disk.appenders.signal()
@@ -97,18 +98,18 @@ private final class ProcessFile: LogFile {
 
     func read(
         into buffer: UnsafeMutableRawBufferPointer, at offset: Int
-    ) throws(StorageFailure) -> Int {
-        try disk.call(life) { () throws(StorageFailure) in
+    ) throws(FileError) -> Int {
+        try disk.call(life) { () throws(FileError) in
             try base.read(into: buffer, at: offset)
         }
     }
 
-    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StorageFailure) {
-        try disk.call(life) { () throws(StorageFailure) in try base.write(bytes, at: offset) }
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(FileError) {
+        try disk.call(life) { () throws(FileError) in try base.write(bytes, at: offset) }
         disk.written(by: life)
     }
 
-    func sync() throws(StorageFailure) {
-        try disk.call(life) { () throws(StorageFailure) in try base.sync() }
+    func sync() throws(FileError) {
+        try disk.call(life) { () throws(FileError) in try base.sync() }
     }
 }

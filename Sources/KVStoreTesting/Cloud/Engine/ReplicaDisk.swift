@@ -3,6 +3,7 @@ import Foundation
 import KVStore
 import KVStoreLog
 import Synchronization
+import LocalFiles
 
 /// One replica's folder on a simulated disk, for any number of simulated processes and any thread.
 final class ReplicaDisk: Sendable {
@@ -34,12 +35,10 @@ final class ReplicaDisk: Sendable {
 
     /// Makes one call of a process; a killed one makes none.
     func call<Result>(
-        _ life: Life, _ body: () throws(StorageFailure) -> Result
-    ) throws(StorageFailure) -> Result {
+        _ life: Life, _ body: () throws(FileError) -> Result
+    ) throws(FileError) -> Result {
         guard !life.isOver else {
-            throw StorageFailure(
-                operation: "use", path: "the simulated disk", code: 4,
-                message: "the process has been killed")
+            throw FileError(operation: "use", path: "the simulated disk", code: 4)
         }
         return try exclusively(body)
     }

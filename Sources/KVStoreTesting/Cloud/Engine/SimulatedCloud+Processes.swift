@@ -2,6 +2,7 @@ import KVStore
 import KVStoreCore
 import KVStoreLog
 import Synchronization
+import LocalFiles
 
 extension SimulatedCloud {
     /// Opens the store of a process that does not run.
@@ -36,7 +37,7 @@ extension SimulatedCloud {
     private func runtime(of program: Program, life: Life) -> StoreRuntime {
         let machine = program.machine
         return StoreRuntime(
-            openStorage: { [weak self, weak machine] directory throws(StorageFailure) in
+            openStorage: { [weak self, weak machine] directory throws(FileError) in
                 guard let self, let machine else { throw Self.isGone(directory) }
                 return disk(directory, of: machine).storage(for: life)
             },
@@ -79,9 +80,8 @@ extension SimulatedCloud {
         }
     }
 
-    private static func isGone(_ directory: String) -> StorageFailure {
-        StorageFailure(
-            operation: "open", path: directory, code: 2, message: "its simulated cloud is gone")
+    private static func isGone(_ directory: String) -> FileError {
+        FileError(operation: "open", path: directory, code: 2)
     }
 }
 

@@ -1,17 +1,19 @@
 #if os(Linux) || os(Android)
     import Dispatch
     import Foundation
+    import KVStoreLog
+    import TestSupport
     import Testing
 
     @testable import KVStore
 
-    @Suite("What a watch of a folder holds", .timeLimit(.minutes(5)))
+    @Suite("Directory watch", .timeLimit(.minutes(5)))
     struct DirectoryWatchTests {
         private let queue = DispatchQueue(label: "ubiquity.test.watch")
 
-        /// Descriptors of this process that watch the folder. Other tests have watches of their own.
-        private func descriptorCount(watching folder: ScratchFolder) throws -> Int {
-            let attributes = try FileManager.default.attributesOfItem(atPath: folder.path)
+        /// Descriptors of this process that watch the directory; other tests have watches of their own.
+        private func descriptorCount(watching directory: TemporaryDirectory) throws -> Int {
+            let attributes = try FileManager.default.attributesOfItem(atPath: directory.path)
             let inode = try #require(attributes[.systemFileNumber] as? NSNumber).uint64Value
             let mark = " ino:\(String(inode, radix: 16)) "
             let names = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fdinfo")
@@ -27,29 +29,29 @@
         }
 
         @Test(
-            "a watch that is let go closes its descriptor, cancelled or not",
+            "a released watch closes its descriptor, cancelled or not",
             arguments: [false, true])
-        func lettingGo(isCancelled: Bool) async throws {
-            let folder = try ScratchFolder()
+        func release(isCancelled: Bool) async throws {
+            let directory = try TemporaryDirectory()
             var watches = (0..<5).map { _ in
-                System.watch(directory: folder.path, queue: queue) {}
+                System.watch(directory: directory.path, queue: queue) {}
             }
-            #expect(try descriptorCount(watching: folder) == 5)
+            #expect(try descriptorCount(watching: directory) == 5)
             if isCancelled { for watch in watches { watch.cancel() } }
             watches = []
-            while try descriptorCount(watching: folder) > 0 {
+            while try descriptorCount(watching: directory) > 0 {
                 try Task.checkCancellation()
                 await Task.yield()
             }
         }
 
-        @Test("a watch that is held tells of a write")
-        func telling() async throws {
-            let folder = try ScratchFolder()
-            try folder.write([], to: "log")
+        @Test("a watch reports a write")
+        func write() async throws {
+            let directory = try TemporaryDirectory()
+            try directory.write([], to: "log")
             let (changes, change) = AsyncStream<Void>.makeStream()
-            let watch = System.watch(directory: folder.path, queue: queue) { change.yield() }
-            let file = try FileHandle(forWritingTo: URL(filePath: folder.file("log")))
+            let watch = System.watch(directory: directory.path, queue: queue) { change.yield() }
+            let file = try FileHandle(forWritingTo: URL(filePath: directory.file("log")))
             try file.write(contentsOf: Data([1]))
             try file.close()
             for await _ in changes { break }

@@ -1,0 +1,71 @@
+import Foundation
+import KVStoreCore
+import TestSupport
+import Testing
+
+@testable import KVStore
+
+/// In child processes, whose standard error is read.
+@Suite("Messages on standard error", .timeLimit(.minutes(5)))
+struct DiagnosticsTests {
+    private func lines(_ result: ExitTest.Result?) -> [Substring] {
+        String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+            .split(separator: "\n")
+    }
+
+    @Test("an invalid key stops the program with its reason")
+    func invalidKey() async {
+        let result = await #expect(
+            processExitsWith: .failure, observing: [\.standardErrorContent]
+        ) {
+            let store = try UbiquitousKeyValueStore(
+                configuration: StoreConfiguration(directory: "unused"),
+                runtime: .over { _ in MemoryLogStorage(MemoryDisk()) })
+            store.set("1", forKey: "")
+        }
+        #expect(
+            lines(result).contains(
+                "UbiquitousKeyValueStore: set key '': the key is empty (use a non-empty key)"))
+    }
+
+    @Test("a default store that cannot be opened stops the program with the reason")
+    func defaultStore() async {
+        let result = await #expect(
+            processExitsWith: .failure, observing: [\.standardErrorContent]
+        ) {
+            UbiquitousKeyValueStore.setDefaultConfiguration(
+                StoreConfiguration(directory: "/dev/null", storeName: ".invalid"))
+            _ = UbiquitousKeyValueStore.default
+        }
+        #expect(
+            lines(result).contains {
+                $0.hasPrefix("UbiquitousKeyValueStore: open store .invalid: ")
+            })
+    }
+
+    @Test("an object that is not a property list is reported, and the program continues")
+    func invalidValue() async {
+        let result = await #expect(
+            processExitsWith: .exitCode(EXIT_SUCCESS), observing: [\.standardErrorContent]
+        ) {
+            let store = try UbiquitousKeyValueStore(
+                configuration: StoreConfiguration(directory: "unused"),
+                runtime: .over { _ in MemoryLogStorage(MemoryDisk()) })
+            store.set(URL(filePath: "/") as Any?, forKey: "a")
+            exit(EXIT_SUCCESS)
+        }
+        #expect(
+            lines(result).contains {
+                $0.hasPrefix("UbiquitousKeyValueStore: set key a: URL is not a property list type")
+            })
+    }
+
+    @Test("a message that cannot be written is dropped, and the program continues")
+    func closedStandardError() async {
+        await #expect(processExitsWith: .exitCode(EXIT_SUCCESS)) {
+            close(STDERR_FILENO)
+            Diagnostics.write("unread")
+            exit(EXIT_SUCCESS)
+        }
+    }
+}
