@@ -6,7 +6,8 @@ import Testing
 struct DaemonTests {
     /// A daemon with its devices' tokens; stopped and removed at the end.
     private func withDaemon(
-        devices: [String], _ body: (String, [String: String], TemporaryHome) async throws -> Void
+        devices: [String],
+        _ body: (String, [String: String], TemporaryHome, RunningProgram) async throws -> Void
     ) async throws {
         let home = try TemporaryHome()
         defer { home.remove() }
@@ -26,7 +27,7 @@ struct DaemonTests {
             .trimmingCharacters(in: .whitespacesAndNewlines)
         let draining = Task { while await log.next() != nil {} }
         do {
-            try await body("http://127.0.0.1:\(port)", tokens, home)
+            try await body("http://127.0.0.1:\(port)", tokens, home, daemon)
         } catch {
             Issue.record(error)
         }
@@ -52,7 +53,7 @@ struct DaemonTests {
 
     @Test("what one machine sets another one gets, watches and removes")
     func twoMachines() async throws {
-        try await withDaemon(devices: ["desk", "phone"]) { url, tokens, _ in
+        try await withDaemon(devices: ["desk", "phone"]) { url, tokens, _, _ in
             let (desk, phone) = (try TemporaryHome(), try TemporaryHome())
             defer {
                 desk.remove()
@@ -89,7 +90,7 @@ struct DaemonTests {
 
     @Test("a key that the account has is not overwritten by a local one, and the next set is")
     func provisional() async throws {
-        try await withDaemon(devices: ["a", "b"]) { url, tokens, _ in
+        try await withDaemon(devices: ["a", "b"]) { url, tokens, _, _ in
             let (first, second) = (try TemporaryHome(), try TemporaryHome())
             defer {
                 first.remove()
@@ -107,7 +108,7 @@ struct DaemonTests {
 
     @Test("a wrong token is 77 with the address and the next step, and is not repeated")
     func wrongToken() async throws {
-        try await withDaemon(devices: []) { url, _, home in
+        try await withDaemon(devices: []) { url, _, home, _ in
             let outcome = try await join(home, url, "wr0ng-token")
             #expect(outcome.status == 77, "\(outcome.errors)")
             #expect(outcome.errors.contains(url) && outcome.errors.contains("make a token"))
@@ -118,7 +119,7 @@ struct DaemonTests {
 
     @Test("leaving shows the local store again; a second account needs leaving first")
     func leaving() async throws {
-        try await withDaemon(devices: ["desk"]) { url, tokens, home in
+        try await withDaemon(devices: ["desk"]) { url, tokens, home, _ in
             _ = try await join(home, url, tokens["desk"])
             #expect(try await patient(home, "set", "k", "v", "--require-sync").status == 0)
             let again = try await join(home, url, tokens["desk"])
@@ -132,6 +133,24 @@ struct DaemonTests {
             #expect(try await home.kvs("ls").text == "")
             _ = try await join(home, url, tokens["desk"])
             #expect(try await home.kvs("ls").text == "k\n")
+        }
+    }
+
+    @Test("a daemon that does not answer delays a command no longer than its timeout")
+    func silentDaemon() async throws {
+        try await withDaemon(devices: ["desk"]) { url, tokens, home, daemon in
+            _ = try await join(home, url, tokens["desk"])
+            #expect(try await patient(home, "set", "k", "v", "--require-sync").status == 0)
+            daemon.suspend()
+            defer { daemon.resume() }
+            let get = try await home.kvs("get", "k", "--timeout", "0.1")
+            #expect(get.status == 0 && get.text == "v")
+            #expect(get.errors.contains("no answer within"), "\(get.errors)")
+            #expect(try await home.kvs("sync", "--timeout", "0.1").status == 69)
+            let set = try await home.kvs("set", "k", "w", "--timeout", "0.1", "--require-sync")
+            #expect(set.status == 75, "\(set.errors)")
+            let view = try await home.run("usage-view", ["--timeout", "0.1", "--json"])
+            #expect(view.status == 0 && view.text.contains("\"offline\""), "\(view.text)")
         }
     }
 }

@@ -156,6 +156,10 @@ final class RunningProgram: Sendable {
 
     func interrupt() { process.interrupt() }
 
+    func suspend() { kill(process.processIdentifier, SIGSTOP) }
+
+    func resume() { kill(process.processIdentifier, SIGCONT) }
+
     /// Waits until it has ended. Where the test is cancelled it is killed, and there is no status.
     func status() async -> Int32? {
         await withTaskCancellationHandler {

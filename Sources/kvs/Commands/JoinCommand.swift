@@ -105,8 +105,10 @@ struct JoinCommand: AsyncParsableCommand {
     private func identity(
         _ address: DaemonAddress, _ token: AccessToken
     ) async throws(CommandFailure) -> DaemonIdentity {
+        let timeout = Duration.seconds(timeoutSeconds)
         let client = DaemonClient(
-            address: address, token: token, timeouts: HTTPTimeouts(limit: .seconds(timeoutSeconds)))
+            address: address, token: token,
+            timeouts: HTTPTimeouts(connect: min(.seconds(5), timeout), request: timeout))
         defer { client.close() }
         do throws(SyncTransportError) {
             return try await client.me()
@@ -139,7 +141,7 @@ struct JoinCommand: AsyncParsableCommand {
             do throws(StoreError) {
                 let opened = try OpenedStore(name: name, timeoutSeconds: timeoutSeconds)
                 defer { opened.store.close() }
-                _ = try await opened.synchronize(within: opened.timeout).get()
+                _ = try await opened.synchronize(within: opened.timeout)
             } catch {
                 Console.report("store \(name) has not been downloaded yet: \(error.reason)")
             }

@@ -22,9 +22,11 @@ struct StatusCommand: AsyncParsableCommand {
         if credentials == nil {
             connection = "none: no account has been joined"
         } else if opened.isOnline {
-            switch await opened.synchronize(within: opened.timeout) {
-            case .success: connection = "reachable"
-            case .failure(let error): connection = error.reason
+            do throws(StoreError) {
+                _ = try await opened.synchronize(within: opened.timeout)
+                connection = "reachable"
+            } catch {
+                connection = error.reason
             }
         }
         let directory = opened.store.configuration.directory

@@ -21,7 +21,7 @@ struct SyncCommand: AsyncParsableCommand {
                     ? "sync and --no-sync do not go together"
                     : "no account has been joined (run kvs join URL)")
         }
-        let report = try await opened.synchronize(within: opened.timeout).get()
+        let report = try await opened.synchronize(within: opened.timeout)
         if json {
             try Console.write(JSONOutput.data(SyncDocument(report)))
         } else {

@@ -17,8 +17,7 @@ struct OpenedStore {
     ) throws(StoreError) {
         timeout = .seconds(timeoutSeconds)
         let configuration = try StoreEnvironment().configuration(
-            storeNamed: name, isLive: isLive, isOnline: !isLocalOnly,
-            timeouts: HTTPTimeouts(limit: timeout))
+            storeNamed: name, isLive: isLive, isOnline: !isLocalOnly)
         store = try UbiquitousKeyValueStore(configuration: configuration)
         isOnline = configuration.transport != nil
         for note in store.status.recoveryNotes { Console.report(note) }
@@ -27,32 +26,19 @@ struct OpenedStore {
     /// A read waits no longer than that for what is newer elsewhere.
     static let readTimeout = Duration.seconds(2)
 
-    /// A whole round trip, for as long as `limit`.
-    func synchronize(within limit: Duration) async -> Result<SyncReport, StoreError> {
-        let (results, answer) = AsyncStream<Result<SyncReport, StoreError>>.makeStream()
+    /// Sends and receives everything.
+    func synchronize(within limit: Duration) async throws(StoreError) -> SyncReport {
         let store = store
-        let round = Task {
-            do throws(StoreError) {
-                answer.yield(.success(try await store.synchronizeNow()))
-            } catch {
-                answer.yield(.failure(error))
-            }
+        let report = try await withDeadline(limit) { () throws(StoreError) in
+            try await store.synchronizeNow()
         }
-        let deadline = Task {
-            guard (try? await Task.sleep(for: limit)) != nil else { return }
-            answer.yield(
-                .failure(
-                    StoreError(
-                        .unreachable, operation: "synchronize",
-                        subject: "store \(store.configuration.storeName)",
-                        reason: "no answer within \(limit.formatted(.units(width: .narrow)))")))
+        guard let report else {
+            throw StoreError(
+                .unreachable, operation: "synchronize",
+                subject: "store \(store.configuration.storeName)",
+                reason: "no answer within \(limit.formatted(.units(width: .narrow)))")
         }
-        defer {
-            round.cancel()
-            deadline.cancel()
-        }
-        var iterator = results.makeAsyncIterator()
-        return await iterator.next() ?? .success(SyncReport())
+        return report
     }
 
     /// Asks the daemon for what is new before a read. Without an answer the replica is read as it is, with a
@@ -62,17 +48,19 @@ struct OpenedStore {
             if isRequired { throw notJoined }
             return
         }
-        let limit = isRequired ? timeout : min(timeout, Self.readTimeout)
-        guard case .failure(let error) = await synchronize(within: limit) else { return }
-        if isRequired { throw CommandFailure(error) }
-        Console.report("\(error.reason); showing \(age)")
+        do throws(StoreError) {
+            _ = try await synchronize(within: isRequired ? timeout : min(timeout, Self.readTimeout))
+        } catch {
+            if isRequired { throw error }
+            Console.report("\(error.reason); showing \(age)")
+        }
     }
 
     /// Downloads the account's values before the first write of this machine, so that the write replaces them
     /// instead of giving way to them.
     func prepareWrite() async {
         guard isOnline, !store.status.initialSyncCompleted else { return }
-        _ = await synchronize(within: timeout)
+        _ = try? await synchronize(within: timeout)
     }
 
     /// Makes what was written safe on disk and sends it. An unreachable daemon is a word on standard error, or
@@ -83,22 +71,22 @@ struct OpenedStore {
             if isSyncRequired { throw notJoined }
             return
         }
-        switch await synchronize(within: timeout) {
-        case .failure(let error):
-            let message = "stored here, not yet sent: \(error.reason)"
-            if isSyncRequired {
-                let status = ExitStatus(error)
-                throw CommandFailure(status == .noPermission ? status : .temporaryFailure, message)
-            }
-            Console.report(message)
-        case .success(let report) where report.pendingKeyCount > 0:
-            let message =
+        let failure: CommandFailure
+        do throws(StoreError) {
+            let report = try await synchronize(within: timeout)
+            if report.pendingKeyCount == 0 { return }
+            failure = CommandFailure(
+                .temporaryFailure,
                 "stored here, but the daemon does not take \(report.pendingKeyCount) keys for now: "
-                + "remove some values and run kvs sync"
-            if isSyncRequired { throw CommandFailure(.temporaryFailure, message) }
-            Console.report(message)
-        case .success: break
+                    + "remove some values and run kvs sync")
+        } catch {
+            let status = ExitStatus(error)
+            failure = CommandFailure(
+                status == .noPermission ? status : .temporaryFailure,
+                "stored here, not yet sent: \(error.reason)")
         }
+        if isSyncRequired { throw failure }
+        Console.report(failure.message)
     }
 
     private var age: String {
@@ -114,12 +102,5 @@ struct OpenedStore {
             .configuration,
             "the daemon cannot be asked: no account has been joined, or --no-sync was given "
                 + "(run kvs join URL)")
-    }
-}
-
-extension HTTPTimeouts {
-    /// For one command: nothing takes longer than `limit`.
-    init(limit: Duration) {
-        self.init(connect: min(.seconds(5), limit), request: limit)
     }
 }

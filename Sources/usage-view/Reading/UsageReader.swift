@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import KVStore
 import KVStoreHTTP
@@ -40,24 +41,14 @@ struct UsageReader: Sendable {
     /// One round trip, given up after `seconds`. Returns the connection's state as it then is.
     func refresh(within seconds: Double) async -> StoreStatus.Connection {
         guard isJoined, seconds > 0 else { return store.status.connection }
-        return await withTaskGroup(of: StoreStatus.Connection.self) { group in
-            group.addTask {
-                do throws(StoreError) {
-                    _ = try await store.synchronizeNow()
-                    return .idle
-                } catch {
-                    return .offline(error.description)
-                }
+        do throws(StoreError) {
+            let report = try await withDeadline(.seconds(seconds)) { () throws(StoreError) in
+                try await store.synchronizeNow()
             }
-            group.addTask {
-                // The store's own wait ends when it is closed, so this one may be left behind.
-                try? await Task.sleep(for: .seconds(seconds))
-                if !Task.isCancelled { store.close() }
-                return .offline("no answer within \(Int(seconds.rounded(.up))) s")
-            }
-            let first = await group.next() ?? store.status.connection
-            group.cancelAll()
-            return first
+            return report == nil
+                ? .offline("no answer within \(Int(seconds.rounded(.up))) s") : .idle
+        } catch {
+            return .offline(error.description)
         }
     }
 
