@@ -57,6 +57,10 @@ let package = Package(
         .target(name: "SnapshotModels", swiftSettings: strict),
         .target(name: "TerminalText", swiftSettings: strict),
         .target(name: "CommandSupport", swiftSettings: strict),
+        .target(
+            name: "CommandRunner",
+            dependencies: ["CommandSupport", "TerminalText", argumentParser],
+            swiftSettings: strict),
         .target(name: "KVStoreTesting", dependencies: ["KVStore"], swiftSettings: strict),
         .target(
             name: "KVStoreHTTP",
@@ -68,20 +72,21 @@ let package = Package(
             name: "usage-push",
             dependencies: [
                 "UsagePusher", "SnapshotModels", "KVStore", "KVStoreHTTP", "TerminalText",
-                "CommandSupport", argumentParser,
+                "CommandSupport", "CommandRunner", argumentParser,
             ],
             swiftSettings: strict),
         .executableTarget(
             name: "usage-view",
             dependencies: [
                 "SnapshotModels", "KVStore", "KVStoreHTTP", "TerminalText", "CommandSupport",
-                argumentParser,
+                "CommandRunner", argumentParser,
             ],
             swiftSettings: strict),
         .executableTarget(
             name: "kvs",
             dependencies: [
-                "KVStore", "KVStoreHTTP", "TerminalText", "CommandSupport", argumentParser,
+                "KVStore", "KVStoreHTTP", "TerminalText", "CommandSupport", "CommandRunner",
+                argumentParser,
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -98,8 +103,10 @@ let package = Package(
             name: "SnapshotModelsTests", dependencies: ["SnapshotModels"], swiftSettings: strict),
         .testTarget(
             name: "TerminalTextTests", dependencies: ["TerminalText"], swiftSettings: strict),
+        .target(name: "ProgramTesting", path: "Tests/ProgramTesting", swiftSettings: strict),
         .testTarget(
-            name: "CommandSupportTests", dependencies: ["CommandSupport"], swiftSettings: strict),
+            name: "CommandSupportTests", dependencies: ["CommandSupport", "ProgramTesting"],
+            swiftSettings: strict),
         .testTarget(name: "KVStoreTests", dependencies: ["KVStore"], swiftSettings: strict),
         .testTarget(
             name: "ProtocolModelTests", dependencies: ["KVStore"], swiftSettings: strict),
@@ -117,10 +124,11 @@ let package = Package(
             name: "UsagePusherTests", dependencies: ["UsagePusher", "SnapshotModels"],
             swiftSettings: strict),
         .testTarget(
-            name: "UsageViewTests", dependencies: ["usage-view", "SnapshotModels", "TerminalText"],
+            name: "UsageViewTests",
+            dependencies: ["usage-view", "SnapshotModels", "TerminalText", "ProgramTesting"],
             swiftSettings: strict),
         .testTarget(
-            name: "KvsTests", dependencies: ["kvs", "KVStore", "CommandSupport"],
+            name: "KvsTests", dependencies: ["kvs", "KVStore", "CommandSupport", "ProgramTesting"],
             swiftSettings: strict),
         .testTarget(
             name: "KvsdTests",

@@ -72,7 +72,7 @@ struct KeyListing: Encodable, Equatable {
         for entry in entries {
             table.append([
                 entry.key, entry.type?.rawValue ?? "unknown", String(entry.bytes),
-                DurationWords.age(of: date(entry.milliseconds), at: now),
+                DurationFormatter.age(of: date(entry.milliseconds), at: now),
             ])
         }
         return table.lines()

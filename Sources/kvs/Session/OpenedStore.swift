@@ -94,7 +94,7 @@ struct OpenedStore {
             return "what is stored here; nothing has been received yet"
         }
         let date = Date(timeIntervalSince1970: Double(milliseconds) / 1_000)
-        return "what was received \(DurationWords.age(of: date, at: Date()))"
+        return "what was received \(DurationFormatter.age(of: date, at: Date()))"
     }
 
     private var notJoined: CommandFailure {

@@ -58,7 +58,7 @@ struct StatusReport {
         table.append(["connection", connection])
         if credentials != nil {
             table.append([
-                "last sync", lastSync.map { DurationWords.age(of: $0, at: now) } ?? "never",
+                "last sync", lastSync.map { DurationFormatter.age(of: $0, at: now) } ?? "never",
             ])
             table.append(["waiting", "\(status.pendingKeyCount) keys to be sent"])
         }

@@ -1,4 +1,5 @@
 import Foundation
+import ProgramTesting
 import Testing
 
 /// The built programs with an output that cannot be written.
@@ -134,7 +135,7 @@ struct OutputFailureTests {
         }
     }
 
-    @Test("programs that are run do not inherit an ignored SIGPIPE")
+    @Test("child processes do not inherit an ignored SIGPIPE")
     func childSignals() async throws {
         let home = try TemporaryHome()
         defer { home.remove() }
@@ -160,6 +161,33 @@ struct OutputFailureTests {
             #expect(await changes.status() == 0)
             pusher.interrupt()
             #expect(await pusher.status() == 0)
+        }
+    }
+
+    @Test("a watching pusher goes on when its terminal goes away")
+    func hangUpOfPusher() async throws {
+        try await withHome { home in
+            let terminal = try PseudoTerminal()
+            defer { terminal.closeProgram() }
+            let pusher = try RunningProgram(home, "usage-push", ["--watch"], terminal: terminal)
+            await terminal.wait(toSee: "watching")
+            terminal.closeUser()
+            // What it logs at its end has nowhere to go.
+            pusher.interrupt()
+            #expect(await pusher.status() == 0)
+        }
+    }
+
+    @Test("the live screen ends when its terminal goes away")
+    func hangUpOfViewer() async throws {
+        try await withHome { home in
+            let terminal = try PseudoTerminal()
+            defer { terminal.closeProgram() }
+            let viewer = try RunningProgram(
+                home, "usage-view", ["--watch", "--demo"], terminal: terminal)
+            await terminal.wait(toSee: "invented data")
+            terminal.closeUser()
+            #expect(await viewer.status() == 0)
         }
     }
 }

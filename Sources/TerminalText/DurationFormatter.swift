@@ -1,9 +1,9 @@
 package import Foundation
 
-/// Time as people say it. Pure: the caller brings both times.
-package enum DurationWords {
-    /// How long until `date`, rounded up to the minute: "7m", "1h 30m", "2d 3h", at most two units
-    /// and no zero ones. "now" when it is not in the future.
+/// Durations as short text, relative to a time that the caller gives.
+package enum DurationFormatter {
+    /// The time until `date`, rounded up to the minute, in at most two nonzero units: "7m", "1h 30m", "2d 3h".
+    /// "now" when `date` is not in the future.
     package static func countdown(to date: Date, from now: Date) -> String {
         let seconds = date.timeIntervalSince(now)
         guard seconds > 0 else { return "now" }
@@ -14,9 +14,8 @@ package enum DurationWords {
         return "\(minutes)m"
     }
 
-    /// How long ago `date` was: "just now" under a minute, then "12 min ago", "3 h ago",
-    /// "2 d ago", rounded down. A date in the future is "just now" too; say what is wrong with the
-    /// clock elsewhere.
+    /// The time since `date`, rounded down: "just now" under a minute, then "12 min ago", "3 h ago", "2 d ago".
+    /// A future date is also "just now".
     package static func age(of date: Date, at now: Date) -> String {
         let seconds = now.timeIntervalSince(date)
         guard seconds >= 60 else { return "just now" }
@@ -26,17 +25,17 @@ package enum DurationWords {
         return "\(minutes / 1_440) d ago"
     }
 
-    /// The name of a length of time: 300 → "5h", 10 080 → "7d", 45 → "45m", 1 500 → "25h".
+    /// A length in its largest whole unit: 300 → "5h", 10 080 → "7d", 45 → "45m", 1 500 → "25h".
     package static func length(minutes: Int) -> String {
         if minutes >= 1_440, minutes % 1_440 == 0 { return "\(minutes / 1_440)d" }
         if minutes >= 60, minutes % 60 == 0 { return "\(minutes / 60)h" }
         return "\(minutes)m"
     }
 
-    /// Bounded, since a date may be any number.
-    private static func wholeMinutes(_ seconds: TimeInterval, _ rule: FloatingPointRoundingRule)
-        -> Int
-    {
+    /// Bounded, because a date from outside may be any number.
+    private static func wholeMinutes(
+        _ seconds: TimeInterval, _ rule: FloatingPointRoundingRule
+    ) -> Int {
         Int(min((seconds / 60).rounded(rule), 1e12))
     }
 }
