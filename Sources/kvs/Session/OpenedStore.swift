@@ -4,14 +4,17 @@ import KVStore
 import KVStoreHTTP
 import TerminalText
 
-/// A store for the length of one command.
+/// A store, open for the duration of one command.
 struct OpenedStore {
     let store: UbiquitousKeyValueStore
-    /// Whether an account has been joined and the daemon may be asked.
+    /// Whether an account has been joined and syncing is allowed.
     let isOnline: Bool
-    let timeout: Duration
+    private let timeout: Duration
 
-    /// Opens the joined account's store, or the local one. What opening repaired is told on standard error.
+    /// How long a read waits for newer values.
+    private static let readTimeout = Duration.seconds(2)
+
+    /// Opens the store of the joined account, or the local one. Reports what opening repaired.
     init(
         name: String, isLive: Bool = false, isLocalOnly: Bool = false, timeoutSeconds: Double
     ) throws(StoreError) {
@@ -23,12 +26,13 @@ struct OpenedStore {
         for note in store.status.recoveryNotes { Console.report(note) }
     }
 
-    /// A read waits no longer than that for what is newer elsewhere.
-    static let readTimeout = Duration.seconds(2)
-
-    /// Sends and receives everything.
-    func synchronize(within limit: Duration) async throws(StoreError) -> SyncReport {
+    /// Sends and receives all changes.
+    ///
+    /// - Parameter limit: how long to wait for the daemon; the command's timeout by default.
+    @discardableResult
+    func synchronize(within limit: Duration? = nil) async throws(StoreError) -> SyncReport {
         let store = store
+        let limit = limit ?? timeout
         let report = try await withDeadline(limit) { () throws(StoreError) in
             try await store.synchronizeNow()
         }
@@ -41,66 +45,71 @@ struct OpenedStore {
         return report
     }
 
-    /// Asks the daemon for what is new before a read. Without an answer the replica is read as it is, with a
-    /// word on its age; that is an error only where freshness was asked for.
+    /// Receives newer values before a read. If the daemon does not answer, reports the age of the local values, or
+    /// throws if fresh ones are required.
     func refresh(isRequired: Bool) async throws {
         guard isOnline else {
-            if isRequired { throw notJoined }
+            if isRequired { throw Self.notJoined }
             return
         }
         do throws(StoreError) {
-            _ = try await synchronize(within: isRequired ? timeout : min(timeout, Self.readTimeout))
+            try await synchronize(within: isRequired ? timeout : min(timeout, Self.readTimeout))
         } catch {
             if isRequired { throw error }
             Console.report("\(error.reason); showing \(age)")
         }
     }
 
-    /// Downloads the account's values before the first write of this machine, so that the write replaces them
-    /// instead of giving way to them.
+    /// Downloads the account's values before this machine's first write, so that the write replaces them instead of
+    /// yielding to them.
     func prepareWrite() async {
         guard isOnline, !store.status.initialSyncCompleted else { return }
-        _ = try? await synchronize(within: timeout)
+        _ = try? await synchronize()
     }
 
-    /// Makes what was written safe on disk and sends it. An unreachable daemon is a word on standard error, or
-    /// an error where sending was asked for.
+    /// Flushes and syncs what was written. Reports if the daemon does not accept it, or throws if syncing is
+    /// required.
     func finishWrite(isSyncRequired: Bool) async throws {
         try store.flush()
         guard isOnline else {
-            if isSyncRequired { throw notJoined }
+            if isSyncRequired { throw Self.notJoined }
             return
         }
         let failure: CommandFailure
         do throws(StoreError) {
-            let report = try await synchronize(within: timeout)
+            let report = try await synchronize()
             if report.pendingKeyCount == 0 { return }
-            failure = CommandFailure(
-                .temporaryFailure,
-                "stored here, but the daemon does not take \(report.pendingKeyCount) keys for now: "
-                    + "remove some values and run kvs sync")
+            failure = Self.notAccepted(report)
         } catch {
-            let status = ExitStatus(error)
             failure = CommandFailure(
-                status == .noPermission ? status : .temporaryFailure,
-                "stored here, not yet sent: \(error.reason)")
+                error.code == .unauthorized ? .noPermission : .temporaryFailure,
+                "stored locally, not yet synced: \(error.reason)")
         }
         if isSyncRequired { throw failure }
         Console.report(failure.message)
     }
 
-    private var age: String {
-        guard let milliseconds = store.status.lastSyncMilliseconds else {
-            return "what is stored here; nothing has been received yet"
-        }
-        let date = Date(timeIntervalSince1970: Double(milliseconds) / 1_000)
-        return "what was received \(DurationFormatter.age(of: date, at: Date()))"
+    static func notAccepted(_ report: SyncReport) -> CommandFailure {
+        CommandFailure(
+            .temporaryFailure,
+            "stored locally, but the daemon has no room for \(report.pendingKeyCount.keys); "
+                + "remove some values and run kvs sync")
     }
 
-    private var notJoined: CommandFailure {
-        CommandFailure(
-            .configuration,
-            "the daemon cannot be asked: no account has been joined, or --no-sync was given "
-                + "(run kvs join URL)")
+    static let notJoined = CommandFailure(
+        .configuration,
+        "cannot sync: no account has been joined, or --no-sync was given; run kvs join URL")
+
+    private var age: String {
+        guard let milliseconds = store.status.lastSyncMilliseconds else {
+            return "local values; nothing has been received yet"
+        }
+        let date = Date(timeIntervalSince1970: Double(milliseconds) / 1_000)
+        return "values received \(DurationFormatter.age(of: date, at: Date()))"
     }
+}
+
+extension Int {
+    /// "1 key", "2 keys".
+    var keys: String { self == 1 ? "1 key" : "\(self) keys" }
 }

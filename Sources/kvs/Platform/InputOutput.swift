@@ -2,9 +2,7 @@ import CommandSupport
 import Foundation
 
 /// Reads standard input, and reads and writes files.
-enum StandardStreams {
-    static var isInputTerminal: Bool { isatty(STDIN_FILENO) == 1 }
-
+enum InputOutput {
     /// Everything on standard input.
     static func readInput(byteCount limit: Int) throws(CommandFailure) -> Data {
         try read(STDIN_FILENO, "standard input", byteCount: limit)
@@ -12,39 +10,35 @@ enum StandardStreams {
 
     static func readFile(_ path: String, byteCount limit: Int) throws(CommandFailure) -> Data {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            throw CommandFailure(.ioError, "open \(path): \(systemMessage())")
-        }
+        guard descriptor >= 0 else { throw failure(.ioError, "open \(path)") }
         defer { close(descriptor) }
         return try read(descriptor, path, byteCount: limit)
     }
 
-    /// Through a temporary file beside it, readable by its owner alone: values may be private.
+    /// Replaces the file atomically. Only its owner can read it, because values may be private.
     static func writeFile(_ data: Data, to path: String) throws(CommandFailure) {
         let temporary = "\(path).\(UInt32.random(in: 0...UInt32.max)).new"
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
         let descriptor = open(temporary, flags, 0o600)
-        guard descriptor >= 0 else {
-            throw CommandFailure(.cannotCreate, "create \(temporary): \(systemMessage())")
-        }
-        close(descriptor)
+        guard descriptor >= 0 else { throw failure(.cannotCreate, "create \(temporary)") }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         do {
-            let handle = try FileHandle(forWritingTo: URL(filePath: temporary))
             try handle.write(contentsOf: data)
             try handle.synchronize()
             try handle.close()
         } catch {
             unlink(temporary)
-            throw CommandFailure(.cannotCreate, "write \(path): \(error.localizedDescription)")
+            throw CommandFailure(
+                .cannotCreate, "cannot write \(path): \(error.localizedDescription)")
         }
         guard rename(temporary, path) == 0 else {
-            let message = systemMessage()
+            let failure = failure(.cannotCreate, "replace \(path)")
             unlink(temporary)
-            throw CommandFailure(.cannotCreate, "put \(path) in place: \(message)")
+            throw failure
         }
     }
 
-    /// A line from the terminal that is not shown while it is typed; nil at its end.
+    /// A line from the terminal, typed without echo; nil at end of input.
     static func readSecret(prompt: String) -> String? {
         Console.note(prompt, terminator: "")
         var former = termios()
@@ -70,13 +64,16 @@ enum StandardStreams {
             if count > 0 {
                 data.append(contentsOf: buffer[..<count])
                 guard data.count <= limit else {
-                    throw CommandFailure(.dataError, "\(name) holds more than \(limit) bytes")
+                    throw CommandFailure(.dataError, "\(name) has more than \(limit) bytes")
                 }
             } else if errno != EINTR {
-                throw CommandFailure(.ioError, "read \(name): \(systemMessage())")
+                throw failure(.ioError, "read \(name)")
             }
         }
     }
 
-    private static func systemMessage() -> String { String(cString: strerror(errno)).lowercased() }
+    private static func failure(_ status: ExitStatus, _ operation: String) -> CommandFailure {
+        CommandFailure(
+            status, "cannot \(operation): \(String(cString: strerror(errno)).lowercased())")
+    }
 }
