@@ -164,7 +164,8 @@ let package = Package(
             name: "SimulatedWorldTests", dependencies: ["SimulatedWorld"], swiftSettings: strict),
         .testTarget(
             name: "SimulatedCloudTests",
-            dependencies: ["KVStoreTesting", "KVStore", "KVStoreCore"], swiftSettings: strict),
+            dependencies: ["KVStoreTesting", "KVStore", "KVStoreCore", "KVStoreLedger"],
+            swiftSettings: strict),
         .testTarget(
             name: "KVStoreWireTests", dependencies: ["KVStoreWire", "KVStoreCore"],
             swiftSettings: strict),
