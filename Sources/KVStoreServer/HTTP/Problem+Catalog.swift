@@ -1,6 +1,7 @@
 import KVStoreCore
 import KVStoreLog
 import KVStoreWire
+import LocalFiles
 
 /// Every error answer, in the order of its status. `docs/protocol.md` lists the codes.
 extension Problem {
@@ -161,7 +162,7 @@ extension Problem {
 
     /// A failed write to the log. Paths on the server stay private.
     init(_ error: LogError) {
-        func detail(_ failure: StorageFailure) -> String {
+        func detail(_ failure: FileError) -> String {
             "cannot \(failure.operation) a file of the log: \(failure.message); nothing was stored"
         }
         switch error {

@@ -62,7 +62,7 @@ package struct DataDirectory: Sendable {
     /// The ledger locks again when it opens the log; on the same open file that changes nothing, so
     /// the lock is held throughout.
     func lockedStorage() throws(ServerError) -> FileLogStorage {
-        do throws(StorageFailure) {
+        do throws(FileError) {
             let storage = try FileLogStorage(directory: logPath)
             if try storage.lockIfFree() { return storage }
         } catch {

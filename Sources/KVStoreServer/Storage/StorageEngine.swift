@@ -3,6 +3,7 @@ import KVStoreCore
 import KVStoreLedger
 import KVStoreLog
 import KVStoreWire
+import LocalFiles
 import Logging
 import Synchronization
 
