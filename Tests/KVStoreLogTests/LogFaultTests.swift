@@ -1,4 +1,5 @@
 import KVStoreCore
+import LocalFiles
 import TestSupport
 import Testing
 

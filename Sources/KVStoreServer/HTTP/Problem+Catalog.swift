@@ -1,5 +1,6 @@
 import KVStoreCore
 import KVStoreLog
+import LocalFiles
 import KVStoreWire
 import LocalFiles
 
