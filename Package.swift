@@ -116,7 +116,8 @@ let package = Package(
         .executableTarget(
             name: "kvsd",
             dependencies: [
-                "KVStoreServer", "KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreWire",
+                "KVStoreServer", "KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog",
+                "KVStoreWire",
                 "CommandSupport", "LocalFiles", "TerminalText", argumentParser, logging,
             ],
             swiftSettings: strict),
@@ -147,11 +148,14 @@ let package = Package(
             name: "KVStoreCoreTests", dependencies: ["KVStoreCore", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "KVStoreLogTests", dependencies: ["KVStoreCore", "KVStoreLog", "LocalFiles", "TestSupport"],
+            name: "KVStoreLogTests",
+            dependencies: ["KVStoreCore", "KVStoreLog", "LocalFiles", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "KVStoreLedgerTests",
-            dependencies: ["KVStoreCore", "KVStoreLedger", "KVStoreLog", "LocalFiles", "TestSupport"],
+            dependencies: [
+                "KVStoreCore", "KVStoreLedger", "KVStoreLog", "LocalFiles", "TestSupport",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "KVStoreTests",

@@ -28,7 +28,7 @@ public final class StoreServer: Sendable {
     let replica: ReplicaID
     private let address: ListenAddress
     private let logger: Logger
-    private let temporaryDirectory: TemporaryDirectory?
+    private let temporaryStorage: TemporaryStorage?
     private let listening: EventLoopPromise<Int>
     private let lifecycle = Mutex(Lifecycle.idle)
 
@@ -44,12 +44,12 @@ public final class StoreServer: Sendable {
     public convenience init(
         _ configuration: ServerConfiguration = ServerConfiguration()
     ) throws(ServerError) {
-        var temporary: TemporaryDirectory?
+        var temporary: TemporaryStorage?
         let directory: DataDirectory
         switch configuration.storage {
         case .directory(let path): directory = DataDirectory(path)
         case .temporary:
-            let created = TemporaryDirectory()
+            let created = TemporaryStorage()
             temporary = created
             directory = DataDirectory(created.path)
         }
@@ -61,14 +61,14 @@ public final class StoreServer: Sendable {
             engine: try directory.openEngine(options, logger: configuration.logger),
             devices: try DeviceRegistry(directory.deviceFile, logger: configuration.logger),
             limits: configuration.limits, address: configuration.address,
-            logger: configuration.logger, temporaryDirectory: temporary)
+            logger: configuration.logger, temporaryStorage: temporary)
     }
 
     init(
         engine: StorageEngine, devices: DeviceRegistry, limits: ServerLimits,
         address: ListenAddress = .anyLoopbackPort,
         replica: ReplicaID = ReplicaID(rawValue: .random(in: 1 ... .max)), logger: Logger,
-        temporaryDirectory: TemporaryDirectory? = nil
+        temporaryStorage: TemporaryStorage? = nil
     ) {
         self.engine = engine
         self.devices = devices
@@ -76,7 +76,7 @@ public final class StoreServer: Sendable {
         self.address = address
         self.replica = replica
         self.logger = logger
-        self.temporaryDirectory = temporaryDirectory
+        self.temporaryStorage = temporaryStorage
         rates = RequestRates(limits)
         listening = MultiThreadedEventLoopGroup.singleton.any().makePromise()
         // The live streams of a removed device end at once.

@@ -31,7 +31,8 @@ extension DeviceCommand {
         @Flag(help: "Refuse writes of the device.") var readOnly = false
         @Option(help: "Show the device only this store; repeatable.")
         var store: [String] = []
-        @Option(help: ArgumentHelp("Address to print, if the daemon has another.", valueName: "url"))
+        @Option(
+            help: ArgumentHelp("Address to print, if the daemon has another.", valueName: "url"))
         var url = ListenAddress.standard.url
         @OptionGroup var data: DataOption
 

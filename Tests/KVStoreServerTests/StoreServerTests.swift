@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import HummingbirdTesting
 import KVStoreCore
+import KVStoreWire
 import KVStoreServer
 import NIOCore
 import ServerTestSupport
@@ -21,9 +22,9 @@ struct StoreServerTests {
         ) { client in
             let response = try await client.post(
                 "/v1/stores/s/sync", headers: [.authorization: "Bearer \(token)"],
-                body: ByteBuffer(bytes: JSONEncoder().encode(Samples.request(changes))))
-            return try JSONDecoder().decode(
-                SyncResponse.self, from: Data((response.body ?? ByteBuffer()).readableBytesView))
+                body: ByteBuffer(bytes: WireJSON.encode(Samples.request(changes))))
+            return try WireJSON.decode(
+                from: Data((response.body ?? ByteBuffer()).readableBytesView))
         }
     }
 
@@ -36,11 +37,11 @@ struct StoreServerTests {
             group.addTask { try await server.run() }
             let past = Stamp(milliseconds: 1, counter: 0, replica: Samples.replica)
             let stored = try await Self.sync(server, token, [Samples.change("a", past)])
-            #expect(stored.cursor == 1 && stored.rejected.isEmpty)
+            #expect(stored.cursor.sequence == 1 && stored.rejections.isEmpty)
             await server.stop()
             try await group.waitForAll()
         }
-        await #expect(throws: (any Error).self) { try await server.run() }
+        await #expect(throws: ServerError.self) { try await server.run() }
     }
 
     @Test("what a server stored in a directory, the next one on it serves")
@@ -51,7 +52,7 @@ struct StoreServerTests {
             let server = try StoreServer(
                 ServerConfiguration(storage: .directory(folder.path + "/data")))
             if life == 0 { token = try server.addDevice("laptop") }
-            #expect(throws: (any Error).self) {
+            #expect(throws: ServerError.self) {
                 try StoreServer(ServerConfiguration(storage: .directory(folder.path + "/data")))
             }
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -59,7 +60,7 @@ struct StoreServerTests {
                 let past = Stamp(milliseconds: 1, counter: 0, replica: Samples.replica)
                 let changes = life == 0 ? [Samples.change("a", past)] : []
                 let answer = try await Self.sync(server, token, changes)
-                #expect(answer.cursor == 1)
+                #expect(answer.cursor.sequence == 1)
                 await server.stop()
                 try await group.waitForAll()
             }
@@ -71,7 +72,7 @@ struct StoreServerTests {
         let server = try StoreServer()
         await server.stop()
         try await server.run()
-        await #expect(throws: (any Error).self) { try await server.port }
+        await #expect(throws: ServerError.self) { try await server.port }
     }
 
     @Test("cancelling the task that runs a server ends it, also with a live stream open")
@@ -95,8 +96,8 @@ struct StoreServerTests {
             group.addTask { try await first.run() }
             let address = ListenAddress(host: "127.0.0.1", port: try await first.port)
             let second = try StoreServer(ServerConfiguration(address: address))
-            await #expect(throws: (any Error).self) { try await second.run() }
-            await #expect(throws: (any Error).self) { try await second.port }
+            await #expect(throws: ServerError.self) { try await second.run() }
+            await #expect(throws: ServerError.self) { try await second.port }
             await first.stop()
             try await group.waitForAll()
         }

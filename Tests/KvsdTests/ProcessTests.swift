@@ -4,6 +4,7 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
 import KVStoreCore
+import KVStoreWire
 import NIOCore
 import ServerTestSupport
 import Synchronization
@@ -20,10 +21,10 @@ struct ProcessTests {
     ) async throws -> SyncResponse {
         let response = try await client.post(
             "/v1/stores/s/sync", headers: [.authorization: "Bearer \(token)"],
-            body: ByteBuffer(bytes: JSONEncoder().encode(request)))
+            body: ByteBuffer(bytes: WireJSON.encode(request)))
         guard response.status == .ok else { throw Refused(status: response.status) }
-        return try JSONDecoder().decode(
-            SyncResponse.self, from: Data((response.body ?? ByteBuffer()).readableBytesView))
+        return try WireJSON.decode(
+            from: Data((response.body ?? ByteBuffer()).readableBytesView))
     }
 
     private struct Refused: Error {
@@ -46,9 +47,9 @@ struct ProcessTests {
                     let change = Samples.change(key, stamp, String(repeating: "v", count: 400))
                     answer = try await sync(
                         client, token,
-                        Samples.request([change], epoch: answer.epoch, since: answer.cursor))
-                    #expect(answer.rejected.isEmpty)
-                    acknowledged.note(key, change.stamp)
+                        Samples.request([change], since: answer.cursor))
+                    #expect(answer.rejections.isEmpty)
+                    acknowledged.note(change.key, change.stamp)
                 }
                 return "no more numbers"
             }
@@ -101,13 +102,13 @@ struct ProcessTests {
         }
         let daemon = try await DaemonProcess(dataPath: data)
         let found = try await Self.withClient(of: daemon) { client in
-            var stamps: [String: String] = [:]
+            var stamps: [StoreKey: Stamp] = [:]
             var answer = try await Self.sync(client, tokens[0], Samples.request())
             while true {
-                for change in answer.changes { stamps[change.key] = change.stamp }
-                guard answer.more else { return stamps }
+                for change in answer.changes { stamps[change.record.key] = change.record.stamp }
+                guard answer.hasMore else { return stamps }
                 answer = try await Self.sync(
-                    client, tokens[0], Samples.request(epoch: answer.epoch, since: answer.cursor))
+                    client, tokens[0], Samples.request(since: answer.cursor))
             }
         }
         for (key, stamp) in acknowledged.stamps {
@@ -219,7 +220,7 @@ struct ProcessTests {
 
 /// The last stamp of each key that a daemon has acknowledged.
 private final class Acknowledged: Sendable {
-    private let state = Mutex<[String: String]>([:])
+    private let state = Mutex<[StoreKey: Stamp]>([:])
     /// How many keys there are, as it changes; one reader at a time.
     let counts: AsyncStream<Int>
     private let continuation: AsyncStream<Int>.Continuation
@@ -228,10 +229,10 @@ private final class Acknowledged: Sendable {
         (counts, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    var stamps: [String: String] { state.withLock { $0 } }
+    var stamps: [StoreKey: Stamp] { state.withLock { $0 } }
     var count: Int { state.withLock { $0.count } }
 
-    func note(_ key: String, _ stamp: String) {
+    func note(_ key: StoreKey, _ stamp: Stamp) {
         let count = state.withLock { state in
             state[key] = stamp
             return state.count

@@ -2,6 +2,7 @@ import KVStoreCore
 import KVStoreLog
 import LocalFiles
 import KVStoreWire
+import LocalFiles
 
 /// Every error answer, in the order of its status. `docs/protocol.md` lists the codes.
 extension Problem {

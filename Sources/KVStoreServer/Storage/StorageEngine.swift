@@ -4,6 +4,7 @@ import KVStoreLedger
 import KVStoreLog
 import LocalFiles
 import KVStoreWire
+import LocalFiles
 import Logging
 import Synchronization
 

@@ -1,44 +1,42 @@
 import Foundation
+import LocalFiles
 import Logging
-import ServerTestSupport
 import Synchronization
 import TestSupport
 import Testing
 
 @testable import KVStoreServer
 
-@Suite("Devices of a file that cannot always be read")
+@Suite("Devices of a file with read errors")
 struct DeviceReadingTests {
     private let laptop = Device(
         id: "1", name: "laptop", account: "default", scopes: [.read], stores: nil, created: 5,
-        digest: TokenDigest(of: "laptop"))
+        tokenSHA256: TokenDigest(of: "laptop"))
 
-    private let tooManyFiles = PrivateFile.Failure(
-        operation: "open", path: "devices.json", code: EMFILE, message: "too many open files")
+    private let tooManyFiles = FileError(operation: "open", path: "devices.json", code: EMFILE)
 
-    /// A file as it is, whose reading fails as long as the system has `failure` to tell.
-    private final class Trouble: Sendable {
-        let failure = Mutex<PrivateFile.Failure?>(nil)
+    /// Fails reads of a file as long as an error is set.
+    private final class FaultInjector: Sendable {
+        let error = Mutex<FileError?>(nil)
 
         func file(in folder: TemporaryDirectory) -> DeviceFile {
-            DeviceFile(dataDirectory: folder.path) {
-                [self] path, byteCount throws(PrivateFile.Failure) in
-                if let failure = failure.withLock({ $0 }) { throw failure }
-                return try PrivateFile.read(path, byteCount: byteCount)
+            DeviceFile(dataDirectory: folder.path) { [self] file throws(FileError) in
+                if let error = error.withLock({ $0 }) { throw error }
+                return try file.read(byteLimit: DeviceTable.byteCount)
             }
         }
     }
 
-    /// Keeps what is logged.
-    private final class Notes: Sendable {
+    /// Collects log messages.
+    private final class LogLines: Sendable {
         private let lines = Mutex<[String]>([])
 
         var all: [String] { lines.withLock { $0 } }
 
-        var logger: Logger { Logger(label: "test") { _ in Handler(notes: self) } }
+        var logger: Logger { Logger(label: "test") { _ in Handler(lines: self) } }
 
         private struct Handler: LogHandler {
-            let notes: Notes
+            let lines: LogLines
             var metadata = Logger.Metadata()
             var logLevel = Logger.Level.trace
 
@@ -48,67 +46,76 @@ struct DeviceReadingTests {
             }
 
             func log(event: LogEvent) {
-                notes.lines.withLock { $0.append("\(event.message)") }
+                lines.lines.withLock { $0.append("\(event.message)") }
             }
         }
     }
 
-    @Test("a removal is noticed although the file could not be read when it was first seen")
+    @Test("a removal takes effect after a read error, which is logged once")
     func removal() throws {
         let folder = try TemporaryDirectory()
         let file = DeviceFile(dataDirectory: folder.path)
-        try file.change { table throws(DeviceError) in try table.add(laptop) }
-        let trouble = Trouble()
-        let notes = Notes()
-        let directory = try DeviceRegistry(trouble.file(in: folder), logger: notes.logger)
-        #expect(directory.isCurrent(laptop))
-        try file.change { table throws(DeviceError) in _ = try table.remove("1", account: nil) }
-        trouble.failure.withLock { $0 = tooManyFiles }
+        try file.change { table throws(ServerError) in try table.add(laptop) }
+        let faults = FaultInjector()
+        let log = LogLines()
+        let registry = try DeviceRegistry(faults.file(in: folder), logger: log.logger)
+        #expect(registry.isCurrent(laptop))
+        try file.change { table throws(ServerError) in _ = try table.remove("1", account: nil) }
+        faults.error.withLock { $0 = tooManyFiles }
         for now in 1...3 {
-            #expect(directory.authenticate(laptop.digest, now: Int64(now)) == laptop)
+            #expect(registry.authenticate(laptop.tokenSHA256, now: Int64(now)) == laptop)
         }
-        #expect(notes.all.count == 1, "\(notes.all)")
-        trouble.failure.withLock { $0 = nil }
-        #expect(!directory.isCurrent(laptop))
-        #expect(directory.authenticate(laptop.digest, now: 4) == nil)
-        #expect(notes.all.count == 1)
+        #expect(log.all.count == 1, "\(log.all)")
+        faults.error.withLock { $0 = nil }
+        #expect(!registry.isCurrent(laptop))
+        #expect(registry.authenticate(laptop.tokenSHA256, now: 4) == nil)
+        #expect(log.all.count == 1)
     }
 
-    @Test("a trouble that comes back, and another one, are told again")
-    func troubles() throws {
+    @Test("a recurring error and a different one are logged again")
+    func recurringErrors() throws {
         let folder = try TemporaryDirectory()
         let file = DeviceFile(dataDirectory: folder.path)
-        let trouble = Trouble()
-        let notes = Notes()
-        let directory = try DeviceRegistry(trouble.file(in: folder), logger: notes.logger)
-        try file.change { table throws(DeviceError) in try table.add(laptop) }
-        var other = tooManyFiles
-        other.code = EIO
-        for failure in [tooManyFiles, other] {
-            trouble.failure.withLock { $0 = failure }
-            #expect(!directory.isCurrent(laptop) && !directory.isCurrent(laptop))
+        let faults = FaultInjector()
+        let log = LogLines()
+        let registry = try DeviceRegistry(faults.file(in: folder), logger: log.logger)
+        try file.change { table throws(ServerError) in try table.add(laptop) }
+        let other = FileError(operation: "open", path: "devices.json", code: EIO)
+        for error in [tooManyFiles, other] {
+            faults.error.withLock { $0 = error }
+            #expect(!registry.isCurrent(laptop) && !registry.isCurrent(laptop))
         }
-        #expect(notes.all.count == 2)
-        trouble.failure.withLock { $0 = nil }
-        #expect(directory.isCurrent(laptop))
-        try file.change { table throws(DeviceError) in _ = try table.remove("1", account: nil) }
-        trouble.failure.withLock { $0 = other }
-        #expect(directory.isCurrent(laptop))
-        #expect(notes.all.count == 3)
+        #expect(log.all.count == 2)
+        faults.error.withLock { $0 = nil }
+        #expect(registry.isCurrent(laptop))
+        try file.change { table throws(ServerError) in _ = try table.remove("1", account: nil) }
+        faults.error.withLock { $0 = other }
+        #expect(registry.isCurrent(laptop))
+        #expect(log.all.count == 3)
     }
 
-    @Test("a file whose content is no use is complained about once, and read again when replaced")
+    @Test("an unreadable file leaves the devices, is logged once, and is read again when replaced")
     func brokenContent() throws {
         let folder = try TemporaryDirectory()
         let file = DeviceFile(dataDirectory: folder.path)
-        let notes = Notes()
-        let directory = try DeviceRegistry(file, logger: notes.logger)
-        try Data("{".utf8).write(to: URL(filePath: file.path))
-        #expect(!directory.isCurrent(laptop) && !directory.isCurrent(laptop))
-        #expect(notes.all.count == 1)
-        try FileManager.default.removeItem(atPath: file.path)
-        try file.change { table throws(DeviceError) in try table.add(laptop) }
-        #expect(directory.isCurrent(laptop))
-        #expect(notes.all.count == 1)
+        let log = LogLines()
+        let registry = try DeviceRegistry(file, logger: log.logger)
+        try Data("{".utf8).write(to: URL(filePath: file.file.path))
+        #expect(!registry.isCurrent(laptop) && !registry.isCurrent(laptop))
+        #expect(log.all.count == 1)
+        try FileManager.default.removeItem(atPath: file.file.path)
+        try file.change { table throws(ServerError) in try table.add(laptop) }
+        #expect(registry.isCurrent(laptop))
+        #expect(log.all.count == 1)
+    }
+
+    @Test("an unreadable file leaves the devices as they were")
+    func unreadable() throws {
+        let folder = try TemporaryDirectory()
+        let file = DeviceFile(dataDirectory: folder.path)
+        try file.change { table throws(ServerError) in try table.add(laptop) }
+        let registry = try DeviceRegistry(file, logger: LogLines().logger)
+        try Data("{".utf8).write(to: URL(filePath: file.file.path))
+        #expect(registry.authenticate(laptop.tokenSHA256, now: 1) == laptop)
     }
 }

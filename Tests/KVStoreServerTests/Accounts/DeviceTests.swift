@@ -1,7 +1,7 @@
 import Foundation
 import KVStoreCore
+import LocalFiles
 import Logging
-import ServerTestSupport
 import TestSupport
 import Testing
 
@@ -12,10 +12,10 @@ struct DeviceTests {
     private func device(_ name: String, id: String = "1", account: String = "default") -> Device {
         Device(
             id: id, name: name, account: account, scopes: [.read], stores: nil, created: 5,
-            digest: TokenDigest(of: name + id))
+            tokenSHA256: TokenDigest(of: name + id))
     }
 
-    @Test("a token has 256 bits, a prefix, and is not what is stored")
+    @Test("a token has 256 random bits and a prefix")
     func token() {
         var random = SplitMix64(seed: 3)
         let token = DeviceToken(using: &random)
@@ -25,102 +25,110 @@ struct DeviceTests {
         #expect(token.text != other.text)
         #expect(token.digest == TokenDigest(of: token.text))
         #expect(token.digest != other.digest)
-        #expect(!token.digest.hexadecimal.contains(token.text.dropFirst(4)))
-        #expect(TokenDigest(hexadecimal: token.digest.hexadecimal) == token.digest)
+        #expect(DeviceToken(authorization: "bearer \(token.text)")?.digest == token.digest)
     }
 
     @Test(
-        "only what can be a token is looked up",
-        arguments: ["", "ubq", "bearer", "ubq_" + String(repeating: "a", count: 200)])
+        "a header without a token is rejected before any lookup",
+        arguments: [
+            "", "ubq", "Bearer", "Bearer ", "Basic ubq_x", "ubq_x", "Bearer x",
+            "Bearer ubq_" + String(repeating: "a", count: 200),
+        ])
     func notTokens(text: String) {
-        #expect(DeviceToken(presented: text) == nil)
+        #expect(DeviceToken(authorization: text) == nil)
     }
 
-    @Test("the file gives back what was written, and holds no token")
+    @Test("the file preserves all devices and contains no token")
     func codec() throws {
-        var table = try DeviceTable(instance: "i")
+        var random = SplitMix64(seed: 4)
+        let token = DeviceToken(using: &random)
+        var table = DeviceTable(instance: "i")
         var limited = device("display", id: "2", account: "work")
         limited.stores = ["usage"]
+        limited.tokenSHA256 = token.digest
         try table.add(device("laptop"))
         try table.add(limited)
-        let data = DeviceTableCodec.encode(table)
-        #expect(try DeviceTableCodec.decode(data) == table)
+        #expect(try DeviceTable(json: table.json, path: "p") == table)
+        #expect(!String(decoding: table.json, as: UTF8.self).contains(token.text.dropFirst(4)))
     }
 
     @Test(
-        "a file that is not ours is refused",
-        arguments: ["", "[]", #"{"version":2,"instance":"i","devices":[]}"#])
+        "a file of another format or version is unreadable",
+        arguments: [
+            "", "[]", #"{"version":2,"instance":"i","devices":[]}"#,
+            #"{"version":1,"instance":"i","devices":[{"id":"1","name":"a","account":"a","scopes":[],"created":1,"tokenSHA256":"AAAA"}]}"#,
+        ])
     func badFile(text: String) {
-        #expect(throws: DeviceFileFault.self) {
-            _ = try DeviceTableCodec.decode(Data(text.utf8))
+        let error = #expect(throws: ServerError.self) {
+            _ = try DeviceTable(json: Data(text.utf8), path: "/data/devices.json")
         }
+        #expect(error?.code == .unreadable)
+        #expect(error?.message.contains("/data/devices.json") == true)
     }
 
-    @Test(
-        "names are unique in an account, and a name that two accounts have is not enough to remove")
+    @Test("names are unique in an account, and an ambiguous name removes nothing")
     func names() throws {
-        var table = try DeviceTable(instance: "i")
+        var table = DeviceTable(instance: "i")
+        func fails(with text: String, _ body: (inout DeviceTable) throws -> Void) {
+            let error = #expect(throws: ServerError.self) { try body(&table) }
+            #expect(error?.code == .invalidDevice)
+            #expect(error?.message.contains(text) == true, "\(String(describing: error))")
+        }
         try table.add(device("laptop", id: "1"))
-        #expect(throws: DeviceError.nameTaken("laptop")) {
-            try table.add(device("laptop", id: "2"))
-        }
+        fails(with: "already has a device 'laptop'") { try $0.add(device("laptop", id: "2")) }
         try table.add(device("laptop", id: "2", account: "work"))
-        #expect(throws: DeviceError.ambiguous("laptop")) {
-            _ = try table.remove("laptop", account: nil)
-        }
+        fails(with: "several accounts") { _ = try $0.remove("laptop", account: nil) }
         #expect(try table.remove("laptop", account: "work").id == "2")
         #expect(try table.rename("1", account: nil, to: "desk").name == "desk")
-        #expect(throws: DeviceError.unknown("laptop")) {
-            _ = try table.remove("laptop", account: nil)
-        }
+        #expect(try table.rename("1", account: nil, to: "desk").name == "desk")
+        fails(with: "unknown device 'laptop'") { _ = try $0.remove("laptop", account: nil) }
     }
 
     @Test(
-        "names that could become paths or break a line are refused",
+        "account and store names cannot be paths or break a line",
         arguments: ["", ".", "..", "../x", "a/b", ".hidden", "a b", "ä", "a\u{0}", "a%2Fb"])
-    func storeNames(name: String) {
-        #expect(!StoreConfiguration.isValidStoreName(name))
-        #expect(!Device.isValidAccount(name))
+    func accountNames(name: String) {
+        var table = DeviceTable(instance: "i")
+        #expect(throws: ServerError.self) { try table.add(device("laptop", account: name)) }
+        var limited = device("laptop")
+        limited.stores = [name]
+        #expect(throws: ServerError.self) { try table.add(limited) }
     }
 
-    @Test("a running daemon notices devices that are added and removed, without being told")
+    @Test(
+        "a device name is one printable line of at most 64 bytes",
+        arguments: [
+            "", " a", "a ", "a\nb", "a\u{7}", "a\u{202E}b", String(repeating: "ä", count: 33),
+        ])
+    func deviceNames(name: String) {
+        #expect(!Device.isValidName(name))
+        #expect(Device.isValidName("Bjørn's MacBook 日本 \u{1F4BB}"))
+    }
+
+    @Test("a running server notices added, renamed and removed devices")
     func reload() throws {
         let folder = try TemporaryDirectory()
         let file = DeviceFile(dataDirectory: folder.path)
-        let directory = try DeviceRegistry(file, logger: Logger(label: "test"))
+        let registry = try DeviceRegistry(file, logger: Logger(label: "test"))
         let device = device("laptop")
-        #expect(directory.authenticate(device.digest, now: 1) == nil)
-        try file.change { table throws(DeviceError) in try table.add(device) }
-        #expect(directory.authenticate(device.digest, now: 2) == device)
-        #expect(directory.presence(of: "1").lastSeen == 2)
-        try file.change { table throws(DeviceError) in
+        #expect(registry.authenticate(device.tokenSHA256, now: 1) == nil)
+        try file.change { table throws(ServerError) in try table.add(device) }
+        #expect(registry.authenticate(device.tokenSHA256, now: 2) == device)
+        #expect(registry.presence(of: "1").lastSeen == 2)
+        try file.change { table throws(ServerError) in
             _ = try table.rename("laptop", account: nil, to: "desk")
         }
-        #expect(directory.isCurrent(device))
-        try file.change { table throws(DeviceError) in _ = try table.remove("1", account: nil) }
-        #expect(!directory.isCurrent(device))
-        #expect(directory.authenticate(device.digest, now: 3) == nil)
+        #expect(registry.isCurrent(device))
+        try file.change { table throws(ServerError) in _ = try table.remove("1", account: nil) }
+        #expect(!registry.isCurrent(device))
+        #expect(registry.authenticate(device.tokenSHA256, now: 3) == nil)
     }
 
-    @Test("a file that cannot be read leaves the devices as they were")
-    func brokenFile() throws {
-        let folder = try TemporaryDirectory()
-        let file = DeviceFile(dataDirectory: folder.path)
-        let device = device("laptop")
-        try file.change { table throws(DeviceError) in try table.add(device) }
-        var logger = Logger(label: "test")
-        logger.logLevel = .critical
-        let directory = try DeviceRegistry(file, logger: logger)
-        try Data("{".utf8).write(to: URL(filePath: file.path))
-        #expect(directory.authenticate(device.digest, now: 1) == device)
-    }
-
-    @Test("the file can be read by its owner only")
+    @Test("devices.json is readable by its owner only")
     func mode() throws {
         let folder = try TemporaryDirectory()
         let file = DeviceFile(dataDirectory: folder.path)
-        try file.change { table throws(DeviceError) in try table.add(device("laptop")) }
-        let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
-        #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+        try file.change { table throws(ServerError) in try table.add(device("laptop")) }
+        #expect(try file.file.read(byteLimit: 10_000)?.permissions == 0o600)
     }
 }

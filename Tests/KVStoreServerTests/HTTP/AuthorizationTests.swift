@@ -28,13 +28,13 @@ struct AuthorizationTests {
         Call(
             method: .post, path: "/v1/stores/STORE/sync", isWrite: true,
             body: """
-                {"replica":"8f3ac0de51b20417","since":0,"changes":[{"key":"n","stamp":"\(Samples.stamp())",\
+                {"replica":"8f3ac0de51b20417","changes":[{"key":"n","stamp":"\(Samples.stamp())",\
                 "deleted":true}]}
                 """),
         Call(
             method: .post, path: "/v1/stores/STORE/sync",
-            body: #"{"replica":"8f3ac0de51b20417","since":0,"changes":[]}"#),
-        Call(method: .get, path: "/v1/stores/STORE/changes?since=0&epoch=none"),
+            body: #"{"replica":"8f3ac0de51b20417","changes":[]}"#),
+        Call(method: .get, path: "/v1/stores/STORE/changes?since=0&epoch=0000000000000000"),
         Call(method: .get, path: "/v1/stores/STORE/keys"),
         Call(method: .get, path: "/v1/stores/STORE/keys/a"),
         Call(
@@ -108,12 +108,12 @@ struct AuthorizationTests {
     func otherAccount(call: Call) async throws {
         try await test.served { client, _ in
             try await fill(client)
-            let before = try await test.server.engine.keys(
+            let before = try await test.server.engine.values(
                 in: StoreID(account: "default", name: "private"))
             let present = try await execute(
                 call, client, store: "private", device: TestDaemon.stranger)
             #expect(!present.text.contains(Data("value".utf8).base64EncodedString()))
-            let after = try await test.server.engine.keys(
+            let after = try await test.server.engine.values(
                 in: StoreID(account: "default", name: "private"))
             #expect(before == after)
         }

@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import HummingbirdTesting
 import KVStoreCore
+import KVStoreWire
 import NIOCore
 import ServerTestSupport
 import Synchronization
@@ -72,7 +73,7 @@ struct DeadlineTests {
             }
             // The client of the test has one of its own.
             while test.server.connections.count > 1 { await Task.yield() }
-            #expect(try await test.server.engine.key("k", in: store) == nil)
+            #expect(try await test.server.engine.value(of: "k", in: store) == nil)
         }
     }
 
@@ -90,7 +91,7 @@ struct DeadlineTests {
             #expect(answer.hasPrefix("HTTP/1.1 503 ") && answer.contains("outcome-unknown"))
             test.storage.state.withLock { $0.gate = nil }
             gate.signal()
-            #expect(try await test.server.engine.key("k", in: store) != nil)
+            #expect(try await test.server.engine.value(of: "k", in: store) != nil)
         }
     }
 

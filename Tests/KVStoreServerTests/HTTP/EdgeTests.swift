@@ -35,18 +35,6 @@ struct EdgeTests {
         #expect(table.take("busy", now: 1) != nil)
     }
 
-    @Test("depth counts arrays and objects outside of texts")
-    func depth() {
-        func isWithin(_ text: String) -> Bool { JSONDepth.isWithin(32, Array(text.utf8)) }
-        #expect(isWithin(String(repeating: "[", count: 32)))
-        #expect(!isWithin(String(repeating: "[", count: 33)))
-        #expect(!isWithin(String(repeating: "{\"a\":", count: 33)))
-        #expect(isWithin("\"" + String(repeating: "[", count: 100) + "\""))
-        #expect(isWithin("\"\\\"" + String(repeating: "{", count: 100) + "\""))
-        #expect(!isWithin("\"\\\\\"" + String(repeating: "{", count: 100)))
-        #expect(isWithin(String(repeating: "[]", count: 1_000)))
-    }
-
     @Test("an address is loopback only when it is")
     func loopback() throws {
         for text in ["127.0.0.1:8722", "127.8.9.1:1", "[::1]:80", "localhost:0"] {

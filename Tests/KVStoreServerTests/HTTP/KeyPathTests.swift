@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import HummingbirdTesting
 import KVStoreCore
+import KVStoreWire
 import NIOCore
 import ServerTestSupport
 import Testing
@@ -48,12 +49,14 @@ struct KeyPathTests {
                         body: method == .put ? ByteBuffer(string: segment) : nil)
                 }
                 #expect(try await execute(.put).status == .ok, "\(segment)")
-                let stored = try await test.server.engine.keys(
+                let stored = try await test.server.engine.values(
                     in: StoreID(account: "default", name: "s"))
-                #expect(stored?.map { Array($0.record.key.utf8) } == [bytes], "\(segment)")
+                #expect(stored?.map { Array($0.record.key.text.utf8) } == [bytes], "\(segment)")
                 let read = try await execute(.get)
                 #expect(read.status == .ok)
-                #expect(try Array(read.decoded(Record.self).key.utf8) == bytes, "\(segment)")
+                #expect(
+                    try Array(read.decoded(SequencedRecord.self).record.key.text.utf8) == bytes,
+                    "\(segment)")
                 #expect(try await execute(.delete).status == .ok)
                 #expect(try await execute(.get).status == .notFound)
             }

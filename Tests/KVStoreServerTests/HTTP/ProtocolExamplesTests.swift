@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
 import KVStoreCore
+import KVStoreWire
 import NIOCore
 import ServerTestSupport
 import Testing
@@ -108,7 +109,7 @@ struct ProtocolExamplesTests {
                 if parts[1].hasSuffix("/sync"),
                     let sync = try? response.decoded(SyncResponse.self)
                 {
-                    epoch = sync.epoch
+                    epoch = sync.cursor.epoch.description
                 }
             }
         }

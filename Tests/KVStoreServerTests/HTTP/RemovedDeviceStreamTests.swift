@@ -36,10 +36,10 @@ struct RemovedDeviceStreamTests {
         try await test.served { _, _ in
             let devices = test.server.devices.table.devices
             let laptop = try #require(devices.first { $0.name == TestDaemon.laptop })
-            let epoch = try #require(try await test.server.engine.summary(of: store)).epoch
+            let end = try #require(try await test.server.engine.end(of: store))
             let stream = EventStream(
-                server: test.server, device: laptop, store: store, epoch: epoch, since: 0,
-                slot: StreamSlot(server: test.server, deviceID: laptop.id))
+                server: test.server, device: laptop, store: store,
+                start: Cursor(epoch: end.epoch, sequence: 0), slot: StreamSlot {})
             let watcher = test.server.engine.watchers.add(store)
             var told = 0
             var writer: any ResponseBodyWriter = Reader { count in
@@ -48,7 +48,7 @@ struct RemovedDeviceStreamTests {
                 // Nothing is left to tell, so a stream that goes on would wait.
                 if told == total { watcher.continuation.finish() }
             }
-            try await stream.tell(watcher, &writer)
+            try await stream.send(to: watcher, &writer)
             #expect(told == page)
         }
     }

@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
 import KVStoreCore
+import KVStoreWire
 import NIOCore
 import ServerTestSupport
 import Synchronization
@@ -22,13 +23,13 @@ struct RouterTests {
                 body: test.syncBody(Samples.request([Samples.change("a")])))
             #expect(pushed.status == .ok)
             let first = try pushed.decoded(SyncResponse.self)
-            #expect(first.initial && first.cursor == 1 && first.changes.isEmpty)
+            #expect(first.isInitial && first.cursor.sequence == 1 && first.changes.isEmpty)
             let pulled = try await client.execute(
                 uri: "/v1/stores/s/sync", method: .post, headers: test.headers(TestDaemon.reader),
                 body: test.syncBody(Samples.request()))
             let second = try pulled.decoded(SyncResponse.self)
-            #expect(second.changes.map(\.record) == [Samples.change("a").record])
-            #expect(second.epoch == first.epoch)
+            #expect(second.changes.map(\.record) == [Samples.change("a")])
+            #expect(second.cursor.epoch == first.cursor.epoch)
         }
     }
 
@@ -39,7 +40,7 @@ struct RouterTests {
                 uri: "/v1/stores/s/sync", method: .post, headers: test.headers(TestDaemon.laptop),
                 body: ByteBuffer(
                     string: """
-                        {"replica":"8f3ac0de51b20417","since":0,"changes":[{"key":"a","later":[1],
+                        {"replica":"8f3ac0de51b20417","changes":[{"key":"a","later":[1],
                         "stamp":"\(Samples.stamp())","deleted":true}],"another":{"field":null}}
                         """))
             #expect(response.status == .ok)
@@ -50,11 +51,17 @@ struct RouterTests {
         "what is not a request is a problem with a stable code",
         arguments: [
             ("", "malformed"), ("[]", "malformed"), ("{\"replica\":", "malformed"),
-            (#"{"replica":"8f3ac0de51b20417","since":-1,"changes":[]}"#, "malformed"),
-            (#"{"replica":"8f3ac0de51b20417","since":1e400,"changes":[]}"#, "malformed"),
-            (#"{"replica":"x","since":0,"changes":[]}"#, "malformed"),
             (
-                #"{"replica":"8f3ac0de51b20417","since":0,"changes":[{"key":"a","stamp":"s","value":"%"}]}"#,
+                #"{"replica":"8f3ac0de51b20417","epoch":"0000000000000001","since":-1,"changes":[]}"#,
+                "malformed"
+            ),
+            (
+                #"{"replica":"8f3ac0de51b20417","epoch":"0000000000000001","since":1e400,"changes":[]}"#,
+                "malformed"
+            ),
+            (#"{"replica":"x","changes":[]}"#, "malformed"),
+            (
+                #"{"replica":"8f3ac0de51b20417","changes":[{"key":"a","stamp":"s","value":"%"}]}"#,
                 "malformed"
             ),
             (String(repeating: "[", count: 100_000), "too-deep"),
@@ -74,7 +81,7 @@ struct RouterTests {
     func badText() async throws {
         try await test.routed { client in
             var body = ByteBuffer(
-                string: #"{"replica":"8f3ac0de51b20417","since":0,"changes":[{"key":""#)
+                string: #"{"replica":"8f3ac0de51b20417","changes":[{"key":""#)
             body.writeBytes([0xFF, 0xC0])
             body.writeString(#"","stamp":"\#(Samples.stamp())","deleted":true}]}"#)
             let response = try await client.execute(
@@ -96,8 +103,9 @@ struct RouterTests {
             #expect(put.status == .ok)
             let json = try await client.execute(
                 uri: path, method: .get, headers: test.headers(TestDaemon.laptop))
-            #expect(try json.decoded(Record.self).key == "ä/ b")
-            #expect(try json.decoded(Record.self).value == Data("bytes".utf8))
+            #expect(try json.decoded(SequencedRecord.self).record.key == "ä/ b")
+            #expect(
+                try json.decoded(SequencedRecord.self).record.content == .value(Data("bytes".utf8)))
             let bytes = try await client.execute(
                 uri: path, method: .get,
                 headers: test.headers(TestDaemon.laptop, [.accept: "application/octet-stream"]))
@@ -128,7 +136,7 @@ struct RouterTests {
                 headers: test.headers(TestDaemon.laptop), body: test.syncBody(Samples.request()))
             #expect(response.status == .badRequest)
             #expect(response.problemCode == "bad-store-name")
-            #expect(try await test.server.engine.summaries(ofAccount: "default").isEmpty)
+            #expect(try await test.server.engine.stores(ofAccount: "default").isEmpty)
         }
     }
 
@@ -201,7 +209,7 @@ struct RouterTests {
             #expect(try await sync([Samples.change("c")]).status == .serviceUnavailable)
             let pull = try await sync([])
             #expect(pull.status == .ok)
-            #expect(try pull.decoded(SyncResponse.self).changes.map(\.key) == ["a"])
+            #expect(try pull.decoded(SyncResponse.self).changes.map(\.record.key) == ["a"])
             let ready = try await client.execute(uri: "/readyz", method: .get)
             #expect(ready.status == .serviceUnavailable)
             let alive = try await client.execute(uri: "/healthz", method: .get)

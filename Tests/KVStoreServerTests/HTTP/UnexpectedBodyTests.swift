@@ -42,7 +42,8 @@ struct UnexpectedBodyTests {
             #expect(!test.server.devices.presence(of: "00000000000000a1").isConnected)
             #expect(test.server.engine.watchers.count == 0)
             #expect(
-                try await test.server.engine.keys(in: StoreID(account: "default", name: "s"))?.count
+                try await test.server.engine.values(in: StoreID(account: "default", name: "s"))?
+                    .count
                     == 1)
         }
     }

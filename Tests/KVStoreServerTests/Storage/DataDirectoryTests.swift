@@ -1,5 +1,7 @@
 import Foundation
 import KVStoreCore
+import KVStoreLedger
+import KVStoreLog
 import ServerTestSupport
 import TestSupport
 import Testing
@@ -15,10 +17,10 @@ struct DataDirectoryTests {
         try directory.create()
         do {
             let storage = try directory.lockedStorage()
-            let ledger = try HubLedger(storage: storage, seed: 1)
-            #expect(throws: DataDirectoryError.inUse(path: directory.path)) {
-                _ = try directory.lockedStorage()
-            }
+            let ledger = try Ledger(storage: storage, seed: 1)
+            let error = #expect(throws: ServerError.self) { _ = try directory.openLedger() }
+            #expect(error?.code == .inUse)
+            #expect(error?.message.contains(directory.path) == true)
             try ledger.close()
         }
         _ = try directory.lockedStorage()
@@ -39,7 +41,7 @@ struct DataDirectoryTests {
         let directory = DataDirectory(folder.path)
         let store = StoreID(account: "default", name: "s")
         for index in 0..<3 {
-            let ledger = try HubLedger(storage: directory.lockedStorage(), seed: 1)
+            let ledger = try Ledger(storage: directory.lockedStorage(), seed: 1)
             _ = try ledger.apply(
                 Samples.request([Samples.change("k\(index)")]), to: store, now: Samples.now)
             try ledger.close()
@@ -49,15 +51,10 @@ struct DataDirectoryTests {
         let place = try #require(data.firstRange(of: Data("k1value".utf8))?.lowerBound)
         data[place] ^= 1
         try data.write(to: URL(filePath: path))
-        do {
-            _ = try HubLedger(storage: directory.lockedStorage(), seed: 1)
-            Issue.record("opened in spite of damage")
-        } catch let error as LogError {
-            let fault = DataDirectoryError.log(error)
-            #expect(fault.exitCode == 74)
-            #expect(fault.description.contains(path))
-            #expect(fault.description.contains("at byte"))
-            #expect(fault.description.contains("backup"))
-        }
+        let error = #expect(throws: ServerError.self) { _ = try directory.openLedger() }
+        #expect(error?.code == .unreadable)
+        #expect(error?.message.contains(path) == true)
+        #expect(error?.message.contains("at byte") == true)
+        #expect(error?.hint?.contains("backup") == true)
     }
 }

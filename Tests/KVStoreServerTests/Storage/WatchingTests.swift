@@ -1,5 +1,7 @@
 import Foundation
 import KVStoreCore
+import KVStoreLog
+import KVStoreWire
 import Logging
 import ServerTestSupport
 import TestSupport
@@ -15,7 +17,7 @@ struct WatchingTests {
     /// What one watcher has been told, across reconnections.
     private struct Watcher {
         var position: UInt64 = 0
-        var known: [String: Record] = [:]
+        var known: [StoreKey: Record] = [:]
     }
 
     @Test(
@@ -27,11 +29,11 @@ struct WatchingTests {
         logger.logLevel = .critical
         var options = StorageEngine.Options()
         options.now = { Samples.now }
-        let keeper = try StorageEngine(
+        let engine = try StorageEngine(
             storage: FileLogStorage(directory: folder.path), options: options, seed: seed,
             logger: logger)
         let store = StoreID(account: "default", name: "s")
-        let epoch = try await keeper.sync(Samples.request(), store: store).epoch
+        let epoch = try await engine.sync(Samples.request(), store: store).cursor.epoch
         let writes = 150
         var watchers: [Watcher] = []
         try await withThrowingTaskGroup(of: Watcher?.self) { group in
@@ -43,9 +45,9 @@ struct WatchingTests {
                             "k\(Int.random(in: 0..<20, using: &random))",
                             Samples.stamp(Int64(index), replica: UInt64(writer + 1)),
                             Int.random(in: 0..<5, using: &random) == 0 ? nil : "v\(index)")
-                        _ = try await keeper.sync(Samples.request([change]), store: store)
+                        _ = try await engine.sync(Samples.request([change]), store: store)
                     }
-                    _ = try await keeper.sync(
+                    _ = try await engine.sync(
                         Samples.request([
                             Samples.change("done \(writer)", Samples.stamp(1_000), "v")
                         ]), store: store)
@@ -56,8 +58,9 @@ struct WatchingTests {
                 group.addTask {
                     var random = SplitMix64(seed: seed &+ 100 &+ UInt64(reader))
                     var watcher = Watcher()
-                    while (0..<3).contains(where: { watcher.known["done \($0)"] == nil }) {
-                        try await Self.watch(keeper, store, epoch, &watcher, &random)
+                    while (0..<3).contains(where: { watcher.known[StoreKey("done \($0)")] == nil })
+                    {
+                        try await Self.watch(engine, store, epoch, &watcher, &random)
                     }
                     return watcher
                 }
@@ -67,56 +70,51 @@ struct WatchingTests {
             }
         }
         // Everybody has finished: with what it has not looked at yet, each knows what a pull gives.
-        let pull = try await keeper.sync(Samples.request(), store: store)
-        let winners = pull.changes.reduce(into: [:]) { $0[$1.key] = $1.record }
+        let pull = try await engine.sync(Samples.request(), store: store)
+        let winners = pull.changes.reduce(into: [:]) { $0[$1.record.key] = $1.record }
         #expect(watchers.count == 4)
         for watcher in watchers + [Watcher()] {
             var known = watcher.known
-            guard
-                case .page(let page) = try await keeper.news(
-                    of: store, epoch: epoch, after: watcher.position)
-            else {
+            let cursor = Cursor(epoch: epoch, sequence: watcher.position)
+            guard let page = try await engine.page(of: store, after: cursor) else {
                 Issue.record("a reset without a reason, seed \(seed)")
                 continue
             }
-            for change in page.changes { known[change.key] = change.record }
+            for change in page.changes { known[change.record.key] = change.record }
             #expect(known == winners, "seed \(seed)")
         }
-        await keeper.close()
+        await engine.close()
     }
 
     /// One connection: reads on until it is dropped after a random number of looks.
     private static func watch(
-        _ keeper: StorageEngine, _ store: StoreID, _ epoch: String, _ watcher: inout Watcher,
+        _ engine: StorageEngine, _ store: StoreID, _ epoch: EpochID, _ watcher: inout Watcher,
         _ random: inout SplitMix64
     ) async throws {
-        let registered = keeper.watchers.add(store)
-        defer { keeper.watchers.remove(registered) }
-        registered.continuation.yield(.news)
+        let registered = engine.watchers.add(store)
+        defer { engine.watchers.remove(registered) }
+        registered.continuation.yield(.changes)
         var looks = Int.random(in: 1...6, using: &random)
         for await _ in registered.signals {
-            guard
-                case .page(let page) = try await keeper.news(
-                    of: store, epoch: epoch, after: watcher.position)
-            else {
+            let cursor = Cursor(epoch: epoch, sequence: watcher.position)
+            guard let page = try await engine.page(of: store, after: cursor) else {
                 Issue.record("a reset without a reason")
                 return
             }
             var previous = watcher.position
             for change in page.changes {
-                let seq = try #require(change.seq)
-                #expect(seq > previous)
-                let record = try #require(change.record)
+                #expect(change.sequence > previous)
+                let record = change.record
                 // In order of the merge rule too: nothing older follows something newer.
-                if let known = watcher.known[change.key] {
+                if let known = watcher.known[record.key] {
                     #expect(record.supersedes(known))
                 }
-                previous = seq
-                watcher.known[change.key] = record
+                previous = change.sequence
+                watcher.known[record.key] = record
             }
             watcher.position = max(previous, page.cursor)
             let known = watcher.known
-            if (0..<3).allSatisfy({ known["done \($0)"] != nil }) { return }
+            if (0..<3).allSatisfy({ known[StoreKey("done \($0)")] != nil }) { return }
             looks -= 1
             if looks == 0 { return }
         }

@@ -1,5 +1,6 @@
 import Dispatch
-import KVStoreCore
+import KVStoreLog
+import LocalFiles
 import Synchronization
 
 /// Real files whose syncs are counted, held up or made to fail, on a disk that can be full.
@@ -40,36 +41,35 @@ final class FaultyStorage: LogStorage {
 
     var syncs: Int { state.withLock { $0.syncs } }
 
-    func segments() throws(StorageFailure) -> [UInt64] { try base.segments() }
+    func segments() throws(FileError) -> [UInt64] { try base.segments() }
 
-    func open(segment: UInt64) throws(StorageFailure) -> (any LogFile)? {
+    func open(segment: UInt64) throws(FileError) -> (any LogFile)? {
         guard let file = try base.open(segment: segment) else { return nil }
         return FaultyFile(file, self)
     }
 
     func create(
         segment: UInt64, content: [UInt8], byteCount: Int
-    ) throws(StorageFailure) -> any LogFile {
+    ) throws(FileError) -> any LogFile {
         if state.withLock({ $0.isFull }) {
-            throw StorageFailure(
-                operation: "reserve space for", path: path(segment: segment), code: 28,
-                message: "No space left on device", isOutOfSpace: true)
+            throw FileError(
+                operation: "reserve space for", path: path(segment: segment), code: 28)
         }
         return FaultyFile(
             try base.create(segment: segment, content: content, byteCount: byteCount), self)
     }
 
-    func syncNames() throws(StorageFailure) { try base.syncNames() }
+    func syncNames() throws(FileError) { try base.syncNames() }
 
-    func remove(segment: UInt64) throws(StorageFailure) { try base.remove(segment: segment) }
+    func remove(segment: UInt64) throws(FileError) { try base.remove(segment: segment) }
 
-    func setAside(segment: UInt64) throws(StorageFailure) -> String {
-        try base.setAside(segment: segment)
+    func quarantine(segment: UInt64) throws(FileError) -> String {
+        try base.quarantine(segment: segment)
     }
 
-    func lock() throws(StorageFailure) { try base.lock() }
+    func lock() throws(FileError) { try base.lock() }
     func unlock() { base.unlock() }
-    func lockIfFree() throws(StorageFailure) -> Bool { try base.lockIfFree() }
+    func lockIfFree() throws(FileError) -> Bool { try base.lockIfFree() }
     func path(segment: UInt64) -> String { base.path(segment: segment) }
 }
 
@@ -86,19 +86,18 @@ private final class FaultyFile: LogFile {
 
     func read(
         into buffer: UnsafeMutableRawBufferPointer, at offset: Int
-    ) throws(StorageFailure) -> Int {
+    ) throws(FileError) -> Int {
         try base.read(into: buffer, at: offset)
     }
 
-    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StorageFailure) {
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(FileError) {
         if storage.state.withLock({ $0.failsWrite }) {
-            throw StorageFailure(
-                operation: "write", path: "segment", code: 5, message: "Input/output error")
+            throw FileError(operation: "write", path: "segment", code: 5)
         }
         try base.write(bytes, at: offset)
     }
 
-    func sync() throws(StorageFailure) {
+    func sync() throws(FileError) {
         let (fails, gate, onSync) = storage.state.withLock { state in
             state.syncs += 1
             return (
@@ -109,8 +108,7 @@ private final class FaultyFile: LogFile {
         onSync?()
         gate?.wait()
         if fails {
-            throw StorageFailure(
-                operation: "sync", path: "segment", code: 5, message: "Input/output error")
+            throw FileError(operation: "sync", path: "segment", code: 5)
         }
         try base.sync()
     }

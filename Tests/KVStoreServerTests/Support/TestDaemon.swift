@@ -3,6 +3,8 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
 import KVStoreCore
+import KVStoreLedger
+import KVStoreWire
 import Logging
 import NIOCore
 import ServerTestSupport
@@ -43,26 +45,26 @@ final class TestDaemon: Sendable {
         storage = try FaultyStorage(directory: folder.path + "/log")
         if !stored.isEmpty {
             // What a daemon that ran before has left.
-            let ledger = try HubLedger(storage: storage, seed: 2)
+            let ledger = try Ledger(storage: storage, seed: 2)
             _ = try ledger.apply(
                 Samples.request(stored), to: StoreID(account: "default", name: "s"),
                 now: Samples.now)
             try ledger.close()
         }
-        let keeper = try StorageEngine(storage: storage, options: options, seed: 1, logger: logger)
+        let engine = try StorageEngine(storage: storage, options: options, seed: 1, logger: logger)
         var tokens: [String: String] = [:]
         var random = SystemRandomNumberGenerator()
         let file = DeviceFile(dataDirectory: folder.path)
         func add(
             _ name: String, _ id: String, account: String = "default",
-            scopes: Set<DeviceScope> = [.read, .write], stores: [String]? = nil
+            scopes: [DeviceScope] = [.read, .write], stores: [String]? = nil
         ) throws {
             let token = DeviceToken(using: &random)
             tokens[name] = token.text
             let device = Device(
                 id: id, name: name, account: account, scopes: scopes, stores: stores,
-                created: 1_789_732_800_000, digest: token.digest)
-            try file.change { table throws(DeviceError) in try table.add(device) }
+                created: 1_789_732_800_000, tokenSHA256: token.digest)
+            try file.change { table throws(ServerError) in try table.add(device) }
         }
         try add(Self.laptop, "00000000000000a1")
         try add(Self.reader, "00000000000000a2", scopes: [.read])
@@ -70,13 +72,13 @@ final class TestDaemon: Sendable {
         try add(Self.stranger, "00000000000000a4", account: "other")
         self.tokens = tokens
         server = StoreServer(
-            keeper: keeper, devices: try DeviceRegistry(file, logger: logger), limits: limits,
+            engine: engine, devices: try DeviceRegistry(file, logger: logger), limits: limits,
             replica: ReplicaID(rawValue: 0xD), logger: logger)
     }
 
     /// Leaves only the first device, as the examples of the protocol have it.
     func keepOnlyLaptop() throws {
-        try DeviceFile(dataDirectory: folder.path).change { table throws(DeviceError) in
+        try DeviceFile(dataDirectory: folder.path).change { table throws(ServerError) in
             for name in [Self.reader, Self.limited, Self.stranger] {
                 _ = try table.remove(name, account: nil)
             }
@@ -84,7 +86,7 @@ final class TestDaemon: Sendable {
     }
 
     func remove(_ device: String) throws {
-        try DeviceFile(dataDirectory: folder.path).change { table throws(DeviceError) in
+        try DeviceFile(dataDirectory: folder.path).change { table throws(ServerError) in
             _ = try table.remove(device, account: nil)
         }
     }

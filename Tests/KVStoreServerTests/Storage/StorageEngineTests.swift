@@ -1,0 +1,223 @@
+import Dispatch
+import Foundation
+import KVStoreCore
+import KVStoreLedger
+import KVStoreLog
+import KVStoreWire
+import Logging
+import ServerTestSupport
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import KVStoreServer
+
+@Suite("Storage engine", .timeLimit(.minutes(5)))
+struct StorageEngineTests {
+    private let folder = try! TemporaryDirectory()
+    private let store = StoreID(account: "default", name: "notes")
+
+    private func options(
+        segmentByteCount: Int = 65_536, waitingCount: Int = 1_024
+    ) -> StorageEngine.Options {
+        var options = StorageEngine.Options()
+        options.ledger.segmentByteCount = segmentByteCount
+        options.waitingCount = waitingCount
+        options.now = { Samples.now }
+        return options
+    }
+
+    private func opened(
+        _ storage: any LogStorage, _ options: StorageEngine.Options
+    ) throws -> StorageEngine {
+        var logger = Logger(label: "test")
+        logger.logLevel = .critical
+        return try StorageEngine(storage: storage, options: options, seed: 7, logger: logger)
+    }
+
+    private func put(_ engine: StorageEngine, _ key: String, _ value: String) async throws {
+        _ = try await engine.write(
+            .value(Data(value.utf8)), forKey: StoreKey(key), store: store,
+            replica: Samples.replica)
+    }
+
+    @Test("what was acknowledged is there after opening again")
+    func reopening() async throws {
+        let first = try opened(FileLogStorage(directory: folder.path), options())
+        let response = try await first.sync(
+            Samples.request([Samples.change("a"), Samples.change("b", Samples.stamp(), nil)]),
+            store: store)
+        try await put(first, "c", "third")
+        await first.close()
+        let second = try opened(FileLogStorage(directory: folder.path), options())
+        let again = try await second.sync(
+            Samples.request(
+                since: Cursor(epoch: response.cursor.epoch, sequence: 0)), store: store)
+        #expect(again.cursor.epoch == response.cursor.epoch)
+        #expect(!again.isInitial)
+        #expect(again.changes.map(\.record.key) == ["a", "b", "c"])
+        #expect(again.changes.map(\.sequence) == [1, 2, 3])
+        await second.close()
+    }
+
+    @Test("fifty requests that come during a sync share the next one")
+    func groupCommit() async throws {
+        let storage = try FaultyStorage(directory: folder.path)
+        let engine = try opened(storage, options(segmentByteCount: 1_048_576))
+        try await put(engine, "first", "makes store and segment")
+        let before = storage.syncs
+        let (gate, began) = storage.holdSyncs()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await put(engine, "leader", "v") }
+            for await _ in began { break }
+            for index in 0..<50 {
+                group.addTask { try await put(engine, "k\(index)", "v") }
+            }
+            while try await engine.stores(ofAccount: "default").first?.keyCount != 52 {
+                await Task.yield()
+            }
+            gate.signal()
+            gate.signal()
+            try await group.waitForAll()
+        }
+        #expect(storage.syncs - before == 2)
+        storage.state.withLock { $0.gate = nil }
+        #expect(try await engine.values(in: store)?.count == 52)
+        await engine.close()
+    }
+
+    @Test("a full disk refuses writes, takes nothing in, goes on reading, and recovers")
+    func fullDisk() async throws {
+        let storage = try FaultyStorage(directory: folder.path)
+        let engine = try opened(storage, options())
+        try await put(engine, "a", "before")
+        storage.state.withLock { $0.isFull = true }
+        let large = String(repeating: "v", count: 60_000)
+        var refusal: Problem?
+        for index in 0..<3 where refusal == nil {
+            do {
+                try await put(engine, "large\(index)", large)
+            } catch let problem as Problem {
+                refusal = problem
+            }
+        }
+        #expect(refusal?.code == "disk-full")
+        let kept = try #require(try await engine.values(in: store))
+        #expect(kept.map(\.record.key).contains("a"))
+        let pull = try await engine.sync(Samples.request(), store: store)
+        #expect(pull.changes.count == kept.count)
+        storage.state.withLock { $0.isFull = false }
+        try await put(engine, "after", large)
+        #expect(try await engine.value(of: "after", in: store) != nil)
+        await engine.close()
+    }
+
+    @Test("a sync that succeeds while a segment's end fails acknowledges nothing")
+    func syncBesideFailure() async throws {
+        let storage = try FaultyStorage(directory: folder.path)
+        let engine = try opened(storage, options(segmentByteCount: 4_096))
+        try await put(engine, "first", "makes store and segment")
+        let next = storage.syncs + 1
+        storage.state.withLock { $0.failingSync = next + 1 }
+        let (gate, began) = storage.holdSyncs(only: next)
+        let held = Task { try await put(engine, "held", "v") }
+        for await _ in began { break }
+        // Does not fit beside the others: the segment is synced and ended.
+        await #expect(throws: Problem.self) {
+            try await put(engine, "large", String(repeating: "v", count: 3_900))
+        }
+        gate.signal()
+        await #expect(throws: Problem.self) { try await held.value }
+        #expect(try await engine.values(in: store)?.map(\.record.key) == ["first"])
+        await engine.close()
+    }
+
+    @Test("after a failed sync nothing is acknowledged or taken, and readers see what was synced")
+    func failedSync() async throws {
+        let storage = try FaultyStorage(directory: folder.path)
+        let engine = try opened(storage, options())
+        try await put(engine, "a", "safe")
+        storage.state.withLock { $0.failsSync = true }
+        await #expect(throws: Problem.self) { try await put(engine, "b", "lost") }
+        storage.state.withLock { $0.failsSync = false }
+        await #expect(throws: Problem.self) { try await put(engine, "c", "refused") }
+        #expect(engine.counters.hasFailed)
+        #expect(try await engine.values(in: store)?.map(\.record.key) == ["a"])
+        let pull = try await engine.sync(Samples.request(), store: store)
+        #expect(pull.changes.map(\.record.key) == ["a"])
+        #expect(pull.cursor.sequence == 1)
+        await #expect(throws: Problem.self) { try await engine.value(of: "b", in: store) }
+        let page = try #require(try await engine.page(of: store, after: pull.cursor))
+        #expect(page.changes.isEmpty && page.cursor == 1)
+        await engine.close()
+    }
+
+    @Test("requests beyond those that may wait are turned away, and the others are answered")
+    func bounded() async throws {
+        let storage = try FaultyStorage(directory: folder.path)
+        let engine = try opened(storage, options(waitingCount: 3))
+        try await put(engine, "first", "v")
+        let gate = DispatchSemaphore(value: 0)
+        storage.state.withLock { $0.gate = gate }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for index in 0..<3 { group.addTask { try await put(engine, "k\(index)", "v") } }
+            while engine.counters.waiting < 3 { await Task.yield() }
+            await #expect(throws: Problem.busy) { try await put(engine, "late", "v") }
+            // What live streams ask for does not wait for the disk and takes no place.
+            #expect(try await engine.end(of: store) != nil)
+            storage.state.withLock { $0.gate = nil }
+            for _ in 0..<3 { gate.signal() }
+            try await group.waitForAll()
+        }
+        try await put(engine, "later", "v")
+        await engine.close()
+    }
+
+    @Test("closing answers what waits and refuses what comes later")
+    func closing() async throws {
+        let engine = try opened(FileLogStorage(directory: folder.path), options())
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for index in 0..<20 { group.addTask { try? await put(engine, "k\(index)", "v") } }
+            await engine.close()
+            try await group.waitForAll()
+        }
+        await #expect(throws: Problem.stopping) { try await put(engine, "late", "v") }
+    }
+
+    @Test("much rewriting of few keys keeps the log small, and opening gives the last values")
+    func compaction() async throws {
+        let storage = try FaultyStorage(directory: folder.path)
+        let engine = try opened(storage, options())
+        let value = String(repeating: "v", count: 8_000)
+        for round in 0..<300 {
+            try await put(engine, "k\(round % 4)", "\(round) \(value)")
+        }
+        #expect(engine.counters.compactionSteps > 0)
+        await engine.close()
+        #expect(try storage.segments().count <= 8)
+        let again = try opened(FileLogStorage(directory: folder.path), options())
+        for index in 0..<4 {
+            let found = try #require(try await again.value(of: StoreKey("k\(index)"), in: store))
+            #expect(found.record.content == .value(Data("\(296 + index) \(value)".utf8)))
+        }
+        await again.close()
+    }
+
+    @Test(
+        "a write for a person is stamped behind what stands there, and an equal value changes nothing"
+    )
+    func personalStamps() async throws {
+        let engine = try opened(FileLogStorage(directory: folder.path), options())
+        let ahead = Samples.stamp(30_000, 4)
+        _ = try await engine.sync(Samples.request([Samples.change("a", ahead)]), store: store)
+        let first = try await engine.write(
+            .value(Data("mine".utf8)), forKey: "a", store: store, replica: Samples.replica
+        )
+        #expect(ahead < first.record.stamp)
+        let second = try await engine.write(
+            .value(Data("mine".utf8)), forKey: "a", store: store, replica: Samples.replica
+        )
+        #expect(second == first)
+        await engine.close()
+    }
+}
