@@ -93,15 +93,19 @@ let package = Package(
         .executableTarget(
             name: "simulate", dependencies: ["KVStoreTesting", "ProgramSignals", argumentParser],
             swiftSettings: strict),
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(
             name: "SnapshotModelsTests", dependencies: ["SnapshotModels"], swiftSettings: strict),
         .testTarget(
             name: "TerminalTextTests", dependencies: ["TerminalText"], swiftSettings: strict),
         .testTarget(
             name: "ProgramSignalsTests", dependencies: ["ProgramSignals"], swiftSettings: strict),
-        .testTarget(name: "KVStoreTests", dependencies: ["KVStore"], swiftSettings: strict),
         .testTarget(
-            name: "ProtocolModelTests", dependencies: ["KVStore"], swiftSettings: strict),
+            name: "KVStoreTests", dependencies: ["KVStore", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ProtocolModelTests", dependencies: ["KVStore", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(
             name: "KVStoreTestingTests", dependencies: ["KVStoreTesting"],
             swiftSettings: strict),

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 @testable import KVStore
 
@@ -98,7 +99,7 @@ struct CopiedReplicaTests {
 
     @Test("files that were copied elsewhere have another identity, in their place always the same")
     func files() throws {
-        let folder = try ScratchFolder()
+        let folder = try TemporaryDirectory()
         let first = try FileLogStorage(directory: folder.path + "/a").identity
         #expect(try FileLogStorage(directory: folder.path + "/a").identity == first)
         try FileManager.default.copyItem(atPath: folder.path + "/a", toPath: folder.path + "/b")

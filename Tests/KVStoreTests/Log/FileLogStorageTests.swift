@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 @testable import KVStore
 
@@ -17,7 +18,7 @@ struct FileLogStorageTests {
 
     @Test("what is appended is read again by a new process, over many segments")
     func roundTrip() throws {
-        let folder = try ScratchFolder()
+        let folder = try TemporaryDirectory()
         let path = folder.file("store")
         var random = SplitMix64(seed: 3)
         var expected: [LogPayload] = []
@@ -38,7 +39,7 @@ struct FileLogStorageTests {
 
     @Test("the folder has mode 0700, files 0600, names of sixteen digits, and no unfinished file")
     func names() throws {
-        let folder = try ScratchFolder()
+        let folder = try TemporaryDirectory()
         let path = folder.file("deep/er/store")
         let (log, _, _) = try open(path)
         try log.appendExclusively([.numbered(1)])
@@ -54,7 +55,7 @@ struct FileLogStorageTests {
 
     @Test("a segment that was never finished is ignored, and its name used again")
     func unfinishedSegment() throws {
-        let folder = try ScratchFolder()
+        let folder = try TemporaryDirectory()
         try folder.write([1, 2, 3], to: "0000000000000001.log.new")
         try folder.write([1, 2, 3], to: "notes.txt")
         let (log, recovery, frames) = try open(folder.path)
@@ -66,7 +67,7 @@ struct FileLogStorageTests {
 
     @Test("a file cut at any byte of its last frame keeps all earlier frames")
     func cut() throws {
-        let folder = try ScratchFolder()
+        let folder = try TemporaryDirectory()
         let (log, _, _) = try open(folder.path)
         for number in 1...3 { try log.appendExclusively([.numbered(number)]) }
         try log.close()
@@ -79,7 +80,7 @@ struct FileLogStorageTests {
 
     @Test("a damaged file is set aside under another name and read by nobody again")
     func setAside() throws {
-        let folder = try ScratchFolder()
+        let folder = try TemporaryDirectory()
         let (log, _, _) = try open(folder.path)
         for number in 1...3 { try log.appendExclusively([.numbered(number)]) }
         try log.close()
@@ -103,7 +104,7 @@ struct FileLogStorageTests {
 
     @Test("what is set aside stays as it was found, whatever is written to the segment then")
     func setAsideIsACopy() throws {
-        let folder = try ScratchFolder()
+        let folder = try TemporaryDirectory()
         let name = "0000000000000001.log"
         // More than a buffer of the copy.
         let (log, _, _) = try open(folder.path, segmentByteCount: 200_000)
@@ -136,7 +137,7 @@ struct FileLogStorageTests {
 
     @Test("a folder removed from under the process is noticed")
     func removedFolder() throws {
-        let folder = try ScratchFolder()
+        let folder = try TemporaryDirectory()
         let (log, _, _) = try open(folder.path)
         try log.appendExclusively([.numbered(1)])
         try FileManager.default.removeItem(atPath: folder.path)
@@ -146,7 +147,7 @@ struct FileLogStorageTests {
 
     @Test("a second owner finds the lock taken; it is free when the first is gone")
     func lock() throws {
-        let folder = try ScratchFolder()
+        let folder = try TemporaryDirectory()
         var first: FileLogStorage? = try FileLogStorage(directory: folder.path)
         let second = try FileLogStorage(directory: folder.path)
         try first?.lock()
@@ -159,8 +160,8 @@ struct FileLogStorageTests {
 
     @Test("a segment's name that is a link to another place is not followed")
     func symbolicLink() throws {
-        let folder = try ScratchFolder()
-        let target = try ScratchFolder()
+        let folder = try TemporaryDirectory()
+        let target = try TemporaryDirectory()
         try target.write([1], to: "precious")
         try FileManager.default.createSymbolicLink(
             atPath: folder.file("0000000000000001.log"),
@@ -171,7 +172,7 @@ struct FileLogStorageTests {
 
     @Test("threads that append through logs of their own lose and double nothing")
     func threads() async throws {
-        let folder = try ScratchFolder()
+        let folder = try TemporaryDirectory()
         let path = folder.path
         try await withThrowingTaskGroup(of: Void.self) { group in
             for writer in 0..<4 {

@@ -1,14 +1,15 @@
 import Foundation
 import Synchronization
 import Testing
+import TestSupport
 
 @testable import KVStore
 
 @Suite("Store shared by instances and threads", .timeLimit(.minutes(5)))
 struct SharedStoreTests {
-    private let folder: ScratchFolder
+    private let folder: TemporaryDirectory
 
-    init() throws { folder = try ScratchFolder() }
+    init() throws { folder = try TemporaryDirectory() }
 
     private func open(_ name: String = "replica") throws -> UbiquitousKeyValueStore {
         try UbiquitousKeyValueStore(

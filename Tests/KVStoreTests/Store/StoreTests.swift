@@ -1,13 +1,14 @@
 import Foundation
 import Testing
+import TestSupport
 
 @testable import KVStore
 
 @Suite("Store")
 struct StoreTests {
-    private let folder: ScratchFolder
+    private let folder: TemporaryDirectory
 
-    init() throws { folder = try ScratchFolder() }
+    init() throws { folder = try TemporaryDirectory() }
 
     private func open() throws -> UbiquitousKeyValueStore {
         try UbiquitousKeyValueStore(

@@ -1,14 +1,15 @@
 import Foundation
 import Synchronization
 import Testing
+import TestSupport
 
 @testable import KVStore
 
 @Suite("Store with a daemon", .timeLimit(.minutes(5)))
 struct SyncedStoreTests {
-    private let folder: ScratchFolder
+    private let folder: TemporaryDirectory
 
-    init() throws { folder = try ScratchFolder() }
+    init() throws { folder = try TemporaryDirectory() }
 
     private func open(
         _ transport: FakeTransport?, _ name: String = "one", isLive: Bool = true

@@ -2,6 +2,7 @@
     import Dispatch
     import Foundation
     import Testing
+    import TestSupport
 
     @testable import KVStore
 
@@ -10,7 +11,7 @@
         private let queue = DispatchQueue(label: "ubiquity.test.watch")
 
         /// Descriptors of this process that watch the folder. Other tests have watches of their own.
-        private func descriptorCount(watching folder: ScratchFolder) throws -> Int {
+        private func descriptorCount(watching folder: TemporaryDirectory) throws -> Int {
             let attributes = try FileManager.default.attributesOfItem(atPath: folder.path)
             let inode = try #require(attributes[.systemFileNumber] as? NSNumber).uint64Value
             let mark = " ino:\(String(inode, radix: 16)) "
@@ -30,7 +31,7 @@
             "a watch that is let go closes its descriptor, cancelled or not",
             arguments: [false, true])
         func lettingGo(isCancelled: Bool) async throws {
-            let folder = try ScratchFolder()
+            let folder = try TemporaryDirectory()
             var watches = (0..<5).map { _ in
                 System.watch(directory: folder.path, queue: queue) {}
             }
@@ -45,7 +46,7 @@
 
         @Test("a watch that is held tells of a write")
         func telling() async throws {
-            let folder = try ScratchFolder()
+            let folder = try TemporaryDirectory()
             try folder.write([], to: "log")
             let (changes, change) = AsyncStream<Void>.makeStream()
             let watch = System.watch(directory: folder.path, queue: queue) { change.yield() }
