@@ -101,13 +101,13 @@ let package = Package(
         .testTarget(
             name: "ProgramSignalsTests", dependencies: ["ProgramSignals"], swiftSettings: strict),
         .testTarget(
-            name: "KVStoreTests", dependencies: ["KVStore", "TestSupport"],
+            name: "KVStoreTests", dependencies: ["KVStore", "KVStoreTesting", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "ProtocolModelTests", dependencies: ["KVStore", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "KVStoreTestingTests", dependencies: ["KVStoreTesting"],
+            name: "KVStoreTestingTests", dependencies: ["KVStoreTesting", "KVStore"],
             swiftSettings: strict),
         .testTarget(
             name: "SimulatedCloudTests", dependencies: ["KVStoreTesting", "KVStore"],
@@ -127,7 +127,8 @@ let package = Package(
         .testTarget(
             name: "KvsdTests",
             dependencies: [
-                "kvsd", "KVStore", "KVStoreHTTP", httpTypes, hummingbird, logging, nioCore,
+                "kvsd", "KVStore", "KVStoreHTTP", "KVStoreTesting", httpTypes, hummingbird, logging,
+                nioCore,
                 nioPosix,
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
             ],

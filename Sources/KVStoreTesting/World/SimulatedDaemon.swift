@@ -22,6 +22,7 @@ struct SimulatedDaemon {
     }
 
     let disk: SimulatedDisk
+    var storage: SimulatedStorage
     var ledger: HubLedger?
     var waiting: [Waiting] = []
     var streams: [Stream] = []
@@ -30,6 +31,11 @@ struct SimulatedDaemon {
     var backup: [UInt64: [UInt8]]?
     /// Whether bytes of its disk were changed from outside since it was last whole.
     var wasDamaged = false
+
+    init(disk: SimulatedDisk) {
+        self.disk = disk
+        storage = disk.storage()
+    }
 
     func hub(_ store: StoreID) -> Hub? { ledger?.hub(store) }
 }

@@ -3,6 +3,7 @@ import KVStore
 /// One program on one device that has the device's replica open.
 struct SimulatedProcess {
     let durable: DurableReplica
+    let storage: SimulatedStorage
     /// Tells this run of the program from an earlier one: messages for that one are dropped.
     let incarnation: UInt64
     /// What its app believes is stored, from its own writes and from notifications.

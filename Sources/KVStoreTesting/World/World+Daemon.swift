@@ -7,12 +7,13 @@ extension World {
         ledgerOptions.segmentByteCount = options.segmentByteCount
         ledgerOptions.page = options.page
         ledgerOptions.compactionByteCount = 1_024
+        daemon.storage = daemon.disk.storage()
         do throws(LogError) {
             daemon.ledger = try HubLedger(
-                storage: daemon.disk.storage(), options: ledgerOptions, seed: random.next())
+                storage: daemon.storage, options: ledgerOptions, seed: random.next())
         } catch {
             note("daemon failed to start", "\(error)")
-            daemon.disk.processEnded()
+            daemon.storage.kill()
             if case .damaged = error { try repairDaemon() }
             queue.add(.startDaemon, at: time + delay(100...3_000))
             return
@@ -27,7 +28,7 @@ extension World {
         daemon.ledger = nil
         daemon.waiting = []
         daemon.isSyncDue = false
-        daemon.disk.processEnded()
+        daemon.storage.kill()
         for stream in daemon.streams { end(stream) }
         daemon.streams = []
         queue.add(.startDaemon, at: time + delay(10...5_000))
@@ -58,7 +59,7 @@ extension World {
             guard case .log(let error) = error else { return daemonEnds() }
             let isFull =
                 if case .storage(let failure) = error { failure.isOutOfSpace } else { false }
-            if isFull && !daemon.disk.wasKilled || livesThrough(error, of: daemon.disk) {
+            if isFull && !daemon.storage.isKilled || livesThrough(error, of: daemon.storage) {
                 return reply(
                     .failure(.refused(status: 507, code: "disk", message: "the disk failed")),
                     id: id, to: address)
@@ -125,7 +126,7 @@ extension World {
             }
         } catch {
             note("compaction failed", "\(error)")
-            if !livesThrough(error, of: daemon.disk) { daemonEnds() }
+            if !livesThrough(error, of: daemon.storage) { daemonEnds() }
         }
     }
 

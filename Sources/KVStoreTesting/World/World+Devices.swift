@@ -10,10 +10,10 @@ extension World {
         options.notificationKeyCount = isLikely(30) ? 1 : 50
         options.limits = self.options.limits
         options.page = self.options.page
+        let storage = devices[device].disk.storage()
         let durable: DurableReplica
         do throws(LogError) {
-            durable = try DurableReplica(
-                storage: devices[device].disk.storage(), options: options, seed: random.next())
+            durable = try DurableReplica(storage: storage, options: options, seed: random.next())
         } catch {
             note("start failed", "d\(device)p\(index) \(error)")
             return ended(device, index)
@@ -23,7 +23,7 @@ extension World {
         lastID += 1
         let address = ProcessAddress(device: device, process: index, incarnation: lastID)
         devices[device].processes[index] = SimulatedProcess(
-            durable: durable, incarnation: lastID,
+            durable: durable, storage: storage, incarnation: lastID,
             believed: durable.replica.visibleContents)
         note("start", "\(name(address)) \(durable.replica.id)")
         try tell(address, .attached(isLive: true))
@@ -31,8 +31,8 @@ extension World {
 
     /// The program is gone; it comes back after a while.
     func ended(_ device: Int, _ index: Int) {
+        devices[device].processes[index]?.storage.kill()
         devices[device].processes[index] = nil
-        devices[device].disk.processEnded()
         queue.add(.start(device: device, process: index), at: time + delay(10...8_000))
     }
 
@@ -103,7 +103,7 @@ extension World {
             effects = try process.durable.transact(at: moment(of: address.device), body)
         } catch {
             note("append failed", "\(name(address)) \(error)")
-            if livesThrough(error, of: devices[address.device].disk) {
+            if livesThrough(error, of: process.storage) {
                 lookLater(address)
                 return false
             }
@@ -140,7 +140,7 @@ extension World {
             try carryOutChecked(effects, at: address)
         } catch {
             note("catch up failed", "\(name(address)) \(error)")
-            if livesThrough(error, of: devices[address.device].disk) {
+            if livesThrough(error, of: process.storage) {
                 lookLater(address)
             } else {
                 ended(address.device, address.process)

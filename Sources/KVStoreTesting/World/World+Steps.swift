@@ -2,7 +2,7 @@ import Foundation
 import KVStore
 
 extension World {
-    /// Somebody does something, or something goes wrong.
+    /// A user or a fault acts.
     func step() throws(Violation) {
         stepsLeft -= 1
         if stepsLeft <= 0 { return try heal() }
@@ -14,7 +14,7 @@ extension World {
                 lastID += 1
                 try tell(address, .synchronize(waiter: lastID))
             }
-        default: try fate(Int.random(in: 0..<44, using: &random))
+        default: try injectFault(Int.random(in: 0..<44, using: &random))
         }
     }
 

@@ -159,14 +159,14 @@ package final class World {
         isHealing = true
         healTime = time
         note("heal", "")
-        daemon.disk.faults = SimulatedDisk.Faults()
+        daemon.disk.faults = FaultPlan()
         daemon.clockError = 0
         if daemon.ledger == nil { queue.add(.startDaemon, at: time) }
         for index in devices.indices {
             devices[index].isPartitioned = false
             devices[index].isDeaf = false
             devices[index].isSignedIn = true
-            devices[index].disk.faults = SimulatedDisk.Faults()
+            devices[index].disk.faults = FaultPlan()
             for process in devices[index].processes.indices {
                 if devices[index].processes[process] == nil {
                     queue.add(.start(device: index, process: process), at: time + 10)

@@ -1,3 +1,4 @@
+import KVStoreTesting
 import Testing
 
 @testable import KVStore
@@ -23,11 +24,11 @@ struct HubEpochTests {
 
     @Test("after a start the first change begins an epoch, and a restart without changes none")
     func begins() throws {
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         func ledger(_ seed: UInt64) throws -> HubLedger {
             var options = HubLedger.Options()
             options.segmentByteCount = 65_536
-            return try HubLedger(storage: MemoryLogStorage(disk), options: options, seed: seed)
+            return try HubLedger(storage: disk.storage(), options: options, seed: seed)
         }
         let store = StoreID(account: "a", name: "s")
         func write(_ key: String, _ ledger: HubLedger) throws -> SyncResponse {
@@ -59,7 +60,7 @@ struct HubEpochTests {
     @Test(
         "numbers that an older copy of the files gives again are not taken for those given before")
     func restoredCopy() throws {
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         let store = StoreID(account: "a", name: "s")
         func sync(_ ledger: HubLedger, _ epoch: String?, _ since: UInt64, _ keys: String...) throws
             -> SyncResponse
@@ -70,15 +71,15 @@ struct HubEpochTests {
                     changes: keys.map { .other($0, "1", at: 1_000) }),
                 to: store, now: 2_000)
         }
-        let first = try HubLedger(storage: MemoryLogStorage(disk), seed: 1)
+        let first = try HubLedger(storage: disk.storage(), seed: 1)
         let started = try sync(first, nil, 0, "a")
         try first.close()
         let backup = disk.copy()
-        let second = try HubLedger(storage: MemoryLogStorage(disk), seed: 2)
+        let second = try HubLedger(storage: disk.storage(), seed: 2)
         let seen = try sync(second, started.epoch, 1, "lost 1", "lost 2")
         #expect(!seen.initial && seen.cursor == 3)
 
-        let restored = try HubLedger(storage: MemoryLogStorage(backup), seed: 3)
+        let restored = try HubLedger(storage: backup.storage(), seed: 3)
         let other = try sync(restored, started.epoch, 1, "new 1", "new 2", "new 3")
         #expect(!other.initial && other.cursor == 4)
         let answer = try sync(restored, seen.epoch, seen.cursor)
@@ -89,9 +90,9 @@ struct HubEpochTests {
 
     @Test("what was cut from the end of the log ends its history")
     func cut() throws {
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         let store = StoreID(account: "a", name: "s")
-        let first = try HubLedger(storage: MemoryLogStorage(disk), seed: 1)
+        let first = try HubLedger(storage: disk.storage(), seed: 1)
         let answer = try first.apply(
             SyncRequest(
                 replica: "1", epoch: nil, since: 0, changes: [.other("a", "1", at: 1_000)]),
@@ -99,7 +100,7 @@ struct HubEpochTests {
         try first.close()
         let end = disk.lastByte(of: 1)!
         disk.damage(1, at: end) { $0 ^ 1 }
-        let second = try HubLedger(storage: MemoryLogStorage(disk), seed: 2)
+        let second = try HubLedger(storage: disk.storage(), seed: 2)
         let hub = try #require(second.hub(store))
         #expect(hub.entries.isEmpty)
         #expect(hub.startsOver(epoch: answer.epoch, since: 0))
@@ -110,7 +111,7 @@ struct HubEpochTests {
         "a stamp that follows one taken in while the clock was ahead is not refused, also after a restart"
     )
     func clockWasAhead() throws {
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         let store = StoreID(account: "a", name: "s")
         func rejected(_ ledger: HubLedger, _ milliseconds: Int64, now: Int64) throws -> Int {
             try ledger.apply(
@@ -120,14 +121,14 @@ struct HubEpochTests {
                 to: store, now: now
             ).rejected.count
         }
-        let first = try HubLedger(storage: MemoryLogStorage(disk), seed: 1)
+        let first = try HubLedger(storage: disk.storage(), seed: 1)
         #expect(try rejected(first, 900_000, now: 900_000) == 0)
         #expect(try rejected(first, 900_000, now: 1_000) == 0)
         #expect(try rejected(first, 900_001, now: 1_000) == 1)
         try first.collectTombstones(of: store, now: WireLimits.tombstoneMilliseconds + 1_000_000)
         #expect(first.hub(store)?.entries.isEmpty == true)
         try first.close()
-        let second = try HubLedger(storage: MemoryLogStorage(disk), seed: 2)
+        let second = try HubLedger(storage: disk.storage(), seed: 2)
         #expect(try rejected(second, 900_000, now: 1_000) == 0)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import KVStoreTesting
 import Testing
 
 @testable import KVStore
@@ -9,11 +10,11 @@ struct LedgerLimitTests {
     private let now: Int64 = 1_000_000
 
     private func ledger(
-        _ disk: MemoryDisk, liveByteLimit: Int = 1 << 30, seed: UInt64 = 1
+        _ disk: SimulatedDisk, liveByteLimit: Int = 1 << 30, seed: UInt64 = 1
     ) throws -> HubLedger {
         var options = HubLedger.Options()
         options.liveByteLimit = liveByteLimit
-        return try HubLedger(storage: MemoryLogStorage(disk), options: options, seed: seed)
+        return try HubLedger(storage: disk.storage(), options: options, seed: seed)
     }
 
     private func request(
@@ -24,7 +25,7 @@ struct LedgerLimitTests {
 
     @Test("a daemon that holds all it may refuses what grows, keeps the rest and takes removals")
     func full() throws {
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         let ledger = try ledger(disk, liveByteLimit: 10)
         _ = try ledger.apply(request([.other("a", "12345678")]), to: store, now: now)
         #expect(throws: HubLedger.Fault.full(limit: 10)) {
@@ -49,7 +50,7 @@ struct LedgerLimitTests {
 
     @Test("a full daemon takes a value in place of one that is as large, and counts a key once")
     func replaced() throws {
-        let ledger = try ledger(MemoryDisk(), liveByteLimit: 10)
+        let ledger = try ledger(SimulatedDisk(), liveByteLimit: 10)
         _ = try ledger.apply(request([.other("a", "1234567890")]), to: store, now: now)
         _ = try ledger.apply(
             request([
@@ -66,7 +67,7 @@ struct LedgerLimitTests {
 
     @Test("removals beyond 4,096 are forgotten by themselves, and readers below them start over")
     func collection() throws {
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         let ledger = try ledger(disk)
         let count = WireLimits.tombstoneCount + 300
         for start in stride(from: 0, to: count, by: 100) {
@@ -95,7 +96,7 @@ struct LedgerLimitTests {
         "a loser whose winner does not fit into the answer is asked to come again, and is told then"
     )
     func winnersInTurn() throws {
-        let ledger = try ledger(MemoryDisk())
+        let ledger = try ledger(SimulatedDisk())
         let large = String(repeating: "v", count: 900_000)
         for key in ["a", "b"] {
             _ = try ledger.apply(
@@ -118,7 +119,7 @@ struct LedgerLimitTests {
 
     @Test("changes for no usable key are refused one by one, and the others are taken")
     func badKeys() throws {
-        let ledger = try ledger(MemoryDisk())
+        let ledger = try ledger(SimulatedDisk())
         let bad = SyncChange(key: "b", stamp: "x", deleted: true)
         let answer = try ledger.apply(
             request([.other("a", "1"), bad, .other("c", "1")]), to: store, now: now)
@@ -129,7 +130,7 @@ struct LedgerLimitTests {
 
     @Test("removals that cannot be forgotten for now are taken and answered all the same")
     func forgottenLater() throws {
-        let storage = MemoryLogStorage(MemoryDisk())
+        let storage = SimulatedDisk().storage()
         let ledger = try HubLedger(storage: storage, options: HubLedger.Options(), seed: 1)
         let count = WireLimits.tombstoneCount + 256
         let removals = (0..<count).map { SyncChange.other("k \($0)", nil) }

@@ -1,4 +1,5 @@
 import Foundation
+import KVStoreTesting
 import Testing
 
 @testable import KVStore
@@ -8,7 +9,7 @@ struct LedgerSyncTests {
     @Test("where one of two syncs has failed, the other one makes nothing known to live readers")
     func syncBesideFailure() throws {
         let store = StoreID(account: "one", name: "default")
-        let storage = MemoryLogStorage(MemoryDisk())
+        let storage = SimulatedDisk().storage()
         var options = HubLedger.Options()
         options.segmentByteCount = 1_024
         let ledger = try HubLedger(storage: storage, options: options, seed: 1)

@@ -1,4 +1,5 @@
 import Foundation
+import KVStoreTesting
 import Testing
 
 @testable import KVStore
@@ -6,8 +7,8 @@ import Testing
 @Suite("Steps of compaction")
 struct BoundedCompactionTests {
     /// A disk with a log in which more than half does not count.
-    private func grown(seed: UInt64) throws -> MemoryDisk {
-        let disk = MemoryDisk()
+    private func grown(seed: UInt64) throws -> SimulatedDisk {
+        let disk = SimulatedDisk()
         var bench = try CompactionBench(disk, seed: seed)
         while try bench.storage.segments().count < 8 { try bench.write() }
         try bench.ledger.close()
@@ -68,7 +69,7 @@ struct BoundedCompactionTests {
     @Test("compaction keeps up with writes of half as many bytes as its steps look at")
     func pace() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
-        var bench = try CompactionBench(MemoryDisk(), seed: seed)
+        var bench = try CompactionBench(SimulatedDisk(), seed: seed)
         var largest = 0
         for _ in 0..<2_000 {
             try bench.write()
@@ -97,14 +98,14 @@ struct BoundedCompactionTests {
             let present = CompactionBench.Facts(bench.ledger)
             let found = try CompactionBench.found(on: bench.storage.disk)
             #expect(found == present, "seed \(seed), step \(step)")
-            let left = bench.storage.disk.afterPowerLoss(using: &bench.random)
+            let left = bench.storage.disk.afterPowerFailure(using: &bench.random)
             try expect(left, has: synced, "seed \(seed), step \(step), after a power failure")
         }
     }
 
     /// Everything that was synced is there, or what came later; and no removal is forgotten unnoticed.
     private func expect(
-        _ disk: MemoryDisk, has synced: CompactionBench.Facts, _ place: Comment
+        _ disk: SimulatedDisk, has synced: CompactionBench.Facts, _ place: Comment
     ) throws {
         let found = try CompactionBench.found(on: disk)
         for (id, entries) in synced.entries {
@@ -123,8 +124,8 @@ struct BoundedCompactionTests {
 
     @Test(
         "a process that is gone at any call in the middle of compaction leaves everything",
-        arguments: [MemoryLogStorage.Call.open, .create, .remove, .read, .write, .sync])
-    func killed(call: MemoryLogStorage.Call) throws {
+        arguments: [FaultPlan.Call.open, .create, .remove, .read, .write, .sync])
+    func killed(call: FaultPlan.Call) throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         let disk = try grown(seed: seed)
         var number = 1
@@ -133,7 +134,7 @@ struct BoundedCompactionTests {
             try bench.write()
             try bench.ledger.sync()
             let before = CompactionBench.Facts(bench.ledger)
-            let fault: MemoryLogStorage.Fault =
+            let fault: FaultPlan.Fault =
                 call == .write
                 ? .kill(after: Int.random(in: 0..<600, using: &bench.random)) : .fail(5)
             bench.storage.aim(fault, at: call, number: number)

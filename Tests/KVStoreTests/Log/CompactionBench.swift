@@ -1,4 +1,5 @@
 import Foundation
+import KVStoreTesting
 import Testing
 
 @testable import KVStore
@@ -23,13 +24,13 @@ struct CompactionBench {
         }
     }
 
-    let storage: MemoryLogStorage
+    let storage: SimulatedStorage
     let ledger: HubLedger
     var random: SplitMix64
     private var counter: UInt32
 
-    init(_ disk: MemoryDisk, seed: UInt64) throws {
-        storage = MemoryLogStorage(disk)
+    init(_ disk: SimulatedDisk, seed: UInt64) throws {
+        storage = disk.storage()
         let ledger = try Self.open(storage, seed: seed)
         self.ledger = ledger
         random = SplitMix64(seed: seed)
@@ -44,8 +45,8 @@ struct CompactionBench {
     }
 
     /// What a process finds that is started now.
-    static func found(on disk: MemoryDisk) throws(LogError) -> Facts {
-        Facts(try open(MemoryLogStorage(disk.copy()), seed: 99))
+    static func found(on disk: SimulatedDisk) throws(LogError) -> Facts {
+        Facts(try open(disk.copy().storage(), seed: 99))
     }
 
     /// One request of some changes to few keys, so that most frames soon do not count.

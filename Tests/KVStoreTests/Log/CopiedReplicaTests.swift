@@ -1,4 +1,5 @@
 import Foundation
+import KVStoreTesting
 import Testing
 import TestSupport
 
@@ -8,9 +9,9 @@ import TestSupport
 struct CopiedReplicaTests {
     private static let now = Moment(wall: 1_000, monotonic: 0)
 
-    private func open(_ disk: MemoryDisk, seed: UInt64) throws -> DurableReplica {
+    private func open(_ disk: SimulatedDisk, seed: UInt64) throws -> DurableReplica {
         try DurableReplica(
-            storage: MemoryLogStorage(disk), options: DurableReplica.Options(), seed: seed)
+            storage: disk.storage(), options: DurableReplica.Options(), seed: seed)
     }
 
     private func write(_ text: String, to durable: DurableReplica) throws -> Stamp {
@@ -21,8 +22,8 @@ struct CopiedReplicaTests {
     }
 
     /// A disk whose last record, of a second write, is damaged, and that record's stamp. It may have been sent before.
-    private func cutDisk() throws -> (disk: MemoryDisk, lost: Stamp) {
-        let disk = MemoryDisk()
+    private func cutDisk() throws -> (disk: SimulatedDisk, lost: Stamp) {
+        let disk = SimulatedDisk()
         let first = try open(disk, seed: 1)
         _ = try write("1", to: first)
         let lost = try write("2", to: first)
@@ -32,7 +33,7 @@ struct CopiedReplicaTests {
 
     @Test("a copy takes a new id before its first stamp; in its own place a replica keeps its id")
     func copied() throws {
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         let original = try open(disk, seed: 1)
         let first = try write("1", to: original)
         let copy = disk.movedCopy()
@@ -50,7 +51,7 @@ struct CopiedReplicaTests {
 
     @Test("two programs that find a copied replica agree on its new id")
     func twoPrograms() throws {
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         _ = try write("1", to: open(disk, seed: 1))
         let copy = disk.movedCopy()
         let (left, right) = (try open(copy, seed: 2), try open(copy, seed: 3))
@@ -76,8 +77,8 @@ struct CopiedReplicaTests {
     func cutRecordWithoutSpace() throws {
         let (disk, lost) = try cutDisk()
         for seed in UInt64(2)...3 {
-            let storage = MemoryLogStorage(disk)
-            storage.breakAll(.create, code: ENOSPC)
+            let storage = disk.storage()
+            storage.aim(.fail(ENOSPC), at: .create, times: .max)
             let durable = try DurableReplica(
                 storage: storage, options: DurableReplica.Options(), seed: seed)
             #expect(durable.recovery.tornTail != nil)

@@ -1,4 +1,5 @@
 import Foundation
+import KVStoreTesting
 import Testing
 
 @testable import KVStore
@@ -7,10 +8,10 @@ import Testing
 struct LedgerCompactionTests {
     private static let now: Int64 = 1_800_000_000_000
 
-    private func ledger(_ disk: MemoryDisk, seed: UInt64) throws -> HubLedger {
+    private func ledger(_ disk: SimulatedDisk, seed: UInt64) throws -> HubLedger {
         var options = HubLedger.Options()
         options.segmentByteCount = 4_096
-        return try HubLedger(storage: MemoryLogStorage(disk), options: options, seed: seed)
+        return try HubLedger(storage: disk.storage(), options: options, seed: seed)
     }
 
     private func apply(
@@ -36,9 +37,9 @@ struct LedgerCompactionTests {
 
     @Test("a value whose removal was lost, but not that it was forgotten, stays in compaction")
     func lostRemoval() throws {
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         let log = SegmentedLog.over(
-            MemoryLogStorage(disk), segmentByteCount: 4_096, isShared: false)
+            disk.storage(), segmentByteCount: 4_096, isShared: false)
         _ = try log.openReading()
         let id = StoreID(account: "a", name: "s")
         let stamp = Stamp(milliseconds: 1, counter: 0, replica: ReplicaID(rawValue: 1))
@@ -63,7 +64,7 @@ struct LedgerCompactionTests {
 
     @Test("a segment in which bytes have changed since the start is not removed")
     func changedBytes() throws {
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         let first = try ledger(disk, seed: 1)
         let id = StoreID(account: "a", name: "s")
         let stamp = Stamp(milliseconds: 1, counter: 0, replica: ReplicaID(rawValue: 1))
@@ -86,7 +87,7 @@ struct LedgerCompactionTests {
     func roundAfterRound() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SplitMix64(seed: seed)
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         let first = try ledger(disk, seed: 1)
         let stores = ["", "Größe", "s"].map { StoreID(account: "a" + $0, name: "s" + $0) }
         for counter in 1...600 {
@@ -102,7 +103,7 @@ struct LedgerCompactionTests {
         }
         let before = facts(first)
         let states = first.allStores.map { first.hub($0).map(HubEntry.State.init) }
-        let segmentCount = try MemoryLogStorage(disk).segments().count
+        let segmentCount = try disk.storage().segments().count
         #expect(segmentCount > 4, "seed \(seed)")
 
         for _ in 0..<6 * segmentCount {
@@ -110,7 +111,7 @@ struct LedgerCompactionTests {
             try first.sync()
         }
         #expect(facts(first) == before, "seed \(seed)")
-        #expect(try MemoryLogStorage(disk).segments().count < segmentCount, "seed \(seed)")
+        #expect(try disk.storage().segments().count < segmentCount, "seed \(seed)")
         try first.close()
 
         let second = try ledger(disk, seed: 2)

@@ -1,3 +1,4 @@
+import KVStoreTesting
 import Testing
 
 @testable import KVStore
@@ -6,7 +7,7 @@ import Testing
 struct SegmentedLogTests {
     @Test("an empty folder is an empty log, and opening it creates nothing")
     func empty() throws {
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         let (recovery, frames) = try framesOf(disk)
         #expect(recovery == LogRecovery())
         #expect(frames.isEmpty)
@@ -16,11 +17,11 @@ struct SegmentedLogTests {
     @Test("what is appended is visited again, in order and at its place", arguments: 1...20)
     func roundTrip(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         var expected: [LogPayload] = []
         var places: [LogPosition] = []
         for _ in 0..<4 {
-            let log = SegmentedLog.over(MemoryLogStorage(disk), segmentByteCount: 2_048)
+            let log = SegmentedLog.over(disk.storage(), segmentByteCount: 2_048)
             let (recovery, frames) = try log.openReading()
             #expect(frames.map(\.payload) == expected)
             #expect(frames.map(\.position) == places)
@@ -45,8 +46,8 @@ struct SegmentedLogTests {
 
     @Test("a segment that is full is followed by the next, and a group is never split")
     func rotation() throws {
-        let disk = MemoryDisk()
-        let log = SegmentedLog.over(MemoryLogStorage(disk), segmentByteCount: 256)
+        let disk = SimulatedDisk()
+        let log = SegmentedLog.over(disk.storage(), segmentByteCount: 256)
         _ = try log.openReading()
         for number in 0..<6 {
             try log.appendExclusively([.numbered(2 * number), .numbered(2 * number + 1)])
@@ -64,8 +65,8 @@ struct SegmentedLogTests {
     @Test("a frame that fills a segment to its last byte is read back")
     func exactFill() throws {
         for payloadByteCount in [176, 175, 169] {
-            let disk = MemoryDisk()
-            let log = SegmentedLog.over(MemoryLogStorage(disk), segmentByteCount: 256)
+            let disk = SimulatedDisk()
+            let log = SegmentedLog.over(disk.storage(), segmentByteCount: 256)
             _ = try log.openReading()
             try log.appendExclusively([.numbered(1, byteCount: payloadByteCount)])
             try log.appendExclusively([.numbered(2)])
@@ -80,8 +81,8 @@ struct SegmentedLogTests {
 
     @Test("a group larger than a segment gets a segment as large as it needs")
     func oversizeGroup() throws {
-        let disk = MemoryDisk()
-        let log = SegmentedLog.over(MemoryLogStorage(disk), segmentByteCount: 512)
+        let disk = SimulatedDisk()
+        let log = SegmentedLog.over(disk.storage(), segmentByteCount: 512)
         _ = try log.openReading()
         let payloads: [[LogPayload]] = [
             [.numbered(1)], [.numbered(2, byteCount: 5_000), .numbered(3, byteCount: 70_000)],
@@ -94,8 +95,8 @@ struct SegmentedLogTests {
 
     @Test("a log rewritten holds only what it was rewritten with")
     func rewrite() throws {
-        let disk = MemoryDisk()
-        let log = SegmentedLog.over(MemoryLogStorage(disk), segmentByteCount: 256)
+        let disk = SimulatedDisk()
+        let log = SegmentedLog.over(disk.storage(), segmentByteCount: 256)
         _ = try log.openReading()
         for number in 0..<20 { try log.appendExclusively([.numbered(number)]) }
         let last = disk.segments.last!
@@ -110,8 +111,8 @@ struct SegmentedLogTests {
 
     @Test("segments that could not be removed after a rewrite go before the next one makes another")
     func removalFails() throws {
-        let disk = MemoryDisk()
-        let storage = MemoryLogStorage(disk)
+        let disk = SimulatedDisk()
+        let storage = disk.storage()
         let log = SegmentedLog.over(storage, segmentByteCount: 256)
         _ = try log.openReading()
         func rewrite(_ number: Int) throws {
@@ -120,7 +121,7 @@ struct SegmentedLogTests {
             }
         }
         try log.appendExclusively([.numbered(1)])
-        storage.breakAll(.remove, code: 5)
+        storage.aim(.fail(5), at: .remove, times: .max)
         try rewrite(2)
         #expect(disk.segments == [1, 2])
         #expect(throws: LogError.self) { try rewrite(3) }
@@ -133,9 +134,9 @@ struct SegmentedLogTests {
 
     @Test("the oldest segment can be appended again and removed")
     func oldestFirst() throws {
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         let log = SegmentedLog.over(
-            MemoryLogStorage(disk), segmentByteCount: 256, isShared: false)
+            disk.storage(), segmentByteCount: 256, isShared: false)
         _ = try log.openReading()
         for number in 0..<12 { try log.append([.numbered(number)]) }
         #expect(log.segments == [1, 2, 3])
@@ -164,18 +165,18 @@ struct SegmentedLogTests {
 
     @Test("a log that is not shared keeps its lock until it is closed")
     func ownership() throws {
-        let disk = MemoryDisk()
-        let log = SegmentedLog.over(MemoryLogStorage(disk), isShared: false)
+        let disk = SimulatedDisk()
+        let log = SegmentedLog.over(disk.storage(), isShared: false)
         _ = try log.openReading()
-        #expect(try MemoryLogStorage(disk).lockIfFree() == false)
+        #expect(try disk.storage().lockIfFree() == false)
         try log.close()
-        #expect(try MemoryLogStorage(disk).lockIfFree())
+        #expect(try disk.storage().lockIfFree())
     }
 
     @Test("every frame says up to where the segment was on disk when it was written")
     func durableMark() throws {
-        let disk = MemoryDisk()
-        let log = SegmentedLog.over(MemoryLogStorage(disk))
+        let disk = SimulatedDisk()
+        let log = SegmentedLog.over(disk.storage())
         _ = try log.openReading()
         let first = try log.append([.numbered(1)])[0]
         let second = try log.append([.numbered(2)])[0]

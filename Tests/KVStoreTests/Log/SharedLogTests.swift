@@ -1,3 +1,4 @@
+import KVStoreTesting
 import Testing
 
 @testable import KVStore
@@ -5,16 +6,16 @@ import Testing
 @Suite("Log of several processes")
 struct SharedLogTests {
     private func open(
-        _ disk: MemoryDisk, segmentByteCount: Int = 512
-    ) throws -> (log: SegmentedLog, storage: MemoryLogStorage, frames: [SeenFrame]) {
-        let storage = MemoryLogStorage(disk)
+        _ disk: SimulatedDisk, segmentByteCount: Int = 512
+    ) throws -> (log: SegmentedLog, storage: SimulatedStorage, frames: [SeenFrame]) {
+        let storage = disk.storage()
         let log = SegmentedLog.over(storage, segmentByteCount: segmentByteCount)
         return (log, storage, try log.openReading().frames)
     }
 
     @Test("a process sees what another appends, and never its own")
     func twoWriters() throws {
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         let (first, _, _) = try open(disk)
         let (second, _, _) = try open(disk)
         #expect(try first.appendExclusively([.numbered(1)]).isEmpty)
@@ -27,7 +28,7 @@ struct SharedLogTests {
     @Test("processes that append in turn all see everything in one order", arguments: 1...30)
     func manyWriters(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         var logs: [SegmentedLog] = []
         var seen: [[LogPosition: LogPayload]] = []
         for number in 0..<400 {
@@ -71,7 +72,7 @@ struct SharedLogTests {
     @Test("a log rewritten by one is followed by another, whenever it looks", arguments: 1...40)
     func rewriting(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         let (writer, _, _) = try open(disk, segmentByteCount: 256)
         let (reader, _, _) = try open(disk, segmentByteCount: 256)
         // Each process's state is the last payload of each of five keys (the payload's kind).
@@ -110,11 +111,11 @@ struct SharedLogTests {
 
     @Test("a rewrite without space changes nothing, and the log goes on where it was")
     func rewriteWithoutSpace() throws {
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         let (writer, storage, _) = try open(disk)
         let (other, _, _) = try open(disk)
         try writer.appendExclusively([.numbered(1)])
-        storage.breakAll(.create, code: 28)
+        storage.aim(.fail(28), at: .create, times: .max)
         #expect(throws: LogError.self) {
             try writer.exclusively(visit: { _ in }) { () throws(LogError) in
                 _ = try writer.rewrite([.numbered(9)])
@@ -136,7 +137,7 @@ struct SharedLogTests {
     func killedWriter() throws {
         let group: [LogPayload] = [.numbered(2), .numbered(3, byteCount: 45)]
         for byteCount in 0...104 {
-            let disk = MemoryDisk()
+            let disk = SimulatedDisk()
             let (killed, storage, _) = try open(disk)
             let (next, _, _) = try open(disk)
             try killed.appendExclusively([.numbered(1)])
@@ -148,7 +149,7 @@ struct SharedLogTests {
                 early == Array([.numbered(1), group[0], group[1]].prefix(early.count)),
                 "\(byteCount) bytes")
             let found = try next.appendExclusively([.numbered(4)]).map(\.payload)
-            #expect(disk.setAsideFiles.isEmpty)
+            #expect(disk.quarantined.isEmpty)
             let all = early + found + [.numbered(4)]
             #expect(try framesOf(disk).frames.map(\.payload) == all, "\(byteCount) bytes")
             #expect(all.first == .numbered(1))
@@ -159,9 +160,9 @@ struct SharedLogTests {
     @Test("a process killed anywhere in a rewrite leaves a log that others read and go on with")
     func killedRewrite() throws {
         let kept: [LogPayload] = (10..<16).map { .numbered($0) }
-        for (call, fault) in MemoryLogStorage.faultsOfRewrite {
+        for (call, fault) in FaultPlan.faultsOfRewrite {
             for number in 1...3 {
-                let disk = MemoryDisk()
+                let disk = SimulatedDisk()
                 let (killed, storage, _) = try open(disk, segmentByteCount: 256)
                 let (next, _, _) = try open(disk, segmentByteCount: 256)
                 for number in 10..<16 { try killed.appendExclusively([.numbered(number)]) }
@@ -182,7 +183,7 @@ struct SharedLogTests {
     @Test("a segment that is there although creating it failed is gone on with by all")
     func halfCreated() throws {
         for rewrites in [false, true] {
-            let disk = MemoryDisk()
+            let disk = SimulatedDisk()
             let (writer, storage, _) = try open(disk, segmentByteCount: 256)
             let (reader, _, _) = try open(disk, segmentByteCount: 256)
             try writer.appendExclusively([.numbered(1)])
@@ -208,7 +209,7 @@ struct SharedLogTests {
 
     @Test("the first sync of a file that another process made brings the names to disk too, once")
     func names() throws {
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         let (writer, writing, _) = try open(disk)
         try writer.appendExclusively([.numbered(1)])
         try writer.sync()
@@ -228,7 +229,7 @@ struct SharedLogTests {
 
     @Test("damage with whole records behind it is told, and the records are not zeroed")
     func damageWhileOpen() throws {
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         let (writer, _, _) = try open(disk)
         let (other, _, _) = try open(disk)
         try writer.appendExclusively([.numbered(1), .numbered(2), .numbered(3)])
@@ -237,7 +238,7 @@ struct SharedLogTests {
         #expect(
             throws: LogError.damaged(
                 LogDamage(
-                    path: "/memory/1.log", offset: 104,
+                    path: "/disk/1.log", offset: 104,
                     detail: "40 bytes before the next whole record"))
         ) { try other.appendExclusively([.numbered(4)]) }
         #expect(disk.bytes(of: 1) == before)
@@ -245,13 +246,13 @@ struct SharedLogTests {
 
     @Test("files removed from under the process are noticed before anything is appended")
     func removed() throws {
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         let (writer, _, _) = try open(disk)
         try writer.appendExclusively([.numbered(1)])
-        disk.removeFile(1)
-        #expect(throws: LogError.removed(path: "/memory/1.log")) {
+        disk[1] = nil
+        #expect(throws: LogError.removed(path: "/disk/1.log")) {
             try writer.appendExclusively([.numbered(2)])
         }
-        #expect(throws: LogError.removed(path: "/memory/1.log")) { try writer.readNew() }
+        #expect(throws: LogError.removed(path: "/disk/1.log")) { try writer.readNew() }
     }
 }

@@ -1,3 +1,5 @@
+import KVStoreTesting
+import Synchronization
 import Testing
 
 @testable import KVStore
@@ -6,9 +8,9 @@ import Testing
 @Suite("Unclean tail")
 struct UncleanTailTests {
     private func open(
-        _ disk: MemoryDisk, isShared: Bool, segmentByteCount: Int = 512
-    ) throws -> (log: SegmentedLog, storage: MemoryLogStorage) {
-        let storage = MemoryLogStorage(disk)
+        _ disk: SimulatedDisk, isShared: Bool, segmentByteCount: Int = 512
+    ) throws -> (log: SegmentedLog, storage: SimulatedStorage) {
+        let storage = disk.storage()
         let log = SegmentedLog.over(
             storage, segmentByteCount: segmentByteCount, isShared: isShared)
         _ = try log.openReading()
@@ -16,9 +18,9 @@ struct UncleanTailTests {
     }
 
     /// The next write arrives in part, and the writes behind it not at all.
-    private func failWrites(of storage: MemoryLogStorage, torn: Int, failing: Int) {
+    private func failWrites(of storage: SimulatedStorage, torn: Int, failing: Int) {
         storage.aim(.tear(torn), at: .write)
-        for number in 0..<failing { storage.aim(.fail(28), at: .write, number: 2 + number) }
+        if failing > 0 { storage.aim(.fail(28), at: .write, number: 2, times: failing) }
     }
 
     @Test(
@@ -26,7 +28,7 @@ struct UncleanTailTests {
         arguments: [false, true])
     func undoneLater(isShared: Bool) throws {
         for torn in [3, 10, 40, 57, 80, 96] {
-            let disk = MemoryDisk()
+            let disk = SimulatedDisk()
             let (log, storage) = try open(disk, isShared: isShared)
             try log.appendExclusively([.numbered(1)])
             failWrites(of: storage, torn: torn, failing: 3)
@@ -51,7 +53,7 @@ struct UncleanTailTests {
 
     @Test("a segment ends with nothing stale behind its frames", arguments: [false, true])
     func finishedSegment(isShared: Bool) throws {
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         let (log, storage) = try open(disk, isShared: isShared)
         try log.appendExclusively([.numbered(1)])
         failWrites(of: storage, torn: 30, failing: 1)
@@ -67,7 +69,7 @@ struct UncleanTailTests {
 
     @Test("a log that is closed before it could clean up is cleaned up by the next that opens it")
     func closedUnclean() throws {
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         let (log, storage) = try open(disk, isShared: false)
         try log.append([.numbered(1)])
         failWrites(of: storage, torn: 30, failing: 2)
@@ -82,7 +84,7 @@ struct UncleanTailTests {
     func writtenByAnother() throws {
         for torn in 0...96 {
             for count in 0...3 {
-                let disk = MemoryDisk()
+                let disk = SimulatedDisk()
                 let (log, storage) = try open(disk, isShared: true)
                 let (other, _) = try open(disk, isShared: true)
                 try log.appendExclusively([.numbered(1)])
@@ -106,13 +108,17 @@ struct UncleanTailTests {
     @Test("a frame that a reader without the lock has seen stays, though its write has failed")
     func seenInBetween() throws {
         for torn in 0...96 {
-            let disk = MemoryDisk()
+            let disk = SimulatedDisk()
             let (log, storage) = try open(disk, isShared: true)
             nonisolated(unsafe) let reader = try open(disk, isShared: true).log
             nonisolated(unsafe) var seen: [LogPayload] = []
             try log.appendExclusively([.numbered(1)])
             storage.aim(.tear(torn), at: .write)
-            storage.afterTornWrite { seen = ((try? reader.readNew()) ?? []).map(\.payload) }
+            storage.afterWrite.withLock {
+                $0 = { isTorn in
+                    if isTorn { seen = ((try? reader.readNew()) ?? []).map(\.payload) }
+                }
+            }
             #expect(throws: LogError.self) {
                 try log.appendExclusively([.numbered(2), .numbered(3), .numbered(4)])
             }
@@ -130,7 +136,7 @@ struct UncleanTailTests {
         arguments: 1...40)
     func manyFailures(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         let processes = try (0..<3).map { _ in try open(disk, isShared: true) }
         var seen = [[LogPosition: LogPayload]](repeating: [:], count: 3)
         for number in 0..<300 {

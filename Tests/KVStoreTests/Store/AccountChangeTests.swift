@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import KVStoreTesting
 import Synchronization
 import Testing
 
@@ -11,16 +12,15 @@ struct AccountChangeTests {
 
     /// Replicas in memory, by folder.
     private final class Machine: Sendable {
-        private let disks = Mutex<[String: MemoryDisk]>([:])
+        private let disks = Mutex<[String: SimulatedDisk]>([:])
 
         func runtime() -> StoreRuntime {
             .over { [self] directory in
-                MemoryLogStorage(
-                    disks.withLock { disks in
-                        let disk = disks[directory] ?? MemoryDisk()
-                        disks[directory] = disk
-                        return disk
-                    })
+                disks.withLock { disks in
+                    let disk = disks[directory] ?? SimulatedDisk()
+                    disks[directory] = disk
+                    return disk.storage()
+                }
             }
         }
     }

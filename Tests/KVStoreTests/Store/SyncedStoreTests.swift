@@ -1,4 +1,5 @@
 import Foundation
+import KVStoreTesting
 import Synchronization
 import Testing
 import TestSupport
@@ -194,7 +195,7 @@ struct SyncedStoreTests {
     @Test("an account that could not be connected with at once is connected with after a while")
     func connectingLater() async throws {
         let transport = FakeTransport()
-        let storage = MemoryLogStorage(MemoryDisk())
+        let storage = SimulatedDisk().storage()
         let later = Mutex<[StoreRuntime.Body]>([])
         var runtime = StoreRuntime.over { _ in storage }
         runtime.after = { milliseconds, body in

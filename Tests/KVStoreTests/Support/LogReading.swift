@@ -1,3 +1,5 @@
+import KVStoreTesting
+
 @testable import KVStore
 
 /// A frame that a log has shown.
@@ -70,7 +72,7 @@ extension LogPayload {
 
 /// Reads whatever a disk holds with a fresh process.
 func framesOf(
-    _ disk: MemoryDisk, salvages: Bool = false
+    _ disk: SimulatedDisk, salvages: Bool = false
 ) throws(LogError) -> (recovery: LogRecovery, frames: [SeenFrame]) {
-    try SegmentedLog.over(MemoryLogStorage(disk), salvages: salvages).openReading()
+    try SegmentedLog.over(disk.storage(), salvages: salvages).openReading()
 }

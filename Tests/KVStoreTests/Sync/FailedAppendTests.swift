@@ -1,4 +1,5 @@
 import Foundation
+import KVStoreTesting
 import Synchronization
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
 @Suite("What cannot be written down or read")
 struct FailedAppendTests {
     private final class Device: Sendable {
-        let storage = MemoryLogStorage(MemoryDisk())
+        let storage = SimulatedDisk().storage()
         private let time = Mutex<Int64>(1_000)
         private let effects = Mutex<[Effect]>([])
         private let looks = Mutex<[StoreRuntime.Body]>([])
@@ -30,7 +31,7 @@ struct FailedAppendTests {
         /// Another program of the device writes a key.
         func writeElsewhere(_ key: String) throws {
             let other = try LocalReplica(
-                storage: MemoryLogStorage(storage.disk), options: DurableReplica.Options(),
+                storage: storage.disk.storage(), options: DurableReplica.Options(),
                 runtime: .system, outlet: { _ in })
             try other.write(.value(Data("1".utf8)), forKey: key)
         }
@@ -128,7 +129,7 @@ struct FailedAppendTests {
         let device = Device()
         let replica = try device.open()
         try device.writeElsewhere("k")
-        device.storage.breakAll(.segments, code: 24)
+        device.storage.aim(.fail(24), at: .segments, times: .max)
         #expect(throws: StoreError.self) { try replica.catchUp() }
         #expect(throws: StoreError.self) { try replica.catchUp() }
         #expect(device.lookAgain() == 1)
@@ -157,7 +158,7 @@ struct FailedAppendTests {
         let replica = try device.open()
         try replica.handle(.attached(isLive: true))
         _ = device.newEffects()
-        device.storage.breakAll(.lock, code: 5)
+        device.storage.aim(.fail(5), at: .lock, times: .max)
         let again = try #require(replica.tell(.answered(answer)).again)
         guard case .failed = again else {
             Issue.record("it is given back as \(again)")

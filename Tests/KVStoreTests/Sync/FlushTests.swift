@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import KVStoreTesting
 import Synchronization
 import Testing
 
@@ -9,21 +10,23 @@ import Testing
 struct FlushTests {
     @Test("of two flushes at a time none says that all is on disk where one has failed")
     func besideFailure() async throws {
-        let storage = MemoryLogStorage(MemoryDisk())
+        let storage = SimulatedDisk().storage()
         let replica = try LocalReplica(
             storage: storage, options: DurableReplica.Options(), runtime: .system,
             outlet: { _ in })
         let isFirst = Mutex(true)
         let (began, goesOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        storage.duringSync {
-            let isFirst = isFirst.withLock { isFirst in
-                defer { isFirst = false }
-                return isFirst
+        storage.duringSync.withLock {
+            $0 = {
+                let isFirst = isFirst.withLock { isFirst in
+                    defer { isFirst = false }
+                    return isFirst
+                }
+                guard isFirst else { return nil }
+                began.signal()
+                goesOn.wait()
+                return 5
             }
-            guard isFirst else { return nil }
-            began.signal()
-            goesOn.wait()
-            return 5
         }
         try replica.write(.value(Data("1".utf8)), forKey: "a")
         let (outcomes, outcome) = AsyncStream.makeStream(of: Bool.self)
@@ -49,12 +52,12 @@ struct FlushTests {
 
     @Test("a flush after a close that could not bring everything to disk fails")
     func afterFailedClose() throws {
-        let storage = MemoryLogStorage(MemoryDisk())
+        let storage = SimulatedDisk().storage()
         let replica = try LocalReplica(
             storage: storage, options: DurableReplica.Options(), runtime: .system,
             outlet: { _ in })
         try replica.write(.value(Data("1".utf8)), forKey: "a")
-        storage.breakAll(.sync, code: 5)
+        storage.aim(.fail(5), at: .sync, times: .max)
         replica.close()
         #expect(throws: StoreError.self) { try replica.flush() }
     }

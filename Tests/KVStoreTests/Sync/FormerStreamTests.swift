@@ -1,4 +1,5 @@
 import Foundation
+import KVStoreTesting
 import Synchronization
 import Testing
 
@@ -49,7 +50,7 @@ struct FormerStreamTests {
     func lateChange() async throws {
         let transport = LateTransport()
         let (events, told) = AsyncStream.makeStream(of: Void.self)
-        let storage = MemoryLogStorage(MemoryDisk())
+        let storage = SimulatedDisk().storage()
         var runtime = StoreRuntime.over { _ in storage }
         let isReleased = Mutex(false)
         // Asked for whenever the replica is told something.
@@ -85,17 +86,17 @@ struct FormerStreamTests {
     @Test("ends where a change cannot be written down, and what it missed is asked for")
     func unwrittenChange() async throws {
         let transport = FakeTransport()
-        let storage = MemoryLogStorage(MemoryDisk())
+        let storage = SimulatedDisk().storage()
         let store = try UbiquitousKeyValueStore(
             configuration: StoreConfiguration(directory: "unused", transport: transport),
             runtime: .over { _ in storage })
-        let elsewhere = MemoryLogStorage(MemoryDisk())
+        let elsewhere = SimulatedDisk().storage()
         let other = try UbiquitousKeyValueStore(
             configuration: StoreConfiguration(
                 directory: "unused", transport: transport, isLive: false),
             runtime: .over { _ in elsewhere })
         for await connection in store.connectionChanges where connection == .connected { break }
-        storage.breakAll(.segments, code: 24)
+        storage.aim(.fail(24), at: .segments, times: .max)
         other.set("1", forKey: "missed")
         _ = try await other.synchronizeNow()
         while transport.streamCount > 0 {

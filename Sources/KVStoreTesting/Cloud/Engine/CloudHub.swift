@@ -12,28 +12,34 @@ struct CloudHub {
     }
 
     let disk: SimulatedDisk
-    var ledger: HubLedger
+    private var storage: SimulatedStorage
+    private(set) var ledger: HubLedger
     var streams: [Stream] = []
     var backup: [UInt64: [UInt8]]?
 
     init(seed: UInt64) {
         disk = SimulatedDisk(seed: seed)
-        ledger = Self.open(disk, seed: seed)
+        storage = disk.storage()
+        ledger = Self.open(storage, seed: seed)
     }
 
-    private static func open(_ disk: SimulatedDisk, seed: UInt64) -> HubLedger {
+    private static func open(_ storage: SimulatedStorage, seed: UInt64) -> HubLedger {
         var options = HubLedger.Options()
         options.segmentByteCount = 65_536
         do throws(LogError) {
-            return try HubLedger(storage: disk.storage(), options: options, seed: seed)
+            return try HubLedger(storage: storage, options: options, seed: seed)
         } catch {
             // Nothing makes this disk fail; what it holds, the ledger has written.
             fatalError("the simulated cloud cannot read its own disk: \(error)")
         }
     }
 
-    /// Opens the disk anew, as a daemon that starts does.
-    mutating func restart(seed: UInt64) { ledger = Self.open(disk, seed: seed) }
+    /// Kills the daemon and starts it again.
+    mutating func restart(seed: UInt64) {
+        storage.kill()
+        storage = disk.storage()
+        ledger = Self.open(storage, seed: seed)
+    }
 
     /// The answer to a request, which is on disk with everything that it acknowledges.
     mutating func apply(

@@ -1,9 +1,11 @@
+import KVStoreTesting
+
 @testable import KVStore
 
 extension StoreRuntime {
     /// The system's, with replicas on such a storage and nobody who watches it.
     static func over(
-        _ openStorage: @escaping @Sendable (_ directory: String) -> MemoryLogStorage
+        _ openStorage: @escaping @Sendable (_ directory: String) -> SimulatedStorage
     ) -> StoreRuntime {
         final class NoWatch: DirectoryWatch { func cancel() {} }
         var runtime = StoreRuntime.system
