@@ -48,6 +48,12 @@ BUGS = [
         (SYNC, TAKE_IN,
          "        var record = record\n"
          "        record.stamp = clock.next(now: 0, replica: id)\n" + TAKE_IN)),
+    bug("older-record-wins", "a record of the daemon replaces a greater one that is still to be sent",
+        (SYNC, "} else if !record.supersedes(entry.record), !isOutOfDate(entry, seq: seq) {",
+         "} else if entry.mark != .pending, !record.supersedes(entry.record),\n"
+         "                !isOutOfDate(entry, seq: seq)\n            {")),
+    bug("future-stamps-accepted", "the daemon accepts stamps from any future",
+        (HUB, "if record.stamp.milliseconds > latest {", "if record.stamp.milliseconds > .max {")),
     bug("clock-deaf", "the clock does not follow stamps that are received",
         (SYNC,
          "        clock.confirm(record.stamp)\n        if let entry",

@@ -14,6 +14,8 @@ struct StoreFacts {
     var resendable: Set<Record> = []
     /// Records that were gone when the daemon forgot a removal, and must not come back.
     var buried: Set<Record> = []
+    /// The greatest record of each key that a device has flushed after its first download.
+    private(set) var flushed: [String: Record] = [:]
     /// Everything the daemon has ever held.
     var everHeld: Set<Record> = []
     /// The first value that was sent under each key and stamp.
@@ -37,6 +39,11 @@ struct StoreFacts {
     struct Place: Hashable {
         var key: String
         var stamp: Stamp
+    }
+
+    mutating func noteFlushed(_ record: Record) {
+        if let known = flushed[record.key], !record.supersedes(known) { return }
+        flushed[record.key] = record
     }
 
     /// Begins a run of the daemon.

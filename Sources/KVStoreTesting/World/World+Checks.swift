@@ -122,6 +122,11 @@ extension World {
         for change in request.changes {
             guard let entry = hub.entries[change.key] else { continue }
             facts.take(entry)
+            let latest = latestDaemonTime + WireLimits.futureMilliseconds
+            if entry.record.stamp.milliseconds > latest {
+                throw violation(
+                    "no stamp is from the future", "\(change.key) \(entry.record.stamp)")
+            }
         }
         self.facts[store] = facts
     }

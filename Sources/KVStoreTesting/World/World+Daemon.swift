@@ -51,6 +51,7 @@ extension World {
             return reply(.failure(.unreachable("connection refused")), id: id, to: address)
         }
         let store = devices[address.device].store
+        latestDaemonTime = max(latestDaemonTime, daemonTime)
         let response: SyncResponse
         do throws(HubLedger.Fault) {
             response = try ledger.apply(request, to: store, now: daemonTime)

@@ -187,8 +187,10 @@ extension World {
         for key in process.durable.replica.provisionalKeys {
             devices[address.device].flushed[key] = nil
         }
+        let store = devices[address.device].store
         for record in process.durable.replica.firmRecords {
             devices[address.device].flushed[record.key] = record
+            facts[store, default: StoreFacts()].noteFlushed(record)
         }
         return true
     }

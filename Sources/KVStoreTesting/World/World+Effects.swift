@@ -9,6 +9,9 @@ extension World {
             case .notify(let change): try hear(change, at: address)
             case .send(let request): try send(request, from: address)
             case .openStream(let since, let epoch):
+                if self[address]?.streamID != nil {
+                    throw violation("one stream at a time", name(address))
+                }
                 lastID += 1
                 self[address]?.streamID = lastID
                 let id = lastID
@@ -54,6 +57,7 @@ extension World {
                 "a fresh install never overwrites",
                 "\(name(address)) sent \(request.changes.count) keys before its first download")
         }
+        if process.requestID != nil { throw violation("one request at a time", name(address)) }
         try checkSent(request, from: address)
         lastID += 1
         let id = lastID

@@ -43,6 +43,8 @@ package final class World {
     var lastID: UInt64 = 0
     var stepsLeft: Int
     var isHealing = false
+    /// The greatest time that the daemon's clock has shown with a request.
+    var latestDaemonTime: Int64 = 0
     /// No message lives for the months that a removal is kept: those sent before this time are lost.
     var oldestMessageTime: Int64 = 0
     /// Whether the daemon has lost a part of its history, or a replica has gone back to an earlier one.
