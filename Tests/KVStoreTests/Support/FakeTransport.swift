@@ -3,10 +3,10 @@ import Synchronization
 
 @testable import KVStore
 
-/// The daemon model behind the transport protocol, for any number of stores in this process.
+/// A hub behind the transport protocol, in memory, for any number of replicas of one store. Its pages are small.
 final class FakeTransport: SyncTransport {
     private struct State {
-        var daemon = DaemonModel(epoch: "epoch 0")
+        var hub = Hub(epoch: "epoch 0")
         var failure: SyncTransportError?
         var streams: [UUID: AsyncThrowingStream<SyncEvent, any Error>.Continuation] = [:]
         var requestCount = 0
@@ -21,7 +21,11 @@ final class FakeTransport: SyncTransport {
     /// Streams that somebody reads.
     var streamCount: Int { state.withLock { $0.streams.count } }
 
-    var values: [String: Record.Content] { state.withLock { $0.daemon.values } }
+    var values: [String: Record.Content] {
+        state.withLock { state in
+            state.hub.entries.mapValues(\.record.content).filter { !$0.value.isTombstone }
+        }
+    }
 
     /// Requests fail with this from now on, and streams break; nil for none.
     func fail(_ failure: SyncTransportError?) {
@@ -58,15 +62,16 @@ final class FakeTransport: SyncTransport {
         let outcome: Result<SyncResponse, SyncTransportError> = state.withLock { state in
             state.requestCount += 1
             if let failure = state.failure { return .failure(failure) }
-            state.daemon.clock = Int64(Date().timeIntervalSince1970 * 1_000)
-            let before = state.daemon.seq
-            let response = state.daemon.answer(request)
-            for (record, seq) in state.daemon.changes(after: before) {
+            let now = Moment.now().wall
+            let plan = state.hub.plan(request.changes, now: now)
+            state.hub.commit(plan)
+            for entry in plan.accepted {
                 for stream in state.streams.values {
-                    stream.yield(.change(SyncChange(record, seq: seq)))
+                    stream.yield(.change(SyncChange(entry.record, seq: entry.sequence)))
                 }
             }
-            return .success(response)
+            let page = PageLimits(byteCount: 1_000_000, recordCount: 3)
+            return .success(state.hub.answer(request, plan: plan, now: now, page: page))
         }
         return try outcome.get()
     }
@@ -78,13 +83,12 @@ final class FakeTransport: SyncTransport {
         let id = UUID()
         state.withLock { state in
             if let failure = state.failure { return continuation.finish(throwing: failure) }
-            if epoch != state.daemon.epoch {
+            if state.hub.endsStream(epoch: epoch, since: since) {
                 continuation.yield(.reset)
                 return
             }
-            for (record, seq) in state.daemon.changes(after: since) {
-                continuation.yield(.change(SyncChange(record, seq: seq)))
-            }
+            let page = state.hub.page(after: since, through: state.hub.sequence)
+            for change in page.changes { continuation.yield(.change(change)) }
             continuation.yield(.opened)
             state.streams[id] = continuation
         }
