@@ -127,21 +127,30 @@ let package = Package(
         .testTarget(
             name: "CommandSupportTests", dependencies: ["CommandSupport"], swiftSettings: strict),
         .target(
-            name: "TestSupport", dependencies: ["KVStoreCore", "KVStoreLog", "LocalFiles"],
+            name: "TestSupport", dependencies: ["KVStoreCore", "KVStoreLog", "KVStoreTesting"],
             path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(
             name: "KVStoreCoreTests", dependencies: ["KVStoreCore", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "KVStoreLogTests", dependencies: ["KVStoreCore", "KVStoreLog", "LocalFiles", "TestSupport"],
+            name: "KVStoreLogTests",
+            dependencies: [
+                "KVStoreCore", "KVStoreLog", "KVStoreTesting", "LocalFiles", "TestSupport",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "KVStoreLedgerTests",
-            dependencies: ["KVStoreCore", "KVStoreLedger", "KVStoreLog", "LocalFiles", "TestSupport"],
+            dependencies: [
+                "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreTesting", "LocalFiles",
+                "TestSupport",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "KVStoreTests",
-            dependencies: ["KVStore", "KVStoreCore", "KVStoreLog", "LocalFiles", "TestSupport"],
+            dependencies: [
+                "KVStore", "KVStoreCore", "KVStoreLog", "KVStoreTesting", "LocalFiles",
+                "TestSupport",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "ProtocolModelTests", dependencies: ["KVStoreCore", "TestSupport"],
@@ -150,7 +159,8 @@ let package = Package(
             name: "SimulatedWorldTests", dependencies: ["SimulatedWorld"], swiftSettings: strict),
         .testTarget(
             name: "SimulatedCloudTests",
-            dependencies: ["KVStoreTesting", "KVStore", "KVStoreCore"], swiftSettings: strict),
+            dependencies: ["KVStoreTesting", "KVStore", "KVStoreCore", "KVStoreLedger"],
+            swiftSettings: strict),
         .testTarget(
             name: "KVStoreWireTests", dependencies: ["KVStoreWire", "KVStoreCore"],
             swiftSettings: strict),
@@ -173,8 +183,8 @@ let package = Package(
         .testTarget(
             name: "KvsdTests",
             dependencies: [
-                "kvsd", "KVStore", "KVStoreHTTP", httpTypes, hummingbird, logging, nioCore,
-                nioPosix,
+                "kvsd", "KVStore", "KVStoreHTTP", "KVStoreTesting", httpTypes, hummingbird, logging,
+                nioCore, nioPosix,
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
             ],
             swiftSettings: strict),

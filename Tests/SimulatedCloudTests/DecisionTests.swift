@@ -1,5 +1,7 @@
 import Foundation
 import KVStore
+import KVStoreCore
+import KVStoreLedger
 import Synchronization
 import Testing
 
@@ -138,11 +140,9 @@ struct DecisionTests {
         let stamp = Stamp(milliseconds: 1, counter: 0, replica: phone.store.status.replica)
         for text in ["a", "b", "a"] {
             let value = PropertyListValue.string(text).encoded()
-            let record = Record(key: "copied", stamp: stamp, content: .value(value))
+            let record = Record(key: StoreKey("copied"), stamp: stamp, content: .value(value))
             cloud.receive(
-                SyncRequest(
-                    replica: stamp.replica.description, epoch: nil, since: 0,
-                    changes: [SyncChange(record)]),
+                SyncRequest(replica: stamp.replica, since: nil, changes: [record]),
                 id: 0, from: driver)
         }
         let decisions = cloud.decisions.filter { $0.key == "copied" && $0.place == .cloud }

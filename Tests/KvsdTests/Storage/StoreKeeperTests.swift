@@ -1,6 +1,6 @@
-import Dispatch
 import Foundation
 import KVStore
+import KVStoreTesting
 import Logging
 import Synchronization
 import Testing
@@ -56,10 +56,10 @@ struct StoreKeeperTests {
 
     @Test("fifty requests that come during a sync share the next one")
     func groupCommit() async throws {
-        let storage = try FaultyStorage(directory: folder.path)
+        let storage = SimulatedDisk().storage()
         let keeper = try keeper(storage, options(segmentByteCount: 1_048_576))
         try await put(keeper, "first", "makes store and segment")
-        let before = storage.syncs
+        let before = storage.count(of: .sync)
         let (gate, began) = storage.holdSyncs()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await put(keeper, "leader", "v") }
@@ -72,18 +72,18 @@ struct StoreKeeperTests {
             gate.signal()
             try await group.waitForAll()
         }
-        #expect(storage.syncs - before == 2)
-        storage.state.withLock { $0.gate = nil }
+        #expect(storage.count(of: .sync) - before == 2)
+        storage.releaseSyncs()
         #expect(try await keeper.keys(in: store)?.count == 52)
         await keeper.close()
     }
 
     @Test("a full disk refuses writes, takes nothing in, goes on reading, and recovers")
     func fullDisk() async throws {
-        let storage = try FaultyStorage(directory: folder.path)
+        let storage = SimulatedDisk().storage()
         let keeper = try keeper(storage, options())
         try await put(keeper, "a", "before")
-        storage.state.withLock { $0.isFull = true }
+        storage.aim(.fail(28), at: .create, times: .max)
         let large = String(repeating: "v", count: 60_000)
         var refusal: StoreFault?
         for index in 0..<3 where refusal == nil {
@@ -101,7 +101,7 @@ struct StoreKeeperTests {
         #expect(kept.map(\.record.key).contains("a"))
         let pull = try await keeper.sync(Samples.request(), store: store)
         #expect(pull.changes.count == kept.count)
-        storage.state.withLock { $0.isFull = false }
+        storage.heal()
         try await put(keeper, "after", large)
         #expect(try await keeper.key("after", in: store) != nil)
         await keeper.close()
@@ -109,12 +109,10 @@ struct StoreKeeperTests {
 
     @Test("a sync that succeeds while a segment's end fails acknowledges nothing")
     func syncBesideFailure() async throws {
-        let storage = try FaultyStorage(directory: folder.path)
+        let storage = SimulatedDisk().storage()
         let keeper = try keeper(storage, options(segmentByteCount: 4_096))
         try await put(keeper, "first", "makes store and segment")
-        let next = storage.syncs + 1
-        storage.state.withLock { $0.failingSync = next + 1 }
-        let (gate, began) = storage.holdSyncs(only: next)
+        let (gate, began) = storage.holdSyncs(1, thenFailWith: 5)
         let held = Task { try await put(keeper, "held", "v") }
         for await _ in began { break }
         // Does not fit beside the others: the segment is synced and ended.
@@ -129,12 +127,11 @@ struct StoreKeeperTests {
 
     @Test("after a failed sync nothing is acknowledged or taken, and readers see what was synced")
     func failedSync() async throws {
-        let storage = try FaultyStorage(directory: folder.path)
+        let storage = SimulatedDisk().storage()
         let keeper = try keeper(storage, options())
         try await put(keeper, "a", "safe")
-        storage.state.withLock { $0.failsSync = true }
+        storage.aim(.losePages, at: .sync)
         await #expect(throws: StoreFault.self) { try await put(keeper, "b", "lost") }
-        storage.state.withLock { $0.failsSync = false }
         await #expect(throws: StoreFault.self) { try await put(keeper, "c", "refused") }
         #expect(keeper.counters.withLock { $0.hasFailed })
         #expect(try await keeper.keys(in: store)?.map(\.record.key) == ["a"])
@@ -153,18 +150,17 @@ struct StoreKeeperTests {
 
     @Test("requests beyond those that may wait are turned away, and the others are answered")
     func bounded() async throws {
-        let storage = try FaultyStorage(directory: folder.path)
+        let storage = SimulatedDisk().storage()
         let keeper = try keeper(storage, options(waitingCount: 3))
         try await put(keeper, "first", "v")
-        let gate = DispatchSemaphore(value: 0)
-        storage.state.withLock { $0.gate = gate }
+        let (gate, _) = storage.holdSyncs()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<3 { group.addTask { try await put(keeper, "k\(index)", "v") } }
             while keeper.counters.withLock({ $0.waiting }) < 3 { await Task.yield() }
             await #expect(throws: StoreFault.busy) { try await put(keeper, "late", "v") }
             // What live streams ask for does not wait for the disk and takes no place.
             #expect(try await keeper.summary(of: store) != nil)
-            storage.state.withLock { $0.gate = nil }
+            storage.releaseSyncs()
             for _ in 0..<3 { gate.signal() }
             try await group.waitForAll()
         }
@@ -174,16 +170,15 @@ struct StoreKeeperTests {
 
     @Test("a wait that is cancelled ends at once with an unknown outcome, and the daemon goes on")
     func cancelled() async throws {
-        let storage = try FaultyStorage(directory: folder.path)
+        let storage = SimulatedDisk().storage()
         let keeper = try keeper(storage, options())
         try await put(keeper, "first", "v")
-        let gate = DispatchSemaphore(value: 0)
-        storage.state.withLock { $0.gate = gate }
+        let (gate, _) = storage.holdSyncs()
         let task = Task { try await put(keeper, "slow", "v") }
         while keeper.counters.withLock({ $0.waiting }) < 1 { await Task.yield() }
         task.cancel()
         await #expect(throws: StoreFault.outcomeUnknown) { try await task.value }
-        storage.state.withLock { $0.gate = nil }
+        storage.releaseSyncs()
         gate.signal()
         try await put(keeper, "next", "v")
         #expect(try await keeper.key("slow", in: store) != nil)
@@ -203,7 +198,7 @@ struct StoreKeeperTests {
 
     @Test("much rewriting of few keys keeps the log small, and opening gives the last values")
     func compaction() async throws {
-        let storage = try FaultyStorage(directory: folder.path)
+        let storage = SimulatedDisk().storage()
         let keeper = try keeper(storage, options())
         let value = String(repeating: "v", count: 8_000)
         for round in 0..<300 {
@@ -212,7 +207,7 @@ struct StoreKeeperTests {
         #expect(keeper.counters.withLock { $0.compactionSteps } > 0)
         await keeper.close()
         #expect(try storage.segments().count <= 8)
-        let again = try self.keeper(FileLogStorage(directory: folder.path), options())
+        let again = try self.keeper(storage.disk.storage(), options())
         for index in 0..<4 {
             let found = try #require(try await again.key("k\(index)", in: store))
             #expect(found.record.content == .value(Data("\(296 + index) \(value)".utf8)))

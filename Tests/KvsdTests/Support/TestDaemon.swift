@@ -3,16 +3,17 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
 import KVStore
+import KVStoreTesting
 import Logging
 import NIOCore
 
 @testable import kvsd
 
-/// A daemon on a folder of its own, with a few devices.
+/// A daemon on a simulated disk, with a few devices.
 final class TestDaemon: Sendable {
     let folder: TemporaryFolder
     let daemon: Daemon
-    let storage: FaultyStorage
+    let storage: SimulatedStorage
     private let tokens: [String: String]
 
     /// For machines on which many tests run at once.
@@ -38,7 +39,7 @@ final class TestDaemon: Sendable {
         var options = StoreKeeper.Options()
         options.now = now
         options.ledger.segmentByteCount = segmentByteCount
-        storage = try FaultyStorage(directory: folder.path + "/log")
+        storage = SimulatedDisk().storage()
         if !stored.isEmpty {
             // What a daemon that ran before has left.
             let ledger = try HubLedger(storage: storage, seed: 2)
