@@ -5,10 +5,14 @@ import KVStoreTesting
 /// One program on one device that has the device's replica open.
 struct SimulatedProcess {
     let durable: DurableReplica
+    let storage: SimulatedStorage
     /// Distinguishes this run of the program from earlier ones, whose messages are dropped.
     let incarnation: UInt64
     /// What its app believes is stored, from its own writes and from notifications.
     var believed: [StoreKey: Record.Content]
+    /// The request and the stream that its replica has begun and not seen end.
+    var requestID: UInt64?
+    var streamID: UInt64?
     var isCatchUpScheduled = false
     var isFlushScheduled = false
 }

@@ -120,6 +120,11 @@ extension World {
         for change in request.changes {
             guard let entry = hub.entries[change.key] else { continue }
             facts.note(entry)
+            let latest = latestDaemonTime + WireLimits.futureMilliseconds
+            if entry.record.stamp.milliseconds > latest {
+                throw violation(
+                    "no stamp is from the future", "\(change.key) \(entry.record.stamp)")
+            }
         }
         self.facts[store] = facts
     }

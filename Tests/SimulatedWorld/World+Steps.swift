@@ -4,7 +4,7 @@ import KVStoreCore
 import KVStoreTesting
 
 extension World {
-    /// Somebody does something, or something goes wrong.
+    /// A user or a fault acts.
     func step() throws(Violation) {
         stepsLeft -= 1
         if stepsLeft <= 0 { return try heal() }
@@ -18,7 +18,7 @@ extension World {
                 } wrote: { _ in
                 }
             }
-        default: try fate(Int.random(in: 0..<44, using: &random))
+        default: try injectFault(Int.random(in: 0..<44, using: &random))
         }
     }
 
