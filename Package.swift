@@ -67,6 +67,10 @@ let package = Package(
         .target(name: "TerminalText", swiftSettings: strict),
         .target(name: "CommandSupport", swiftSettings: strict),
         .target(
+            name: "CommandRunner",
+            dependencies: ["CommandSupport", "TerminalText", argumentParser],
+            swiftSettings: strict),
+        .target(
             name: "KVStoreTesting",
             dependencies: ["KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "LocalFiles"],
             swiftSettings: strict),
@@ -84,20 +88,21 @@ let package = Package(
             name: "usage-push",
             dependencies: [
                 "UsagePusher", "SnapshotModels", "KVStore", "KVStoreHTTP", "TerminalText",
-                "CommandSupport", "LocalFiles", argumentParser,
+                "CommandSupport", "CommandRunner", "LocalFiles", argumentParser,
             ],
             swiftSettings: strict),
         .executableTarget(
             name: "usage-view",
             dependencies: [
                 "SnapshotModels", "KVStore", "KVStoreHTTP", "TerminalText", "CommandSupport",
-                argumentParser,
+                "CommandRunner", argumentParser,
             ],
             swiftSettings: strict),
         .executableTarget(
             name: "kvs",
             dependencies: [
-                "KVStore", "KVStoreHTTP", "TerminalText", "CommandSupport", argumentParser,
+                "KVStore", "KVStoreHTTP", "TerminalText", "CommandSupport", "CommandRunner",
+                argumentParser,
             ],
             swiftSettings: strict),
         .target(
@@ -132,8 +137,10 @@ let package = Package(
             name: "SnapshotModelsTests", dependencies: ["SnapshotModels"], swiftSettings: strict),
         .testTarget(
             name: "TerminalTextTests", dependencies: ["TerminalText"], swiftSettings: strict),
+        .target(name: "ProgramTesting", path: "Tests/ProgramTesting", swiftSettings: strict),
         .testTarget(
-            name: "CommandSupportTests", dependencies: ["CommandSupport"], swiftSettings: strict),
+            name: "CommandSupportTests", dependencies: ["CommandSupport", "ProgramTesting"],
+            swiftSettings: strict),
         .target(
             name: "TestSupport", dependencies: ["KVStoreCore", "KVStoreLog", "LocalFiles"],
             path: "Tests/TestSupport", swiftSettings: strict),
@@ -161,7 +168,8 @@ let package = Package(
             name: "SimulatedWorldTests", dependencies: ["SimulatedWorld"], swiftSettings: strict),
         .testTarget(
             name: "SimulatedCloudTests",
-            dependencies: ["KVStoreTesting", "KVStore", "KVStoreCore"], swiftSettings: strict),
+            dependencies: ["KVStoreTesting", "KVStore", "KVStoreCore", "KVStoreLedger"],
+            swiftSettings: strict),
         .testTarget(
             name: "KVStoreWireTests", dependencies: ["KVStoreWire", "KVStoreCore"],
             swiftSettings: strict),
@@ -176,10 +184,11 @@ let package = Package(
             dependencies: ["UsagePusher", "SnapshotModels", "LocalFiles"],
             swiftSettings: strict),
         .testTarget(
-            name: "UsageViewTests", dependencies: ["usage-view", "SnapshotModels", "TerminalText"],
+            name: "UsageViewTests",
+            dependencies: ["usage-view", "SnapshotModels", "TerminalText", "ProgramTesting"],
             swiftSettings: strict),
         .testTarget(
-            name: "KvsTests", dependencies: ["kvs", "KVStore", "CommandSupport"],
+            name: "KvsTests", dependencies: ["kvs", "KVStore", "CommandSupport", "ProgramTesting"],
             swiftSettings: strict),
         .target(
             name: "ServerTestSupport",

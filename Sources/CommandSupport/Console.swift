@@ -32,7 +32,11 @@ package enum Console {
         signal(SIGPIPE) { _ in }
     }
 
+    package static var isInputTerminal: Bool { isatty(STDIN_FILENO) == 1 }
     package static var isOutputTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
+
+    /// The width of the terminal that standard output is; nil if it is not one.
+    package static var outputColumns: Int? { Descriptor.terminalSize(of: STDOUT_FILENO)?.columns }
 
     /// Writes bytes unchanged to standard output.
     package static func write(_ data: Data) throws(OutputError) {

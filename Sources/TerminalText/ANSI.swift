@@ -1,39 +1,45 @@
-/// Turns styles and terminal commands into escape sequences (ECMA-48, xterm). The only place in
-/// this package that knows one.
+/// Escape sequences (ECMA-48, xterm). No other code contains one.
 package enum ANSI {
-    /// `line` as it goes to the terminal; with `isColored` false the plain text.
+    /// A line with the sequences of its styles, or its plain text.
     package static func render(_ line: StyledLine, isColored: Bool) -> String {
         guard isColored else { return line.plainText }
         return line.spans.reduce(into: "") { result, span in
             let codes = codes(of: span.style)
-            result += codes.isEmpty ? span.text : "\(csi)\(codes)m\(span.text)\(csi)0m"
+            result += codes.isEmpty ? span.text : "\(csi)\(codes)m\(span.text)\(resetStyle)"
         }
     }
 
-    package static let enterAlternateScreen = csi + "?1049h"
-    package static let leaveAlternateScreen = csi + "?1049l"
-    package static let hideCursor = csi + "?25l"
-    package static let showCursor = csi + "?25h"
-    package static let cursorHome = csi + "H"
-    package static let eraseToEndOfLine = csi + "K"
-    package static let eraseBelow = csi + "J"
-    package static let resetStyle = csi + "0m"
-    /// Terminals that know it paint the frame at once; the others ignore it.
-    package static let beginSynchronizedUpdate = csi + "?2026h"
-    package static let endSynchronizedUpdate = csi + "?2026l"
+    /// A full screen that overwrites the previous one line by line, without clearing it first, so that nothing
+    /// flickers. The last line has no line break, which would scroll.
+    package static func frame(_ lines: [StyledLine], isColored: Bool) -> String {
+        let text = lines.map { render($0, isColored: isColored) + eraseToEndOfLine }
+        return beginSynchronizedUpdate + csi + "H"
+            + (lines.isEmpty ? eraseToEndOfLine : text.joined(separator: "\r\n"))
+            + csi + "J" + endSynchronizedUpdate
+    }
+
+    /// Switches to the alternate screen and hides the cursor.
+    package static let enterScreen = csi + "?1049h" + csi + "?25l"
+    /// Undoes `enterScreen`, also in the middle of a frame.
+    package static let leaveScreen =
+        endSynchronizedUpdate + resetStyle + csi + "?25h" + csi + "?1049l"
 
     private static let csi = "\u{1B}["
+    private static let resetStyle = csi + "0m"
+    private static let eraseToEndOfLine = csi + "K"
+    /// Terminals that support it paint the frame at once; others ignore it.
+    private static let beginSynchronizedUpdate = csi + "?2026h"
+    private static let endSynchronizedUpdate = csi + "?2026l"
 
     private static func codes(of style: TextStyle) -> String {
-        var codes: [String] = []
-        if style.isBold { codes.append("1") }
-        if style.isDim { codes.append("2") }
-        switch style.color {
-        case .red: codes.append("31")
-        case .green: codes.append("32")
-        case .yellow: codes.append("33")
-        case nil: break
-        }
-        return codes.joined(separator: ";")
+        let color: String? =
+            switch style.color {
+            case .red: "31"
+            case .green: "32"
+            case .yellow: "33"
+            case nil: nil
+            }
+        return [style.isBold ? "1" : nil, style.isDim ? "2" : nil, color]
+            .compactMap { $0 }.joined(separator: ";")
     }
 }

@@ -1,9 +1,8 @@
-/// How many terminal cells text takes.
+/// The number of terminal cells that text occupies, independent of the locale.
 ///
-/// A small table in place of a locale's: East Asian wide and fullwidth characters and emoji with
-/// emoji presentation take 2, combining marks and Hangul medials and finals take 0, everything
-/// else 1. A flag (two regional indicators) takes 2. A character made of several scalars is as
-/// wide as its widest one. Meant for text that went through `VisibleText.escape`.
+/// East Asian wide and fullwidth characters and emoji with emoji presentation take 2 cells, combining marks and
+/// Hangul medials and finals 0, a flag (two regional indicators) 2, everything else 1. A character of several
+/// scalars is as wide as its widest one. For text that has passed `VisibleText.escape`.
 package enum CellWidth {
     package static func of(_ text: some StringProtocol) -> Int {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }
@@ -13,28 +12,26 @@ package enum CellWidth {
     package static func of(_ character: Character) -> Int {
         if character.isASCII { return 1 }
         let scalars = character.unicodeScalars
-        if scalars.count == 2, scalars.allSatisfy({ (0x1F1E6...0x1F1FF).contains($0.value) }) {
-            return 2
-        }
+        if scalars.count == 2, scalars.allSatisfy(isRegionalIndicator) { return 2 }
         return scalars.reduce(0) { max($0, of($1)) }
     }
 
-    static func of(_ scalar: Unicode.Scalar) -> Int {
+    private static func of(_ scalar: Unicode.Scalar) -> Int {
         if scalar.value < 0x300 { return 1 }
         switch scalar.properties.generalCategory {
         case .nonspacingMark, .enclosingMark: return 0
         default: break
         }
         if (0x1160...0x11FF).contains(scalar.value) { return 0 }
-        if scalar.properties.isEmojiPresentation { return isRegional(scalar) ? 1 : 2 }
+        if scalar.properties.isEmojiPresentation { return isRegionalIndicator(scalar) ? 1 : 2 }
         return wide.contains { $0.contains(scalar.value) } ? 2 : 1
     }
 
-    private static func isRegional(_ scalar: Unicode.Scalar) -> Bool {
+    private static func isRegionalIndicator(_ scalar: Unicode.Scalar) -> Bool {
         (0x1F1E6...0x1F1FF).contains(scalar.value)
     }
 
-    /// Blocks whose characters are wide or fullwidth (Unicode Standard Annex 11, W and F).
+    /// Blocks of wide and fullwidth characters (Unicode Standard Annex 11, classes W and F).
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F,  // Hangul Jamo initials
         0x2E80...0x303E,  // CJK radicals, punctuation

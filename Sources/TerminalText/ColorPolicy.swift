@@ -1,12 +1,12 @@
-/// Whether output may be coloured.
+/// What the environment allows output to contain.
 package enum ColorPolicy {
-    /// What the person asked for on the command line.
+    /// The choice on the command line.
     package enum Choice: String, Sendable, CaseIterable {
         case auto, always, never
     }
 
-    /// An explicit choice wins. Else: never with NO_COLOR (set and not empty) or TERM=dumb; always
-    /// with CLICOLOR_FORCE (set and not 0); otherwise when the output is a terminal.
+    /// Whether output may be colored. An explicit choice wins. Otherwise never with a nonempty NO_COLOR or
+    /// TERM=dumb, always with CLICOLOR_FORCE other than 0, and else if the output is a terminal.
     package static func isColored(
         choice: Choice = .auto, environment: [String: String], isTerminal: Bool
     ) -> Bool {
@@ -21,13 +21,11 @@ package enum ColorPolicy {
         return isTerminal
     }
 
-    /// Whether the locale can show more than ASCII: LC_ALL, else LC_CTYPE, else LANG names UTF-8.
-    /// With none of them set it can, as every current terminal does.
+    /// Whether the first nonempty one of LC_ALL, LC_CTYPE and LANG names UTF-8; true if all are empty.
     package static func isUnicode(environment: [String: String]) -> Bool {
         let name = ["LC_ALL", "LC_CTYPE", "LANG"].lazy
             .compactMap { environment[$0] }.first { !$0.isEmpty }
         guard let name else { return true }
-        let folded = name.lowercased()
-        return folded.contains("utf-8") || folded.contains("utf8")
+        return name.lowercased().contains(/utf-?8/)
     }
 }

@@ -1,18 +1,12 @@
-/// How a piece of text looks. The terminal's own palette: nothing here is an escape sequence.
+/// How text looks, in the colors of the terminal's own palette.
 package struct TextStyle: Sendable, Equatable {
-    package enum Color: Sendable, Equatable {
+    package enum Color: Sendable {
         case red, yellow, green
     }
 
-    package var color: Color?
-    package var isBold: Bool
-    package var isDim: Bool
-
-    package init(color: Color? = nil, isBold: Bool = false, isDim: Bool = false) {
-        self.color = color
-        self.isBold = isBold
-        self.isDim = isDim
-    }
+    var color: Color?
+    var isBold = false
+    var isDim = false
 
     package static let plain = TextStyle()
     package static let bold = TextStyle(isBold: true)
@@ -20,38 +14,31 @@ package struct TextStyle: Sendable, Equatable {
     package static func colored(_ color: Color) -> TextStyle { TextStyle(color: color) }
 }
 
-/// One line: pieces of text with one style each. Holds no line break.
+/// One line of styled text, without line breaks.
 package struct StyledLine: Sendable, Equatable {
     package struct Span: Sendable, Equatable {
         package var text: String
         package var style: TextStyle
-
-        package init(_ text: String, _ style: TextStyle = .plain) {
-            self.text = text
-            self.style = style
-        }
     }
 
     package private(set) var spans: [Span] = []
-    /// Width in terminal cells.
+    /// The width in terminal cells.
     package private(set) var cells = 0
 
-    package init() {}
-
-    package init(_ text: String, _ style: TextStyle = .plain) {
+    package init(_ text: String = "", _ style: TextStyle = .plain) {
         append(text, style)
     }
 
     /// The text without styles.
-    package var plainText: String { spans.reduce(into: "") { $0 += $1.text } }
+    package var plainText: String { spans.map(\.text).joined() }
 
     package mutating func append(_ text: String, _ style: TextStyle = .plain) {
         guard !text.isEmpty else { return }
         cells += CellWidth.of(text)
-        if let last = spans.last, last.style == style {
+        if spans.last?.style == style {
             spans[spans.count - 1].text += text
         } else {
-            spans.append(Span(text, style))
+            spans.append(Span(text: text, style: style))
         }
     }
 
@@ -59,12 +46,19 @@ package struct StyledLine: Sendable, Equatable {
         for span in line.spans { append(span.text, span.style) }
     }
 
-    /// Spaces up to a column; nothing when the line is already there.
-    package mutating func pad(toCells column: Int) {
-        if cells < column { append(String(repeating: " ", count: column - cells)) }
+    /// The line followed by more text.
+    package func appending(_ text: String, _ style: TextStyle = .plain) -> StyledLine {
+        var line = self
+        line.append(text, style)
+        return line
     }
 
-    /// At most `limit` cells wide, ending in "…" where something is cut.
+    /// Appends spaces up to a column; a line that is already wider is unchanged.
+    package mutating func pad(toCells column: Int) {
+        append(String(repeating: " ", count: max(0, column - cells)))
+    }
+
+    /// At most `limit` cells wide; a cut is marked with "…".
     package func truncated(toCells limit: Int) -> StyledLine {
         guard cells > limit else { return self }
         var result = StyledLine()
@@ -72,29 +66,22 @@ package struct StyledLine: Sendable, Equatable {
             let room = limit - result.cells
             // A following span is cut off too, so this one has to end in the ellipsis.
             if CellWidth.of(span.text) >= room {
-                result.append((span.text + "……").truncated(toCells: room), span.style)
-                break
+                return result.appending((span.text + "……").truncated(toCells: room), span.style)
             }
             result.append(span.text, span.style)
         }
         return result
     }
-}
 
-extension StyledLine {
     /// For output that is kept: a file, a pipe, a scrollback.
     package var withoutTrailingSpaces: StyledLine {
-        var result = self
-        while let last = result.spans.last {
-            let kept = String(last.text.reversed().drop { $0 == " " }.reversed())
-            if kept == last.text { break }
-            result.cells -= CellWidth.of(last.text) - CellWidth.of(kept)
-            if kept.isEmpty {
-                result.spans.removeLast()
-            } else {
-                result.spans[result.spans.count - 1].text = kept
-                break
-            }
+        var result = StyledLine()
+        var rest = spans[...]
+        while let last = rest.last, last.text.allSatisfy({ $0 == " " }) { rest.removeLast() }
+        for span in rest.dropLast() { result.append(span.text, span.style) }
+        if let last = rest.last {
+            let end = last.text.lastIndex { $0 != " " } ?? last.text.startIndex
+            result.append(String(last.text[...end]), last.style)
         }
         return result
     }

@@ -1,9 +1,9 @@
-/// Plain columns for command output: no lines around, two spaces between, one row per line.
+/// Columns for command output: no borders, two spaces between columns, one line per row.
 package struct TextTable: Sendable {
     package struct Column: Sendable {
         package var title: String
         package var alignment: TextAlignment
-        /// Gives way first when the table is wider than allowed.
+        /// Shrinks first when the table is wider than allowed.
         package var isFlexible: Bool
 
         package init(
@@ -22,14 +22,14 @@ package struct TextTable: Sendable {
         self.columns = columns
     }
 
-    /// Cells are escaped here. Missing cells are empty, additional ones are ignored.
+    /// Escapes and adds a row. Missing cells are empty, surplus ones are ignored.
     package mutating func append(_ cells: [String]) {
         rows.append(
             columns.indices.map { $0 < cells.count ? VisibleText.escape(cells[$0]) : "" })
     }
 
-    /// The title row (left out when every title is empty) and the rows, without trailing spaces.
-    /// With a `width`, flexible columns shrink, to 8 cells at least; then rows are cut.
+    /// The titles, unless all are empty, and the rows, without trailing spaces. Given a `width`, flexible columns
+    /// shrink to no less than 8 cells; then rows are cut.
     package func lines(width: Int? = nil) -> [String] {
         let widths = columnWidths(limit: width)
         let titles = columns.map(\.title)

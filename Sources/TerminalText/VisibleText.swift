@@ -1,16 +1,15 @@
-/// Makes text from outside safe to print: nothing in it can move the cursor, change the colour,
-/// reverse the reading order or hide.
+/// Makes untrusted text safe to print: nothing in it can move the cursor, change the color, reverse the reading
+/// order or hide.
 package enum VisibleText {
-    /// Most combining marks kept on one character; more would paint over other lines.
+    /// Combining marks kept on one character; more would paint over other lines.
     static let combiningMarksKept = 4
 
-    /// `text` with every dangerous character written as `\u{…}`.
+    /// The text with every dangerous character written as `\u{…}`.
     ///
-    /// Escaped are control characters (C0 with tab and newline, DEL, C1), format characters
-    /// (bidirectional, zero width, tags), line and paragraph separators, everything that is
-    /// invisible by default, private use and unassigned characters, and U+FFFD, which stands for
-    /// bytes that were no text. Variation selectors 15 and 16 only choose a glyph: they are left
-    /// out, so that a character has one width. The result has no line breaks.
+    /// Escaped are control characters (C0 including tab and newline, DEL, C1), format characters (bidirectional,
+    /// zero width, tags), line and paragraph separators, default-ignorable, private use and unassigned characters,
+    /// and U+FFFD, which replaces invalid bytes. Variation selectors 15 and 16, which only choose a glyph, are
+    /// removed so that every character has one width. The result has no line breaks.
     package static func escape(_ text: String) -> String {
         if text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { return text }
         var result = String.UnicodeScalarView()
@@ -28,7 +27,7 @@ package enum VisibleText {
         return String(result)
     }
 
-    /// `text` escaped line by line, for text that may have several. At most `limit` lines.
+    /// The first `limit` lines of a text, each escaped.
     package static func escapedLines(_ text: String, limit: Int) -> [String] {
         text.split(maxSplits: max(0, limit), omittingEmptySubsequences: false) {
             $0 == "\n" || $0 == "\r\n"

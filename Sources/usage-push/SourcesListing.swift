@@ -19,7 +19,7 @@ struct SourcesListing {
             for finding in report.reading?.findings ?? [] {
                 table.append([
                     report.providerID, finding.title, finding.certainty?.rawValue ?? "–",
-                    finding.observedAt.map { DurationWords.age(of: $0, at: now) } ?? "–",
+                    finding.observedAt.map { DurationFormatter.age(of: $0, at: now) } ?? "–",
                     PushMessages.abbreviated(finding.path, home: home),
                 ])
                 details.append(finding.detail)
@@ -30,7 +30,7 @@ struct SourcesListing {
         for (row, detail) in zip(rows.dropFirst(), details) {
             lines.append(row)
             let escaped = VisibleText.escape(detail)
-            lines += WordWrap.lines(escaped, width: max(30, (width ?? 100) - 4)).map { "    " + $0 }
+            lines += escaped.wrapped(toCells: max(30, (width ?? 100) - 4)).map { "    " + $0 }
         }
         for report in reports where report.reading?.isPartial == true {
             lines.append(

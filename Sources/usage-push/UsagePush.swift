@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandRunner
 import CommandSupport
 import Foundation
 import KVStore
@@ -64,21 +65,7 @@ struct UsagePush: AsyncParsableCommand {
         }
     }
 
-    static func main() async {
-        Console.start(program: "usage-push", escaping: VisibleText.escape)
-        do {
-            var command = try parseAsRoot()
-            if var command = command as? any AsyncParsableCommand {
-                try await command.run()
-            } else {
-                try command.run()
-            }
-        } catch {
-            Console.exit(
-                for: error, message: fullMessage(for: error),
-                status: exitCode(for: error).rawValue)
-        }
-    }
+    static func main() async { await runProgram() }
 
     func run() async throws {
         let environment = StoreEnvironment()

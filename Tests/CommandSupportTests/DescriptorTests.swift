@@ -46,7 +46,7 @@ struct DescriptorTests {
         return result
     }
 
-    @Test("more than the pipe holds arrives whole", arguments: [true, false])
+    @Test("more bytes than the pipe holds arrive completely", arguments: [true, false])
     func whole(isBlocking: Bool) throws {
         try withPipe(isBlocking: isBlocking) { reader, writer in
             #expect(transfer(reader, writer) == Self.bytes)

@@ -2,9 +2,9 @@ import Foundation
 import CommandSupport
 import Testing
 
-@Suite("Ctrl-C", .serialized, .timeLimit(.minutes(5)))
+@Suite("Ending signals", .serialized, .timeLimit(.minutes(5)))
 struct EndSignalsTests {
-    @Test("a signal that comes before anybody waits is not missed")
+    @Test("a signal that arrives before the wait is not missed")
     func early() async {
         let signals = EndSignals()
         // To the process: a thread of a queue takes no signals.

@@ -1,4 +1,5 @@
 import Foundation
+import ProgramTesting
 import Testing
 
 /// The built command, without a daemon.
@@ -10,7 +11,7 @@ struct CommandTests {
         try await body(home)
     }
 
-    @Test("values of all types are set, read, listed, exported, and imported elsewhere the same")
+    @Test("values of all types survive set, get, export and import")
     func allTypes() async throws {
         try await withHome { home in
             let bytes = Data((0...255).map { UInt8($0) })
@@ -74,7 +75,7 @@ struct CommandTests {
         return text.firstRange(of: "\"store\"").map { text[$0.lowerBound...] } ?? ""
     }
 
-    @Test("a removed key is gone, a missing one is status 1 with words, and stores are apart")
+    @Test("removing deletes the key, a missing key ends with 1, and stores are separate")
     func removing() async throws {
         try await withHome { home in
             _ = try await home.kvs("set", "a", "1")
@@ -91,19 +92,20 @@ struct CommandTests {
     }
 
     @Test(
-        "wrong input ends with 64 and says what is wrong",
+        "invalid input ends with 64 and a reason",
         arguments: [
             (["set", "", "x"], "empty key"), (["set", "k", "x", "--int"], "integer"),
             (["set", "k"], "--stdin"), (["set", "k", "x", "--stdin"], "--stdin"),
             (["set", "k", "x", "--int", "--type", "bool"], "once"),
             (["set", "k", "x", "--type", "array"], "--json"),
             (["set", "k", "{", "--json"], "JSON"), (["set", "k", "null", "--json"], "null"),
-            (["ls", "--store", "../x"], "store's name"), (["ls", "--timeout", "0"], "--timeout"),
+            (["ls", "--store", "../x"], "invalid store name"),
+            (["ls", "--timeout", "0"], "--timeout"),
             (["watch", "--count", "0"], "--count"), (["frobnicate"], "frobnicate"),
             (["get", "k", "--raw", "--json"], "--raw"),
             (["join", "ftp://x", "--token", "t"], "ftp"),
             (["join", "http://10.0.0.1:1", "--token", "t"], "plain text"),
-            (["join", "http://127.0.0.1:1", "--token", "a b"], "no token"),
+            (["join", "http://127.0.0.1:1", "--token", "a b"], "invalid token"),
             (["join", "http://127.0.0.1:1"], "--token-stdin"),
         ])
     func usage(arguments: [String], words: String) async throws {
@@ -115,7 +117,7 @@ struct CommandTests {
         }
     }
 
-    @Test("a key of 128 units fits, one of 129 does not; a value beyond the quota is 65")
+    @Test("a key of 129 units ends with 64, a value beyond the quota with 65")
     func limits() async throws {
         try await withHome { home in
             let key = String(repeating: "k", count: 128)
@@ -128,7 +130,7 @@ struct CommandTests {
         }
     }
 
-    @Test("a document with one bad value changes nothing")
+    @Test("a document with one invalid value changes nothing")
     func badImport() async throws {
         try await withHome { home in
             let file = try home.file(
@@ -144,7 +146,7 @@ struct CommandTests {
         }
     }
 
-    @Test("without an account what needs a daemon ends with 78, and writing does not")
+    @Test("without an account syncing ends with 78, and writing succeeds")
     func notJoined() async throws {
         try await withHome { home in
             #expect(try await home.kvs("sync").status == 78)
@@ -158,7 +160,7 @@ struct CommandTests {
         }
     }
 
-    @Test("joining where nobody listens is 69, names the address, and leaves nothing behind")
+    @Test("joining an unreachable daemon ends with 69, names the address and leaves no file")
     func joinUnreachable() async throws {
         try await withHome { home in
             let outcome = try await home.kvs(
@@ -170,13 +172,13 @@ struct CommandTests {
         }
     }
 
-    @Test("with a daemon that is away everything works, with a word on standard error")
+    @Test("with an unreachable daemon every command works and reports it")
     func offline() async throws {
         try await withHome { home in
-            let folder = home.path + "/.config/ubiquity"
+            let directory = home.path + "/.config/ubiquity"
             try FileManager.default.createDirectory(
-                atPath: folder, withIntermediateDirectories: true)
-            let file = folder + "/credentials.json"
+                atPath: directory, withIntermediateDirectories: true)
+            let file = directory + "/credentials.json"
             try Data(
                 """
                 {"version":1,"daemon":"http://127.0.0.1:1","token":"s3cret","account":"a",
@@ -190,7 +192,9 @@ struct CommandTests {
 
             let set = try await home.kvs("set", "k", "v")
             #expect(set.status == 0)
-            #expect(set.errors.hasPrefix("kvs: stored here, not yet sent: 127.0.0.1:1: connection"))
+            #expect(
+                set.errors.hasPrefix("kvs: stored locally, not yet synced: 127.0.0.1:1: connection")
+            )
             #expect(try await home.kvs("set", "k", "w", "--require-sync").status == 75)
             let get = try await home.kvs("get", "k")
             #expect(get.status == 0 && get.text == "w" && get.errors.contains("showing"))
@@ -198,14 +202,14 @@ struct CommandTests {
             #expect(try await home.kvs("get", "k", "--fresh").status == 69)
             #expect(try await home.kvs("sync").status == 69)
             let status = try await home.kvs("status")
-            #expect(status.text.contains("1 keys to be sent") && !status.text.contains("s3cret"))
+            #expect(status.text.contains(/pending +1 key/) && !status.text.contains("s3cret"))
             let left = try await home.kvs("leave")
-            #expect(left.status == 0 && left.errors.contains("1 keys of it were never sent"))
+            #expect(left.status == 0 && left.errors.contains("never synced: 1 key;"))
             #expect(try await home.kvs("ls").text == "")
         }
     }
 
-    @Test("watch tells what another program writes, and ends after its count or on Ctrl-C with 0")
+    @Test("watch prints the changes of another program until its count or Ctrl-C")
     func watching() async throws {
         try await withHome { home in
             let watch = try RunningProgram(home, "kvs", ["watch", "p", "--json", "--count", "2"])
@@ -214,7 +218,7 @@ struct CommandTests {
             _ = try await home.kvs("set", "other", "x")
             var lines = watch.output.makeAsyncIterator()
             _ = try await home.kvs("set", "p/1", "x")
-            // A watcher that looks after both writes tells them as one change.
+            // A watcher that reads after both writes reports them as one change.
             let first = try #require(await lines.next())
             _ = try await home.kvs("rm", "p/1")
             let second = try #require(await lines.next())
@@ -223,14 +227,14 @@ struct CommandTests {
             #expect(await watch.status() == 0)
 
             let endless = try RunningProgram(home, "kvs", ["watch"])
-            var words = endless.errors.makeAsyncIterator()
-            _ = await words.next()
+            var endlessNotes = endless.errors.makeAsyncIterator()
+            _ = await endlessNotes.next()
             endless.interrupt()
             #expect(await endless.status() == 0)
         }
     }
 
-    @Test("keys are completed from the replica on this machine, of the store that is named")
+    @Test("keys are completed from the local replica of the named store")
     func completion() async throws {
         try await withHome { home in
             func completed(_ words: String..., prefix: String) async throws -> String {
@@ -250,45 +254,45 @@ struct CommandTests {
     }
 
     @Test(
-        "kvs and usage-view say once what they repaired, and status names the damaged file as long as it is there"
+        "a repair is reported once, and status lists the damaged file until it is removed"
     )
     func damagedReplica() async throws {
         try await withHome { home in
             #expect(try await home.kvs("set", "k", "v").status == 0)
-            let folder = home.path + "/.local/share/ubiquity/replicas/local/default"
+            let directory = home.path + "/.local/share/ubiquity/replicas/local/default"
             func breakNewestSegment() throws -> String {
-                let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+                let names = try FileManager.default.contentsOfDirectory(atPath: directory)
                 let newest = try #require(names.filter { $0.hasSuffix(".log") }.max())
-                let url = URL(filePath: "\(folder)/\(newest)")
+                let url = URL(filePath: "\(directory)/\(newest)")
                 var bytes = try Data(contentsOf: url)
                 bytes[17] ^= 1
                 try bytes.write(to: url)
-                return "\(folder)/\(newest).damaged-1"
+                return "\(directory)/\(newest).damaged-1"
             }
             let programs: [(name: String, arguments: [String])] = [
                 ("kvs", ["get", "k"]), ("usage-view", []), ("usage-view", ["--json"]),
             ]
             for (name, arguments) in programs {
                 let aside = try breakNewestSegment()
-                let told = try await home.run(name, arguments)
-                #expect(told.status == 0, "\(told.errors)")
-                let lines = told.errors.split(separator: "\n").filter { $0.contains(folder) }
-                #expect(lines.count == 2, "\(told.errors)")
+                let outcome = try await home.run(name, arguments)
+                #expect(outcome.status == 0, "\(outcome.errors)")
+                let lines = outcome.errors.split(separator: "\n").filter { $0.contains(directory) }
+                #expect(lines.count == 2, "\(outcome.errors)")
                 #expect(lines.allSatisfy { $0.hasPrefix(name + ": ") })
                 #expect(lines.filter { $0.contains(aside) }.count == 1)
-                #expect(!(try await home.run(name, arguments)).errors.contains(folder))
+                #expect(!(try await home.run(name, arguments)).errors.contains(directory))
                 #expect(try await home.kvs("get", "k").text == "v")
                 let status = try await home.kvs("status")
                 #expect(status.text.contains(aside) && status.errors == "")
-                #expect(status.text.contains("look at it, then remove it"))
+                #expect(status.text.contains("inspect it, then remove it"))
                 let json = try await home.kvs("status", "--json")
                 let document = try #require(
                     try JSONSerialization.jsonObject(with: json.output) as? [String: Any])
                 #expect((document["damagedFiles"] as? [String])?.contains(aside) == true)
             }
-            for name in try FileManager.default.contentsOfDirectory(atPath: folder)
+            for name in try FileManager.default.contentsOfDirectory(atPath: directory)
             where name.contains(".damaged-") {
-                try FileManager.default.removeItem(atPath: "\(folder)/\(name)")
+                try FileManager.default.removeItem(atPath: "\(directory)/\(name)")
             }
             #expect(!(try await home.kvs("status")).text.contains("damaged"))
         }

@@ -1,12 +1,14 @@
 import Foundation
+import ProgramTesting
 import Testing
 
-/// Two machines and a real daemon, each program as people run it.
+/// Two machines and a real daemon.
 @Suite("kvs with kvsd", .timeLimit(.minutes(5)))
 struct DaemonTests {
     /// A daemon with its devices' tokens; stopped and removed at the end.
     private func withDaemon(
-        devices: [String], _ body: (String, [String: String], TemporaryHome) async throws -> Void
+        devices: [String],
+        _ body: (String, [String: String], TemporaryHome, RunningProgram) async throws -> Void
     ) async throws {
         let home = try TemporaryHome()
         defer { home.remove() }
@@ -26,7 +28,7 @@ struct DaemonTests {
             .trimmingCharacters(in: .whitespacesAndNewlines)
         let draining = Task { while await log.next() != nil {} }
         do {
-            try await body("http://127.0.0.1:\(port)", tokens, home)
+            try await body("http://127.0.0.1:\(port)", tokens, home, daemon)
         } catch {
             Issue.record(error)
         }
@@ -50,9 +52,9 @@ struct DaemonTests {
         try await home.run("kvs", arguments + ["--timeout", "120"])
     }
 
-    @Test("what one machine sets another one gets, watches and removes")
+    @Test("a value set on one device is read, watched and removed on another")
     func twoMachines() async throws {
-        try await withDaemon(devices: ["desk", "phone"]) { url, tokens, _ in
+        try await withDaemon(devices: ["desk", "phone"]) { url, tokens, _, _ in
             let (desk, phone) = (try TemporaryHome(), try TemporaryHome())
             defer {
                 desk.remove()
@@ -62,7 +64,8 @@ struct DaemonTests {
             let joined = try await join(desk, url, tokens["desk"])
             #expect(joined.status == 0, "\(joined.errors)")
             #expect(joined.text.contains("as device desk"))
-            #expect(joined.text.contains("local values of store default are part of the account"))
+            #expect(
+                joined.text.contains("local values of store default are now part of the account"))
             #expect(try await join(phone, url, tokens["phone"]).status == 0)
             #expect(try await phone.kvs("get", "before").text == "local")
 
@@ -82,14 +85,14 @@ struct DaemonTests {
                 try await patient(phone, "set", "n", "7", "--int", "--require-sync").status == 0)
             #expect(try await patient(desk, "get", "n", "--fresh").text == "7")
             let status = try await patient(desk, "status")
-            #expect(status.text.contains("reachable") && status.text.contains("0 keys to be sent"))
-            #expect(try await patient(desk, "sync").text == "sent 0, received 0, waiting 0\n")
+            #expect(status.text.contains("reachable") && status.text.contains(/pending +0 keys/))
+            #expect(try await patient(desk, "sync").text == "sent 0, received 0, pending 0\n")
         }
     }
 
-    @Test("a key that the account has is not overwritten by a local one, and the next set is")
+    @Test("joining keeps the account's value of a key, and the next set replaces it")
     func provisional() async throws {
-        try await withDaemon(devices: ["a", "b"]) { url, tokens, _ in
+        try await withDaemon(devices: ["a", "b"]) { url, tokens, _, _ in
             let (first, second) = (try TemporaryHome(), try TemporaryHome())
             defer {
                 first.remove()
@@ -105,20 +108,20 @@ struct DaemonTests {
         }
     }
 
-    @Test("a wrong token is 77 with the address and the next step, and is not repeated")
+    @Test("a rejected token ends with 77, the address and the next step, but not the token")
     func wrongToken() async throws {
-        try await withDaemon(devices: []) { url, _, home in
+        try await withDaemon(devices: []) { url, _, home, _ in
             let outcome = try await join(home, url, "wr0ng-token")
             #expect(outcome.status == 77, "\(outcome.errors)")
-            #expect(outcome.errors.contains(url) && outcome.errors.contains("make a token"))
+            #expect(outcome.errors.contains(url) && outcome.errors.contains("kvsd device add"))
             #expect(!outcome.errors.contains("wr0ng-token"))
             #expect(!FileManager.default.fileExists(atPath: home.path + "/.config"))
         }
     }
 
-    @Test("leaving shows the local store again; a second account needs leaving first")
+    @Test("leaving returns to the local store, and joining another account requires it")
     func leaving() async throws {
-        try await withDaemon(devices: ["desk"]) { url, tokens, home in
+        try await withDaemon(devices: ["desk"]) { url, tokens, home, _ in
             _ = try await join(home, url, tokens["desk"])
             #expect(try await patient(home, "set", "k", "v", "--require-sync").status == 0)
             let again = try await join(home, url, tokens["desk"])
@@ -132,6 +135,24 @@ struct DaemonTests {
             #expect(try await home.kvs("ls").text == "")
             _ = try await join(home, url, tokens["desk"])
             #expect(try await home.kvs("ls").text == "k\n")
+        }
+    }
+
+    @Test("a silent daemon delays a command by no more than its timeout")
+    func silentDaemon() async throws {
+        try await withDaemon(devices: ["desk"]) { url, tokens, home, daemon in
+            _ = try await join(home, url, tokens["desk"])
+            #expect(try await patient(home, "set", "k", "v", "--require-sync").status == 0)
+            daemon.suspend()
+            defer { daemon.resume() }
+            let get = try await home.kvs("get", "k", "--timeout", "0.1")
+            #expect(get.status == 0 && get.text == "v")
+            #expect(get.errors.contains("no answer within"), "\(get.errors)")
+            #expect(try await home.kvs("sync", "--timeout", "0.1").status == 69)
+            let set = try await home.kvs("set", "k", "w", "--timeout", "0.1", "--require-sync")
+            #expect(set.status == 75, "\(set.errors)")
+            let view = try await home.run("usage-view", ["--timeout", "0.1", "--json"])
+            #expect(view.status == 0 && view.text.contains("\"offline\""), "\(view.text)")
         }
     }
 }

@@ -8,7 +8,7 @@ import Testing
 @Suite("Values from the command line")
 struct ValueParsingTests {
     @Test(
-        "each type is read from its text",
+        "each type is parsed from its text",
         arguments: [
             ("", ValueType.string, PropertyListValue.string("")),
             (" a\n", .string, .string(" a\n")),
@@ -31,7 +31,7 @@ struct ValueParsingTests {
     }
 
     @Test(
-        "a text that is not the type's is refused and named",
+        "text of another type is refused and quoted",
         arguments: [
             ("", ValueType.integer), ("1.5", .integer), ("9223372036854775808", .integer),
             ("0x10", .integer), (" 1", .integer), ("one", .double), ("nan", .double),
@@ -52,7 +52,7 @@ struct ValueParsingTests {
     }
 
     @Test(
-        "bytes become data as they are, text only when they are UTF-8, numbers without the last line feed"
+        "bytes are stored as data, as a string if they are UTF-8, and as a number without the final newline"
     )
     func bytes() throws {
         #expect(try ValueParsing.value(Data([0xFF, 0]), as: .data) == .data(Data([0xFF, 0])))
@@ -63,7 +63,7 @@ struct ValueParsingTests {
         }
     }
 
-    @Test("JSON becomes a property list; null, nonsense and bottomless nesting do not")
+    @Test("JSON becomes a property list unless it is null, invalid or nested too deeply")
     func json() throws {
         let value = try PlainJSON.parse(
             Data(#"{"a":[1,-2.5,true,"x",{}],"n":9223372036854775807}"#.utf8))
@@ -84,7 +84,7 @@ struct ValueParsingTests {
         }
     }
 
-    @Test("a negative number after set is a value; elsewhere nothing is moved")
+    @Test("a negative number after set is a value, and other arguments are unchanged")
     func negativeNumbers() {
         func arranged(_ text: String) -> String {
             NegativeNumbers.arranged(text.split(separator: " ").map(String.init))

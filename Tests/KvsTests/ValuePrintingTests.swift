@@ -7,9 +7,9 @@ import Testing
 
 @Suite("Values as text and documents")
 struct ValuePrintingTests {
-    @Test("raw bytes are the value and nothing else")
+    @Test("raw bytes are exactly the value")
     func raw() {
-        #expect(RawValue.bytes(.data(Data([0, 255]))) == Data([0, 255]))
+        #expect(PropertyListValue.data(Data([0, 255])).rawBytes == Data([0, 255]))
         let texts: [(PropertyListValue, String)] = [
             (.string("a\nü"), "a\nü"), (.integer(-5), "-5"), (.double(0.1), "0.1"),
             (.bool(true), "true"), (.date(Date(timeIntervalSince1970: 0)), "1970-01-01T00:00:00Z"),
@@ -22,11 +22,11 @@ struct ValuePrintingTests {
             (.dictionary([:]), "{}"), (.array([]), "[]"),
         ]
         for (value, text) in texts {
-            #expect(String(decoding: RawValue.bytes(value), as: UTF8.self) == text)
+            #expect(String(decoding: value.rawBytes, as: UTF8.self) == text)
         }
     }
 
-    @Test("what a terminal gets is laid out and cannot act on it")
+    @Test("values for a terminal are formatted and escaped")
     func readable() {
         #expect(
             ReadableValue.lines(.string("{\"b\":1,\"a\":[true]}"))
@@ -47,15 +47,15 @@ struct ValuePrintingTests {
         #expect(!key.joined().unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x9B })
     }
 
-    @Test("dates have milliseconds only where there are any, and odd ones are not lost")
+    @Test("dates have milliseconds only if needed, and inexact text is detected")
     func dates() {
-        #expect(DateText.text(Date(timeIntervalSince1970: 0.25)) == "1970-01-01T00:00:00.250Z")
-        #expect(DateText.exactText(Date(timeIntervalSinceReferenceDate: 0.5)) != nil)
-        #expect(DateText.exactText(Date(timeIntervalSinceReferenceDate: 1.0 / 3)) == nil)
-        #expect(DateText.exactText(Date(timeIntervalSinceReferenceDate: 1e18)) == nil)
+        #expect(DateFormat.text(Date(timeIntervalSince1970: 0.25)) == "1970-01-01T00:00:00.250Z")
+        #expect(DateFormat.exactText(Date(timeIntervalSinceReferenceDate: 0.5)) != nil)
+        #expect(DateFormat.exactText(Date(timeIntervalSinceReferenceDate: 1.0 / 3)) == nil)
+        #expect(DateFormat.exactText(Date(timeIntervalSinceReferenceDate: 1e18)) == nil)
     }
 
-    @Test("a document gives back every value, whatever its type")
+    @Test("a document decodes to the same values, whatever their types")
     func roundTrip() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SeededGenerator(seed: seed)
@@ -85,9 +85,9 @@ struct ValuePrintingTests {
     }
 
     @Test(
-        "a document that is none is refused with its place",
+        "an invalid document is refused with the path of the field",
         arguments: [
-            ("", "not an export"), ("[]", "not an export"), ("{}", "no field version"),
+            ("", "not an export"), ("[]", "not an export"), ("{}", "missing field version"),
             (#"{"version":2,"store":"s","exported":"","values":[]}"#, "version 2"),
             (
                 #"{"version":1,"store":"s","exported":"","values":[{"key":"k","type":"x","value":1}]}"#,
@@ -99,7 +99,7 @@ struct ValuePrintingTests {
             ),
             (
                 #"{"version":1,"store":"s","exported":"","values":[{"type":"integer","value":1}]}"#,
-                "values[0]: no key"
+                "values[0]: missing field key"
             ),
             (
                 #"{"version":1,"store":"s","exported":"","values":[{"key":"k","type":"date","value":"soon"}]}"#,
@@ -109,14 +109,14 @@ struct ValuePrintingTests {
     func badDocuments(text: String, words: String) {
         do throws(CommandFailure) {
             _ = try ExportDocument.decode(Data(text.utf8), from: "file.json")
-            Issue.record("taken")
+            Issue.record("accepted")
         } catch {
             #expect(error.status == .dataError && error.message.hasPrefix("file.json: "))
             #expect(error.message.contains(words), "\(error.message)")
         }
     }
 
-    @Test("an import is decided as a whole: counts, or the first thing that cannot be")
+    @Test("an import is planned as a whole or refused with the first reason")
     func importPlan() throws {
         func document(_ values: [(String, PropertyListValue)]) -> ExportDocument {
             ExportDocument(
@@ -151,7 +151,7 @@ struct ValuePrintingTests {
         #expect(failure([("a", deep)])?.contains("deep") == true)
     }
 
-    @Test("a watched change is one line, escaped, and one JSON object")
+    @Test("a watched change is one escaped line or one JSON object")
     func watchLines() {
         let time = Date(timeIntervalSince1970: 1_789_732_800.75)
         let line = WatchLine(key: "a\nb", reason: .serverChange, byteCount: 7, time: time)

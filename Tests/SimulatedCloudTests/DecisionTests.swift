@@ -1,5 +1,7 @@
 import Foundation
 import KVStore
+import KVStoreCore
+import KVStoreLedger
 import Synchronization
 import Testing
 
@@ -13,7 +15,7 @@ struct DecisionTests {
         try #require(cloud.decisions.last { $0.key == key && $0.place == place })
     }
 
-    @Test("the later of two writes wins in the cloud, and the record says by how much")
+    @Test("the later of two writes wins in the cloud, and the decision explains why")
     func laterWins() async throws {
         let phone = try cloud.device("phone")
         let mac = try cloud.device("mac")
@@ -32,7 +34,7 @@ struct DecisionTests {
         #expect(decision.present?.value == .string("dark"))
         #expect(
             decision.description.hasPrefix(
-                "theme in the cloud: \"light\" of mac took the place of \"dark\" of phone because"))
+                "theme in the cloud: \"light\" of mac replaced \"dark\" of phone because"))
         #expect(try last("theme", at: .device("phone")).winner == .incoming)
     }
 
@@ -55,7 +57,7 @@ struct DecisionTests {
         #expect(decision.description.contains("stayed, not \"old\" of phone"))
     }
 
-    @Test("what was set before the first download gives way to a value, and not to a removal")
+    @Test("a default set before the first download gives way to a value, not to a removal")
     func provisional() async throws {
         let phone = try cloud.device("phone")
         phone.store.set("dark", forKey: "theme")
@@ -86,10 +88,10 @@ struct DecisionTests {
         try await cloud.settle()
         let decision = try last("theme", at: .cloud)
         #expect(decision.incoming != nil && decision.incoming?.value == nil)
-        #expect(decision.description.contains("the removal of phone took the place of"))
+        #expect(decision.description.contains("the removal of phone replaced"))
     }
 
-    @Test("a write over the device's quota is told with what stays there")
+    @Test("a write past the device's quota is a decision with the value that stays")
     func deviceQuota() async throws {
         let phone = try cloud.device(
             "phone", .with { $0.limits = StoreLimits(totalByteCount: 100) })
@@ -103,7 +105,7 @@ struct DecisionTests {
     }
 
     @Test(
-        "the cloud's own ceiling refuses, tells the device with reason 2 and keeps the key pending")
+        "a write past the cloud's ceiling is notified with reason 2, and the key stays pending")
     func cloudQuota() async throws {
         let generous = StoreLimits(totalByteCount: 10_000_000)
         let phone = try cloud.device("phone", .with { $0.limits = generous })
@@ -117,7 +119,7 @@ struct DecisionTests {
         #expect(phone.store.status.pendingKeyCount == 1)
     }
 
-    @Test("a stamp from the future is refused, made anew, and then taken")
+    @Test("a stamp from the future is rejected, reissued and then accepted")
     func clockRefusal() async throws {
         let phone = try cloud.device("phone")
         try await cloud.settle()
@@ -129,7 +131,7 @@ struct DecisionTests {
         #expect(phone.store.status.pendingKeyCount == 0)
     }
 
-    @Test("of equal stamps the greater bytes win, whichever came first")
+    @Test("for equal stamps the greater bytes win in any order")
     func equalStamps() async throws {
         let phone = try cloud.device("phone")
         try await cloud.settle()
@@ -140,17 +142,15 @@ struct DecisionTests {
             let value = PropertyListValue.string(text).encoded()
             let record = Record(key: "copied", stamp: stamp, content: .value(value))
             cloud.receive(
-                SyncRequest(
-                    replica: stamp.replica.description, epoch: nil, since: 0,
-                    changes: [SyncChange(record)]),
-                id: 0, from: driver)
+                SyncRequest(replica: stamp.replica, since: nil, changes: [record]), id: 0,
+                from: driver)
         }
         let decisions = cloud.decisions.filter { $0.key == "copied" && $0.place == .cloud }
         #expect(decisions.map(\.reason) == [.nothingThere, .greaterBytes, .greaterBytes])
         #expect(decisions.map(\.winner) == [.incoming, .incoming, .present])
     }
 
-    @Test("a key that the cloud removed so long ago that it forgot goes, and is explained")
+    @Test("a key whose tombstone the cloud has forgotten is removed, with a decision")
     func forgottenRemoval() async throws {
         let phone = try cloud.device("phone")
         let mac = try cloud.device("mac")

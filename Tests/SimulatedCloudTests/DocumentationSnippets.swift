@@ -24,7 +24,7 @@ struct PortAnAppSnippets {
     private let cloud = SimulatedCloud(seed: 1)
 
     /// The only test of this target that opens the default store, which a process does once.
-    @Test("the calls stay as they are, once a configuration names the folder and the store")
+    @Test("the calls stay as they are once a configuration names directory and store")
     func calls() throws {
         let folder = FileManager.default.temporaryDirectory
             .appending(path: "ubiquity-snippets-\(UUID().uuidString)").path
@@ -41,7 +41,7 @@ struct PortAnAppSnippets {
         #expect(Appearance(store: store).theme == "dark")
     }
 
-    @Test("the notification and the stream tell the same")
+    @Test("the notification and the stream deliver the same changes")
     func observing() async throws {
         let phone = try cloud.device("phone")
         phone.store.set("dark", forKey: "theme")
@@ -88,7 +88,7 @@ struct PortAnAppSnippets {
         #expect(store.keys == ["theme"])
     }
 
-    @Test("the throwing writer tells of the quota")
+    @Test("write throws past the quota")
     func quota() throws {
         let store = try cloud.device("phone").store
         let text = String(repeating: "n", count: 2_000_000)
@@ -108,7 +108,7 @@ struct PortAnAppSnippets {
         #expect(kept == text)
     }
 
-    @Test("a round trip can be waited for")
+    @Test("synchronizeNow waits for a round trip")
     func roundTrip() async throws {
         let store = try cloud.device("phone").store
         store.set("dark", forKey: "theme")

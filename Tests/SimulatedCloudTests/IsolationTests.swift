@@ -30,7 +30,7 @@ struct IsolationTests {
         return cloud
     }
 
-    @Test("the same seed and the same calls give the same course, and another seed another")
+    @Test("the same seed and calls repeat a run, and another seed does not")
     func repetition() async throws {
         let first = try await course(seed: 7)
         let second = try await course(seed: 7)
@@ -41,7 +41,7 @@ struct IsolationTests {
         #expect(first.trace != other.trace)
     }
 
-    @Test("clouds that run at once share nothing")
+    @Test("concurrent clouds share nothing")
     func parallel() async throws {
         try await withThrowingTaskGroup(of: [String].self) { group in
             for _ in 0..<8 { group.addTask { try await course(seed: 9).trace } }
@@ -52,7 +52,7 @@ struct IsolationTests {
     }
 
     @Test(
-        "threads may write, in two processes of a device and on another one, while the cloud runs")
+        "threads may write in two processes of a device and on another device while the cloud runs")
     func threads() async throws {
         let cloud = SimulatedCloud(seed: 12)
         let phone = try cloud.device("phone")
@@ -79,7 +79,7 @@ struct IsolationTests {
         for index in stores.indices { #expect(values[0]["own \(index)"] == "99") }
     }
 
-    @Test("a cloud that nobody holds is gone with its devices and stores")
+    @Test("a released cloud is deallocated with its devices and stores")
     func freed() async throws {
         weak var freed: SimulatedCloud?
         weak var store: UbiquitousKeyValueStore?
@@ -117,7 +117,7 @@ struct IsolationTests {
         #expect(phone.store.status.usedKeyCount == 1_024)
     }
 
-    @Test("a device that several tasks ask for at once is one, whose store is open")
+    @Test("a device that several tasks request concurrently is one device with an open store")
     func askedForAtOnce() async throws {
         for round in 0..<50 {
             let cloud = SimulatedCloud(seed: UInt64(round))

@@ -7,7 +7,7 @@ import Testing
 struct LifeTests {
     private let cloud = SimulatedCloud(seed: 5)
 
-    @Test("two processes of a device share its values and tell each other with reason 0")
+    @Test("two processes of a device share its values and notify each other with reason 0")
     func secondProcess() async throws {
         let phone = try cloud.device("phone")
         let widget = try phone.process("widget")
@@ -26,7 +26,7 @@ struct LifeTests {
     }
 
     @Test(
-        "a killed app finds at its next start what it had written",
+        "a restarted app has what it had written",
         arguments: [
             CloudDevice.End.quit, .kill,
         ])
@@ -45,7 +45,7 @@ struct LifeTests {
         #expect(mac.store.object(forKey: "late") == nil)
     }
 
-    @Test("a power failure may take what was not synced, and never what was")
+    @Test("a power failure may lose what was not synced, never what was")
     func powerFailure() async throws {
         var losses = 0
         for seed in 1...20 as ClosedRange<UInt64> {
@@ -63,7 +63,7 @@ struct LifeTests {
         #expect(losses > 0)
     }
 
-    @Test("a reinstalled app is a new replica that gets everything back")
+    @Test("a reinstalled app is a new replica that downloads everything")
     func reinstall() async throws {
         let phone = try cloud.device("phone")
         phone.store.set("dark", forKey: "theme")
@@ -92,7 +92,7 @@ struct LifeTests {
         #expect(mac.store.keys == ["count", "theme"])
     }
 
-    @Test("a device that listens when a restarted cloud takes its first write need not start over")
+    @Test("a stream opened after a restart of the cloud survives its first write")
     func streamAcrossRestart() async throws {
         let phone = try cloud.device("phone")
         let mac = try cloud.device("mac")
@@ -106,7 +106,7 @@ struct LifeTests {
         #expect(try await mac.store.synchronizeNow() == SyncReport())
     }
 
-    @Test("a cloud restored from a backup gets back from the devices what they have")
+    @Test("a cloud restored from a backup gets what the devices have")
     func restore() async throws {
         let phone = try cloud.device("phone")
         phone.store.set("dark", forKey: "theme")
@@ -123,7 +123,7 @@ struct LifeTests {
         #expect(mac.store.longLong(forKey: "count") == 1)
     }
 
-    @Test("a device whose clock is wrong orders its writes right once it has met the cloud")
+    @Test("a device with a wrong clock orders its writes correctly after its first round trip")
     func clocks() async throws {
         let phone = try cloud.device("phone", .with { $0.clockError = .seconds(-86_400) })
         let mac = try cloud.device("mac")
@@ -138,7 +138,7 @@ struct LifeTests {
         #expect(phone.now == cloud.now)
     }
 
-    @Test("a store that outlives its cloud goes on alone")
+    @Test("a store that outlives its cloud keeps working locally")
     func orphan() throws {
         let store = try SimulatedCloud(seed: 1).device("phone").store
         store.set("dark", forKey: "theme")

@@ -17,7 +17,7 @@ struct NetworkTests {
 
     private func lines(_ text: String) -> Int { cloud.trace.count { $0.contains(text) } }
 
-    @Test("offline everything works locally, and goes out when the device is back")
+    @Test("writes work offline and are sent when the device is back online")
     func offline() async throws {
         phone.isOffline = true
         phone.store.set("dark", forKey: "theme")
@@ -31,7 +31,7 @@ struct NetworkTests {
         #expect(phone.store.status.connection == .connected)
     }
 
-    @Test("going offline loses what is on its way, and nothing for good")
+    @Test("going offline loses messages in flight, but no write")
     func offlineInFlight() async throws {
         mac.store.set("light", forKey: "theme")
         phone.store.set(1, forKey: "count")
@@ -46,7 +46,7 @@ struct NetworkTests {
         #expect(mac.store.longLong(forKey: "count") == 1)
     }
 
-    @Test("held messages wait for the release, for as long as it takes")
+    @Test("held messages wait for their release without a time limit")
     func hold() async throws {
         phone.hold()
         phone.store.set("dark", forKey: "theme")
@@ -58,7 +58,7 @@ struct NetworkTests {
         #expect(phone.store.status.pendingKeyCount == 0)
     }
 
-    @Test("a lost message costs time and nothing else", arguments: CloudDevice.Message.allCases)
+    @Test("a lost message costs only time", arguments: CloudDevice.Message.allCases)
     func drop(_ message: CloudDevice.Message) async throws {
         phone.dropNext(2, message)
         mac.dropNext(2, message)
@@ -71,7 +71,7 @@ struct NetworkTests {
         #expect(phone.store.status.pendingKeyCount == 0)
     }
 
-    @Test("a request that arrives twice, late, does not bring back what has been replaced")
+    @Test("a late duplicate of a request does not bring back a replaced value")
     func duplicate() async throws {
         phone.duplicateNext()
         phone.store.set("dark", forKey: "theme")
@@ -83,7 +83,7 @@ struct NetworkTests {
         #expect(mac.store.string(forKey: "theme") == "light")
     }
 
-    @Test("messages that overtake each other lead to the same values everywhere")
+    @Test("reordered messages lead to the same values everywhere")
     func reordering() async throws {
         for device in [phone, mac] { device.isReordering = true }
         for round in 0..<20 {
@@ -102,7 +102,7 @@ struct NetworkTests {
         }
     }
 
-    @Test("delay slows a device down; past half a minute its requests fail")
+    @Test("delay slows a device down; beyond half a minute its requests fail")
     func delay() async throws {
         phone.delay = .seconds(4)
         phone.store.set("dark", forKey: "theme")
@@ -117,7 +117,7 @@ struct NetworkTests {
         #expect(error?.code == .unreachable)
     }
 
-    @Test("there is no throttle at first; with one a device that talks too much has to wait")
+    @Test("there is no throttle by default; with one, a device that sends too often has to wait")
     func throttle() async throws {
         func write(_ count: Int) async {
             for number in 0..<count {
@@ -139,7 +139,7 @@ struct NetworkTests {
         #expect(phone.store.status.pendingKeyCount == 0)
     }
 
-    @Test("a request fails as it is told to, and the next one does not")
+    @Test("a request fails with the given error, and the next one succeeds")
     func failNext() async throws {
         phone.failNextRequest(with: .refused(status: 507, code: "full", message: "no room"))
         phone.store.set("dark", forKey: "theme")

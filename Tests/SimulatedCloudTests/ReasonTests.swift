@@ -8,7 +8,7 @@ import Testing
 struct ReasonTests {
     private let cloud = SimulatedCloud(seed: 4)
 
-    @Test("reason 0: another device has set a value; the writer itself is not told")
+    @Test("reason 0: another device has set a value; the writer is not notified")
     func serverChange() async throws {
         let phone = try cloud.device("phone")
         let mac = try cloud.device("mac")
@@ -39,7 +39,7 @@ struct ReasonTests {
         }
     }
 
-    @Test("reason 2: a write over the quota is dropped and named")
+    @Test("reason 2: a write past the quota is dropped and notified")
     func quota() async throws {
         let phone = try cloud.device(
             "phone", .with { $0.limits = StoreLimits(totalByteCount: 100) })
@@ -70,7 +70,7 @@ struct ReasonTests {
         #expect(phone.store.keys == ["a"])
     }
 
-    @Test("none to A takes local values along where A has none; A to none leaves them there")
+    @Test("joining carries over local values that the account lacks; leaving leaves them there")
     func joiningAndLeaving() async throws {
         let mac = try cloud.device("mac", .with { $0.account = "A" })
         mac.store.set("A's", forKey: "both")
@@ -90,7 +90,7 @@ struct ReasonTests {
         #expect(phone.store.string(forKey: "both") == "local")
     }
 
-    @Test("code that changes the account itself does it with the device's configuration")
+    @Test("an app can change the account itself with the configuration of the device")
     func ownChange() async throws {
         let phone = try cloud.device("phone", .with { $0.account = nil })
         let mac = try cloud.device("mac", .with { $0.account = "B" })
@@ -101,7 +101,7 @@ struct ReasonTests {
         #expect(phone.store.string(forKey: "theme") == "dark")
     }
 
-    @Test("the notification's object is the store, and the stream tells the same")
+    @Test("the notification's object is the store, and the stream delivers the same changes")
     func channels() async throws {
         let phone = try cloud.device("phone")
         let mac = try cloud.device("mac")

@@ -4,11 +4,11 @@ import KVStoreTesting
 import Synchronization
 import Testing
 
-@Suite("Simulated cloud: time and coming to rest", .timeLimit(.minutes(5)))
+@Suite("Simulated cloud: time and settling", .timeLimit(.minutes(5)))
 struct SettlingTests {
     private let cloud = SimulatedCloud(seed: 1)
 
-    @Test("what one device sets another reads after the cloud has settled")
+    @Test("a value set on one device is readable on another after settle")
     func twoDevices() async throws {
         let phone = try cloud.device("phone")
         let mac = try cloud.device("mac")
@@ -17,7 +17,7 @@ struct SettlingTests {
         #expect(mac.store.string(forKey: "theme") == "dark")
     }
 
-    @Test("nothing moves and no time passes unless the test says so")
+    @Test("nothing happens and no time passes unless the test asks for it")
     func standsStill() async throws {
         let phone = try cloud.device("phone")
         let mac = try cloud.device("mac")
@@ -31,7 +31,7 @@ struct SettlingTests {
         #expect(mac.store.string(forKey: "theme") == nil)
     }
 
-    @Test("time passes as far as it is told, and what is due by then has happened")
+    @Test("advance passes exactly the given time, and everything due by then has happened")
     func advancing() async throws {
         let phone = try cloud.device("phone")
         let mac = try cloud.device("mac")
@@ -47,7 +47,7 @@ struct SettlingTests {
     }
 
     @Test(
-        "a settled cloud has everything acknowledged and on disk, and settling again does nothing")
+        "a settled cloud has everything acknowledged and durable, and settling again does nothing")
     func rest() async throws {
         let phone = try cloud.device("phone")
         for number in 0..<30 { phone.store.set(Int64(number), forKey: "key \(number)") }
@@ -60,7 +60,7 @@ struct SettlingTests {
         #expect(cloud.trace == trace)
     }
 
-    @Test("observers have been called when settle returns, and their writes have arrived too")
+    @Test("settle returns after observers have been called and their writes have arrived")
     func observers() async throws {
         let phone = try cloud.device("phone")
         let mac = try cloud.device("mac")
@@ -81,7 +81,7 @@ struct SettlingTests {
         #expect(phone.store.bool(forKey: "seen"))
     }
 
-    @Test("an observer on the main queue is called while a test on the main actor settles")
+    @Test("an observer on the main queue is called during settle on the main actor")
     @MainActor
     func mainQueue() async throws {
         let phone = try cloud.device("phone")
@@ -97,7 +97,7 @@ struct SettlingTests {
         #expect(count.withLock { $0 } == 1)
     }
 
-    @Test("two devices that answer each other for ever are named by the error")
+    @Test("the error of settle names two devices that answer each other forever")
     func pingPong() async throws {
         let phone = try cloud.device("phone")
         let mac = try cloud.device("mac")
@@ -123,7 +123,7 @@ struct SettlingTests {
         }
     }
 
-    @Test("a device that is offline is at rest with what it has to send")
+    @Test("an offline device settles with its pending keys")
     func offlineRests() async throws {
         let phone = try cloud.device("phone")
         try await cloud.settle()
@@ -133,7 +133,7 @@ struct SettlingTests {
         #expect(phone.store.status.pendingKeyCount == 1)
     }
 
-    @Test("settling names what is held, after everything else has come to rest")
+    @Test("the error of settle names held messages, after everything else has settled")
     func heldIsNamed() async throws {
         let phone = try cloud.device("phone")
         let mac = try cloud.device("mac")
@@ -142,7 +142,7 @@ struct SettlingTests {
         mac.hold()
         phone.store.set("dark", forKey: "theme")
         let error = await #expect(throws: CloudError.self) { try await cloud.settle() }
-        #expect(error == .held(what: ["news for mac of key theme"]))
+        #expect(error == .held(what: ["a change for mac of key theme"]))
         #expect(try #require(error).description.contains("release()"))
         #expect(watch.store.string(forKey: "theme") == "dark")
         #expect(mac.store.string(forKey: "theme") == nil)

@@ -3,11 +3,11 @@ import KVStore
 import KVStoreTesting
 import Testing
 
-@Suite("Simulated cloud: awaiting a synchronize", .timeLimit(.minutes(5)))
+@Suite("Simulated cloud: awaiting synchronizeNow", .timeLimit(.minutes(5)))
 struct SynchronizeTests {
     private let cloud = SimulatedCloud(seed: 3)
 
-    @Test("it runs the cloud until the round trip is over, and reports it")
+    @Test("synchronizeNow runs the cloud until the end of the round trip, and reports it")
     func report() async throws {
         let phone = try cloud.device("phone", .with { $0.isLive = false })
         let mac = try cloud.device("mac", .with { $0.isLive = false })
@@ -19,7 +19,8 @@ struct SynchronizeTests {
     }
 
     @Test(
-        "it fails where the device is offline, held or told to fail, and time goes on nowhere far")
+        "synchronizeNow fails on a device that is offline, held or made to fail, within bounded time"
+    )
     func unreachable() async throws {
         let phone = try cloud.device("phone")
         try await cloud.settle()
@@ -47,7 +48,7 @@ struct SynchronizeTests {
         #expect(await code() == nil)
     }
 
-    @Test("several devices may wait at once")
+    @Test("several devices may wait concurrently")
     func together() async throws {
         let devices = try (0..<5).map { try cloud.device("device \($0)") }
         for device in devices { device.store.set(device.name, forKey: device.name) }
@@ -63,7 +64,7 @@ struct SynchronizeTests {
         }
     }
 
-    @Test("without an account there is nobody to synchronize with")
+    @Test("synchronizeNow fails without an account")
     func noAccount() async throws {
         let phone = try cloud.device("phone", .with { $0.account = nil })
         phone.store.set("dark", forKey: "theme")

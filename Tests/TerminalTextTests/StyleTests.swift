@@ -2,9 +2,9 @@ import Testing
 
 @testable import TerminalText
 
-@Suite("Colour")
+@Suite("Styles")
 struct StyleTests {
-    @Test("a line renders with one sequence per style, and as plain text without colour")
+    @Test("a line renders with one sequence per style, or as plain text")
     func render() {
         var line = StyledLine("a", .bold)
         line.append("b", .bold)
@@ -18,7 +18,7 @@ struct StyleTests {
         #expect(line.plainText == "abcd  ")
     }
 
-    @Test("who decides about colour")
+    @Test("an explicit choice, the environment and the terminal decide about color")
     func policy() {
         func colored(
             _ environment: [String: String], _ isTerminal: Bool = true,
@@ -38,7 +38,7 @@ struct StyleTests {
         #expect(!colored([:], true, .never))
     }
 
-    @Test("the locale decides about characters beyond ASCII")
+    @Test("the locale decides about non-ASCII characters")
     func unicode() {
         #expect(ColorPolicy.isUnicode(environment: [:]))
         #expect(ColorPolicy.isUnicode(environment: ["LC_ALL": "", "LANG": "de_CH.UTF-8"]))

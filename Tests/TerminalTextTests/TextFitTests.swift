@@ -5,7 +5,7 @@ import Testing
 @Suite("Fitting text into cells")
 struct TextFitTests {
     @Test(
-        "widths",
+        "widths count terminal cells",
         arguments: [
             ("", 0), ("abc", 3), ("Zoë", 3), ("e\u{301}", 1), ("日本", 4), ("🧪", 2), ("🇨🇭", 2),
             ("👍🏽", 2), ("한", 2), ("ｆ", 2), ("█░", 2), ("…", 1), ("~", 1), ("€", 1),
@@ -14,7 +14,7 @@ struct TextFitTests {
         #expect(CellWidth.of(text) == cells)
     }
 
-    @Test("cut text ends in an ellipsis and never exceeds its cells")
+    @Test("truncated text ends in an ellipsis and never exceeds its cells")
     func truncation() {
         #expect("abcdef".truncated(toCells: 4) == "abc…")
         #expect("abcd".truncated(toCells: 4) == "abcd")
@@ -25,7 +25,7 @@ struct TextFitTests {
         #expect("7".padded(toCells: 3, alignment: .trailing) == "  7")
     }
 
-    @Test("a styled line is cut across its pieces")
+    @Test("a styled line is truncated across its spans")
     func styledTruncation() {
         var line = StyledLine("abc", .bold)
         line.append("def")
@@ -40,14 +40,14 @@ struct TextFitTests {
 
     @Test("words wrap at spaces; a long word breaks inside")
     func wrap() {
-        #expect(WordWrap.lines("one two three", width: 7) == ["one two", "three"])
-        #expect(WordWrap.lines("abcdefgh ij", width: 3) == ["abc", "def", "gh", "ij"])
-        #expect(WordWrap.lines("日本語", width: 1) == ["日", "本", "語"])
-        #expect(WordWrap.lines("  ", width: 5).isEmpty)
-        #expect(WordWrap.lines("a", width: -1) == ["a"])
+        #expect("one two three".wrapped(toCells: 7) == ["one two", "three"])
+        #expect("abcdefgh ij".wrapped(toCells: 3) == ["abc", "def", "gh", "ij"])
+        #expect("日本語".wrapped(toCells: 1) == ["日", "本", "語"])
+        #expect("  ".wrapped(toCells: 5).isEmpty)
+        #expect("a".wrapped(toCells: -1) == ["a"])
     }
 
-    @Test("a table aligns its columns, escapes its cells and shrinks where allowed")
+    @Test("a table aligns its columns, escapes its cells and shrinks flexible columns")
     func table() {
         var table = TextTable(columns: [
             .init("NAME"), .init("SIZE", alignment: .trailing), .init("PATH", isFlexible: true),

@@ -2,10 +2,10 @@ import Testing
 
 @testable import TerminalText
 
-@Suite("Text from outside")
+@Suite("Untrusted text")
 struct VisibleTextTests {
     @Test(
-        "dangerous characters are shown as what they are",
+        "dangerous characters are escaped",
         arguments: [
             ("a\u{1B}[2Jb", #"a\u{1B}[2Jb"#), ("a\nb\tc\r\n", #"a\u{A}b\u{9}c\u{D}\u{A}"#),
             ("\u{7F}\u{9B}31m", #"\u{7F}\u{9B}31m"#),
@@ -20,18 +20,18 @@ struct VisibleTextTests {
     }
 
     @Test(
-        "ordinary text stays as it is",
+        "ordinary text is unchanged",
         arguments: ["", "Max 5x", "Zoë", "日本語", "🧪 ok", "é", "🇨🇭", "naïve — “quoted”"])
     func unchanged(text: String) {
         #expect(VisibleText.escape(text) == text)
     }
 
-    @Test("variation selectors are left out")
+    @Test("variation selectors are removed")
     func variation() {
         #expect(VisibleText.escape("❤\u{FE0F}") == "❤")
     }
 
-    @Test("what was escaped is not escaped again, and holds no control character", arguments: 1...5)
+    @Test("escaping is idempotent and leaves no control character", arguments: 1...5)
     func generated(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         for _ in 1...200 {
@@ -50,7 +50,7 @@ struct VisibleTextTests {
         }
     }
 
-    @Test("text of several lines is escaped line by line and bounded")
+    @Test("text is escaped line by line up to the limit")
     func lines() {
         #expect(
             VisibleText.escapedLines("a\r\nb\u{7}\n\nc", limit: 9) == ["a", #"b\u{7}"#, "", "c"])

@@ -6,18 +6,18 @@ import Testing
 
 @Suite("Following a store", .timeLimit(.minutes(5)))
 struct FollowingTests {
-    private static func data(_ link: ViewModel.Link) -> LiveData {
-        LiveData(link: link, stored: .nothing)
+    private static func data(_ link: UsageData.Link) -> UsageData {
+        UsageData(link: link, stored: .nothing)
     }
 
-    /// A store whose first read takes its time.
+    /// A store whose first read blocks.
     private final class SlowStore: Sendable {
-        let link = Mutex(ViewModel.Link.online)
+        let link = Mutex(UsageData.Link.online)
         private let readCount = Atomic(0)
         let (begun, beginning) = AsyncStream<Void>.makeStream()
         let (gate, opening) = AsyncStream<Void>.makeStream()
 
-        func read() async -> LiveData {
+        func read() async -> UsageData {
             let data = FollowingTests.data(link.withLock { $0 })
             if readCount.add(1, ordering: .relaxed).newValue == 1 {
                 beginning.yield()
@@ -27,12 +27,12 @@ struct FollowingTests {
         }
     }
 
-    @Test("what is shown last is the newest state, although an older one was still being read")
+    @Test("the last value is the newest state even if an older one was still being read")
     func order() async {
         let store = SlowStore()
         let (connections, connection) = AsyncStream<Int>.makeStream()
         let (changes, change) = AsyncStream<String>.makeStream()
-        let live = LiveData.following(connections, changes) { await store.read() }
+        let live = UsageData.following(connections, changes) { await store.read() }
         change.yield("k")
         for await _ in store.begun { break }
         store.link.withLock { $0 = .offline(lastSeen: nil) }
@@ -42,18 +42,18 @@ struct FollowingTests {
         store.opening.yield()
         connection.finish()
         change.finish()
-        var last: LiveData?
+        var last: UsageData?
         for await data in live { last = data }
         #expect(last == Self.data(.offline(lastSeen: nil)))
     }
 
-    @Test("the first state needs no news, and each piece of news is followed by a look")
+    @Test("the state is read at once and again after every event")
     func looks() async {
         let number = Atomic(0)
         let (connections, connection) = AsyncStream<Int>.makeStream()
         let (changes, change) = AsyncStream<String>.makeStream()
-        var live = LiveData.following(connections, changes) {
-            LiveData(
+        var live = UsageData.following(connections, changes) {
+            UsageData(
                 link: .online, stored: .unreadable(reason: "\(number.load(ordering: .relaxed))"))
         }.makeAsyncIterator()
         #expect(await live.next()?.stored == .unreadable(reason: "0"))

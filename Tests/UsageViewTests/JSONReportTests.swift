@@ -6,14 +6,14 @@ import Testing
 
 @Suite("The JSON report")
 struct JSONReportTests {
-    @Test("the report of two devices, byte for byte")
+    @Test("two devices are reported as in the stored document")
     func busy() throws {
         let model = try Sample.model("busy-box", "busy-laptop")
         let data = try JSONReport(model).encoded()
         try StoredScreens.expect(String(decoding: data, as: UTF8.self), equals: "busy-json")
     }
 
-    @Test("an expired window has no percent")
+    @Test("an expired window has no percentage")
     func expired() throws {
         let report = JSONReport(try Sample.model("busy-box", minutesLater: 120))
         let session = try #require(report.providers.first?.windows.first)
@@ -22,9 +22,9 @@ struct JSONReportTests {
         #expect(session.level == nil && session.resetsInSeconds == 0)
     }
 
-    @Test("every kind of nothing has its own situation")
+    @Test("every empty state has its own situation")
     func situations() throws {
-        func report(_ stored: ViewModel.Stored, _ link: ViewModel.Link) -> JSONReport {
+        func report(_ stored: UsageData.Stored, _ link: UsageData.Link) -> JSONReport {
             JSONReport(Sample.model(stored: stored, link: link))
         }
         #expect(report(.nothing, .notJoined).situation == .notJoined)
@@ -38,7 +38,7 @@ struct JSONReportTests {
                 == .waitingForFirstPush)
     }
 
-    @Test("hostile documents are encoded, and the report reads back")
+    @Test("hostile strings are encoded and decode to the same report")
     func hostile() throws {
         let report = JSONReport(try Sample.model("hostile-text"))
         let data = try report.encoded()

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The live screen")
 struct LiveTests {
-    @Test("bytes become keys")
+    @Test("bytes are parsed as keys")
     func keys() {
         var parser = KeyParser()
         #expect(
@@ -18,7 +18,7 @@ struct LiveTests {
         #expect(parser.endOfInput().isEmpty)
     }
 
-    @Test("a sequence may come in pieces; a lone escape is the escape key")
+    @Test("a sequence may arrive in pieces, and a lone escape byte is the escape key")
     func pieces() {
         var parser = KeyParser()
         #expect(parser.keys(from: [0x1B]).isEmpty)
@@ -40,7 +40,7 @@ struct LiveTests {
         for _ in 1...5_000 {
             value = value &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             for key in parser.keys(from: [UInt8(truncatingIfNeeded: value >> 33)]) {
-                _ = state.handle(key, contentLines: 50, rows: 20)
+                _ = state.handle(key, extent: .init(contentLines: 50, rows: 20))
                 #expect((0...30).contains(state.firstLine), "seed \(seed)")
             }
         }
@@ -51,7 +51,7 @@ struct LiveTests {
     func state() {
         var state = LiveState(options: ViewOptions())
         func press(_ key: Key) -> LiveState.Outcome {
-            state.handle(key, contentLines: 30, rows: 20)
+            state.handle(key, extent: .init(contentLines: 30, rows: 20))
         }
         #expect(press(.character("u")) == .redraw && state.options.measure == .left)
         #expect(press(.character("a")) == .redraw && state.options.isAbsolute)
@@ -67,34 +67,35 @@ struct LiveTests {
         #expect(press(.character("q")) == .quit && press(.interrupt) == .quit)
     }
 
-    @Test("the live screen scrolls and names its keys", arguments: [0, 30])
+    @Test("the live screen scrolls and shows its keys", arguments: [0, 30])
     func screen(scroll: Int) throws {
         let model = try Sample.model("busy-box", "busy-laptop")
         var state = LiveState(options: model.options)
-        for _ in 0..<scroll { _ = state.handle(.down, contentLines: 45, rows: 23) }
+        for _ in 0..<scroll { _ = state.handle(.down, extent: .init(contentLines: 45, rows: 23)) }
         let size = ScreenSize(columns: 80, rows: 24)
         let drawn = LiveScreen.screen(for: model, state: state, size: size)
         #expect(drawn.screen.lines.count == 24)
-        try StoredScreens.expect(drawn.screen.plainText, equals: "live-80x24-from-\(scroll)")
+        try StoredScreens.expect(
+            drawn.screen.text(isColored: false), equals: "live-80x24-from-\(scroll)")
     }
 
-    @Test("help fits a small screen")
+    @Test("the help fits a small screen")
     func help() throws {
         let model = try Sample.model("busy-box")
         var state = LiveState(options: model.options)
-        _ = state.handle(.character("?"), contentLines: 1, rows: 1)
+        _ = state.handle(.character("?"), extent: .init(contentLines: 1, rows: 1))
         let drawn = LiveScreen.screen(
             for: model, state: state, size: ScreenSize(columns: 60, rows: 14))
-        try StoredScreens.expect(drawn.screen.plainText, equals: "live-help-60x14")
+        try StoredScreens.expect(drawn.screen.text(isColored: false), equals: "live-help-60x14")
     }
 
-    @Test("a frame paints every line over what is there and clears what is below")
+    @Test("a frame overwrites every line and clears the rest of the screen")
     func frame() {
         let screen = Screen(lines: [StyledLine("a", .bold), StyledLine("b")])
         #expect(
-            FrameEncoder.frame(for: screen, isColored: true)
+            ANSI.frame(screen.lines, isColored: true)
                 == "\u{1B}[?2026h\u{1B}[H\u{1B}[1ma\u{1B}[0m\u{1B}[K\r\nb\u{1B}[K\u{1B}[J"
                 + "\u{1B}[?2026l")
-        #expect(FrameEncoder.text(for: screen, isColored: false) == "a\nb\n")
+        #expect(screen.text(isColored: false) == "a\nb\n")
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import usage_view
 
-@Suite("Can the number be trusted?")
+@Suite("Freshness and presence")
 struct PresenceTests {
     func presence(
         secondsAgo: Double, isOnline: Bool = true
@@ -24,13 +24,13 @@ struct PresenceTests {
         #expect(presence(secondsAgo: -61) == .clockAhead)
     }
 
-    @Test("a viewer that is offline does not call another device stale")
+    @Test("an offline viewer does not call another device stale")
     func offline() {
         #expect(presence(secondsAgo: 9_000, isOnline: false) == .unknown)
         #expect(presence(secondsAgo: 10, isOnline: false) == .active)
     }
 
-    @Test("numbers are fresh, cached, stale, or from a wrong clock")
+    @Test("numbers are fresh, cached, stale or from a wrong clock")
     func freshness() {
         func freshness(_ observed: Double, pushed: Double? = 0) -> Freshness {
             Freshness(

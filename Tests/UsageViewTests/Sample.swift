@@ -3,13 +3,13 @@ import SnapshotModels
 
 @testable import usage_view
 
-/// Models from the documents under fixtures/snapshot, at one moment and in one zone.
+/// Models from the documents under fixtures/snapshot, at one time and in one zone.
 enum Sample {
     /// 2026-09-18T12:00:00Z, a Friday.
     static let now = Date(timeIntervalSince1970: 1_789_732_800)
 
     static func model(
-        _ documents: String..., link: ViewModel.Link = .online,
+        _ documents: String..., link: UsageData.Link = .online,
         minutesLater: Double = 0, options: ViewOptions = .init()
     ) throws -> ViewModel {
         let now = now.addingTimeInterval(minutesLater * 60)
@@ -17,15 +17,14 @@ enum Sample {
             try SnapshotCodec.decode(StoredScreens.document($0))
         }
         return ViewModel(
-            link: link,
-            stored: .usage(SnapshotMerge.merge(snapshots, now: now)),
+            data: UsageData(link: link, stored: .usage(SnapshotMerge.merge(snapshots, now: now))),
             now: now, zone: .gmt, options: options)
     }
 
     static func model(
-        stored: ViewModel.Stored, link: ViewModel.Link = .online
+        stored: UsageData.Stored, link: UsageData.Link = .online
     ) -> ViewModel {
-        ViewModel(link: link, stored: stored, now: now, zone: .gmt)
+        ViewModel(data: UsageData(link: link, stored: stored), now: now, zone: .gmt)
     }
 
     static func provider(

@@ -19,31 +19,35 @@ struct ScreenTests {
     }
 
     @Test(
-        "the sample documents at every width",
+        "every sample document has a stored screen per width",
         arguments: ["v0-first", "v0-doc-nulls", "v1-march-2026", "hostile-text"], widths)
     func samples(document: String, columns: Int) throws {
         let screen = draw(try Sample.model(document), columns)
-        try StoredScreens.expect(screen.plainText, equals: "\(document)-\(columns)")
+        try StoredScreens.expect(screen.text(isColored: false), equals: "\(document)-\(columns)")
     }
 
-    @Test("two devices with everything at once, at every width", arguments: widths + [45, 160])
+    @Test(
+        "two devices with all kinds of rows have a stored screen per width",
+        arguments: widths + [45, 160])
     func busy(columns: Int) throws {
         let model = try Sample.model("busy-box", "busy-laptop")
-        try StoredScreens.expect(draw(model, columns).plainText, equals: "busy-\(columns)")
+        try StoredScreens.expect(
+            draw(model, columns).text(isColored: false), equals: "busy-\(columns)")
     }
 
-    @Test("the options: what is left, clock times, the tightest first, ASCII only")
+    @Test("all options combine: left, clock times, tightest first, ASCII")
     func options() throws {
         let options = ViewOptions(
             measure: .left, isAbsolute: true, sortOrder: .tightest, isUnicode: false)
         let model = try Sample.model(
             "busy-box", "busy-laptop", options: options)
         let screen = draw(model, 80)
-        #expect(screen.plainText.utf8.allSatisfy { $0 < 0x80 })
-        try StoredScreens.expect(screen.plainText, equals: "options-left-absolute-tightest-ascii")
+        #expect(screen.text(isColored: false).utf8.allSatisfy { $0 < 0x80 })
+        try StoredScreens.expect(
+            screen.text(isColored: false), equals: "options-left-absolute-tightest-ascii")
     }
 
-    @Test("colour says the same as the words, in sequences of one kind only")
+    @Test("color only adds style sequences to the text")
     func colour() throws {
         let model = try Sample.model("busy-box")
         let screen = draw(model, 80)
@@ -53,17 +57,17 @@ struct ScreenTests {
             equals: "busy-box-coloured")
     }
 
-    @Test("three hours later without a push everything is stale, and the link is down")
+    @Test("three hours after the last push an offline viewer shows stale numbers")
     func stale() throws {
         let model = try Sample.model(
             "busy-box", link: .offline(lastSeen: Sample.now), minutesLater: 180)
-        try StoredScreens.expect(draw(model, 80).plainText, equals: "stale-offline-80")
+        try StoredScreens.expect(draw(model, 80).text(isColored: false), equals: "stale-offline-80")
     }
 
-    @Test("a viewer whose clock is behind is told so")
+    @Test("a viewer whose clock is behind reports the clocks")
     func clockAhead() throws {
         let model = try Sample.model("v1-march-2026", minutesLater: -90)
-        try StoredScreens.expect(draw(model, 80).plainText, equals: "clock-ahead-80")
+        try StoredScreens.expect(draw(model, 80).text(isColored: false), equals: "clock-ahead-80")
     }
 
     @Test("a low pane shows the tightest window of each provider", arguments: [6, 3, 1])
@@ -71,10 +75,10 @@ struct ScreenTests {
         let model = try Sample.model("busy-box", "busy-laptop")
         let screen = draw(model, 60, rows: rows)
         #expect(screen.lines.count <= rows)
-        try StoredScreens.expect(screen.plainText, equals: "busy-60x\(rows)")
+        try StoredScreens.expect(screen.text(isColored: false), equals: "busy-60x\(rows)")
     }
 
-    @Test("every kind of nothing says what to do next", arguments: [30, 80])
+    @Test("every empty state names the next step", arguments: [30, 80])
     func nothing(columns: Int) throws {
         let empty = SyncedUsageSnapshot(
             providers: [], syncTimestamp: Sample.now.addingTimeInterval(-120), deviceName: "box")
@@ -88,11 +92,11 @@ struct ScreenTests {
             Sample.model(stored: .usage(SnapshotMerge.merge([empty], now: Sample.now))),
             Sample.model(stored: .unreadable(reason: "it is not UTF-8 text\u{1B}[2J")),
         ]
-        let text = models.map { draw($0, columns).plainText }.joined(separator: "\n")
+        let text = models.map { draw($0, columns).text(isColored: false) }.joined(separator: "\n")
         try StoredScreens.expect(text, equals: "nothing-\(columns)")
     }
 
-    @Test("no size traps and none is exceeded", arguments: ["busy-box", "hostile-text"])
+    @Test("no screen exceeds its size, whatever the size", arguments: ["busy-box", "hostile-text"])
     func everySize(document: String) throws {
         let model = try Sample.model(document)
         for columns in 0...200 {

@@ -3,7 +3,7 @@ import Testing
 
 /// Screens kept as text under fixtures/screens, reviewed as a diff.
 ///
-/// `UPDATE_SCREENS=1 swift test` writes them anew; then look at every one of them.
+/// `UPDATE_SCREENS=1 swift test` rewrites them; review the diff.
 enum StoredScreens {
     static func expect(
         _ text: String, equals name: String,

@@ -16,7 +16,7 @@ struct WindowStateTests {
     }
 
     @Test(
-        "a window is called by its length",
+        "a window is named by its length",
         arguments: [
             (300, "Session (5h)"), (299, "Session (5h)"), (45, "Session (45m)"),
             (360, "Session (6h)"), (1_440, "Daily"), (10_079, "Weekly"), (10_080, "Weekly"),
@@ -35,7 +35,7 @@ struct WindowStateTests {
         #expect(WindowLabel(of: window(1, minutes: .max)).kind == .other)
     }
 
-    @Test("the session comes first, then the week, then the others")
+    @Test("the session window comes first, then the weekly one, then the others")
     func order() {
         let state = Sample.provider([
             window(1, minutes: 43_200), window(2, label: "Extra"), window(3, minutes: 10_080),
@@ -53,7 +53,7 @@ struct WindowStateTests {
     }
 
     @Test(
-        "the stages of the pace, half way through",
+        "the stage depends on the difference from the elapsed half",
         arguments: [
             (50, .onPace), (52, .onPace), (48, .onPace), (56, .slightlyOver),
             (44, .slightlyUnder), (62, .over), (38, .under), (62.1, .farOver), (37, .farUnder),
@@ -62,7 +62,7 @@ struct WindowStateTests {
         #expect(Pace(of: window(used), observedAt: Sample.now)?.stage == stage)
     }
 
-    @Test("the pace says when the limit is reached at the speed so far")
+    @Test("the pace predicts when the limit is reached at the average rate")
     func runsOut() {
         let over = Pace(of: window(75), observedAt: Sample.now)
         #expect(over?.runsOutAt == Sample.now.addingTimeInterval(50 * 60))
@@ -70,7 +70,7 @@ struct WindowStateTests {
         #expect(Pace(of: window(0), observedAt: Sample.now)?.runsOutAt == nil)
     }
 
-    @Test("no pace where it would be noise")
+    @Test("there is no pace where it would be noise")
     func noPace() {
         #expect(Pace(of: window(5, resetsInMinutes: 292), observedAt: Sample.now) == nil)
         #expect(Pace(of: window(5, resetsInMinutes: 291), observedAt: Sample.now) != nil)
@@ -81,7 +81,7 @@ struct WindowStateTests {
         #expect(Pace(of: window(5, resetsInMinutes: nil), observedAt: Sample.now) == nil)
     }
 
-    @Test("colour is by what is left")
+    @Test("the level depends on the percentage left")
     func levels() {
         let levels = [0, 9.9, 10, 24.9, 25, 105].map(WindowState.Level.init(remainingPercent:))
         #expect(levels == [.critical, .critical, .low, .low, .comfortable, .comfortable])

@@ -28,6 +28,13 @@ package enum Descriptor {
         }
     }
 
+    /// The size of a terminal; nil if the descriptor is not a terminal or has no size.
+    package static func terminalSize(of descriptor: Int32) -> (columns: Int, rows: Int)? {
+        var size = winsize()
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return (Int(size.ws_col), Int(size.ws_row))
+    }
+
     /// Writes all bytes.
     ///
     /// - Parameter timeout: how long a full nonblocking descriptor may stay full; nil waits as long as a

@@ -2,6 +2,7 @@ import Dispatch
 import KVStoreCore
 import KVStoreLedger
 import KVStoreLog
+import LocalFiles
 import KVStoreWire
 import LocalFiles
 import Logging

@@ -5,12 +5,13 @@ import KVStore
 
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "export", abstract: "Writes all keys with their types as a JSON document.")
+        commandName: "export", abstract: "Write all keys with their types as a JSON document.")
 
-    @Argument(help: "The file, replaced whole; standard output without it.", completion: .file())
+    @Argument(
+        help: "The file, replaced atomically; standard output by default.", completion: .file())
     var file: String?
 
-    @Flag(help: "Fail unless the daemon has been asked for the newest values.")
+    @Flag(help: "Fail unless the newest values have been received.")
     var fresh = false
 
     @OptionGroup var options: StoreOptions
@@ -22,17 +23,16 @@ struct ExportCommand: AsyncParsableCommand {
         let values = try opened.store.keys.map { key in
             guard let value = opened.store.value(forKey: key) else {
                 throw CommandFailure(
-                    .dataError, "key \(key) holds bytes that are no property list; remove it first")
+                    .dataError,
+                    "cannot export key \(key): its value is not a property list; remove it first")
             }
             return ExportDocument.Entry(key: key, value: value)
         }
-        let document = ExportDocument(
-            store: options.storeName, exported: DateText.text(Date()), values: values)
-        if let file {
-            try StandardStreams.writeFile(document.encoded(), to: file)
-            Console.report("\(values.count) keys written to \(file)")
-        } else {
-            try Console.write(document.encoded())
-        }
+        let document = try ExportDocument(
+            store: options.storeName, exported: DateFormat.text(Date()), values: values
+        ).encoded()
+        guard let file else { return try Console.write(document) }
+        try InputOutput.writeFile(document, to: file)
+        Console.report("\(values.count.keys) written to \(file)")
     }
 }

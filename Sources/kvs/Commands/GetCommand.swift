@@ -5,28 +5,29 @@ import KVStore
 
 struct GetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "get", abstract: "Prints the value of a key.",
+        commandName: "get", abstract: "Print the value of a key.",
         discussion: """
-            On a terminal the value is laid out for reading. Into a file or a pipe, and with --raw, go \
-            its exact bytes: data as it is, text as UTF-8 without a line feed, other values as text.
+            On a terminal the value is formatted for reading. To a file or a pipe, and with --raw, its \
+            exact bytes are written: data unchanged, strings as UTF-8 without a trailing newline, \
+            other values as text.
             """)
 
     @Argument(help: "The key.", completion: .storedKeys)
     var key: String
 
-    @Flag(help: "Print the exact bytes, also on a terminal.")
+    @Flag(help: "Print the exact bytes even on a terminal.")
     var raw = false
 
-    @Flag(help: "Print key, type, value and bytes as one line of JSON.")
+    @Flag(help: "Print key, type, value and size as one line of JSON.")
     var json = false
 
-    @Flag(help: "Fail unless the daemon has been asked for the newest value.")
+    @Flag(help: "Fail unless the newest value has been received.")
     var fresh = false
 
     @OptionGroup var options: StoreOptions
 
     func validate() throws {
-        guard !(raw && json) else { throw ValidationError("Use --raw or --json, not both.") }
+        if raw, json { throw ValidationError("--raw cannot be combined with --json") }
     }
 
     func run() async throws {
@@ -40,7 +41,7 @@ struct GetCommand: AsyncParsableCommand {
         if json {
             try Console.write(JSONOutput.data(KeyDocument(key: key, value: value)))
         } else if raw || !Console.isOutputTerminal {
-            try Console.write(RawValue.bytes(value))
+            try Console.write(value.rawBytes)
         } else {
             for line in ReadableValue.lines(value) { try Console.print(line) }
         }
@@ -48,7 +49,7 @@ struct GetCommand: AsyncParsableCommand {
 }
 
 /// One key as `get --json` prints it.
-struct KeyDocument: Encodable {
+private struct KeyDocument: Encodable {
     var key: String
     var value: PropertyListValue
 

@@ -5,30 +5,31 @@ import KVStore
 
 struct ImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "import", abstract: "Sets the keys of an exported document.",
+        commandName: "import", abstract: "Set the keys of an exported document.",
         discussion: """
-            The whole document is checked before the first key is set. Keys that it does not have stay. \
-            FILE may be - for standard input.
+            The whole document is checked before the first key is set. Keys that are not in it are \
+            unchanged.
             """)
 
     @Argument(help: "The document, or - for standard input.", completion: .file())
     var file: String
 
-    @Flag(help: "Check everything and print what would be done.")
+    @Flag(help: "Check everything and print what would be set.")
     var dryRun = false
 
-    @Flag(help: "Fail with 75 unless the daemon has taken the values.")
+    @Flag(help: "Fail with 75 unless the daemon has accepted the values.")
     var requireSync = false
 
     @OptionGroup var options: StoreOptions
 
     func run() async throws {
-        let name = file == "-" ? "standard input" : file
-        let bytes =
+        let limit = ExportDocument.byteLimit
+        let document =
             file == "-"
-            ? try StandardStreams.readInput(byteCount: ExportDocument.byteLimit)
-            : try StandardStreams.readFile(file, byteCount: ExportDocument.byteLimit)
-        let document = try ExportDocument.decode(bytes, from: name)
+            ? try ExportDocument.decode(
+                InputOutput.readInput(byteCount: limit), from: "standard input")
+            : try ExportDocument.decode(
+                InputOutput.readFile(file, byteCount: limit), from: file)
         let opened = try options.open()
         defer { opened.store.close() }
         if !dryRun { await opened.prepareWrite() }
@@ -40,7 +41,7 @@ struct ImportCommand: AsyncParsableCommand {
             + "\(plan.unchangedKeyCount) unchanged"
         guard !dryRun else { return try Console.print("would set: \(counts)") }
         for entry in plan.writes { try opened.store.write(entry.value, forKey: entry.key) }
-        // Written and sent even where nobody can read the counts.
+        // A failure to print must not keep the values from being synced.
         let printing = Result { () throws(OutputError) in try Console.print(counts) }
         try await opened.finishWrite(isSyncRequired: requireSync)
         try printing.get()

@@ -6,81 +6,66 @@ import KVStoreHTTP
 
 struct JoinCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "join", abstract: "Makes this machine a device of an account.",
+        commandName: "join", abstract: "Join this machine to an account.",
         discussion: """
-            Asks the daemon at URL whose the token is, and keeps both in a file that only you can read. \
-            Without --token and --token-stdin the token is asked for on the terminal. Values that are \
-            already stored here become part of the account; where it has the key, its value stays.
+            Asks the daemon which account the token belongs to, and stores both in a file that only \
+            you can read. Prompts for the token unless --token or --token-stdin is given. Values \
+            already stored on this machine become part of the account; keys that it already has keep \
+            its values.
             """)
 
-    @Argument(help: "The daemon's address, like http://127.0.0.1:8722.")
+    @Argument(help: "Address of the daemon, such as http://127.0.0.1:8722.")
     var url: String
 
     @Option(help: "The token. Other users of this machine can see it while the command runs.")
     var token: String?
 
-    @Flag(name: .customLong("token-stdin"), help: "Take the token from standard input.")
+    @Flag(name: .customLong("token-stdin"), help: "Read the token from standard input.")
     var isTokenFromInput = false
 
-    @Option(help: "What this machine calls itself; the daemon's name for it without this.")
+    @Option(help: "Name of this device; by default the one the daemon has for it.")
     var name: String?
 
     @Flag(
         name: .customLong("insecure-allow-plain-http"),
-        help: "Let the token and all values go over a network without encryption.")
+        help: "Allow sending the token and all values over a network unencrypted.")
     var isPlainTextAllowed = false
 
-    @Option(name: .customLong("timeout"), help: "Seconds to wait for the daemon.")
-    var timeoutSeconds = 10.0
+    @OptionGroup var timeout: TimeoutOption
 
     func validate() throws {
-        guard token == nil || !isTokenFromInput else {
-            throw ValidationError("Use --token or --token-stdin, not both.")
-        }
-        guard timeoutSeconds > 0, timeoutSeconds <= 600 else {
-            throw ValidationError("--timeout takes more than 0 and at most 600 seconds.")
+        if token != nil, isTokenFromInput {
+            throw ValidationError("--token cannot be combined with --token-stdin")
         }
     }
 
     func run() async throws {
         let environment = StoreEnvironment()
-        let address = try address()
+        let address = try DaemonAddress(url)
+        guard address.isPrivate || isPlainTextAllowed else {
+            throw CredentialsError.plainText(address)
+        }
         let former = try? environment.credentials()
         let token = try accessToken()
         let identity = try await identity(address, token)
         let credentials = try credentials(address, token, identity)
-        if let former {
-            guard former.daemon == address, former.account == credentials.account else {
-                throw CommandFailure(
-                    .usage, "this machine is \(former) already; run kvs leave first")
-            }
+        if let former, former.daemon != address || former.account != credentials.account {
+            throw CommandFailure(
+                .usage, "this machine has already joined as \(former); run kvs leave first")
         }
         do {
             try environment.credentialsFile.write(credentials)
         } catch {
             throw CommandFailure(.cannotCreate, error.description)
         }
-        // Complete before anything is printed, since printing may end the command.
+        // Complete before anything is printed, because a failure to print ends the command.
         let adoption =
             former == nil
             ? LocalReplicaAdoption.adopt(in: environment, credentials: credentials) : nil
-        try Console.print(JoinWords.joined(credentials, scopes: identity.scopes))
+        try Console.print(JoinMessages.joined(credentials, scopes: identity.scopes))
         guard let adoption else { return }
-        for line in JoinWords.lines(adoption) { try Console.print(line) }
+        for line in JoinMessages.lines(adoption) { try Console.print(line) }
         await download(adoption.moved)
-    }
-
-    private func address() throws(CommandFailure) -> DaemonAddress {
-        let address: DaemonAddress
-        do throws(CredentialsError) {
-            address = try DaemonAddress(url)
-        } catch {
-            throw CommandFailure(.usage, error.description)
-        }
-        guard address.isPrivate || isPlainTextAllowed else {
-            throw CommandFailure(.usage, CredentialsError.plainText(address).description)
-        }
-        return address
     }
 
     private func accessToken() throws(CommandFailure) -> AccessToken {
@@ -88,16 +73,16 @@ struct JoinCommand: AsyncParsableCommand {
         if let token {
             text = token
         } else if isTokenFromInput {
-            text = String(decoding: try StandardStreams.readInput(byteCount: 4_096), as: UTF8.self)
-        } else if StandardStreams.isInputTerminal {
-            text = StandardStreams.readSecret(prompt: "Token for \(url): ") ?? ""
+            text = String(decoding: try InputOutput.readInput(byteCount: 4_096), as: UTF8.self)
+        } else if Console.isInputTerminal {
+            text = InputOutput.readSecret(prompt: "Token for \(url): ") ?? ""
         } else {
             throw CommandFailure(
-                .usage, "standard input is no terminal: give the token with --token-stdin")
+                .usage,
+                "cannot prompt for the token: standard input is not a terminal; use --token-stdin")
         }
         guard let token = AccessToken(text.trimmingCharacters(in: .whitespacesAndNewlines)) else {
-            throw CommandFailure(
-                .usage, "that is no token: a token is one word of ASCII characters")
+            throw CommandFailure(.usage, "invalid token: expected ASCII characters without spaces")
         }
         return token
     }
@@ -105,17 +90,19 @@ struct JoinCommand: AsyncParsableCommand {
     private func identity(
         _ address: DaemonAddress, _ token: AccessToken
     ) async throws(CommandFailure) -> DaemonIdentity {
+        let limit = Duration.seconds(timeout.seconds)
         let client = DaemonClient(
-            address: address, token: token, timeouts: HTTPTimeouts(limit: .seconds(timeoutSeconds)))
+            address: address, token: token,
+            timeouts: HTTPTimeouts(connect: min(.seconds(5), limit), request: limit))
         defer { client.close() }
         do throws(SyncTransportError) {
             return try await client.me()
         } catch {
             let status = ExitStatus(error)
-            let next =
+            let hint =
                 status == .noPermission
-                ? " (make a token for this machine where kvsd runs, then join again)" : ""
-            throw CommandFailure(status, "join \(address): \(error)\(next)")
+                ? "; run kvsd device add NAME where kvsd runs, and join with its token" : ""
+            throw CommandFailure(status, "cannot join \(address): \(error)\(hint)")
         }
     }
 
@@ -128,18 +115,19 @@ struct JoinCommand: AsyncParsableCommand {
                 deviceID: identity.deviceID, deviceName: name ?? identity.device,
                 isPlainTextAllowed: !address.isPrivate)
         } catch {
-            throw CommandFailure(name == nil ? .unavailable : .usage, "join \(address): \(error)")
+            throw CommandFailure(
+                name == nil ? .unavailable : .usage, "cannot join \(address): \(error)")
         }
     }
 
-    /// The first download, so that the next write of this machine replaces instead of giving way. Where it
+    /// The first download, so that this machine's next write replaces a value instead of yielding to it. If it
     /// fails, the next command makes up for it.
     private func download(_ moved: [String]) async {
         for name in Set(moved + [StoreConfiguration.defaultStoreName]).sorted() {
             do throws(StoreError) {
-                let opened = try OpenedStore(name: name, timeoutSeconds: timeoutSeconds)
+                let opened = try OpenedStore(name: name, timeoutSeconds: timeout.seconds)
                 defer { opened.store.close() }
-                _ = try await opened.synchronize(within: opened.timeout).get()
+                try await opened.synchronize()
             } catch {
                 Console.report("store \(name) has not been downloaded yet: \(error.reason)")
             }

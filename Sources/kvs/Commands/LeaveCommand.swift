@@ -7,40 +7,38 @@ import TerminalText
 
 struct LeaveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "leave", abstract: "Forgets the account and its token on this machine.",
+        commandName: "leave", abstract: "Leave the account and forget its token.",
         discussion: """
-            The account's values stay on disk, apart, and come back when you join it again. The token stays \
-            valid until it is revoked where kvsd runs.
+            The account's values stay on this machine, separate from local ones, and are back when you \
+            join again. The token stays valid until it is revoked where kvsd runs.
             """)
 
     func run() throws {
         let environment = StoreEnvironment()
         guard environment.isJoined else {
-            throw CommandFailure(.configuration, "no account has been joined")
+            throw CommandFailure(.configuration, "cannot leave: no account has been joined")
         }
-        // A file that cannot be read can be left too.
+        // An unreadable file can still be removed.
         let credentials = try? environment.credentials()
-        let waiting = credentials.map { pendingKeyCount(environment, $0) } ?? 0
+        let directory = credentials.map(environment.accountDirectory)
+        let pending = directory.map { pendingKeyCount(environment, in: $0) } ?? 0
         do {
             try environment.credentialsFile.remove()
         } catch {
             throw CommandFailure(.ioError, error.description)
         }
-        guard let credentials else {
-            return try Console.print("left; the credentials could not be read")
+        guard let credentials, let directory else {
+            return try Console.print("left the account; its credentials could not be read")
         }
-        try Console.print(VisibleText.escape("left: this machine was \(credentials)"))
-        let directory = environment.accountDirectory(credentials)
+        try Console.print(VisibleText.escape("left as device \(credentials)"))
         try Console.print(VisibleText.escape("the account's values stay in \(directory)"))
-        if waiting > 0 {
-            Console.report("\(waiting) keys of it were never sent; join again to send them")
+        if pending > 0 {
+            Console.report("never synced: \(pending.keys); join again to sync them")
         }
     }
 
-    private func pendingKeyCount(
-        _ environment: StoreEnvironment, _ credentials: Credentials
-    ) -> Int {
-        let directory = environment.accountDirectory(credentials)
+    /// The pending keys of all stores of the account.
+    private func pendingKeyCount(_ environment: StoreEnvironment, in directory: String) -> Int {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         return names.filter(StoreConfiguration.isValidStoreName).reduce(0) { sum, name in
             let configuration = try? environment.configuration(

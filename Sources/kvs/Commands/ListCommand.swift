@@ -6,18 +6,18 @@ import TerminalText
 
 struct ListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "ls", abstract: "Lists the keys.")
+        commandName: "ls", abstract: "List the keys.")
 
-    @Argument(help: "Only keys that start with this.", completion: .storedKeys)
+    @Argument(help: "Only keys with this prefix.", completion: .storedKeys)
     var prefix = ""
 
-    @Flag(name: [.short, .long], help: "Also print type, bytes and when it was set.")
+    @Flag(name: [.short, .long], help: "Also print type, size and age.")
     var long = false
 
-    @Flag(help: "Print key, type, bytes and when it was set as a JSON array.")
+    @Flag(help: "Print key, type, size and modification time as a JSON array.")
     var json = false
 
-    @Flag(help: "Fail unless the daemon has been asked for the newest values.")
+    @Flag(help: "Fail unless the newest values have been received.")
     var fresh = false
 
     @OptionGroup var options: StoreOptions
@@ -26,32 +26,29 @@ struct ListCommand: AsyncParsableCommand {
         let opened = try options.open()
         defer { opened.store.close() }
         try await opened.refresh(isRequired: fresh)
-        let entries = opened.store.keys.filter { $0.hasPrefix(prefix) }.compactMap { key in
-            opened.store.record(forKey: key).map {
-                KeyListing($0, value: opened.store.value(forKey: key))
-            }
+        let store = opened.store
+        let entries = store.keys.filter { $0.hasPrefix(prefix) }.compactMap { key in
+            store.record(forKey: key).map { KeyListing($0, value: store.value(forKey: key)) }
         }
-        if json {
-            try Console.write(JSONOutput.data(entries, isIndented: true))
-        } else if long {
-            for line in KeyListing.table(entries, now: Date()) { try Console.print(line) }
-        } else {
-            let isTerminal = Console.isOutputTerminal
-            let lines = entries.map { isTerminal ? VisibleText.escape($0.key) : $0.key }
-            try Console.write(Data(lines.map { $0 + "\n" }.joined().utf8))
-        }
+        if json { return try Console.write(JSONOutput.data(entries, isIndented: true)) }
+        let isTerminal = Console.isOutputTerminal
+        let lines =
+            long
+            ? KeyListing.table(entries, now: Date())
+            : entries.map { isTerminal ? VisibleText.escape($0.key) : $0.key }
+        try Console.write(Data(lines.map { $0 + "\n" }.joined().utf8))
     }
 }
 
-/// A key in a list: what it holds without the value.
-struct KeyListing: Encodable, Equatable {
+/// A key without its value.
+private struct KeyListing: Encodable {
     var key: String
-    /// Nil where the stored bytes are no property list.
+    /// Nil if the stored bytes are not a property list.
     var type: ValueType?
     var bytes: Int
     /// ISO 8601, by the clock that all devices share.
     var modified: String
-    private var milliseconds: Int64
+    private var date: Date
 
     private enum CodingKeys: String, CodingKey { case key, type, bytes, modified }
 
@@ -59,8 +56,8 @@ struct KeyListing: Encodable, Equatable {
         key = record.key.text
         type = value.map(ValueType.init)
         bytes = record.content.byteCount
-        milliseconds = record.stamp.milliseconds
-        modified = DateText.text(Self.date(milliseconds))
+        date = Date(timeIntervalSince1970: Double(record.stamp.milliseconds) / 1_000)
+        modified = DateFormat.text(date)
     }
 
     static func table(_ entries: [KeyListing], now: Date) -> [String] {
@@ -72,13 +69,9 @@ struct KeyListing: Encodable, Equatable {
         for entry in entries {
             table.append([
                 entry.key, entry.type?.rawValue ?? "unknown", String(entry.bytes),
-                DurationWords.age(of: date(entry.milliseconds), at: now),
+                DurationFormatter.age(of: entry.date, at: now),
             ])
         }
         return table.lines()
-    }
-
-    private static func date(_ milliseconds: Int64) -> Date {
-        Date(timeIntervalSince1970: Double(milliseconds) / 1_000)
     }
 }

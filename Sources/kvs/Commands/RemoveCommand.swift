@@ -4,14 +4,13 @@ import KVStore
 
 struct RemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "rm", abstract: "Removes keys.",
-        discussion:
-            "The others are removed too when one of the keys is missing; the status is 1 then.")
+        commandName: "rm", abstract: "Remove keys.",
+        discussion: "Ends with status 1 if a key is missing; the other keys are still removed.")
 
     @Argument(help: "The keys.", completion: .storedKeys)
     var keys: [String]
 
-    @Flag(help: "Fail with 75 unless the daemon has taken the change.")
+    @Flag(help: "Fail with 75 unless the daemon has accepted the change.")
     var requireSync = false
 
     @OptionGroup var options: StoreOptions
@@ -19,7 +18,7 @@ struct RemoveCommand: AsyncParsableCommand {
     func run() async throws {
         let opened = try options.open()
         defer { opened.store.close() }
-        // A key that another device has set can be removed here without having been read before.
+        // Another device may have set a key that has not been received yet.
         try await opened.refresh(isRequired: false)
         var missing: [String] = []
         for key in keys {

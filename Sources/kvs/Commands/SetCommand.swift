@@ -3,11 +3,11 @@ import KVStore
 
 struct SetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "set", abstract: "Sets the value of a key.",
+        commandName: "set", abstract: "Set the value of a key.",
         discussion: """
-            The value is safe on this machine when the command ends, also when the daemon cannot be \
-            reached; it is sent later then. With --json a whole number becomes an integer, another one a \
-            double; null cannot be stored.
+            The value is durable on this machine when the command ends, even if the daemon is \
+            unreachable; it is then synced later. With --json, numbers without a fraction become \
+            integers and others doubles; null cannot be stored.
             """)
 
     @Argument(help: "The key.", completion: .storedKeys)
@@ -15,7 +15,7 @@ struct SetCommand: AsyncParsableCommand {
 
     @OptionGroup var source: ValueSource
 
-    @Flag(help: "Fail with 75 unless the daemon has taken the value.")
+    @Flag(help: "Fail with 75 unless the daemon has accepted the value.")
     var requireSync = false
 
     @OptionGroup var options: StoreOptions

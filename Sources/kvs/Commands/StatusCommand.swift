@@ -3,11 +3,10 @@ import CommandSupport
 import Foundation
 import KVStore
 import KVStoreHTTP
-import TerminalText
 
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Says how the store stands: account, connection, space.")
+        commandName: "status", abstract: "Show account, connection and quota.")
 
     @Flag(help: "Print a JSON object.")
     var json = false
@@ -18,21 +17,20 @@ struct StatusCommand: AsyncParsableCommand {
         let credentials = try StoreEnvironment().credentials()
         let opened = try options.open()
         defer { opened.store.close() }
-        var connection = "not asked"
-        if credentials == nil {
-            connection = "none: no account has been joined"
-        } else if opened.isOnline {
-            switch await opened.synchronize(within: opened.timeout) {
-            case .success: connection = "reachable"
-            case .failure(let error): connection = error.reason
+        var connection = credentials == nil ? "none: no account has been joined" : "not checked"
+        if opened.isOnline {
+            do throws(StoreError) {
+                try await opened.synchronize()
+                connection = "reachable"
+            } catch {
+                connection = error.reason
             }
         }
         let directory = opened.store.configuration.directory
-        let filesSetAside = try opened.store.configuration.quarantinedFiles()
         let report = StatusReport(
-            store: opened.store.configuration.storeName, credentials: credentials,
-            connection: connection, status: opened.store.status,
-            directory: directory, filesSetAside: filesSetAside)
+            store: options.storeName, credentials: credentials, connection: connection,
+            status: opened.store.status, directory: directory,
+            damagedFiles: try opened.store.configuration.quarantinedFiles())
         if json {
             try Console.write(JSONOutput.data(report.document, isIndented: true))
         } else {

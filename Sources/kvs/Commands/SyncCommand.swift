@@ -4,9 +4,9 @@ import KVStore
 
 struct SyncCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "sync", abstract: "Sends and receives now, and says what was done.")
+        commandName: "sync", abstract: "Send and receive pending changes now.")
 
-    @Flag(help: "Print sent, received and pending as JSON.")
+    @Flag(help: "Print the numbers of sent, received and pending keys as JSON.")
     var json = false
 
     @OptionGroup var options: StoreOptions
@@ -14,38 +14,17 @@ struct SyncCommand: AsyncParsableCommand {
     func run() async throws {
         let opened = try options.open()
         defer { opened.store.close() }
-        guard opened.isOnline else {
-            throw CommandFailure(
-                .configuration,
-                options.isLocalOnly
-                    ? "sync and --no-sync do not go together"
-                    : "no account has been joined (run kvs join URL)")
-        }
-        let report = try await opened.synchronize(within: opened.timeout).get()
+        guard opened.isOnline else { throw OpenedStore.notJoined }
+        let report = try await opened.synchronize()
+        let (sent, received, pending) = (
+            report.sentKeyCount, report.receivedKeyCount, report.pendingKeyCount
+        )
         if json {
-            try Console.write(JSONOutput.data(SyncDocument(report)))
+            try Console.write(
+                JSONOutput.data(["sent": sent, "received": received, "pending": pending]))
         } else {
-            try Console.print(
-                "sent \(report.sentKeyCount), received \(report.receivedKeyCount), "
-                    + "waiting \(report.pendingKeyCount)")
+            try Console.print("sent \(sent), received \(received), pending \(pending)")
         }
-        if report.pendingKeyCount > 0 {
-            throw CommandFailure(
-                .temporaryFailure,
-                "the daemon does not take \(report.pendingKeyCount) keys for now: remove some "
-                    + "values and run kvs sync again")
-        }
-    }
-}
-
-private struct SyncDocument: Encodable {
-    var sent: Int
-    var received: Int
-    var pending: Int
-
-    init(_ report: SyncReport) {
-        sent = report.sentKeyCount
-        received = report.receivedKeyCount
-        pending = report.pendingKeyCount
+        if pending > 0 { throw OpenedStore.notAccepted(report) }
     }
 }

@@ -1,29 +1,27 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
 import KVStore
-import CommandSupport
 
 struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
-        abstract: "Prints changes of other devices and programs as they come.",
+        abstract: "Print changes made by other devices and programs.",
         discussion: "Ends with status 0 on Ctrl-C, or after --count changes.")
 
-    @Argument(help: "Only keys that start with this.", completion: .storedKeys)
+    @Argument(help: "Only keys with this prefix.", completion: .storedKeys)
     var prefix = ""
 
-    @Flag(help: "Print one JSON object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
-    @Option(help: "End after so many keys have been printed.")
+    @Option(help: "End after printing this many keys.")
     var count: Int?
 
     @OptionGroup var options: StoreOptions
 
     func validate() throws {
-        guard count.map({ $0 > 0 }) ?? true else {
-            throw ValidationError("--count takes a number above 0.")
-        }
+        if let count, count <= 0 { throw ValidationError("--count must be positive") }
     }
 
     func run() async throws {
@@ -32,10 +30,10 @@ struct WatchCommand: AsyncParsableCommand {
         defer { opened.store.close() }
         let store = opened.store
         let changes = store.changes
-        let printing = Task { [self] in try await follow(changes, of: store) }
-        let telling = Task {
+        let printing = Task { [self] in try await print(changes, of: store) }
+        let reporting = Task {
             for await connection in store.connectionChanges {
-                Console.report(Self.words(connection))
+                Console.report(Self.description(of: connection))
             }
         }
         let ending = Task {
@@ -43,18 +41,18 @@ struct WatchCommand: AsyncParsableCommand {
             printing.cancel()
         }
         defer {
-            telling.cancel()
+            reporting.cancel()
             ending.cancel()
         }
         try await printing.value
     }
 
-    private func follow(
+    private func print(
         _ changes: AsyncStream<StoreChange>, of store: UbiquitousKeyValueStore
     ) async throws {
-        var left = count ?? Int.max
+        var remaining = count ?? Int.max
         for await change in changes {
-            for key in change.keys.sorted() where key.hasPrefix(prefix) && left > 0 {
+            for key in change.keys.sorted() where key.hasPrefix(prefix) && remaining > 0 {
                 let line = WatchLine(
                     key: key, reason: change.reason,
                     byteCount: store.record(forKey: key)?.content.byteCount, time: Date())
@@ -63,13 +61,13 @@ struct WatchCommand: AsyncParsableCommand {
                 } else {
                     try Console.print(line.text)
                 }
-                left -= 1
+                remaining -= 1
             }
-            if left == 0 { return }
+            if remaining == 0 { return }
         }
     }
 
-    private static func words(_ connection: StoreStatus.Connection) -> String {
+    private static func description(of connection: StoreStatus.Connection) -> String {
         switch connection {
         case .local: "watching this machine only"
         case .connected: "connected"

@@ -1,31 +1,57 @@
 import ArgumentParser
+import Foundation
 import KVStore
+import KVStoreHTTP
 
-/// Which store, and how long the daemon may take.
+/// Which store, and how long to wait for the daemon.
 struct StoreOptions: ParsableArguments {
-    @Option(name: .customLong("store"), help: "The store's name.")
+    @Option(name: .customLong("store"), help: "Name of the store.")
     var storeName = StoreConfiguration.defaultStoreName
 
-    @Flag(name: .customLong("no-sync"), help: "Do not talk to the daemon.")
+    @Flag(name: .customLong("no-sync"), help: "Do not contact the daemon.")
     var isLocalOnly = false
 
-    @Option(name: .customLong("timeout"), help: "Seconds to wait for the daemon.")
-    var timeoutSeconds = 10.0
+    @OptionGroup var timeout: TimeoutOption
 
-    mutating func validate() throws {
+    func validate() throws {
         guard StoreConfiguration.isValidStoreName(storeName) else {
             throw ValidationError(
-                "--store '\(storeName)' is not a store's name: use 1–128 letters, digits, '.', "
-                    + "'_' or '-', not starting with '.'.")
-        }
-        guard timeoutSeconds > 0, timeoutSeconds <= 600 else {
-            throw ValidationError("--timeout takes more than 0 and at most 600 seconds.")
+                "invalid store name '\(storeName)': use 1–128 letters, digits, '.', '_' or '-', not "
+                    + "starting with '.'")
         }
     }
 
     func open(isLive: Bool = false) throws(StoreError) -> OpenedStore {
         try OpenedStore(
             name: storeName, isLive: isLive, isLocalOnly: isLocalOnly,
-            timeoutSeconds: timeoutSeconds)
+            timeoutSeconds: timeout.seconds)
+    }
+}
+
+struct TimeoutOption: ParsableArguments {
+    @Option(name: .customLong("timeout"), help: "Seconds to wait for the daemon.")
+    var seconds = 10.0
+
+    func validate() throws {
+        guard seconds > 0, seconds <= 600 else {
+            throw ValidationError("--timeout must be more than 0 and at most 600 seconds")
+        }
+    }
+}
+
+extension CompletionKind {
+    /// Keys of the local replica; does not contact the daemon.
+    static let storedKeys = CompletionKind.custom { words, _, prefix in
+        let name = words.drop { $0 != "--store" }.dropFirst().first
+        let configuration = try? StoreEnvironment().configuration(
+            storeNamed: name ?? StoreConfiguration.defaultStoreName, isOnline: false)
+        // Completion must not create a replica.
+        guard let configuration, FileManager.default.fileExists(atPath: configuration.directory),
+            let store = try? UbiquitousKeyValueStore(configuration: configuration)
+        else { return [] }
+        defer { store.close() }
+        return store.keys.filter { key in
+            key.hasPrefix(prefix) && key.unicodeScalars.allSatisfy { $0.value >= 0x20 }
+        }
     }
 }

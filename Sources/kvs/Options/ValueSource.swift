@@ -2,24 +2,30 @@ import ArgumentParser
 import Foundation
 import KVStore
 
-/// Where `set` takes its value from and what it becomes.
+/// The value of `set`: where it comes from and its type.
 struct ValueSource: ParsableArguments {
-    enum Short: String, EnumerableFlag {
+    enum Shorthand: String, EnumerableFlag {
         case string, int, double, bool, date, data, json
     }
 
-    @Argument(help: "The value; after -- where it starts with a dash.")
+    /// What the text or bytes are parsed as.
+    private enum Form: Equatable {
+        case json
+        case typed(ValueType)
+    }
+
+    @Argument(help: "The value; after -- if it starts with a dash.")
     var text: String?
 
-    @Flag(help: "The value's type, in short.")
-    var short: Short?
+    @Flag(help: "Shorthand for --type, or JSON.")
+    var shorthand: Shorthand?
 
     @Option(
         name: .customLong("type"),
-        help: "The value's type: string (the default), integer, double, bool, date or data.")
+        help: "Type of the value: string (default), integer, double, bool, date or data.")
     var typeName: String?
 
-    @Flag(name: .customLong("stdin"), help: "Take the value from standard input.")
+    @Flag(name: .customLong("stdin"), help: "Read the value from standard input.")
     var isFromInput = false
 
     @Option(
@@ -27,57 +33,64 @@ struct ValueSource: ParsableArguments {
         completion: .file())
     var file: String?
 
-    private var types: [ValueType] {
-        let named = typeName.flatMap(ValueType.init(rawValue:))
-        let short: ValueType? =
-            switch short {
-            case .string: .string
-            case .int: .integer
-            case .double: .double
-            case .bool: .bool
-            case .date: .date
-            case .data: .data
-            case .json, nil: nil
+    private static let types: [ValueType] = [.string, .integer, .double, .bool, .date, .data]
+
+    private var forms: [Form] {
+        let short: Form? = shorthand.map { shorthand in
+            switch shorthand {
+            case .json: .json
+            case .int: .typed(.integer)
+            default: .typed(ValueType(rawValue: shorthand.rawValue) ?? .string)
             }
+        }
+        let named = typeName.flatMap(ValueType.init(rawValue:)).map(Form.typed)
         return [named, short].compactMap { $0 }
     }
 
-    mutating func validate() throws {
-        if let typeName {
-            let allowed: Set<ValueType> = [.string, .integer, .double, .bool, .date, .data]
-            guard let type = ValueType(rawValue: typeName), allowed.contains(type) else {
-                throw ValidationError(
-                    "--type '\(typeName)' is not one of string, integer, double, bool, date, data; "
-                        + "arrays and dictionaries are given with --json.")
-            }
-        }
-        guard types.count + (short == .json ? 1 : 0) <= 1 else {
-            throw ValidationError("Give the type once.")
-        }
-        guard file == nil || types.isEmpty || types == [.data], file == nil || short != .json else {
-            throw ValidationError("--data-file stores data; leave the type out.")
-        }
-        let sources = (text == nil ? 0 : 1) + (isFromInput ? 1 : 0) + (file == nil ? 0 : 1)
-        guard sources == 1 else {
+    func validate() throws {
+        if let typeName, !Self.types.map(\.rawValue).contains(typeName) {
             throw ValidationError(
-                "Give the value as an argument, with --stdin or with --data-file.")
+                "invalid type '\(typeName)': use string, integer, double, bool, date or data, or "
+                    + "--json for arrays and dictionaries")
+        }
+        guard forms.count <= 1 else { throw ValidationError("give the type only once") }
+        guard file == nil || forms.allSatisfy({ $0 == .typed(.data) }) else {
+            throw ValidationError("--data-file always stores data; omit the type")
+        }
+        guard [text != nil, isFromInput, file != nil].count(where: { $0 }) == 1 else {
+            throw ValidationError(
+                "give the value as an argument, with --stdin or with --data-file")
         }
     }
 
     func value(limits: StoreLimits) throws -> PropertyListValue {
-        // A value in base64 or as JSON is longer than what is stored.
+        // Base64 and JSON are longer than the stored value.
         let limit = limits.valueByteCount * 8
-        if let file {
-            return .data(try StandardStreams.readFile(file, byteCount: limit))
+        if let file { return .data(try InputOutput.readFile(file, byteCount: limit)) }
+        let bytes = isFromInput ? try InputOutput.readInput(byteCount: limit) : nil
+        switch (forms.first ?? .typed(.string), bytes) {
+        case (.json, _): return try PlainJSON.parse(bytes ?? Data((text ?? "").utf8))
+        case (.typed(let type), let bytes?): return try ValueParsing.value(bytes, as: type)
+        case (.typed(let type), nil): return try ValueParsing.value(text ?? "", as: type)
         }
-        let type = types.first ?? .string
-        if isFromInput {
-            let bytes = try StandardStreams.readInput(byteCount: limit)
-            return short == .json
-                ? try PlainJSON.parse(bytes) : try ValueParsing.value(bytes, as: type)
-        }
-        let text = text ?? ""
-        return short == .json
-            ? try PlainJSON.parse(Data(text.utf8)) : try ValueParsing.value(text, as: type)
     }
+}
+
+/// Lets `kvs set KEY -5 --int` store a number, although the parser takes every leading dash for an option.
+enum NegativeNumbers {
+    /// The arguments of `set` with a negative number moved to the end, after `--`; all others unchanged.
+    static func arranged(_ arguments: [String]) -> [String] {
+        guard arguments.first == "set", !arguments.contains("--"),
+            let index = arguments.lastIndex(where: { $0.hasPrefix("-") && Double($0) != nil }),
+            !arguments[index - 1].hasPrefix("--") || flags.contains(arguments[index - 1])
+        else { return arguments }
+        var result = arguments
+        result.append(contentsOf: ["--", result.remove(at: index)])
+        return result
+    }
+
+    /// Options without a value, so that the next argument can be the value to store.
+    private static let flags: Set<String> = [
+        "--int", "--double", "--json", "--string", "--no-sync",
+    ]
 }

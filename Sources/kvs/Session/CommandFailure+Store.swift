@@ -1,8 +1,16 @@
 import CommandSupport
 import KVStore
+import KVStoreHTTP
 
 extension CommandFailure {
-    init(_ error: StoreError) { self.init(ExitStatus(error), error.description) }
+    /// Nil for errors that are not the store's.
+    init?(_ error: any Error) {
+        switch error {
+        case let error as StoreError: self.init(ExitStatus(error), error.description)
+        case let error as CredentialsError: self.init(.usage, error.description)
+        default: return nil
+        }
+    }
 }
 
 extension ExitStatus {
@@ -20,9 +28,8 @@ extension ExitStatus {
 
     init(_ error: SyncTransportError) {
         switch error {
-        case .unauthorized: self = .noPermission
-        case .refused(let status, _, _): self = status == 403 ? .noPermission : .unavailable
-        case .unreachable, .busy, .malformed: self = .unavailable
+        case .unauthorized, .refused(status: 403, _, _): self = .noPermission
+        case .refused, .unreachable, .busy, .malformed: self = .unavailable
         }
     }
 }

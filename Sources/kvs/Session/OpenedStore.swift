@@ -4,122 +4,112 @@ import KVStore
 import KVStoreHTTP
 import TerminalText
 
-/// A store for the length of one command.
+/// A store, open for the duration of one command.
 struct OpenedStore {
     let store: UbiquitousKeyValueStore
-    /// Whether an account has been joined and the daemon may be asked.
+    /// Whether an account has been joined and syncing is allowed.
     let isOnline: Bool
-    let timeout: Duration
+    private let timeout: Duration
 
-    /// Opens the joined account's store, or the local one. What opening repaired is told on standard error.
+    /// How long a read waits for newer values.
+    private static let readTimeout = Duration.seconds(2)
+
+    /// Opens the store of the joined account, or the local one. Reports what opening repaired.
     init(
         name: String, isLive: Bool = false, isLocalOnly: Bool = false, timeoutSeconds: Double
     ) throws(StoreError) {
         timeout = .seconds(timeoutSeconds)
         let configuration = try StoreEnvironment().configuration(
-            storeNamed: name, isLive: isLive, isOnline: !isLocalOnly,
-            timeouts: HTTPTimeouts(limit: timeout))
+            storeNamed: name, isLive: isLive, isOnline: !isLocalOnly)
         store = try UbiquitousKeyValueStore(configuration: configuration)
         isOnline = configuration.transport != nil
         for note in store.status.recoveryNotes { Console.report(note) }
     }
 
-    /// A read waits no longer than that for what is newer elsewhere.
-    static let readTimeout = Duration.seconds(2)
-
-    /// A whole round trip, for as long as `limit`.
-    func synchronize(within limit: Duration) async -> Result<SyncReport, StoreError> {
-        let (results, answer) = AsyncStream<Result<SyncReport, StoreError>>.makeStream()
+    /// Sends and receives all changes.
+    ///
+    /// - Parameter limit: how long to wait for the daemon; the command's timeout by default.
+    @discardableResult
+    func synchronize(within limit: Duration? = nil) async throws(StoreError) -> SyncReport {
         let store = store
-        let round = Task {
-            do throws(StoreError) {
-                answer.yield(.success(try await store.synchronizeNow()))
-            } catch {
-                answer.yield(.failure(error))
-            }
+        let limit = limit ?? timeout
+        let report = try await withDeadline(limit) { () throws(StoreError) in
+            try await store.synchronizeNow()
         }
-        let deadline = Task {
-            guard (try? await Task.sleep(for: limit)) != nil else { return }
-            answer.yield(
-                .failure(
-                    StoreError(
-                        .unreachable, operation: "synchronize",
-                        subject: "store \(store.configuration.storeName)",
-                        reason: "no answer within \(limit.formatted(.units(width: .narrow)))")))
+        guard let report else {
+            throw StoreError(
+                .unreachable, operation: "synchronize",
+                subject: "store \(store.configuration.storeName)",
+                reason: "no answer within \(limit.formatted(.units(width: .narrow)))")
         }
-        defer {
-            round.cancel()
-            deadline.cancel()
-        }
-        var iterator = results.makeAsyncIterator()
-        return await iterator.next() ?? .success(SyncReport())
+        return report
     }
 
-    /// Asks the daemon for what is new before a read. Without an answer the replica is read as it is, with a
-    /// word on its age; that is an error only where freshness was asked for.
+    /// Receives newer values before a read. If the daemon does not answer, reports the age of the local values, or
+    /// throws if fresh ones are required.
     func refresh(isRequired: Bool) async throws {
         guard isOnline else {
-            if isRequired { throw notJoined }
+            if isRequired { throw Self.notJoined }
             return
         }
-        let limit = isRequired ? timeout : min(timeout, Self.readTimeout)
-        guard case .failure(let error) = await synchronize(within: limit) else { return }
-        if isRequired { throw CommandFailure(error) }
-        Console.report("\(error.reason); showing \(age)")
+        do throws(StoreError) {
+            try await synchronize(within: isRequired ? timeout : min(timeout, Self.readTimeout))
+        } catch {
+            if isRequired { throw error }
+            Console.report("\(error.reason); showing \(age)")
+        }
     }
 
-    /// Downloads the account's values before the first write of this machine, so that the write replaces them
-    /// instead of giving way to them.
+    /// Downloads the account's values before this machine's first write, so that the write replaces them instead of
+    /// yielding to them.
     func prepareWrite() async {
         guard isOnline, !store.status.initialSyncCompleted else { return }
-        _ = await synchronize(within: timeout)
+        _ = try? await synchronize()
     }
 
-    /// Makes what was written safe on disk and sends it. An unreachable daemon is a word on standard error, or
-    /// an error where sending was asked for.
+    /// Flushes and syncs what was written. Reports if the daemon does not accept it, or throws if syncing is
+    /// required.
     func finishWrite(isSyncRequired: Bool) async throws {
         try store.flush()
         guard isOnline else {
-            if isSyncRequired { throw notJoined }
+            if isSyncRequired { throw Self.notJoined }
             return
         }
-        switch await synchronize(within: timeout) {
-        case .failure(let error):
-            let message = "stored here, not yet sent: \(error.reason)"
-            if isSyncRequired {
-                let status = ExitStatus(error)
-                throw CommandFailure(status == .noPermission ? status : .temporaryFailure, message)
-            }
-            Console.report(message)
-        case .success(let report) where report.pendingKeyCount > 0:
-            let message =
-                "stored here, but the daemon does not take \(report.pendingKeyCount) keys for now: "
-                + "remove some values and run kvs sync"
-            if isSyncRequired { throw CommandFailure(.temporaryFailure, message) }
-            Console.report(message)
-        case .success: break
+        let failure: CommandFailure
+        do throws(StoreError) {
+            let report = try await synchronize()
+            if report.pendingKeyCount == 0 { return }
+            failure = Self.notAccepted(report)
+        } catch {
+            failure = CommandFailure(
+                error.code == .unauthorized ? .noPermission : .temporaryFailure,
+                "stored locally, not yet synced: \(error.reason)")
         }
+        if isSyncRequired { throw failure }
+        Console.report(failure.message)
     }
+
+    static func notAccepted(_ report: SyncReport) -> CommandFailure {
+        CommandFailure(
+            .temporaryFailure,
+            "stored locally, but the daemon has no room for \(report.pendingKeyCount.keys); "
+                + "remove some values and run kvs sync")
+    }
+
+    static let notJoined = CommandFailure(
+        .configuration,
+        "cannot sync: no account has been joined, or --no-sync was given; run kvs join URL")
 
     private var age: String {
         guard let milliseconds = store.status.lastSyncMilliseconds else {
-            return "what is stored here; nothing has been received yet"
+            return "local values; nothing has been received yet"
         }
         let date = Date(timeIntervalSince1970: Double(milliseconds) / 1_000)
-        return "what was received \(DurationWords.age(of: date, at: Date()))"
-    }
-
-    private var notJoined: CommandFailure {
-        CommandFailure(
-            .configuration,
-            "the daemon cannot be asked: no account has been joined, or --no-sync was given "
-                + "(run kvs join URL)")
+        return "values received \(DurationFormatter.age(of: date, at: Date()))"
     }
 }
 
-extension HTTPTimeouts {
-    /// For one command: nothing takes longer than `limit`.
-    init(limit: Duration) {
-        self.init(connect: min(.seconds(5), limit), request: limit)
-    }
+extension Int {
+    /// "1 key", "2 keys".
+    var keys: String { self == 1 ? "1 key" : "\(self) keys" }
 }

@@ -2,12 +2,11 @@ import CommandSupport
 import Foundation
 import KVStore
 
-/// All values of a store as one JSON document, version 1: `version`, `store`, `exported` (ISO 8601) and
-/// `values`, a list of `key`, `type` and `value` sorted by key. `TypedValue` says how values look.
-/// Unknown fields are ignored.
+/// All values of a store as a JSON document: `version` (1), `store`, `exported` (ISO 8601) and `values`, a list of
+/// `key`, `type` and `value` sorted by key, in the form of `TypedValue`. Unknown fields are ignored.
 struct ExportDocument: Codable, Equatable {
     static let version = 1
-    /// Bytes of a document that is read: what a full store takes in base64, and room.
+    /// Enough for a full store in base64.
     static let byteLimit = 16 * 1_024 * 1_024
 
     struct Entry: Codable, Equatable {
@@ -42,37 +41,38 @@ struct ExportDocument: Codable, Equatable {
         try JSONOutput.data(self, isIndented: true)
     }
 
-    /// Reads a whole document or says what is wrong with it and where.
+    /// - Parameter name: the document's name in errors, which also give the path of the invalid field.
     static func decode(_ data: Data, from name: String) throws(CommandFailure) -> ExportDocument {
         let document: ExportDocument
         do {
             document = try JSONDecoder().decode(ExportDocument.self, from: data)
         } catch {
-            throw CommandFailure(.dataError, "\(name): \(words(error))")
+            throw CommandFailure(.dataError, "\(name): \(description(of: error))")
         }
         guard document.version == version else {
             throw CommandFailure(
                 .dataError,
-                "\(name): version \(document.version); this kvs reads version \(version)")
+                "\(name): unsupported version \(document.version); this kvs reads version \(version)"
+            )
         }
         return document
     }
 
-    private static func words(_ error: any Error) -> String {
+    private static func description(of error: any Error) -> String {
         let context: DecodingError.Context
         switch error as? DecodingError {
         case .typeMismatch(_, let found), .valueNotFound(_, let found), .dataCorrupted(let found):
             context = found
         case .keyNotFound(let key, let found):
-            let place = place(found)
-            return place.isEmpty ? "no field \(key.stringValue)" : "\(place): no \(key.stringValue)"
+            let path = path(found)
+            return (path.isEmpty ? "" : path + ": ") + "missing field \(key.stringValue)"
         default: return "not an export of kvs"
         }
-        let place = place(context)
-        return place.isEmpty ? "not an export of kvs" : "\(place): not valid"
+        let path = path(context)
+        return path.isEmpty ? "not an export of kvs" : "\(path): invalid value"
     }
 
-    private static func place(_ context: DecodingError.Context) -> String {
+    private static func path(_ context: DecodingError.Context) -> String {
         context.codingPath.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }
             .joined(separator: ".").replacing(".[", with: "[")
     }

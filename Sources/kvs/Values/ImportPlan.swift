@@ -1,17 +1,16 @@
 import CommandSupport
 import KVStore
 
-/// What an import would do, decided before the first write.
+/// The effect of an import, decided before the first write.
 struct ImportPlan: Equatable {
-    /// What has to be written, in the document's order.
+    /// The entries to write, in the document's order.
     var writes: [ExportDocument.Entry] = []
     var newKeyCount = 0
     var changedKeyCount = 0
     var unchangedKeyCount = 0
 
-    /// Throws for the first thing that could not be written; nothing of the document is then to be used.
-    ///
-    /// - Parameter current: what the store holds.
+    /// - Parameter current: the values of the store.
+    /// - Throws: the first reason why the document cannot be imported as a whole.
     init(
         _ document: ExportDocument, into current: [String: PropertyListValue], limits: StoreLimits
     ) throws(CommandFailure) {
@@ -19,7 +18,7 @@ struct ImportPlan: Equatable {
         var sizes = current.mapValues(\.byteCount)
         for entry in document.values {
             guard seen.insert(entry.key).inserted else {
-                throw CommandFailure(.dataError, "key \(entry.key) is in the document twice")
+                throw CommandFailure(.dataError, "key \(entry.key) appears twice")
             }
             let length = limits.keyProfile.length(of: StoreKey(entry.key))
             guard (1...limits.keyProfile.limit).contains(length) else {
@@ -30,13 +29,13 @@ struct ImportPlan: Equatable {
             }
             let encoded = entry.value.encoded()
             guard (try? PropertyListValue(encoded: encoded)) != nil else {
-                throw CommandFailure(.dataError, "key \(entry.key): the value is nested too deep")
+                throw CommandFailure(.dataError, "key \(entry.key): the value is nested too deeply")
             }
             guard encoded.count <= limits.valueByteCount else {
                 throw CommandFailure(
                     .dataError,
-                    "key \(entry.key): \(encoded.count) bytes; a value has at most "
-                        + "\(limits.valueByteCount)")
+                    "key \(entry.key): the value has \(encoded.count) bytes; "
+                        + "at most \(limits.valueByteCount) are allowed")
             }
             sizes[entry.key] = encoded.count
             let old = current[entry.key]

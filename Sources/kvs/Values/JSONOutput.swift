@@ -1,9 +1,9 @@
 import CommandSupport
 import Foundation
 
-/// Documents for other programs, one way of writing for all commands.
+/// JSON documents for other programs.
 enum JSONOutput {
-    /// UTF-8 with sorted keys and a line feed at the end.
+    /// JSON with sorted keys and a trailing newline.
     static func data(_ document: some Encodable, isIndented: Bool = false) throws(CommandFailure)
         -> Data
     {
@@ -13,7 +13,7 @@ enum JSONOutput {
         do {
             return try encoder.encode(document) + Data("\n".utf8)
         } catch {
-            throw CommandFailure(.dataError, "cannot be written as JSON: \(error)")
+            throw CommandFailure(.dataError, "cannot encode as JSON: \(error)")
         }
     }
 }

@@ -2,23 +2,21 @@ import CommandSupport
 import Foundation
 import KVStore
 
-/// JSON as people write it, as a property list. JSON has no dates, no data and one kind of number: a number
-/// without a fraction becomes an integer.
+/// Ordinary JSON as a property list. Numbers without a fraction become integers; JSON has no dates and no data.
 struct PlainJSON: Decodable {
     var value: PropertyListValue
 
-    /// Throws `CommandFailure` with what is wrong.
     static func parse(_ data: Data) throws(CommandFailure) -> PropertyListValue {
         let value: PropertyListValue
         do {
             value = try JSONDecoder().decode(PlainJSON.self, from: data).value
         } catch is NullValue {
-            throw CommandFailure(.usage, "the JSON is no property list: null cannot be stored")
+            throw CommandFailure(.usage, "cannot store JSON null")
         } catch {
-            throw CommandFailure(.usage, "not valid JSON")
+            throw CommandFailure(.usage, "invalid JSON")
         }
         guard (try? PropertyListValue(encoded: value.encoded())) != nil else {
-            throw CommandFailure(.usage, "the JSON is nested too deep for a property list")
+            throw CommandFailure(.usage, "the JSON is nested too deeply")
         }
         return value
     }

@@ -3,17 +3,17 @@ import KVStore
 import KVStoreHTTP
 import TerminalText
 
-/// How a store stands, for people and for programs.
+/// The state of a store, as a table and as JSON.
 struct StatusReport {
     var store: String
     var credentials: Credentials?
     var connection: String
     var status: StoreStatus
     var directory: String
-    /// Damaged files that still lie in the replica's folder.
-    var filesSetAside: [String]
+    /// Quarantined files in the replica's directory.
+    var damagedFiles: [String]
 
-    struct Document: Encodable, Equatable {
+    struct Document: Encodable {
         var store: String
         var joined: Bool
         var daemon: String?
@@ -40,37 +40,38 @@ struct StatusReport {
             account: credentials?.account, device: credentials?.deviceName,
             deviceID: credentials?.deviceID, connection: connection,
             initialSyncCompleted: status.initialSyncCompleted,
-            lastSync: lastSync.map(DateText.text), pendingKeys: status.pendingKeyCount,
+            lastSync: lastSync.map(DateFormat.text), pendingKeys: status.pendingKeyCount,
             usedBytes: status.usedByteCount, limitBytes: status.limits.totalByteCount,
             usedKeys: status.usedKeyCount, limitKeys: status.limits.keyCount,
             replica: status.replica.description, directory: directory,
-            recoveryNotes: status.recoveryNotes, damagedFiles: filesSetAside)
+            recoveryNotes: status.recoveryNotes, damagedFiles: damagedFiles)
     }
 
     func lines(now: Date) -> [String] {
-        var table = TextTable(columns: [.init(""), .init("")])
-        table.append(["store", store])
+        var rows = [("store", store)]
         if let credentials {
-            table.append(["account", credentials.account])
-            table.append(["device", "\(credentials.deviceName) (\(credentials.deviceID))"])
-            table.append(["daemon", credentials.daemon.description])
+            rows += [
+                ("account", credentials.account),
+                ("device", "\(credentials.deviceName) (\(credentials.deviceID))"),
+                ("daemon", credentials.daemon.description),
+            ]
         }
-        table.append(["connection", connection])
+        rows.append(("connection", connection))
         if credentials != nil {
-            table.append([
-                "last sync", lastSync.map { DurationWords.age(of: $0, at: now) } ?? "never",
-            ])
-            table.append(["waiting", "\(status.pendingKeyCount) keys to be sent"])
+            let age = lastSync.map { DurationFormatter.age(of: $0, at: now) }
+            rows += [
+                ("last sync", age ?? "never"), ("pending", status.pendingKeyCount.keys),
+            ]
         }
-        table.append([
-            "space", "\(status.usedByteCount) of \(status.limits.totalByteCount) bytes",
-        ])
-        table.append(["keys", "\(status.usedKeyCount) of \(status.limits.keyCount)"])
-        table.append(["replica", "\(status.replica) in \(directory)"])
-        for note in status.recoveryNotes { table.append(["repaired", note]) }
-        for path in filesSetAside {
-            table.append(["damaged", "\(path) was set aside; look at it, then remove it"])
-        }
+        rows += [
+            ("space", "\(status.usedByteCount) of \(status.limits.totalByteCount) bytes"),
+            ("keys", "\(status.usedKeyCount) of \(status.limits.keyCount)"),
+            ("replica", "\(status.replica) in \(directory)"),
+        ]
+        rows += status.recoveryNotes.map { ("repaired", $0) }
+        rows += damagedFiles.map { ("damaged", "\($0); inspect it, then remove it") }
+        var table = TextTable(columns: [.init(""), .init("")])
+        for (name, value) in rows { table.append([name, value]) }
         return table.lines()
     }
 

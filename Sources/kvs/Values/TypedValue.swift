@@ -1,91 +1,94 @@
 import Foundation
 import KVStore
 
-/// A value as JSON that says its type, so that reading it gives the same value:
-/// `{"type": "integer", "value": 5}`.
+/// The types of a property list by the names that the command line and the documents use.
+enum ValueType: String, Codable {
+    case string, integer, double, bool, date, data, array, dictionary
+
+    init(_ value: PropertyListValue) {
+        self =
+            switch value {
+            case .string: .string
+            case .integer: .integer
+            case .double: .double
+            case .bool: .bool
+            case .date: .date
+            case .data: .data
+            case .array: .array
+            case .dictionary: .dictionary
+            }
+    }
+}
+
+extension PropertyListValue {
+    /// The size that counts in the quota.
+    var byteCount: Int { encoded().count }
+}
+
+/// A value as JSON with its type, so that decoding returns the same value: `{"type": "integer", "value": 5}`.
 ///
-/// Data is base64. A date is ISO 8601, or the seconds since 2001-01-01T00:00:00Z as a number where the text would
-/// lose some. A double that JSON has no number for is the text `nan`, `inf` or `-inf`. Elements of arrays
-/// and dictionaries have this form too.
+/// Data is base64. A date is ISO 8601, or the seconds since 2001-01-01T00:00:00Z as a number if the text would lose
+/// precision. A double without a JSON number is `"nan"`, `"inf"` or `"-inf"`. Elements of arrays and dictionaries
+/// have this form too.
 struct TypedValue: Codable, Equatable {
     var value: PropertyListValue
 
     init(_ value: PropertyListValue) { self.value = value }
 
-    enum CodingKeys: String, CodingKey { case type, value }
+    private enum CodingKeys: String, CodingKey { case type, value }
 
     init(from decoder: any Decoder) throws {
-        try self.init(from: decoder.container(keyedBy: CodingKeys.self))
-    }
-
-    init(from container: KeyedDecodingContainer<CodingKeys>) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+            try container.decode(type, forKey: .value)
+        }
+        func invalid(_ description: String) -> DecodingError {
+            .dataCorruptedError(forKey: .value, in: container, debugDescription: description)
+        }
         switch try container.decode(ValueType.self, forKey: .type) {
-        case .string: value = .string(try container.decode(String.self, forKey: .value))
-        case .integer: value = .integer(try container.decode(Int64.self, forKey: .value))
-        case .double: value = .double(try Self.double(container))
-        case .bool: value = .bool(try container.decode(Bool.self, forKey: .value))
-        case .date: value = .date(try Self.date(container))
-        case .data: value = .data(try container.decode(Data.self, forKey: .value))
-        case .array:
-            let parts = try container.decode([TypedValue].self, forKey: .value)
-            value = .array(parts.map(\.value))
+        case .string: value = .string(try decode(String.self))
+        case .integer: value = .integer(try decode(Int64.self))
+        case .double:
+            let text = try? decode(String.self)
+            let number = try text == nil ? decode(Double.self) : Self.specialDoubles[text ?? ""]
+            guard let number else { throw invalid("not a double") }
+            value = .double(number)
+        case .bool: value = .bool(try decode(Bool.self))
+        case .date:
+            let seconds = try? decode(Double.self)
+            let date =
+                try seconds.map(Date.init(timeIntervalSinceReferenceDate:))
+                ?? DateFormat.date(decode(String.self))
+            guard let date else { throw invalid("not a date") }
+            value = .date(date)
+        case .data: value = .data(try decode(Data.self))
+        case .array: value = .array(try decode([TypedValue].self).map(\.value))
         case .dictionary:
-            let parts = try container.decode([String: TypedValue].self, forKey: .value)
-            value = .dictionary(parts.mapValues(\.value))
+            value = .dictionary(try decode([String: TypedValue].self).mapValues(\.value))
         }
     }
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
-        try encode(to: &container)
-    }
-
-    func encode(to container: inout KeyedEncodingContainer<CodingKeys>) throws {
         try container.encode(ValueType(value), forKey: .type)
-        switch value {
-        case .string(let text): try container.encode(text, forKey: .value)
-        case .integer(let number): try container.encode(number, forKey: .value)
-        case .double(let number) where number.isFinite:
-            try container.encode(number, forKey: .value)
-        case .double(let number):
-            try container.encode(
-                number.isNaN ? "nan" : number > 0 ? "inf" : "-inf", forKey: .value)
-        case .bool(let flag): try container.encode(flag, forKey: .value)
-        case .date(let date):
-            if let text = DateText.exactText(date) {
-                try container.encode(text, forKey: .value)
-            } else {
-                try container.encode(date.timeIntervalSinceReferenceDate, forKey: .value)
+        let encoded: any Encodable =
+            switch value {
+            case .string(let text): text
+            case .integer(let number): number
+            case .double(let number) where number.isFinite: number
+            case .double(let number): number.isNaN ? "nan" : number > 0 ? "inf" : "-inf"
+            case .bool(let flag): flag
+            case .date(let date):
+                DateFormat.exactText(date) as (any Encodable)?
+                    ?? date.timeIntervalSinceReferenceDate
+            case .data(let data): data
+            case .array(let values): values.map(TypedValue.init)
+            case .dictionary(let values): values.mapValues(TypedValue.init)
             }
-        case .data(let data): try container.encode(data, forKey: .value)
-        case .array(let values): try container.encode(values.map(TypedValue.init), forKey: .value)
-        case .dictionary(let values):
-            try container.encode(values.mapValues(TypedValue.init), forKey: .value)
-        }
+        try container.encode(encoded, forKey: .value)
     }
 
-    private static func double(_ container: KeyedDecodingContainer<CodingKeys>) throws -> Double {
-        guard let text = try? container.decode(String.self, forKey: .value) else {
-            return try container.decode(Double.self, forKey: .value)
-        }
-        switch text {
-        case "nan": return .nan
-        case "inf": return .infinity
-        case "-inf": return -.infinity
-        default:
-            throw DecodingError.dataCorruptedError(
-                forKey: .value, in: container, debugDescription: "not a double")
-        }
-    }
-
-    private static func date(_ container: KeyedDecodingContainer<CodingKeys>) throws -> Date {
-        if let seconds = try? container.decode(Double.self, forKey: .value) {
-            return Date(timeIntervalSinceReferenceDate: seconds)
-        }
-        guard let date = DateText.date(try container.decode(String.self, forKey: .value)) else {
-            throw DecodingError.dataCorruptedError(
-                forKey: .value, in: container, debugDescription: "not a date")
-        }
-        return date
-    }
+    private static let specialDoubles: [String: Double] = [
+        "nan": .nan, "inf": .infinity, "-inf": -.infinity,
+    ]
 }

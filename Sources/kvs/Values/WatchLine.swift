@@ -6,9 +6,9 @@ import TerminalText
 struct WatchLine {
     var key: String
     var reason: StoreChangeReason
-    /// Nil when the key was removed.
+    /// Nil if the key was removed.
     var byteCount: Int?
-    /// When it arrived here.
+    /// When the change was received.
     var time: Date
 
     struct Document: Encodable, Equatable {
@@ -22,12 +22,12 @@ struct WatchLine {
     var document: Document {
         Document(
             bytes: byteCount, key: key, reason: reasonName, removed: byteCount == nil,
-            time: DateText.text(time))
+            time: DateFormat.text(time))
     }
 
     var text: String {
         let size = byteCount.map { "\($0) bytes" } ?? "removed"
-        let time = DateText.text(
+        let time = DateFormat.text(
             Date(timeIntervalSinceReferenceDate: time.timeIntervalSinceReferenceDate.rounded(.down))
         )
         return "\(time)  \(reasonName)  \(VisibleText.escape(key))  \(size)"

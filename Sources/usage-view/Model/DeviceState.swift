@@ -1,19 +1,18 @@
 import Foundation
 import SnapshotModels
 
-/// Whether a device that pushes is alive.
+/// A device that pushes, and whether it still does.
 struct DeviceState: Sendable, Equatable {
     enum Presence: String, Sendable, Codable {
-        /// It pushed less than `activeAge` ago.
         case active
         case stale
-        /// This machine is offline, so it cannot know of newer pushes.
+        /// This machine is offline and may have missed newer pushes.
         case unknown
-        /// Its times are in the future, so they say nothing.
+        /// The last push is in the future: one of the clocks is wrong.
         case clockAhead
     }
 
-    /// A push counts as a sign of life for this long, in seconds.
+    /// A device is active for this long after a push, in seconds.
     static let activeAge: TimeInterval = 300
 
     let deviceID: String?
@@ -26,10 +25,8 @@ struct DeviceState: Sendable, Equatable {
         name = device.name
         lastPush = device.syncTimestamp
         let age = now.timeIntervalSince(device.syncTimestamp)
-        if age < -SnapshotMerge.clockTolerance {
-            presence = .clockAhead
-        } else {
-            presence = age < Self.activeAge ? .active : isOnline ? .stale : .unknown
-        }
+        presence =
+            age < -SnapshotMerge.clockTolerance
+            ? .clockAhead : age < Self.activeAge ? .active : isOnline ? .stale : .unknown
     }
 }

@@ -1,10 +1,10 @@
 import Foundation
 import SnapshotModels
 
-/// Whether use is faster than time, as of the observation.
+/// How use compares with elapsed time, as of the observation.
 ///
-/// Expected use is the elapsed part of the window in percent. The difference to the used percent
-/// is within 2 points on pace, within 6 slightly off, within 12 off, beyond that far off.
+/// Expected use is the elapsed part of the window in percent. A difference of up to 2 points is on pace, up to 6
+/// slightly off, up to 12 off, beyond that far off.
 struct Pace: Sendable, Equatable {
     enum Stage: String, Sendable, Codable {
         case farUnder, under, slightlyUnder, onPace, slightlyOver, over, farOver
@@ -12,14 +12,13 @@ struct Pace: Sendable, Equatable {
 
     let stage: Stage
     let expectedPercent: Double
-    /// When the limit is reached at the average speed so far; nil when it lasts until the reset.
+    /// When the limit is reached at the average rate so far; nil if that is not before the reset.
     let runsOutAt: Date?
 
-    /// Below this expected percent a pace is noise.
+    /// Below this expected percentage the pace is noise.
     static let leastExpectedPercent = 3.0
 
-    /// nil without a length or a reset, early in the window, when the observation lies outside of
-    /// it, and at the limit.
+    /// Nil without a length or a reset, early in the window, for an observation outside of it, and at the limit.
     init?(of window: SyncRateWindow, observedAt: Date) {
         guard let minutes = window.windowMinutes, let resetsAt = window.resetsAt,
             (0..<100).contains(window.usedPercent)
@@ -29,23 +28,23 @@ struct Pace: Sendable, Equatable {
         guard elapsed > 0, elapsed <= duration else { return nil }
         expectedPercent = elapsed / duration * 100
         guard expectedPercent >= Self.leastExpectedPercent else { return nil }
-        stage = Self.stage(ofDifference: window.usedPercent - expectedPercent)
-        guard window.usedPercent > 0 else {
-            runsOutAt = nil
-            return
-        }
+        stage = Stage(difference: window.usedPercent - expectedPercent)
+        // Infinite as long as nothing is used.
         let secondsLeft = (100 - window.usedPercent) / window.usedPercent * elapsed
         let end = observedAt.addingTimeInterval(secondsLeft)
         runsOutAt = end < resetsAt ? end : nil
     }
+}
 
-    private static func stage(ofDifference points: Double) -> Stage {
+extension Pace.Stage {
+    fileprivate init(difference points: Double) {
         let isOver = points > 0
-        return switch points.magnitude {
-        case ...2: .onPace
-        case ...6: isOver ? .slightlyOver : .slightlyUnder
-        case ...12: isOver ? .over : .under
-        default: isOver ? .farOver : .farUnder
-        }
+        self =
+            switch points.magnitude {
+            case ...2: .onPace
+            case ...6: isOver ? .slightlyOver : .slightlyUnder
+            case ...12: isOver ? .over : .under
+            default: isOver ? .farOver : .farUnder
+            }
     }
 }

@@ -1,28 +1,65 @@
 import Foundation
 import SnapshotModels
 
-/// One provider account at a moment. Strings are as they came: the view escapes them.
+/// How current a provider's numbers are.
+enum Freshness: String, Sendable, Codable {
+    case fresh
+    /// Already old when pushed: the tool's own file held an earlier reading.
+    case cached
+    case stale
+    /// Observed in the future: the device's clock is wrong.
+    case clockAhead
+
+    /// Numbers older than this are stale, in seconds.
+    static let staleAge: TimeInterval = 3_600
+    /// A reading is cached if it is older than its push by more than this, in seconds.
+    static let cachedLag: TimeInterval = 300
+
+    init(observedAt: Date, pushedAt: Date?, now: Date) {
+        let age = now.timeIntervalSince(observedAt)
+        if age < -SnapshotMerge.clockTolerance {
+            self = .clockAhead
+        } else if age > Self.staleAge {
+            self = .stale
+        } else if let pushedAt, pushedAt.timeIntervalSince(observedAt) > Self.cachedLag {
+            self = .cached
+        } else {
+            self = .fresh
+        }
+    }
+}
+
+/// One provider account at one time. Strings are unescaped.
 struct ProviderState: Sendable, Equatable {
     let snapshot: ProviderUsageSnapshot
-    let parts: [ProviderPart]
+    let deviceNames: [String]
+    /// In display order.
     let windows: [WindowState]
     let freshness: Freshness
 
     init(_ merged: MergedProvider, now: Date) {
         snapshot = merged.snapshot
-        parts = merged.parts
-        let observedAt = merged.snapshot.lastUpdated
-        windows = WindowState.inDisplayOrder(of: merged.snapshot, observedAt: observedAt, now: now)
+        deviceNames = merged.parts.map(\.deviceName)
+        windows = WindowState.inDisplayOrder(of: merged.snapshot, now: now)
         freshness = Freshness(
-            observedAt: observedAt,
+            observedAt: merged.snapshot.lastUpdated,
             pushedAt: merged.parts.first(where: \.suppliesWindows)?.syncTimestamp, now: now)
     }
 
-    /// Percent left in the tightest window that is not past its reset.
-    var leastRemaining: Double? { tightestWindow?.window.remainingPercent }
-
+    /// The window with the least left that has not passed its reset.
     var tightestWindow: WindowState? {
         windows.filter { !$0.isExpired }
             .min { $0.window.remainingPercent < $1.window.remainingPercent }
+    }
+
+    /// Percentage left in `tightestWindow`.
+    var leastRemaining: Double? { tightestWindow?.window.remainingPercent }
+
+    /// Providers without a current window last; equal ones in their order.
+    static func tightestFirst(_ providers: [ProviderState]) -> [ProviderState] {
+        providers.enumerated()
+            .map { (remaining: $1.leastRemaining ?? .infinity, index: $0, provider: $1) }
+            .sorted { ($0.remaining, $0.index) < ($1.remaining, $1.index) }
+            .map(\.provider)
     }
 }

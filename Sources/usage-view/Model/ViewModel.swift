@@ -1,32 +1,56 @@
 import Foundation
 import SnapshotModels
 
-/// Everything a screen is drawn from. Two equal models draw the same screen.
-struct ViewModel: Sendable, Equatable {
-    /// Whether this machine belongs to a store and reaches it.
+/// What the viewer reads from the store.
+struct UsageData: Sendable, Equatable {
     enum Link: Sendable, Equatable {
         case notJoined
         case online
-        /// `lastSeen` is the last time the server answered, nil when it never did.
+        /// `lastSeen` is the last time the daemon responded, nil if it never did.
         case offline(lastSeen: Date?)
     }
 
-    /// What the local replica holds under the snapshot keys.
     enum Stored: Sendable, Equatable {
         case nothing
-        /// There is a value and it is no snapshot; says why.
+        /// There is a value, but it is not a snapshot.
         case unreadable(reason: String)
         case usage(MergedUsage)
     }
 
     var link: Link
     var stored: Stored
+}
+
+/// The user's choices about the presentation.
+struct ViewOptions: Sendable, Equatable {
+    enum Measure: String, Sendable, CaseIterable {
+        case used, left
+    }
+
+    enum SortOrder: String, Sendable, CaseIterable {
+        /// By provider id, then account.
+        case name
+        /// The account closest to a limit first.
+        case tightest
+    }
+
+    var measure: Measure = .used
+    /// Clock times instead of countdowns and ages.
+    var isAbsolute = false
+    var sortOrder: SortOrder = .name
+    /// False if the locale supports only ASCII.
+    var isUnicode = true
+}
+
+/// Everything a screen is drawn from. Equal models draw equal screens.
+struct ViewModel: Sendable, Equatable {
+    var data: UsageData
     var now: Date
-    /// The viewer's zone, for clock times.
+    /// The zone of clock times.
     var zone: TimeZone
     var options = ViewOptions()
 
-    /// What there is to show. The cases without numbers each ask for another next step.
+    /// What there is to show. Each situation without data calls for another next step.
     enum Situation: String, Sendable, Codable {
         case ready
         case notJoined
@@ -37,45 +61,27 @@ struct ViewModel: Sendable, Equatable {
     }
 
     var situation: Situation {
-        switch stored {
-        case .usage(let usage) where !usage.devices.isEmpty:
-            return usage.providers.isEmpty ? .noProviders : .ready
-        case .unreadable:
-            return .unreadable
-        case .nothing, .usage:
-            return switch link {
-            case .notJoined: .notJoined
-            case .online: .waitingForFirstPush
-            case .offline: .offlineWithoutData
-            }
+        switch (data.stored, data.link) {
+        case (.usage(let usage), _) where !usage.devices.isEmpty:
+            usage.providers.isEmpty ? .noProviders : .ready
+        case (.unreadable, _): .unreadable
+        case (_, .notJoined): .notJoined
+        case (_, .online): .waitingForFirstPush
+        case (_, .offline): .offlineWithoutData
         }
     }
 
     private var usage: MergedUsage? {
-        if case .usage(let usage) = stored { usage } else { nil }
+        if case .usage(let usage) = data.stored { usage } else { nil }
     }
 
     /// In display order.
     var providers: [ProviderState] {
         let states = (usage?.providers ?? []).map { ProviderState($0, now: now) }
-        switch options.sortOrder {
-        case .name:
-            return states
-        case .tightest:
-            // Sorting by position too keeps equal ones in their order.
-            return states.enumerated()
-                .sorted {
-                    let left = $0.element.leastRemaining ?? .infinity
-                    let right = $1.element.leastRemaining ?? .infinity
-                    return left == right ? $0.offset < $1.offset : left < right
-                }
-                .map(\.element)
-        }
+        return options.sortOrder == .name ? states : ProviderState.tightestFirst(states)
     }
 
     var devices: [DeviceState] {
-        (usage?.devices ?? []).map {
-            DeviceState($0, isOnline: link == .online, now: now)
-        }
+        (usage?.devices ?? []).map { DeviceState($0, isOnline: data.link == .online, now: now) }
     }
 }

@@ -1,16 +1,16 @@
 import SnapshotModels
 import TerminalText
 
-/// What a window is called: by its length, not by the slot it came in. The writer's label wins.
+/// The name of a window: the writer's label, else one derived from its length.
 struct WindowLabel: Sendable, Equatable {
     enum Slot: Sendable { case primary, secondary }
     enum Kind: Sendable { case session, weekly, other }
 
     let text: String
-    /// A few cells at most where it comes from the length: "5h", "7d".
+    /// "5h", "7d": a few cells if derived from the length.
     let short: String
-    /// Where the window belongs in the display order; a named window beside the plain ones is an
-    /// additional limit, unless its name is that of the plain one.
+    /// The place in the display order. A labelled window is an additional limit unless its label is that of a
+    /// plain one.
     let kind: Kind
 
     /// Tools report 299 for five hours and 10 079 for a week.
@@ -24,13 +24,10 @@ struct WindowLabel: Sendable, Equatable {
         }
         text = label
         let folded = label.lowercased()
-        if folded.hasPrefix("session") || folded.hasPrefix("weekly") {
-            short = derived.short
-            kind = folded.hasPrefix("session") ? .session : .weekly
-        } else {
-            short = label
-            kind = .other
-        }
+        kind =
+            folded.hasPrefix("session")
+            ? .session : folded.hasPrefix("weekly") ? .weekly : .other
+        short = kind == .other ? label : derived.short
     }
 
     private static func derived(
@@ -43,17 +40,17 @@ struct WindowLabel: Sendable, Equatable {
             case nil: ("Limit", "Limit", .other)
             }
         }
-        let length = DurationWords.length(minutes: rounded(minutes))
+        let length = DurationFormatter.length(minutes: rounded(minutes))
         if minutes <= 360 { return ("Session (\(length))", length, .session) }
         if abs(minutes - 1_440) <= tolerance { return ("Daily", length, .other) }
         if minutes <= 10_080 + tolerance { return ("Weekly", length, .weekly) }
-        let days = DurationWords.length(minutes: minutes / 1_440 * 1_440)
+        let days = DurationFormatter.length(minutes: minutes / 1_440 * 1_440)
         return ("Period (\(days))", days, .other)
     }
 
-    /// To the hour when it is within the tolerance of one.
+    /// The nearest hour if that is within the tolerance.
     private static func rounded(_ minutes: Int) -> Int {
-        let hours = (minutes - minutes % 60) / 60 + (minutes % 60 >= 30 ? 1 : 0)
+        let hours = minutes / 60 + (minutes % 60 >= 30 ? 1 : 0)
         return hours > 0 && abs(hours * 60 - minutes) <= tolerance ? hours * 60 : minutes
     }
 }

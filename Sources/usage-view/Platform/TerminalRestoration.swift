@@ -1,7 +1,8 @@
 import Foundation
+import TerminalText
 
-/// Gives the terminal back, also from a signal handler: everything that needs is prepared by
-/// `arm`, and `restore` calls only write and tcsetattr, which a handler may.
+/// Restores the terminal, also from a signal handler: `arm` prepares everything, and `restore` calls only write
+/// and tcsetattr, which are async-signal-safe.
 enum TerminalRestoration {
     private struct State {
         var isArmed = false
@@ -12,25 +13,24 @@ enum TerminalRestoration {
         var farewell = UnsafeMutableBufferPointer<UInt8>(start: nil, count: 0)
     }
 
-    /// Written by `arm` before a handler is installed. A signal between the check and the change
-    /// in `restore` restores twice, which does no harm.
+    /// Written by `arm` before a handler is installed. A signal between the check and the change in `restore`
+    /// restores twice, which is harmless.
     private nonisolated(unsafe) static var state = State()
 
-    /// Signals that end a process, by request or by crash.
     private static let endingSignals = [
         SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV,
     ]
 
-    /// Remembers the terminal's settings, promises to restore them, and enters raw mode.
+    /// Saves the terminal's settings, installs the handlers that restore them, and enters raw mode.
     static func arm(input: Int32, output: Int32) throws(TerminalError) {
         guard !state.isArmed else { throw .alreadyOpen }
         guard isatty(input) == 1, isatty(output) == 1 else { throw .notATerminal }
         var saved = termios()
         guard tcgetattr(input, &saved) == 0 else {
-            throw .refused(operation: "reading its settings", errno: errno)
+            throw .refused(operation: "read the terminal settings", errno: errno)
         }
         if state.farewell.isEmpty {
-            let bytes = Array(FrameEncoder.leave.utf8)
+            let bytes = Array(ANSI.leaveScreen.utf8)
             state.farewell = .allocate(capacity: bytes.count)
             _ = state.farewell.initialize(from: bytes)
         }
@@ -43,7 +43,8 @@ enum TerminalRestoration {
             atexit { TerminalRestoration.restore() }
         }
         for number in endingSignals {
-            PlatformTerminal.handleOnce(number) { number in
+            signal(number) { number in
+                signal(number, SIG_DFL)
                 TerminalRestoration.restore()
                 raise(number)
             }
@@ -53,7 +54,7 @@ enum TerminalRestoration {
         guard tcsetattr(input, TCSANOW, &raw) == 0 else {
             let code = errno
             state.isArmed = false
-            throw .refused(operation: "raw mode", errno: code)
+            throw .refused(operation: "enter raw mode", errno: code)
         }
     }
 

@@ -1,10 +1,10 @@
 import Foundation
 import SnapshotModels
 
-/// Invented usage, for a look at the screen on a machine without any tool. Its device says so.
+/// Invented usage, to see the screen on a machine without any tool. Its device name says so.
 enum DemoUsage {
-    static func data(at now: Date) -> LiveData {
-        LiveData(
+    static func data(at now: Date) -> UsageData {
+        UsageData(
             link: .online, stored: .usage(SnapshotMerge.merge([snapshot(at: now)], now: now)))
     }
 

@@ -1,70 +1,109 @@
+import CommandSupport
 import Foundation
 import KVStore
 import KVStoreHTTP
 import SnapshotModels
 
-/// Reads what the viewer shows from a store. The only place where the viewer meets the store.
+/// Reads what the viewer shows. The only code of the viewer that knows the store.
 struct UsageReader: Sendable {
     let store: UbiquitousKeyValueStore
     let now: @Sendable () -> Date
 
-    /// Whether the store is one of an account. Asked of the store, since an account may be joined or left while it
-    /// is open.
+    /// Asked of the store each time, because an account may be joined or left while it is open.
     private var isJoined: Bool { store.configuration.transport != nil }
 
-    func data(_ connection: StoreStatus.Connection) -> LiveData {
-        LiveData(
-            link: link(connection), stored: ViewModel.Stored(values: values, now: now()))
-    }
-
-    private var values: [String: Data] {
+    func data(_ connection: StoreStatus.Connection) -> UsageData {
         var values: [String: Data] = [:]
         for key in store.keys where key.hasPrefix(SyncedUsageSnapshot.storeKey) {
             values[key] = store.data(forKey: key)
         }
-        return values
+        return UsageData(
+            link: link(connection), stored: UsageData.Stored(values: values, now: now()))
     }
 
-    private func link(_ connection: StoreStatus.Connection) -> ViewModel.Link {
+    private func link(_ connection: StoreStatus.Connection) -> UsageData.Link {
         guard isJoined else { return .notJoined }
         switch connection {
         case .connected, .idle: return .online
         case .local, .offline:
+            let lastSync = store.status.lastSyncMilliseconds
             return .offline(
-                lastSeen: store.status.lastSyncMilliseconds.map {
-                    Date(timeIntervalSince1970: Double($0) / 1_000)
-                })
+                lastSeen: lastSync.map { Date(timeIntervalSince1970: Double($0) / 1_000) })
         }
     }
 
-    /// One round trip, given up after `seconds`. Returns the connection's state as it then is.
+    /// Synchronizes once, for at most `seconds`, and returns the resulting state of the connection.
     func refresh(within seconds: Double) async -> StoreStatus.Connection {
         guard isJoined, seconds > 0 else { return store.status.connection }
-        return await withTaskGroup(of: StoreStatus.Connection.self) { group in
-            group.addTask {
-                do throws(StoreError) {
-                    _ = try await store.synchronizeNow()
-                    return .idle
-                } catch {
-                    return .offline(error.description)
-                }
+        do throws(StoreError) {
+            let report = try await withDeadline(.seconds(seconds)) { () throws(StoreError) in
+                try await store.synchronizeNow()
             }
-            group.addTask {
-                // The store's own wait ends when it is closed, so this one may be left behind.
-                try? await Task.sleep(for: .seconds(seconds))
-                if !Task.isCancelled { store.close() }
-                return .offline("no answer within \(Int(seconds.rounded(.up))) s")
-            }
-            let first = await group.next() ?? store.status.connection
-            group.cancelAll()
-            return first
+            return report == nil
+                ? .offline("no answer within \(Int(seconds.rounded(.up))) s") : .idle
+        } catch {
+            return .offline(error.description)
         }
     }
 
-    /// The state to show, now and whenever it changes.
-    func live() -> AsyncStream<LiveData> {
-        LiveData.following(store.connectionChanges, store.changes) {
+    /// The state to show, now and after every change.
+    func live() -> AsyncStream<UsageData> {
+        UsageData.following(store.connectionChanges, store.changes) {
             data(store.status.connection)
         }
+    }
+}
+
+extension UsageData.Stored {
+    /// - Parameter values: the values of the shared key and of the devices' keys; others are ignored.
+    init(values: [String: Data], now: Date) {
+        let shared = values[SyncedUsageSnapshot.storeKey]
+        let own = values.filter { $0.key.hasPrefix(SyncedUsageSnapshot.storeKey + ".") }
+            .sorted { $0.key < $1.key }
+            .compactMap { SnapshotCodec.read($0.value) }
+        let snapshots = SnapshotMerge.devices(own: own, shared: SnapshotCodec.read(shared))
+        if !snapshots.isEmpty {
+            self = .usage(SnapshotMerge.merge(snapshots, now: now))
+            return
+        }
+        do throws(SnapshotCodecError) {
+            if let shared { _ = try SnapshotCodec.decode(shared) }
+            self = .nothing
+        } catch {
+            self = .unreadable(reason: "\(error)")
+        }
+    }
+}
+
+extension UsageData {
+    /// The result of `read`, now and after every event of two streams; finishes when both have. A slow consumer
+    /// gets only the newest.
+    ///
+    /// Events only trigger a read. Reads do not overlap, and each begins after the event that triggered it, so the
+    /// last value is the state after the last event.
+    static func following<Connections: Sendable, Changes: Sendable>(
+        _ connections: AsyncStream<Connections>, _ changes: AsyncStream<Changes>,
+        read: @escaping @Sendable () async -> UsageData
+    ) -> AsyncStream<UsageData> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: UsageData.self, bufferingPolicy: .bufferingNewest(1))
+        let (triggers, trigger) = AsyncStream.makeStream(
+            of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        trigger.yield()
+        let following = Task {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    for await _ in triggers { continuation.yield(await read()) }
+                }
+                await withTaskGroup(of: Void.self) { events in
+                    events.addTask { for await _ in connections { trigger.yield() } }
+                    events.addTask { for await _ in changes { trigger.yield() } }
+                }
+                trigger.finish()
+            }
+            continuation.finish()
+        }
+        continuation.onTermination = { _ in following.cancel() }
+        return stream
     }
 }

@@ -1,10 +1,21 @@
-/// Turns the bytes of a terminal in raw mode into keys. Pure: no clock decides what a lone escape
-/// byte means; the caller says with `endOfInput()` that nothing follows for now.
+/// A key press.
+enum Key: Sendable, Equatable {
+    case character(Character)
+    case up, down, pageUp, pageDown, home, end
+    case enter, escape
+    /// Control-C, Control-D or Control-\.
+    case interrupt
+    /// A complete sequence without a meaning here.
+    case unknown
+}
+
+/// Turns the bytes of a terminal in raw mode into keys. Pure: no timeout decides whether an escape byte stands
+/// alone; the caller reports with `endOfInput()` that nothing follows for now.
 struct KeyParser: Sendable, Equatable {
     /// The start of a sequence whose end has not arrived.
     private var pending: [UInt8] = []
 
-    /// No key sequence is longer; more than this is noise and is dropped.
+    /// Longer than any key sequence; more is noise and is dropped.
     private static let longestSequence = 32
     private static let escape: UInt8 = 0x1B
 
@@ -12,60 +23,41 @@ struct KeyParser: Sendable, Equatable {
         var keys: [Key] = []
         for byte in bytes {
             pending.append(byte)
-            switch Self.parse(pending) {
-            case .incomplete:
-                if pending.count >= Self.longestSequence {
-                    pending = []
-                    keys.append(.unknown)
-                }
-            case .key(let key):
-                pending = []
-                keys.append(key)
-            case .escapeThen(let key):
-                pending = []
-                keys += [.escape, key]
+            if let parsed = Self.parse(pending) {
+                keys += parsed
+            } else if pending.count >= Self.longestSequence {
+                keys.append(.unknown)
+            } else {
+                continue
             }
+            pending = []
         }
         return keys
     }
 
-    /// Nothing follows for now: a lone escape byte was the escape key. Anything else that is
-    /// incomplete stays for the bytes to come.
+    /// Turns a lone escape byte into the escape key. Any other incomplete sequence stays pending.
     mutating func endOfInput() -> [Key] {
         guard pending == [Self.escape] else { return [] }
         pending = []
         return [.escape]
     }
 
-    private enum Result {
-        case incomplete
-        case key(Key)
-        /// An escape byte and a byte that cannot continue it: two keys.
-        case escapeThen(Key)
-    }
-
-    private static func parse(_ bytes: [UInt8]) -> Result {
-        guard bytes[0] == escape else { return parseText(bytes) }
-        guard bytes.count > 1 else { return .incomplete }
+    /// Nil while the sequence is incomplete.
+    private static func parse(_ bytes: [UInt8]) -> [Key]? {
+        guard bytes[0] == escape else { return parseText(bytes).map { [$0] } }
+        guard bytes.count > 1 else { return nil }
         switch bytes[1] {
         case UInt8(ascii: "["):
             // Control sequence: parameters, then one final byte.
-            guard bytes.count > 2, let last = bytes.last, (0x40...0x7E).contains(last) else {
-                return .incomplete
-            }
-            return .key(controlKey(Array(bytes[2...])))
-        case UInt8(ascii: "O"):
-            guard bytes.count > 2 else { return .incomplete }
-            return .key(controlKey([bytes[2]]))
-        case escape:
-            return .escapeThen(.escape)
-        default:
-            guard case .key(let key) = parseText([bytes[1]]) else { return .key(.unknown) }
-            return .escapeThen(key)
+            let isComplete = bytes.count > 2 && (0x40...0x7E).contains(bytes[bytes.count - 1])
+            return isComplete ? [controlKey(bytes[2...])] : nil
+        case UInt8(ascii: "O"): return bytes.count > 2 ? [controlKey(bytes[2...])] : nil
+        case escape: return [.escape, .escape]
+        default: return parseText([bytes[1]]).map { [.escape, $0] } ?? [.unknown]
         }
     }
 
-    private static func controlKey(_ bytes: [UInt8]) -> Key {
+    private static func controlKey(_ bytes: ArraySlice<UInt8>) -> Key {
         switch String(decoding: bytes, as: UTF8.self) {
         case "A": .up
         case "B": .down
@@ -77,23 +69,19 @@ struct KeyParser: Sendable, Equatable {
         }
     }
 
-    private static func parseText(_ bytes: [UInt8]) -> Result {
+    private static func parseText(_ bytes: [UInt8]) -> Key? {
         switch bytes[0] {
-        case 0x03, 0x04, 0x1C: return .key(.interrupt)
-        case 0x0A, 0x0D: return .key(.enter)
-        case 0x20...0x7E: return .key(.character(Character(Unicode.Scalar(bytes[0]))))
+        case 0x03, 0x04, 0x1C: return .interrupt
+        case 0x0A, 0x0D: return .enter
+        case 0x20...0x7E: return .character(Character(Unicode.Scalar(bytes[0])))
         case 0xC2...0xF4: break
-        default: return .key(.unknown)
+        default: return .unknown
         }
         let length = bytes[0] < 0xE0 ? 2 : bytes[0] < 0xF0 ? 3 : 4
         guard bytes.count == length else {
-            // A byte that continues nothing ends the attempt.
-            return bytes.count > 1 && bytes[bytes.count - 1] & 0xC0 != 0x80
-                ? .key(.unknown) : .incomplete
+            let isContinued = bytes.count == 1 || bytes[bytes.count - 1] & 0xC0 == 0x80
+            return isContinued ? nil : .unknown
         }
-        guard let text = String(validating: bytes, as: UTF8.self), let first = text.first else {
-            return .key(.unknown)
-        }
-        return .key(.character(first))
+        return String(validating: bytes, as: UTF8.self)?.first.map { .character($0) } ?? .unknown
     }
 }

@@ -1,30 +1,24 @@
 import Foundation
-import SnapshotModels
+import TerminalText
 
-/// What the live screen is fed with, whenever it changes.
-struct LiveData: Sendable, Equatable {
-    var link: ViewModel.Link
-    var stored: ViewModel.Stored
-}
-
-/// The live screen: redraws when data, size or options change and on the minute, until the person
-/// quits, the terminal is gone, or the task is cancelled. Owns the session and closes it.
+/// The live screen. Redraws when data, size or options change and every minute, until the user quits, the
+/// terminal is gone or the task is cancelled. Owns the session and closes it.
 struct LiveLoop: Sendable {
-    let session: any TerminalSession
+    let session: TerminalSession
     let zone: TimeZone
     let isColored: Bool
     let now: @Sendable () -> Date
 
     private enum Event: Sendable {
-        case terminal(TerminalEvent)
+        case terminal(TerminalSession.Event)
         case terminalGone
-        case data(LiveData)
+        case data(UsageData)
         case minute
     }
 
-    /// Runs to the end. `data` gives the state to show, the first of it at once.
+    /// - Parameter data: the state to show, the first of it at once.
     func run(
-        options: ViewOptions, data: some AsyncSequence<LiveData, Never> & Sendable
+        options: ViewOptions, data: some AsyncSequence<UsageData, Never> & Sendable
     ) async {
         defer { session.close() }
         let (events, continuation) = AsyncStream.makeStream(of: Event.self)
@@ -52,18 +46,15 @@ struct LiveLoop: Sendable {
     private func draw(_ events: AsyncStream<Event>, options: ViewOptions) async {
         var parser = KeyParser()
         var state = LiveState(options: options)
-        var shown: LiveData?
-        var extent = LiveScreen.Extent(contentLines: 0, rows: 0)
+        var shown: UsageData?
+        var extent = LiveScreen.Extent()
         for await event in events {
             switch event {
             case .terminalGone:
                 return
             case .terminal(.bytes(let bytes)):
-                var keys = parser.keys(from: bytes)
-                keys += parser.endOfInput()
-                let outcomes = keys.map {
-                    state.handle($0, contentLines: extent.contentLines, rows: extent.rows)
-                }
+                let keys = parser.keys(from: bytes) + parser.endOfInput()
+                let outcomes = keys.map { state.handle($0, extent: extent) }
                 if outcomes.contains(.quit) { return }
                 guard outcomes.contains(.redraw) else { continue }
             case .data(let value):
@@ -73,13 +64,11 @@ struct LiveLoop: Sendable {
                 break
             }
             guard let shown else { continue }
-            let model = ViewModel(
-                link: shown.link, stored: shown.stored, now: now(), zone: zone,
-                options: state.options)
+            let model = ViewModel(data: shown, now: now(), zone: zone, options: state.options)
             let drawn = LiveScreen.screen(for: model, state: state, size: session.size)
             extent = drawn.extent
-            state.clampScroll(contentLines: extent.contentLines, rows: extent.rows)
-            session.write(FrameEncoder.frame(for: drawn.screen, isColored: isColored))
+            state.clampScroll(to: extent)
+            session.write(ANSI.frame(drawn.screen.lines, isColored: isColored))
         }
     }
 }

@@ -1,46 +1,50 @@
 import TerminalText
 
-/// The foot of a screen: which devices push, and whether this machine reaches the server.
+/// The foot of a screen: the devices that push, and whether this machine reaches the daemon.
 enum DeviceLines {
     static func lines(for model: ViewModel, width: Int) -> [StyledLine] {
         let devices = model.devices.map { device in
-            let pushed = AgeText.pushed(device, model: model)
-            return (
+            (
                 name: VisibleText.escape(device.name).truncated(toCells: 24),
-                presence: pushed.presence, age: pushed.age, style: pushed.style
+                presence: presence(device, times: model.times)
             )
         }
         let nameCells = devices.map { CellWidth.of($0.name) }.max() ?? 0
-        let presenceCells = devices.map { CellWidth.of($0.presence) }.max() ?? 0
-        let ageColumn = nameCells + 2 + presenceCells + 2
-        var lines = devices.flatMap { device in
-            RowColumns.wrapped(device.age, width: width - ageColumn).enumerated().map {
-                var line = StyledLine()
-                if $0.offset == 0 {
-                    line.append(device.name.padded(toCells: nameCells + 2), .dim)
-                    line.append(device.presence, device.style)
-                }
-                line.pad(toCells: ageColumn)
-                line.append($0.element, .dim)
-                return line
-            }
+        let stateCells = devices.map { CellWidth.of($0.presence.state) }.max() ?? 0
+        let noteColumn = nameCells + 2 + stateCells + 2
+        var lines = devices.flatMap { name, presence in
+            var first = StyledLine(name.padded(toCells: nameCells + 2), .dim)
+            first.append(presence.state, presence.style)
+            let note = RowColumns.wrapped(presence.note, width: width - noteColumn)
+            return first.continued(by: note, atColumn: noteColumn, .dim)
         }
-        if let note = linkNote(model) {
-            lines += WordWrap.lines(note, width: width).map { StyledLine($0, .colored(.yellow)) }
+        if let note = offlineNote(model) {
+            lines += note.wrapped(toCells: width).map { StyledLine($0, .colored(.yellow)) }
         }
         return lines
     }
 
-    /// Why the numbers may be behind; nil while this machine reaches the server, and on one that only
-    /// shows its own.
-    static func linkNote(_ model: ViewModel) -> String? {
-        switch model.link {
+    private static func presence(
+        _ device: DeviceState, times: TimeFormatter
+    ) -> (state: String, note: String, style: TextStyle) {
+        let time = times.past(device.lastPush)
+        return switch device.presence {
+        case .active: ("active", "pushed \(time)", .plain)
+        case .stale: ("stale", "last push \(time), check usage-push there", .colored(.yellow))
+        case .unknown: ("unknown", "last known push \(time)", .plain)
+        case .clockAhead:
+            ("clock ahead", "its clock is fast, or this one is slow", .colored(.yellow))
+        }
+    }
+
+    /// Why the numbers may be out of date; nil if this machine reaches the daemon or shows only its own.
+    static func offlineNote(_ model: ViewModel) -> String? {
+        switch model.data.link {
         case .online, .notJoined: nil
         case .offline(let lastSeen?):
-            "Offline, server last seen \(DurationWords.age(of: lastSeen, at: model.now)): "
+            "Offline, daemon last seen \(DurationFormatter.age(of: lastSeen, at: model.now)): "
                 + "newer numbers may exist."
-        case .offline(nil):
-            "Offline: the server has not answered yet, newer numbers may exist."
+        case .offline(nil): "Offline: the daemon has not responded yet, newer numbers may exist."
         }
     }
 }

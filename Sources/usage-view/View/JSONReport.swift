@@ -2,14 +2,14 @@ import Foundation
 import SnapshotModels
 import TerminalText
 
-/// What `--json` prints. Stable: fields are added, never renamed or removed, and `schemaVersion`
-/// counts up when a meaning changes. Absent values are left out, times are ISO 8601 UTC, ages are
-/// whole seconds (negative for a time in the future). Strings are the payload's own, unescaped.
+/// The output of `--json`. Fields are added, never renamed or removed; `schemaVersion` increases when a meaning
+/// changes. Absent values are omitted, times are ISO 8601 in UTC, ages are whole seconds (negative for a time in
+/// the future), strings are unescaped.
 struct JSONReport: Codable, Sendable, Equatable {
     struct Connection: Codable, Sendable, Equatable {
         enum State: String, Codable, Sendable { case online, offline, notJoined }
         var state: State
-        /// Only when offline and the server has answered before.
+        /// Only if offline, and the daemon has responded before.
         var lastSeen: Date?
     }
 
@@ -23,7 +23,7 @@ struct JSONReport: Codable, Sendable, Equatable {
 
     struct Window: Codable, Sendable, Equatable {
         var label: String
-        /// Absent when expired: the old percent says nothing of now.
+        /// Absent if expired.
         var usedPercent: Double?
         var remainingPercent: Double?
         var level: WindowState.Level?
@@ -57,9 +57,7 @@ struct JSONReport: Codable, Sendable, Equatable {
         var devices: [String]
     }
 
-    static let currentSchemaVersion = 1
-
-    var schemaVersion = Self.currentSchemaVersion
+    var schemaVersion = 1
     var generatedAt: Date
     var situation: ViewModel.Situation
     var connection: Connection
@@ -71,7 +69,7 @@ struct JSONReport: Codable, Sendable, Equatable {
         generatedAt = now
         situation = model.situation
         connection =
-            switch model.link {
+            switch model.data.link {
             case .online: Connection(state: .online)
             case .notJoined: Connection(state: .notJoined)
             case .offline(let lastSeen): Connection(state: .offline, lastSeen: lastSeen)
@@ -84,7 +82,7 @@ struct JSONReport: Codable, Sendable, Equatable {
         providers = model.providers.map { Self.provider($0, now: now) }
     }
 
-    /// UTF-8 JSON, indented, keys sorted, ending in a newline.
+    /// Indented JSON with sorted keys and a trailing newline.
     func encoded() throws -> Data {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .iso8601
@@ -101,7 +99,7 @@ struct JSONReport: Codable, Sendable, Equatable {
             freshness: state.freshness, isError: snapshot.isError,
             status: snapshot.statusMessage,
             windows: state.windows.map { window($0, now: now) }, credits: snapshot.credits,
-            budget: snapshot.budget, devices: state.parts.map(\.deviceName))
+            budget: snapshot.budget, devices: state.deviceNames)
     }
 
     private static func window(_ state: WindowState, now: Date) -> Window {
@@ -121,7 +119,7 @@ struct JSONReport: Codable, Sendable, Equatable {
             })
     }
 
-    /// Bounded, since a date may be any number.
+    /// Bounded, because a date from outside may be any number.
     private static func seconds(from start: Date, to end: Date) -> Int {
         Int(min(max(end.timeIntervalSince(start), -1e12), 1e12).rounded(.down))
     }

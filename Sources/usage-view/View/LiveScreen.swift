@@ -1,11 +1,11 @@
 import TerminalText
 
-/// The live screen: the model's screen in a window that scrolls, and one line of keys below.
+/// The live screen: a scrollable window on the model's screen, and a footer with the keys.
 enum LiveScreen {
-    /// Lines of content and rows for it, as `LiveState` needs them.
+    /// The size of the content and of the window on it, as `LiveState` needs them.
     struct Extent: Sendable, Equatable {
-        var contentLines: Int
-        var rows: Int
+        var contentLines = 0
+        var rows = 0
     }
 
     static func screen(
@@ -19,24 +19,22 @@ enum LiveScreen {
         }
         let content =
             state.isHelpShown
-            ? Screen(lines: help.map { $0.truncated(toCells: size.columns) })
+            ? help
             : ScreenLayout.screen(
-                for: model, size: ScreenSize(columns: size.columns, rows: nil))
-        let room = rows - 1
-        let extent = Extent(contentLines: content.lines.count, rows: room)
-        var position = state
-        position.clampScroll(contentLines: extent.contentLines, rows: room)
-        var lines = Array(content.lines.dropFirst(position.firstLine).prefix(room))
-        let hidden = extent.contentLines - position.firstLine - lines.count
-        lines += Array(repeating: StyledLine(), count: room - lines.count)
-        lines.append(
-            footer(model: model, state: position, hidden: hidden)
-                .truncated(toCells: size.columns))
-        let ascii = !model.options.isUnicode
-        return (Screen(lines: ascii ? lines.map(ASCIIForm.line) : lines), extent)
+                for: model, size: ScreenSize(columns: size.columns, rows: nil)
+            ).lines
+        let extent = Extent(contentLines: content.count, rows: rows - 1)
+        var state = state
+        state.clampScroll(to: extent)
+        var lines = Array(content.dropFirst(state.firstLine).prefix(extent.rows))
+        let hidden = content.count - state.firstLine - lines.count
+        lines += Array(repeating: StyledLine(), count: extent.rows - lines.count)
+        lines.append(footer(state, hidden: hidden))
+        let screen = Screen(lines: lines.map { $0.truncated(toCells: size.columns) })
+        return (model.options.isUnicode ? screen : screen.inASCII, extent)
     }
 
-    private static func footer(model: ViewModel, state: LiveState, hidden: Int) -> StyledLine {
+    private static func footer(_ state: LiveState, hidden: Int) -> StyledLine {
         var line = StyledLine("? help  q quit", .dim)
         if hidden > 0 {
             line.append("  ↓ \(hidden) more", .bold)
@@ -44,39 +42,35 @@ enum LiveScreen {
             line.append("  ↑ more", .bold)
         }
         let options = state.options
-        line.append(
-            "  \(options.measure.rawValue) · "
-                + (options.isAbsolute ? "clock times" : "countdowns")
-                + " · by \(options.sortOrder == .name ? "name" : "what is tight")", .dim)
-        return line
+        let times = options.isAbsolute ? "clock times" : "countdowns"
+        let order = options.sortOrder == .name ? "by name" : "tightest first"
+        return line.appending("  \(options.measure.rawValue) · \(times) · \(order)", .dim)
     }
 
-    private static let help: [StyledLine] = {
-        let keys = [
-            ("u", "show what is used, or what is left"),
-            ("a", "resets as countdowns, or as clock times"),
-            ("s", "sort by name, or the tightest first"),
-            ("↑ ↓", "scroll; also j k, page keys, home, end"),
-            ("?", "this help, and back"),
-            ("q", "quit"),
-        ]
-        var lines = [StyledLine("Keys", .bold)]
-        for (key, meaning) in keys {
-            var line = StyledLine("  " + key, .bold)
-            line.pad(toCells: 9)
-            lines.append(line.followed(by: meaning, .plain))
-        }
-        lines.append(StyledLine())
-        lines.append(StyledLine("Words", .bold))
-        let words = [
-            ("as of", "an answer the tool had stored, as old as it says"),
-            ("pace", "use compared with the time that has passed"),
-        ]
-        for (word, meaning) in words {
-            var line = StyledLine("  " + word, .bold)
-            line.pad(toCells: 9)
-            lines.append(line.followed(by: meaning, .plain))
-        }
-        return lines
-    }()
+    private static let help =
+        section(
+            "Keys",
+            [
+                ("u", "switch between used and left"),
+                ("a", "switch between countdowns and clock times"),
+                ("s", "sort by name or tightest first"),
+                ("↑ ↓", "scroll; also j k, page keys, home, end"),
+                ("?", "show or hide this help"),
+                ("q", "quit"),
+            ]) + [StyledLine()]
+        + section(
+            "Terms",
+            [
+                ("as of", "a cached reading, as old as shown"),
+                ("pace", "use compared with elapsed time"),
+            ])
+
+    private static func section(_ title: String, _ entries: [(String, String)]) -> [StyledLine] {
+        [StyledLine(title, .bold)]
+            + entries.map { term, meaning in
+                var line = StyledLine("  " + term, .bold)
+                line.pad(toCells: 9)
+                return line.appending(meaning)
+            }
+    }
 }

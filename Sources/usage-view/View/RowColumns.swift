@@ -1,79 +1,91 @@
 import Foundation
 import TerminalText
 
-/// One line of a card before it is laid out.
-struct CardRow {
-    enum Content {
-        /// A bar, the percent text with its word, and what stands behind it.
-        case gauge(percent: Double, text: String, style: TextStyle, note: Note)
-        /// Text from the bar's column on, wrapped.
-        case text(String, TextStyle)
-    }
-
-    /// What stands behind a gauge, or below it where there is no room.
-    struct Note {
-        /// The reset of a window. Its width decides where all bars end.
-        var reset = ""
-        /// More, in parts joined by " · ".
-        var details = ""
-    }
-
-    let label: String
-    let content: Content
-}
-
-/// Where the parts of a row stand, the same for all cards of a screen so that they line up.
+/// The column layout of rows, shared by all cards of a screen so that they line up.
 struct RowColumns {
-    enum Form {
-        /// Reset and details behind the percent.
+    private enum Form {
+        /// Reset and details beside the percentage.
         case oneLine
-        /// The reset behind the percent, details below.
+        /// The reset beside the percentage, details below.
         case detailsBelow
         /// Both below.
         case allBelow
     }
 
     static let indent = 2
-    static let gap = 2
-    static let barCells = 8...30
+    private static let gap = 2
+    private static let barCells = 8...30
     /// Everything goes on one line only while the bar keeps this length.
-    static let barCellsOnOneLine = 14
-    static let widestLabel = 16
+    private static let barCellsOnOneLine = 14
+    private static let widestLabel = 16
 
-    let labelCells: Int
-    let barCells: Int
-    let percentCells: Int
-    let form: Form
+    private let width: Int
+    private let labelCells: Int
+    private let barCells: Int
+    private let percentCells: Int
+    private let form: Form
 
-    /// Where the bar starts; text rows start here too.
-    var barColumn: Int { Self.indent + labelCells + Self.gap }
+    /// Where bars and text start.
+    private var barColumn: Int { Self.indent + labelCells + Self.gap }
 
     init(fitting rows: [CardRow], width: Int) {
-        var label = 0
-        var percent = 0
-        var reset = 0
-        var wholeNote = 0
+        var (label, percent, reset, note) = (0, 0, 0, 0)
         for row in rows {
             label = max(label, CellWidth.of(row.label))
-            guard case .gauge(_, let text, _, let note) = row.content else { continue }
-            percent = max(percent, CellWidth.of(text))
-            reset = max(reset, CellWidth.of(note.reset))
-            wholeNote = max(wholeNote, CellWidth.of(Self.joined(note.reset, note.details)))
+            guard case .gauge(let gauge) = row.content else { continue }
+            percent = max(percent, CellWidth.of(gauge.text))
+            reset = max(reset, CellWidth.of(gauge.reset))
+            note = max(note, CellWidth.of(Self.joined(gauge.reset, gauge.details)))
         }
+        self.width = width
         labelCells = min(label, Self.widestLabel)
         percentCells = percent
-        let taken = Self.indent + labelCells + Self.gap + Self.gap + percent
-        let besideAll = width - taken - Self.gap - wholeNote
-        let besideReset = width - taken - Self.gap - reset
+        let free = width - (Self.indent + labelCells + Self.gap + Self.gap + percent)
         let room: Int
-        if besideAll >= Self.barCellsOnOneLine {
-            (form, room) = (.oneLine, besideAll)
-        } else if besideReset >= Self.barCells.lowerBound {
-            (form, room) = (.detailsBelow, besideReset)
+        if free - Self.gap - note >= Self.barCellsOnOneLine {
+            (form, room) = (.oneLine, free - Self.gap - note)
+        } else if free - Self.gap - reset >= Self.barCells.lowerBound {
+            (form, room) = (.detailsBelow, free - Self.gap - reset)
         } else {
-            (form, room) = (.allBelow, width - taken)
+            (form, room) = (.allBelow, free)
         }
         barCells = max(1, min(room, Self.barCells.upperBound))
+    }
+
+    func lines(for row: CardRow) -> [StyledLine] {
+        var line = StyledLine(String(repeating: " ", count: Self.indent))
+        line.append(row.label.truncated(toCells: labelCells))
+        line.pad(toCells: barColumn)
+        switch row.content {
+        case .text(let text, let style):
+            let pieces = Self.wrapped(text, width: width - barColumn)
+            return line.continued(by: pieces, atColumn: barColumn, style)
+        case .gauge(let gauge):
+            line.append(Bar.line(percent: gauge.percent, cells: barCells, style: gauge.style))
+            line.append(String(repeating: " ", count: Self.gap))
+            line.append(
+                gauge.text.padded(toCells: percentCells, alignment: .trailing), gauge.style)
+            return lines(line, reset: gauge.reset, details: gauge.details)
+        }
+    }
+
+    private func lines(_ line: StyledLine, reset: String, details: String) -> [StyledLine] {
+        let all = Self.joined(reset, details)
+        var (beside, below) =
+            switch form {
+            case .oneLine: (all, "")
+            case .detailsBelow: (reset, details)
+            case .allBelow: ("", all)
+            }
+        // Without a reset its place is free for details that fit.
+        if beside.isEmpty, line.cells + Self.gap + CellWidth.of(below) <= width {
+            (beside, below) = (below, "")
+        }
+        let first =
+            beside.isEmpty
+            ? line : line.appending(String(repeating: " ", count: Self.gap) + beside)
+        let rest = Self.wrapped(below, width: width - barColumn)
+        return [first] + StyledLine().continued(by: rest, atColumn: barColumn, .dim)
     }
 
     static func joined(_ parts: String...) -> String {
@@ -81,28 +93,53 @@ struct RowColumns {
     }
 
     /// Lines of at most `width` cells: broken between parts, then after commas, then at spaces.
-    static func wrapped(_ text: String, width: Int) -> [String] {
-        packed(text, separators: [" · ", ", "], width: width)
-    }
-
-    private static func packed(_ text: String, separators: [String], width: Int) -> [String] {
-        if text.isEmpty { return [] }
-        if CellWidth.of(text) <= width { return [text] }
-        guard let separator = separators.first else {
-            return WordWrap.lines(text, width: width)
+    static func wrapped(_ text: String, width: Int, at separators: [String] = [" · ", ", "])
+        -> [String]
+    {
+        guard let separator = separators.first, CellWidth.of(text) > width else {
+            return text.wrapped(toCells: width)
         }
-        let kept = separator.hasPrefix(",") ? "," : ""
+        // A comma stays at the end of its line.
+        let (end, gap) = separator == ", " ? (",", " ") : ("", separator)
         let parts = text.components(separatedBy: separator)
         var lines: [String] = []
         for (index, part) in parts.enumerated() {
-            let part = index < parts.count - 1 ? part + kept : part
-            let joined = (lines.last ?? "") + (kept.isEmpty ? separator : " ") + part
-            if !lines.isEmpty, CellWidth.of(joined) <= width {
-                lines[lines.count - 1] = joined
+            let part = index < parts.count - 1 ? part + end : part
+            if let last = lines.last, CellWidth.of(last + gap + part) <= width {
+                lines[lines.count - 1] = last + gap + part
             } else {
-                lines += packed(part, separators: Array(separators.dropFirst()), width: width)
+                lines += wrapped(part, width: width, at: Array(separators.dropFirst()))
             }
         }
         return lines
+    }
+}
+
+extension StyledLine {
+    /// The line continued at a column by text, one line per piece.
+    func continued(by pieces: [String], atColumn column: Int, _ style: TextStyle) -> [StyledLine] {
+        pieces.enumerated().map { index, piece in
+            var line = index == 0 ? self : StyledLine()
+            line.pad(toCells: column)
+            return line.appending(piece, style)
+        }
+    }
+}
+
+/// A horizontal bar of whole cells.
+enum Bar {
+    static func line(percent: Double, cells: Int, style: TextStyle) -> StyledLine {
+        let filled = filledCells(percent: percent, cells: cells)
+        return StyledLine(String(repeating: "█", count: filled), style)
+            .appending(String(repeating: "░", count: cells - filled), .dim)
+    }
+
+    /// Clamped to 0–100. A bar is empty only for nothing and full only for everything, so that it never
+    /// contradicts the number beside it.
+    static func filledCells(percent: Double, cells: Int) -> Int {
+        guard cells > 0, percent > 0 else { return 0 }
+        guard percent < 100 else { return cells }
+        let filled = Int((percent / 100 * Double(cells)).rounded())
+        return min(max(filled, 1), cells - 1)
     }
 }

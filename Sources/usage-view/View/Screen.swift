@@ -1,19 +1,38 @@
 import TerminalText
 
-/// The rectangle a screen is drawn for.
+/// The rectangle that a screen is drawn for.
 struct ScreenSize: Sendable, Equatable {
     var columns: Int
-    /// nil where the output may be as long as it is: a pipe, a one-shot print.
+    /// Nil if the output may be of any length: a pipe, a one-shot print.
     var rows: Int?
 }
 
-/// What is on the terminal: lines of styled text, top to bottom, none wider than the size it was
-/// drawn for.
+/// Lines of styled text, top to bottom, none wider than the size they were drawn for.
 struct Screen: Sendable, Equatable {
     var lines: [StyledLine]
 
-    /// The text without styles or trailing spaces, one line each.
-    var plainText: String {
-        lines.map { $0.withoutTrailingSpaces.plainText + "\n" }.joined()
+    /// The lines for a pipe or a one-shot print, without trailing spaces.
+    func text(isColored: Bool) -> String {
+        lines.map { ANSI.render($0.withoutTrailingSpaces, isColored: isColored) + "\n" }.joined()
+    }
+
+    /// The screen in ASCII; every character keeps its width.
+    var inASCII: Screen { Screen(lines: lines.map(Self.inASCII)) }
+
+    private static func inASCII(_ line: StyledLine) -> StyledLine {
+        var result = StyledLine()
+        for span in line.spans {
+            let text = span.text.map { character in
+                switch character {
+                case _ where character.isASCII: String(character)
+                case "█": "#"
+                case "░", "·", "–": "-"
+                case "…": "."
+                default: String(repeating: "?", count: CellWidth.of(character))
+                }
+            }
+            result.append(text.joined(), span.style)
+        }
+        return result
     }
 }

@@ -1,15 +1,14 @@
 import TerminalText
 
-/// Draws a model into a rectangle.
+/// Draws a model for a size.
 enum ScreenLayout {
-    /// Below this the shortest form is drawn.
-    static let smallestColumns = 40
+    /// A smaller size gets the short form.
+    private static let smallestColumns = 40
     static let smallestRows = 10
-    /// One column of cards per this many cells, `gap` between them.
-    static let columnCells = 45
-    static let gap = 4
-    /// Text lines get no longer than this.
-    static let widestText = 90
+    /// Cells per column of cards, with `gap` between columns.
+    private static let columnCells = 45
+    private static let gap = 4
+    private static let widestText = 90
 
     static func screen(for model: ViewModel, size: ScreenSize) -> Screen {
         let isSmall =
@@ -18,29 +17,27 @@ enum ScreenLayout {
             isSmall ? ShortForm.lines(for: model, size: size) : fullForm(for: model, size: size)
         if let rows = size.rows, lines.count > rows { lines = Array(lines.prefix(rows)) }
         lines = lines.map { $0.truncated(toCells: max(0, size.columns)) }
-        return Screen(lines: model.options.isUnicode ? lines : lines.map(ASCIIForm.line))
+        let screen = Screen(lines: lines)
+        return model.options.isUnicode ? screen : screen.inASCII
     }
 
     private static func fullForm(for model: ViewModel, size: ScreenSize) -> [StyledLine] {
         let textWidth = min(size.columns, widestText)
         guard model.situation == .ready else {
-            return NothingMessage.lines(for: model, width: textWidth)
+            return EmptyStateMessage.lines(for: model, width: textWidth)
         }
         let providers = model.providers
         let fitting = (size.columns + gap) / (columnCells + gap)
         let columnCount = max(1, min(fitting, providers.count))
         let width = min(widestText, (size.columns - gap * (columnCount - 1)) / columnCount)
-        let rows = providers.map { ProviderRows(provider: $0, model: model) }
-        let columns = RowColumns(fitting: rows.flatMap(\.rows), width: width)
-        let cards = rows.map { $0.lines(columns: columns, width: width) }
-
-        var lines = stacked(cards, columnCount: columnCount, width: width)
-        lines.append(StyledLine())
-        lines += DeviceLines.lines(for: model, width: textWidth)
-        return lines
+        let cards = providers.map { ProviderCard($0, model: model) }
+        let columns = RowColumns(fitting: cards.flatMap(\.rows), width: width)
+        let lines = cards.map { $0.lines(columns: columns, width: width) }
+        return stacked(lines, columnCount: columnCount, width: width) + [StyledLine()]
+            + DeviceLines.lines(for: model, width: textWidth)
     }
 
-    /// Cards side by side: each goes to the column that is shortest so far.
+    /// Cards side by side, each added to the column that is shortest so far.
     private static func stacked(
         _ cards: [[StyledLine]], columnCount: Int, width: Int
     ) -> [StyledLine] {

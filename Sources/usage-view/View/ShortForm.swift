@@ -1,144 +1,105 @@
-import Foundation
 import SnapshotModels
 import TerminalText
 
-/// The shortest useful screen, for a narrow or low pane: no bars, no devices, no accounts.
+/// The shortest useful screen, for a small pane: no bars, devices or accounts.
 enum ShortForm {
     static func lines(for model: ViewModel, size: ScreenSize) -> [StyledLine] {
         guard model.situation == .ready else {
-            return NothingMessage.lines(for: model, width: size.columns)
+            return EmptyStateMessage.lines(for: model, width: size.columns)
         }
-        let providers = model.providers
-        var lines = providers.flatMap { perWindow($0, model: model, width: size.columns) }
+        var lines = model.providers.flatMap { card($0, model: model, width: size.columns) }
         if let rows = size.rows, lines.count > rows {
-            return lowForm(providers, model: model, rows: rows)
+            return linePerProvider(model, rows: rows)
         }
-        if DeviceLines.linkNote(model) != nil {
+        if DeviceLines.offlineNote(model) != nil {
             lines.append(StyledLine("offline", .colored(.yellow)))
         }
         return lines
     }
 
     /// A heading and one line per window.
-    private static func perWindow(
+    private static func card(
         _ provider: ProviderState, model: ViewModel, width: Int
     ) -> [StyledLine] {
-        let (age, ageStyle) = AgeText.observed(provider, model: model)
+        let age = model.age(of: provider)
         let name = VisibleText.escape(provider.snapshot.providerName)
-        let ageRoom = max(0, width - CellWidth.of(name) - 2)
-        let word = provider.freshness == .stale ? "stale" : ""
-        let shownAge = [age, word, ""].first { CellWidth.of($0) <= ageRoom } ?? ""
+        let shownAge =
+            [age.text, provider.freshness == .stale ? "stale" : ""]
+            .first { CellWidth.of($0) <= width - CellWidth.of(name) - 2 } ?? ""
         var heading = StyledLine(name.truncated(toCells: width), .bold)
         heading.pad(toCells: width - CellWidth.of(shownAge))
-        heading.append(shownAge, ageStyle)
+        heading.append(shownAge, age.style)
 
-        let labels = provider.windows.map { VisibleText.escape($0.label.short) }
-        let labelCells = min(labels.map { CellWidth.of($0) }.max() ?? 0, 9)
-        let texts = provider.windows.map { percentText($0, model) }
-        let textCells = texts.compactMap { $0.map { CellWidth.of($0) } }.max() ?? 0
+        let labels = column(provider.windows.map(\.label.short), limit: 9)
+        let percents = column(
+            provider.windows.map { percent($0, model) }, limit: 20, alignment: .trailing)
         var lines = [heading]
-        for (index, state) in provider.windows.enumerated() {
-            var line = StyledLine(" " + labels[index].fitted(toCells: labelCells) + "  ")
-            if let text = texts[index] {
-                line.append(
-                    text.padded(toCells: textCells, alignment: .trailing), state.level.style)
-                let reset = countdown(state, model)
-                if !reset.isEmpty, line.cells + 2 + CellWidth.of(reset) <= width {
-                    line.append("  " + reset)
-                }
-            } else {
-                line.append("reset, no newer data", .dim)
+        for (index, window) in provider.windows.enumerated() {
+            let label = StyledLine(" " + labels[index] + "  ")
+            guard !window.isExpired else {
+                lines.append(label.appending("reset, no newer data", .dim))
+                continue
             }
-            lines.append(line)
+            let line = label.appending(percents[index], window.level.style)
+            let reset = reset(window, model)
+            lines.append(
+                line.cells + CellWidth.of(reset) <= width ? line.appending(reset) : line)
         }
         if provider.windows.isEmpty {
-            lines.append(
-                StyledLine(
-                    " " + withoutWindows(provider, model),
-                    provider.snapshot.isError ? .colored(.red) : .dim))
+            let style = provider.snapshot.isError ? TextStyle.colored(.red) : .dim
+            lines.append(StyledLine(" " + withoutWindow(provider), style))
         }
         return lines
     }
 
     /// One line per provider; where they do not all fit, the tightest ones.
-    private static func lowForm(
-        _ providers: [ProviderState], model: ViewModel, rows: Int
-    ) -> [StyledLine] {
-        var shown = providers
-        if providers.count > rows {
-            let tightest = providers.sorted {
-                ($0.leastRemaining ?? .infinity) < ($1.leastRemaining ?? .infinity)
+    private static func linePerProvider(_ model: ViewModel, rows: Int) -> [StyledLine] {
+        let all = model.providers
+        let shown =
+            all.count > rows
+            ? Array(ProviderState.tightestFirst(all).prefix(max(1, rows - 1))) : all
+        let windows = shown.map(\.tightestWindow)
+        let names = column(shown.map(\.snapshot.providerName), limit: 12)
+        let labels = column(windows.map { $0?.label.short ?? "" }, limit: 9)
+        let percents = column(
+            windows.map { $0.map { percent($0, model) } ?? "" }, limit: 20, alignment: .trailing)
+        var lines = shown.indices.map { index in
+            var line = StyledLine(names[index], .bold)
+            guard let window = windows[index] else {
+                return line.appending("  " + withoutWindow(shown[index]), .dim)
             }
-            shown = Array(tightest.prefix(rows > 1 ? rows - 1 : rows))
+            line.append("  " + labels[index] + "  ")
+            line.append(percents[index], window.level.style)
+            return line.appending(reset(window, model))
         }
-        var names = TextColumn(limit: 12)
-        var labels = TextColumn(limit: 9)
-        var texts = TextColumn(limit: 20)
-        for provider in shown {
-            names.add(provider.snapshot.providerName)
-            labels.add(provider.tightestWindow?.label.short ?? "")
-            texts.add(provider.tightestWindow.flatMap { percentText($0, model) } ?? "")
-        }
-        var lines = shown.enumerated().map { index, provider in
-            var line = StyledLine(names.cell(index), .bold)
-            guard let state = provider.tightestWindow else {
-                return line.followed(by: "  " + withoutWindows(provider, model), .dim)
-            }
-            line.append("  " + labels.cell(index) + "  ")
-            line.append(texts.cell(index, alignment: .trailing), state.level.style)
-            let reset = countdown(state, model)
-            return reset.isEmpty ? line : line.followed(by: "  " + reset, .plain)
-        }
-        if shown.count < providers.count, rows > 1 {
-            lines.append(StyledLine("… \(providers.count - shown.count) more", .dim))
+        if shown.count < all.count, rows > 1 {
+            lines.append(StyledLine("… \(all.count - shown.count) more", .dim))
         }
         return lines
     }
 
-    /// What there is to say of an account without a window that holds now.
-    private static func withoutWindows(_ provider: ProviderState, _ model: ViewModel) -> String {
-        let snapshot = provider.snapshot
-        if snapshot.isError { return "error" }
-        if let credits = snapshot.credits {
-            if credits.unlimited { return "unlimited credits" }
-            if let balance = credits.balance { return AmountText.number(balance) + " left" }
-        }
-        return provider.windows.isEmpty ? "no limits reported" : "no newer data"
+    /// The text for an account without a current window.
+    private static func withoutWindow(_ provider: ProviderState) -> String {
+        if provider.snapshot.isError { return "error" }
+        if provider.snapshot.credits?.unlimited == true { return "unlimited credits" }
+        return provider.snapshot.credits?.summary
+            ?? (provider.windows.isEmpty ? "no limits reported" : "no newer data")
     }
 
-    private static func percentText(
-        _ state: WindowState, _ model: ViewModel
-    ) -> String? {
-        guard !state.isExpired else { return nil }
-        let isLeft = model.options.measure == .left
-        let percent = isLeft ? state.window.remainingPercent : state.window.usedPercent
-        return PercentText.text(percent, isLeft: isLeft)
-            + " " + model.options.measure.rawValue
+    private static func percent(_ state: WindowState, _ model: ViewModel) -> String {
+        state.isExpired ? "" : model.percentText(used: state.window.usedPercent)
     }
 
-    private static func countdown(_ state: WindowState, _ model: ViewModel) -> String {
-        guard let date = state.window.resetsAt else { return "" }
-        return model.options.isAbsolute
-            ? ClockText(zone: model.zone, now: model.now).text(date)
-            : "in " + DurationWords.countdown(to: date, from: model.now)
-    }
-}
-
-/// Cells of one column, padded to the widest.
-private struct TextColumn {
-    let limit: Int
-    private var texts: [String] = []
-    private var cells = 0
-
-    init(limit: Int) { self.limit = limit }
-
-    mutating func add(_ text: String) {
-        let shown = VisibleText.escape(text).truncated(toCells: limit)
-        texts.append(shown)
-        cells = max(cells, CellWidth.of(shown))
+    private static func reset(_ state: WindowState, _ model: ViewModel) -> String {
+        state.window.resetsAt.map { "  " + model.times.upcoming($0) } ?? ""
     }
 
-    func cell(_ index: Int, alignment: TextAlignment = .leading) -> String {
-        texts[index].padded(toCells: cells, alignment: alignment)
+    /// Escaped cells, all as wide as the widest one.
+    private static func column(
+        _ texts: [String], limit: Int, alignment: TextAlignment = .leading
+    ) -> [String] {
+        let cells = texts.map { VisibleText.escape($0).truncated(toCells: limit) }
+        let width = cells.map { CellWidth.of($0) }.max() ?? 0
+        return cells.map { $0.padded(toCells: width, alignment: alignment) }
     }
 }

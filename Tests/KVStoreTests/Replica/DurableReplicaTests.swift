@@ -1,5 +1,6 @@
 import Foundation
 import KVStoreLog
+import LocalFiles
 import TestSupport
 import Testing
 

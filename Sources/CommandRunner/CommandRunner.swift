@@ -1,0 +1,30 @@
+package import ArgumentParser
+package import CommandSupport
+import TerminalText
+
+extension ParsableCommand {
+    /// Runs the command that the arguments name and ends the process if it fails. To be called by `main`, first
+    /// of all: it prepares standard output and standard error.
+    ///
+    /// - Parameters:
+    ///   - arguments: by default those of the process.
+    ///   - failure: message and status for errors that are not `CommandFailure`; nil for the parser's own.
+    @MainActor
+    package static func runProgram(
+        _ arguments: [String]? = nil, failure: (any Error) -> CommandFailure? = { _ in nil }
+    ) async {
+        Console.start(program: configuration.commandName ?? "", escaping: VisibleText.escape)
+        do {
+            var command = try parseAsRoot(arguments)
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            Console.exit(
+                for: failure(error) as (any Error)? ?? error, message: fullMessage(for: error),
+                status: exitCode(for: error).rawValue)
+        }
+    }
+}

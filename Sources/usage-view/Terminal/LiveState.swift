@@ -1,0 +1,42 @@
+/// The interactive state of the live screen. Pure: a key in, an outcome out.
+struct LiveState: Sendable, Equatable {
+    enum Outcome: Sendable {
+        case nothing, redraw, quit
+    }
+
+    var options: ViewOptions
+    private(set) var isHelpShown = false
+    /// The first content line in the window.
+    private(set) var firstLine = 0
+
+    init(options: ViewOptions) { self.options = options }
+
+    /// - Parameter extent: that of the last drawn screen.
+    mutating func handle(_ key: Key, extent: LiveScreen.Extent) -> Outcome {
+        let before = self
+        let page = max(1, extent.rows - 1)
+        switch key {
+        case .interrupt, .character("q"), .character("Q"): return .quit
+        case .escape, .enter: isHelpShown = false
+        case .character("?"), .character("h"): isHelpShown.toggle()
+        case .character("u"): options.measure = options.measure == .used ? .left : .used
+        case .character("a"): options.isAbsolute.toggle()
+        case .character("s"):
+            options.sortOrder = options.sortOrder == .name ? .tightest : .name
+        case .up, .character("k"): firstLine -= 1
+        case .down, .character("j"): firstLine += 1
+        case .pageUp: firstLine -= page
+        case .pageDown, .character(" "): firstLine += page
+        case .home: firstLine = 0
+        case .end: firstLine = extent.contentLines
+        case .character, .unknown: break
+        }
+        clampScroll(to: extent)
+        return self == before ? .nothing : .redraw
+    }
+
+    /// Keeps the window inside the content after a resize or a change of content.
+    mutating func clampScroll(to extent: LiveScreen.Extent) {
+        firstLine = min(max(0, firstLine), max(0, extent.contentLines - extent.rows))
+    }
+}

@@ -1,0 +1,135 @@
+import ArgumentParser
+import CommandRunner
+import CommandSupport
+import Foundation
+import KVStore
+import KVStoreHTTP
+import TerminalText
+
+@main
+struct UsageView: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "usage-view",
+        abstract: "Show how much of your AI coding tools' limits is used, and when they reset.",
+        discussion: """
+            Reads the local replica, which usage-push fills on this machine and kvsd keeps up to date \
+            once you have run 'kvs join'. Works offline; old numbers are shown with their age.
+
+            EXAMPLES
+              usage-view                  print once
+              usage-view --watch          keep running and redraw on changes
+              usage-view --left           show percentages left
+              usage-view --json           print JSON for scripts
+              usage-view --demo           show invented data
+
+            KEYS WITH --watch
+              q quit · u used/left · a clock times · s sort · ? help
+
+            EXIT STATUS
+              0 printed, even if the data is old or incomplete · 64 usage error · 74 the replica
+              cannot be read, or the output cannot be written
+            """,
+        version: ProgramVersion.text)
+
+    @Flag(help: "Keep running and redraw when something changes.")
+    var watch = false
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    @Flag(help: "Show percentages used (default) or left.")
+    var measure: ViewOptions.Measure = .used
+
+    @Flag(help: "Show clock times in the local time zone instead of countdowns.")
+    var absolute = false
+
+    @Option(help: "Order of providers: name, or tightest (closest to a limit first).")
+    var sort: ViewOptions.SortOrder = .name
+
+    @Option(help: "Use color: auto, always or never. NO_COLOR is respected.")
+    var color: ColorPolicy.Choice = .auto
+
+    @Option(help: "Name of the store to read.")
+    var store = StoreConfiguration.defaultStoreName
+
+    @Option(help: "Seconds to wait for the daemon before showing local data; 0 does not wait.")
+    var timeout = 2.0
+
+    @Flag(help: "Show invented data.")
+    var demo = false
+
+    static func main() async { await runProgram() }
+
+    func validate() throws {
+        guard StoreConfiguration.isValidStoreName(store) else {
+            throw ValidationError(
+                "invalid store name '\(store)': use letters, digits, '.', '_' or '-'")
+        }
+        guard (0...60).contains(timeout) else {
+            throw ValidationError("--timeout must be between 0 and 60 seconds")
+        }
+        if json, watch { throw ValidationError("--json cannot be combined with --watch") }
+    }
+
+    func run() async throws {
+        if demo {
+            let data = DemoUsage.data(at: Date())
+            let (stream, continuation) = AsyncStream.makeStream(of: UsageData.self)
+            continuation.yield(data)
+            return watch ? try await show(stream) : try print(data)
+        }
+        let reader: UsageReader
+        do throws(StoreError) {
+            reader = UsageReader(
+                store: try UbiquitousKeyValueStore.open(storeNamed: store, isLive: watch),
+                now: { Date() })
+        } catch {
+            throw CommandFailure(.ioError, error.description)
+        }
+        defer { reader.store.close() }
+        // Before the live screen, so that they stay above the prompt when it is left.
+        for note in reader.store.status.recoveryNotes { Console.report(note) }
+        if watch {
+            try await show(reader.live())
+        } else {
+            try print(reader.data(await reader.refresh(within: timeout)))
+        }
+    }
+
+    private var environment: [String: String] { ProcessInfo.processInfo.environment }
+
+    private var options: ViewOptions {
+        ViewOptions(
+            measure: measure, isAbsolute: absolute, sortOrder: sort,
+            isUnicode: ColorPolicy.isUnicode(environment: environment))
+    }
+
+    private var isColored: Bool {
+        ColorPolicy.isColored(
+            choice: color, environment: environment, isTerminal: Console.isOutputTerminal)
+    }
+
+    private func print(_ data: UsageData) throws {
+        let model = ViewModel(data: data, now: Date(), zone: .current, options: options)
+        if json { return try Console.write(JSONReport(model).encoded()) }
+        let size = ScreenSize(columns: Console.outputColumns ?? 80)
+        let screen = ScreenLayout.screen(for: model, size: size)
+        try Console.write(Data(screen.text(isColored: isColored).utf8))
+    }
+
+    private func show(_ data: AsyncStream<UsageData>) async throws {
+        let session: TerminalSession
+        do throws(TerminalError) {
+            session = try TerminalSession()
+        } catch {
+            throw ValidationError(error.description)
+        }
+        await LiveLoop(
+            session: session, zone: .current, isColored: isColored, now: { Date() }
+        ).run(options: options, data: data)
+    }
+}
+
+extension ViewOptions.Measure: EnumerableFlag {}
+extension ViewOptions.SortOrder: ExpressibleByArgument {}
+extension ColorPolicy.Choice: ExpressibleByArgument {}

@@ -1,0 +1,35 @@
+import Foundation
+
+/// Percentages, money and credits as text.
+enum AmountFormatter {
+    /// A whole percentage that never rounds across a significant limit: more than nothing is at least "<1 %", less
+    /// than everything at most "99 %". Not clamped: "105 %", "-5 %".
+    ///
+    /// - Parameter isLeft: rounds halves down, so that used and left add up to 100.
+    static func percent(_ percent: Double, isLeft: Bool = false) -> String {
+        if percent > 0, percent < 1 { return "<1 %" }
+        if percent > 99, percent < 100 { return "99 %" }
+        let rounded = isLeft ? (percent - 0.5).rounded(.up) : (percent + 0.5).rounded(.down)
+        return "\(Int(min(max(rounded, -999_999), 999_999))) %"
+    }
+
+    /// "$4.00", "12.50 EUR", "3000.00 credits".
+    static func money(_ amount: Double, currency: String) -> String {
+        switch currency {
+        case "USD": amount < 0 ? "-$" + number(-amount) : "$" + number(amount)
+        case "": number(amount)
+        default: number(amount) + " " + currency
+        }
+    }
+
+    /// "$4.00 of $20.00", "462.04 of 3000.00 credits".
+    static func ratio(_ used: Double, of limit: Double, currency: String) -> String {
+        (currency == "USD" ? money(used, currency: currency) : number(used))
+            + " of " + money(limit, currency: currency)
+    }
+
+    /// Two decimals, or a power of ten for what does not fit a line.
+    static func number(_ amount: Double) -> String {
+        String(format: amount.magnitude < 1e12 ? "%.2f" : "%.3g", amount)
+    }
+}

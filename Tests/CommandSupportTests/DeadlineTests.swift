@@ -1,0 +1,56 @@
+import CommandSupport
+import Synchronization
+import Testing
+
+@Suite("A deadline", .timeLimit(.minutes(5)))
+struct DeadlineTests {
+    private struct Failed: Error {}
+
+    /// Runs until it is cancelled, then reports that.
+    private func runForever(_ report: AsyncStream<Void>.Continuation) async {
+        for await _ in AsyncStream<Never>.makeStream().stream {}
+        if Task.isCancelled { report.yield() }
+    }
+
+    @Test("an operation that finishes in time returns its value or throws its error")
+    func inTime() async throws {
+        #expect(await withDeadline(.seconds(600)) { 1 } == 1)
+        await #expect(throws: Failed.self) {
+            try await withDeadline(.seconds(600)) { () throws(Failed) in throw Failed() }
+        }
+    }
+
+    @Test("an operation that is late is cancelled")
+    func late() async {
+        let (cancellations, cancelled) = AsyncStream<Void>.makeStream()
+        let value: Void? = await withDeadline(.milliseconds(1)) { await runForever(cancelled) }
+        #expect(value == nil)
+        for await _ in cancellations { break }
+    }
+
+    @Test("an operation that ignores its cancellation does not delay the return")
+    func deaf() async {
+        let ending = Mutex<CheckedContinuation<Void, Never>?>(nil)
+        let (starts, started) = AsyncStream<Void>.makeStream()
+        let value: Void? = await withDeadline(.milliseconds(1)) {
+            await withCheckedContinuation { continuation in
+                ending.withLock { $0 = continuation }
+                started.yield()
+            }
+        }
+        #expect(value == nil)
+        for await _ in starts { break }
+        ending.withLock { $0?.resume() }
+    }
+
+    @Test("cancelling the caller cancels the operation")
+    func cancelled() async {
+        let (cancellations, cancelled) = AsyncStream<Void>.makeStream()
+        let caller = Task {
+            await withDeadline(.seconds(600)) { await runForever(cancelled) } == nil
+        }
+        caller.cancel()
+        #expect(await caller.value)
+        for await _ in cancellations { break }
+    }
+}

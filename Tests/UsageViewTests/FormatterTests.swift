@@ -1,0 +1,75 @@
+import Foundation
+import SnapshotModels
+import TerminalText
+import Testing
+
+@testable import usage_view
+
+@Suite("Numbers as text")
+struct FormatterTests {
+    @Test(
+        "percentages never round across a significant limit",
+        arguments: [
+            (0, "0 %"), (0.01, "<1 %"), (0.99, "<1 %"), (1, "1 %"), (42.4, "42 %"),
+            (42.5, "43 %"), (99.4, "99 %"), (99.6, "99 %"), (100, "100 %"), (100.4, "100 %"),
+            (105, "105 %"), (-5, "-5 %"), (-0.4, "0 %"), (1e300, "999999 %"),
+        ] as [(Double, String)])
+    func percents(percent: Double, text: String) {
+        #expect(AmountFormatter.percent(percent) == text)
+    }
+
+    @Test("used and left add up to 100 %")
+    func complements() {
+        for tenths in 10...990 {
+            let used = Double(tenths) / 10
+            let number = { (text: String) in Int(text.dropLast(2)) ?? -1 }
+            let sum =
+                number(AmountFormatter.percent(used))
+                + number(AmountFormatter.percent(100 - used, isLeft: true))
+            #expect((99...100).contains(sum), "\(used)")
+            if used < 98.9 { #expect(sum == 100, "\(used)") }
+        }
+    }
+
+    @Test(
+        "a bar is empty only for nothing and full only for everything",
+        arguments: [
+            (-5, 0), (0, 0), (0.1, 1), (50, 5), (94, 9), (99.9, 9), (100, 10), (105, 10),
+            (1e300, 10),
+        ] as [(Double, Int)])
+    func bars(percent: Double, cells: Int) {
+        #expect(Bar.filledCells(percent: percent, cells: 10) == cells)
+        #expect(Bar.line(percent: percent, cells: 10, style: .plain).cells == 10)
+        #expect((0...1).contains(Bar.filledCells(percent: percent, cells: 1)))
+    }
+
+    @Test("amounts show their currency")
+    func amounts() {
+        #expect(AmountFormatter.money(4, currency: "USD") == "$4.00")
+        #expect(AmountFormatter.money(-4, currency: "USD") == "-$4.00")
+        #expect(AmountFormatter.ratio(4, of: 20.5, currency: "EUR") == "4.00 of 20.50 EUR")
+        #expect(AmountFormatter.number(1e300) == "1e+300")
+    }
+
+    @Test("clock times of other days include the day")
+    func clock() throws {
+        let zone = try #require(TimeZone(identifier: "Europe/Zurich"))
+        let clock = TimeFormatter(now: Sample.now, zone: zone)
+        #expect(clock.clock(Sample.now) == "14:00")
+        #expect(clock.clock(Sample.now.addingTimeInterval(10 * 3_600)) == "Sat 19 Sep 00:00")
+        #expect(clock.clock(Sample.now.addingTimeInterval(400 * 86_400)) == "23 Oct 2027")
+    }
+
+    @Test("notes break between their parts first, then after commas, then at spaces")
+    func wrapping() {
+        let text = "resets in 3d 4h · far over pace · runs out in 7h 33m"
+        #expect(
+            RowColumns.wrapped(text, width: 34)
+                == ["resets in 3d 4h · far over pace", "runs out in 7h 33m"])
+        #expect(
+            RowColumns.wrapped("one, two three, four", width: 10)
+                == ["one,", "two three,", "four"])
+        #expect(RowColumns.wrapped("", width: 5).isEmpty)
+        #expect(RowColumns.wrapped("abcdef", width: 4) == ["abcd", "ef"])
+    }
+}
