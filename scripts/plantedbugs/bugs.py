@@ -60,6 +60,10 @@ BUGS = [
          "        if let entry"),
         (REPLICA,
          "        if let former = table[key] { clock.observe(former.record.stamp) }\n", "")),
+    bug("equal-value-written", "a write of the value that a key has is a write like any other",
+        (REPLICA,
+         "        guard (table.content(forKey: key) ?? .tombstone) != content else"
+         " { return ([], nil) }\n", "")),
     bug("copy-keeps-id", "a copied replica goes on under the id of the one it was copied from",
         (REPLICA, "        state.home = home\n        state.replica = newID\n",
          "        state.home = home\n")),
