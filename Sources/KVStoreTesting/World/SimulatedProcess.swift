@@ -15,11 +15,11 @@ struct SimulatedProcess {
     var isFlushDue = false
 }
 
-/// A machine's folder for the store of one account, with up to two programs that have it open.
+/// A machine's replica directory for one account's store, with up to two programs that have it open.
 struct SimulatedDevice {
     let disk: SimulatedDisk
     let store: StoreID
-    /// What its clock is wrong by, in milliseconds.
+    /// Its clock minus the true time, in milliseconds.
     var clockError: Int64 = 0
     /// Nothing gets through in either direction.
     var isPartitioned = false
@@ -28,7 +28,7 @@ struct SimulatedDevice {
     var isSignedIn = true
     var processes: [SimulatedProcess?]
     var backup: [UInt64: [UInt8]]?
-    /// Ids that its replica has had.
+    /// Every id that its replica has had.
     var replicaIDs: Set<ReplicaID> = []
     /// Records that the next program to open the replica must find, or newer ones of their keys.
     var mustHave: [Record] = []
@@ -36,10 +36,10 @@ struct SimulatedDevice {
     var flushed: [String: Record] = [:]
     /// Whether bytes of its disk have been changed from outside.
     var wasDamaged = false
-    /// How often its folder was replaced by another.
+    /// How often its directory was replaced by another.
     var replacementCount = 0
 
-    /// A program has ended, and the next one must find what it knew. Memory that is ahead of the log does not count.
+    /// A program has ended, and the next one must find what it knew, except for memory that was ahead of the log.
     mutating func programEnds(_ durable: DurableReplica) {
         programEnds(durable.replica, isStale: durable.isStale)
     }
@@ -48,7 +48,7 @@ struct SimulatedDevice {
         mustHave = isStale ? Array(flushed.values) : replica.firmRecords
     }
 
-    /// Its folder now holds other files.
+    /// Its directory now holds other files.
     mutating func wasReplaced() {
         mustHave = []
         flushed = [:]

@@ -31,7 +31,7 @@ struct StoreFacts {
     /// The greatest stamp of each key that the daemon has refused.
     var refused: [String: Stamp] = [:]
 
-    /// Whether the record, or what replaced it, was refused, and then stamped anew: with a lower stamp.
+    /// Whether the record, or what replaced it, was refused and then reissued under a lower stamp.
     func mayHaveGoneBack(_ record: Record) -> Bool {
         refused[record.key].map { record.stamp <= $0 } == true
     }

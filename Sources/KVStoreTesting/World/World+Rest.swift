@@ -2,7 +2,7 @@ import Foundation
 import KVStore
 
 extension World {
-    /// In a healed world everybody has the same, and it is what had to win.
+    /// In a healed world everybody holds the same values, and they are the winners.
     func checkRest() throws(Violation) {
         if let pendingViolation { throw pendingViolation }
         try checkAcknowledged()
@@ -109,14 +109,14 @@ extension World {
         }
     }
 
-    /// Live readers have been told everything.
+    /// Live readers have received everything.
     private func checkStreams() throws(Violation) {
         for stream in daemon.streams
         where !stream.isBroken && self[stream.address]?.streamID == stream.streamID {
             let hub = daemon.hub(devices[stream.address.device].store)
             if let hub, stream.cursor < hub.sequence {
                 throw violation(
-                    "a live reader is told everything",
+                    "a live reader receives everything",
                     "\(name(stream.address)) is at \(stream.cursor) of \(hub.sequence)")
             }
         }

@@ -1,6 +1,6 @@
 import KVStore
 
-/// Live readers, and a model of what each of them must be told.
+/// Live readers, and a model of what each of them must receive.
 extension World {
     func openStream(
         _ address: ProcessAddress, id: UInt64, since: UInt64, epoch: String
@@ -19,7 +19,7 @@ extension World {
         }
         if since < facts[store]?.forgottenSequence ?? 0 {
             throw violation(
-                "a reader below the horizon is told so", "\(name(address)) since \(since)")
+                "a reader below the horizon starts over", "\(name(address)) since \(since)")
         }
         queue.add(.stream(address, id: id, .opened, sent: time), at: arrival)
         let isSlow = options.hasNetworkFaults && isLikely(25)
@@ -95,17 +95,18 @@ extension World {
             }
             if facts.keyOfSequence[seq] != change.key {
                 throw violation(
-                    "a stream tells what happened", "\(name(stream.address)) \(change)")
+                    "a stream delivers what happened", "\(name(stream.address)) \(change)")
             }
             if seq > facts.durableSequence {
                 throw violation(
-                    "a live reader is told what is on disk", "\(name(stream.address)) \(change)")
+                    "a live reader receives only what is durable",
+                    "\(name(stream.address)) \(change)")
             }
             last = seq
         }
-        let told = Set(page.changes.compactMap(\.seq))
+        let delivered = Set(page.changes.compactMap(\.seq))
         let missing = facts.current(after: start, through: page.cursor).filter {
-            !told.contains($0)
+            !delivered.contains($0)
         }
         if let gap = missing.min() {
             throw violation(
