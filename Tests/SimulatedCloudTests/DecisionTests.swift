@@ -34,7 +34,7 @@ struct DecisionTests {
         #expect(decision.present?.value == .string("dark"))
         #expect(
             decision.description.hasPrefix(
-                "theme in the cloud: \"light\" of mac took the place of \"dark\" of phone because"))
+                "theme in the cloud: \"light\" of mac replaced \"dark\" of phone because"))
         #expect(try last("theme", at: .device("phone")).winner == .incoming)
     }
 
@@ -88,7 +88,7 @@ struct DecisionTests {
         try await cloud.settle()
         let decision = try last("theme", at: .cloud)
         #expect(decision.incoming != nil && decision.incoming?.value == nil)
-        #expect(decision.description.contains("the removal of phone took the place of"))
+        #expect(decision.description.contains("the removal of phone replaced"))
     }
 
     @Test("a write over the device's quota is told with what stays there")

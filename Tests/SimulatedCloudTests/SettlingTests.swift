@@ -142,7 +142,7 @@ struct SettlingTests {
         mac.hold()
         phone.store.set("dark", forKey: "theme")
         let error = await #expect(throws: CloudError.self) { try await cloud.settle() }
-        #expect(error == .held(what: ["news for mac of key theme"]))
+        #expect(error == .held(what: ["a change for mac of key theme"]))
         #expect(try #require(error).description.contains("release()"))
         #expect(watch.store.string(forKey: "theme") == "dark")
         #expect(mac.store.string(forKey: "theme") == nil)
