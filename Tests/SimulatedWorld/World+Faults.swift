@@ -22,7 +22,7 @@ extension World {
         case 36 where options.hasRestores: backUp()
         case 37 where options.hasRestores: try restore()
         case 38..<40 where options.hasAccounts: switchAccount()
-        case 40..<42 where options.hasCopies: replaceFolder(of: anyDevice())
+        case 40..<42 where options.hasCopies: replaceDirectory(of: anyDevice())
         case 42 where options.hasDiskFaults && options.goesOnAfterFailures: failWrite()
         default: break
         }
@@ -134,8 +134,8 @@ extension World {
         }
     }
 
-    /// A folder is copied from another machine, put back from a backup, or lost.
-    private func replaceFolder(of device: Int) {
+    /// A replica directory is copied from another machine, restored from a backup, or lost.
+    private func replaceDirectory(of device: Int) {
         let choice = Int.random(in: 0..<4, using: &random)
         if choice == 0 {
             devices[device].backup = devices[device].disk.snapshot()

@@ -51,7 +51,7 @@ package final class World {
     var hasRestored = false
     /// The greatest stamp given out, per replica id.
     var lastStamps: [ReplicaID: Stamp] = [:]
-    /// How often each folder had been replaced when the daemon last lost its history.
+    /// How often each replica directory had been replaced when the daemon last lost its history.
     var replacementCounts: [Int] = []
     /// Found where it could not be thrown.
     var pendingViolation: Violation?

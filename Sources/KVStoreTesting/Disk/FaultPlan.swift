@@ -22,15 +22,11 @@ package struct FaultPlan: Sendable, CustomStringConvertible {
     }
 
     private struct Rule: Sendable {
-        /// Nil for any kind but `open` and `quarantine`.
+        /// Nil for any kind.
         var call: Call?
         var fault: Fault
         var countdown: Int
         var times: Int
-
-        func matches(_ other: Call) -> Bool {
-            call.map { $0 == other } ?? (other != .open && other != .quarantine)
-        }
     }
 
     /// Bytes that all segments together may take; nil for no limit.
@@ -52,7 +48,7 @@ package struct FaultPlan: Sendable, CustomStringConvertible {
     mutating func strike(_ call: Call) -> [Fault] {
         guard !rules.isEmpty else { return [] }
         var struck: [Fault] = []
-        for index in rules.indices where rules[index].matches(call) {
+        for index in rules.indices where (rules[index].call ?? call) == call {
             rules[index].countdown -= 1
             guard rules[index].countdown <= 0 else { continue }
             rules[index].times -= 1
