@@ -3,7 +3,7 @@ import KVStore
 import KVStoreCore
 
 extension World {
-    /// In a healed world everybody has the same, and it is what had to win.
+    /// In a healed world everybody holds the same values, and they are the winners.
     func checkRest() throws(Violation) {
         if let pendingViolation { throw pendingViolation }
         try checkAcknowledged()
@@ -18,6 +18,7 @@ extension World {
             try checkOwner(of: visible, store)
             try checkReturned(to: hub, store)
             try checkBuried(in: hub, store)
+            try checkFlushed(in: hub, store)
         }
         try checkStreams()
     }
@@ -97,7 +98,19 @@ extension World {
         }
     }
 
-    /// Live readers have been told everything.
+    /// What a device has flushed is there, or has given way to a greater record.
+    private func checkFlushed(in hub: Hub, _ store: StoreID) throws(Violation) {
+        guard !hasRestored, !devices.contains(where: \.wasDamaged), let facts = facts[store] else {
+            return
+        }
+        for record in facts.flushed.values where !facts.mayHaveGoneBack(record) {
+            if let removal = facts.forgotten[record.key], removal >= record.stamp { continue }
+            if let held = hub.entries[record.key]?.record, !record.supersedes(held) { continue }
+            throw violation("no write gives way to an older one", "\(record.key) \(record.stamp)")
+        }
+    }
+
+    /// Live readers have received everything.
     private func checkStreams() throws(Violation) {
         for stream in daemon.streams
         where !stream.isBroken

@@ -89,7 +89,7 @@ struct DeadlineTests {
             try await connection.send(request(put, test, "Content-Length: 1\r\n") + "v")
             let answer = await connection.rest()
             #expect(answer.hasPrefix("HTTP/1.1 503 ") && answer.contains("outcome-unknown"))
-            test.storage.state.withLock { $0.gate = nil }
+            test.storage.releaseSyncs()
             gate.signal()
             #expect(try await test.server.engine.value(of: "k", in: store) != nil)
         }

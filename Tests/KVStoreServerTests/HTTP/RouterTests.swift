@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
 import KVStoreCore
+import KVStoreTesting
 import KVStoreWire
 import NIOCore
 import ServerTestSupport
@@ -151,7 +152,7 @@ struct RouterTests {
                     body: ByteBuffer(repeating: 7, count: count))
             }
             #expect(try await put("a", 10).status == .ok)
-            test.storage.state.withLock { $0.isFull = true }
+            test.storage.aim(.fail(28), at: .create, times: .max)
             let refused = try await put("b", 1_048_576)
             #expect(refused.status.code == 507)
             #expect(refused.problemCode == "disk-full")
@@ -162,7 +163,7 @@ struct RouterTests {
             let missing = try await client.execute(
                 uri: "/v1/stores/s/keys/b", method: .get, headers: test.headers(TestServer.reader))
             #expect(missing.status == .notFound)
-            test.storage.state.withLock { $0.isFull = false }
+            test.storage.heal()
             #expect(try await put("b", 1_048_576).status == .ok)
         }
     }
@@ -177,13 +178,13 @@ struct RouterTests {
                     body: test.syncBody(Samples.request([Samples.change(key)])))
             }
             #expect(try await put("a").status == .ok)
-            test.storage.state.withLock { $0.failsWrite = true }
+            test.storage.aim(.fail(5), at: .write, times: .max)
             for _ in 0..<2 {
                 let answer = try await put("b")
                 #expect(answer.status == .serviceUnavailable)
                 #expect(answer.problemCode == "write-failed")
             }
-            test.storage.state.withLock { $0.failsWrite = false }
+            test.storage.heal()
             let ready = try await client.execute(uri: "/readyz", method: .get)
             #expect(ready.status == .ok)
             let missing = try await client.execute(
@@ -203,9 +204,8 @@ struct RouterTests {
                     body: test.syncBody(Samples.request(changes)))
             }
             #expect(try await sync([Samples.change("a")]).status == .ok)
-            test.storage.state.withLock { $0.failsSync = true }
+            test.storage.aim(.losePages, at: .sync)
             #expect(try await sync([Samples.change("b")]).problemCode == "disk-failed")
-            test.storage.state.withLock { $0.failsSync = false }
             #expect(try await sync([Samples.change("c")]).status == .serviceUnavailable)
             let pull = try await sync([])
             #expect(pull.status == .ok)

@@ -1,7 +1,7 @@
-import Dispatch
 import Foundation
 import KVStoreCore
 import KVStoreLedger
+import KVStoreTesting
 import KVStoreLog
 import KVStoreWire
 import Logging
@@ -62,10 +62,10 @@ struct StorageEngineTests {
 
     @Test("fifty requests that arrive during a sync share the next one")
     func groupCommit() async throws {
-        let storage = try FaultyStorage(directory: directory.path)
+        let storage = SimulatedDisk().storage()
         let engine = try opened(storage, options(segmentByteCount: 1_048_576))
         try await put(engine, "first", "makes store and segment")
-        let before = storage.syncs
+        let before = storage.count(of: .sync)
         let (gate, began) = storage.holdSyncs()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await put(engine, "leader", "v") }
@@ -80,18 +80,18 @@ struct StorageEngineTests {
             gate.signal()
             try await group.waitForAll()
         }
-        #expect(storage.syncs - before == 2)
-        storage.state.withLock { $0.gate = nil }
+        #expect(storage.count(of: .sync) - before == 2)
+        storage.releaseSyncs()
         #expect(try await engine.values(in: store)?.count == 52)
         await engine.close()
     }
 
     @Test("a full disk fails writes without any effect, reads still work, and writes recover")
     func fullDisk() async throws {
-        let storage = try FaultyStorage(directory: directory.path)
+        let storage = SimulatedDisk().storage()
         let engine = try opened(storage, options())
         try await put(engine, "a", "before")
-        storage.state.withLock { $0.isFull = true }
+        storage.aim(.fail(28), at: .create, times: .max)
         let large = String(repeating: "v", count: 60_000)
         var refusal: Problem?
         for index in 0..<3 where refusal == nil {
@@ -106,7 +106,7 @@ struct StorageEngineTests {
         #expect(kept.map(\.record.key).contains("a"))
         let pull = try await engine.sync(Samples.request(), store: store)
         #expect(pull.changes.count == kept.count)
-        storage.state.withLock { $0.isFull = false }
+        storage.heal()
         try await put(engine, "after", large)
         #expect(try await engine.value(of: "after", in: store) != nil)
         await engine.close()
@@ -114,12 +114,10 @@ struct StorageEngineTests {
 
     @Test("a successful sync acknowledges nothing if a concurrent one fails")
     func syncBesideFailure() async throws {
-        let storage = try FaultyStorage(directory: directory.path)
+        let storage = SimulatedDisk().storage()
         let engine = try opened(storage, options(segmentByteCount: 4_096))
         try await put(engine, "first", "makes store and segment")
-        let next = storage.syncs + 1
-        storage.state.withLock { $0.failingSync = next + 1 }
-        let (gate, began) = storage.holdSyncs(only: next)
+        let (gate, began) = storage.holdSyncs(1, thenFailWith: 5)
         let held = Task { try await put(engine, "held", "v") }
         for await _ in began { break }
         // Does not fit beside the others: the segment is synced and ended.
@@ -134,12 +132,11 @@ struct StorageEngineTests {
 
     @Test("after a failed sync no write is accepted, and readers see only what was synced")
     func failedSync() async throws {
-        let storage = try FaultyStorage(directory: directory.path)
+        let storage = SimulatedDisk().storage()
         let engine = try opened(storage, options())
         try await put(engine, "a", "safe")
-        storage.state.withLock { $0.failsSync = true }
+        storage.aim(.losePages, at: .sync)
         await #expect(throws: Problem.self) { try await put(engine, "b", "lost") }
-        storage.state.withLock { $0.failsSync = false }
         await #expect(throws: Problem.self) { try await put(engine, "c", "refused") }
         #expect(engine.counters.hasFailed)
         #expect(try await engine.values(in: store)?.map(\.record.key) == ["a"])
@@ -154,18 +151,17 @@ struct StorageEngineTests {
 
     @Test("requests beyond the limit on waiting ones are rejected as busy")
     func bounded() async throws {
-        let storage = try FaultyStorage(directory: directory.path)
+        let storage = SimulatedDisk().storage()
         let engine = try opened(storage, options(waitingCount: 3))
         try await put(engine, "first", "v")
-        let gate = DispatchSemaphore(value: 0)
-        storage.state.withLock { $0.gate = gate }
+        let (gate, _) = storage.holdSyncs()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<3 { group.addTask { try await put(engine, "k\(index)", "v") } }
             while engine.counters.waiting < 3 { await Task.yield() }
             await #expect(throws: Problem.busy) { try await put(engine, "late", "v") }
             // Reads of live streams neither wait for the disk nor count.
             #expect(try await engine.end(of: store) != nil)
-            storage.state.withLock { $0.gate = nil }
+            storage.releaseSyncs()
             for _ in 0..<3 { gate.signal() }
             try await group.waitForAll()
         }
@@ -186,7 +182,7 @@ struct StorageEngineTests {
 
     @Test("compaction keeps a rewritten log small without losing the last values")
     func compaction() async throws {
-        let storage = try FaultyStorage(directory: directory.path)
+        let storage = SimulatedDisk().storage()
         let engine = try opened(storage, options())
         let value = String(repeating: "v", count: 8_000)
         for round in 0..<300 {
@@ -195,7 +191,7 @@ struct StorageEngineTests {
         #expect(engine.counters.compactionSteps > 0)
         await engine.close()
         #expect(try storage.segments().count <= 8)
-        let again = try opened(FileLogStorage(directory: directory.path), options())
+        let again = try opened(storage.disk.storage(), options())
         for index in 0..<4 {
             let found = try #require(try await again.value(of: StoreKey("k\(index)"), in: store))
             #expect(found.record.content == .value(Data("\(296 + index) \(value)".utf8)))

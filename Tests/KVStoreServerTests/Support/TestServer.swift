@@ -4,6 +4,7 @@ import Hummingbird
 import HummingbirdTesting
 import KVStoreCore
 import KVStoreLedger
+import KVStoreTesting
 import KVStoreWire
 import Logging
 import NIOCore
@@ -12,11 +13,11 @@ import TestSupport
 
 @testable import KVStoreServer
 
-/// A server on a directory of its own, with a few devices.
+/// A server on a simulated disk, with a few devices.
 final class TestServer: Sendable {
     let directory: TemporaryDirectory
     let server: StoreServer
-    let storage: FaultyStorage
+    let storage: SimulatedStorage
     private let tokens: [String: String]
 
     /// For machines on which many tests run at once.
@@ -42,7 +43,7 @@ final class TestServer: Sendable {
         var options = StorageEngine.Options()
         options.now = now
         options.ledger.segmentByteCount = segmentByteCount
-        storage = try FaultyStorage(directory: directory.path + "/log")
+        storage = SimulatedDisk().storage()
         if !stored.isEmpty {
             // What a daemon that ran before has left.
             let ledger = try Ledger(storage: storage, seed: 2)
