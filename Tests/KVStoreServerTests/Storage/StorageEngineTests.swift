@@ -14,7 +14,7 @@ import Testing
 
 @Suite("Storage engine", .timeLimit(.minutes(5)))
 struct StorageEngineTests {
-    private let folder = try! TemporaryDirectory()
+    private let directory = try! TemporaryDirectory()
     private let store = StoreID(account: "default", name: "notes")
 
     private func options(
@@ -41,15 +41,15 @@ struct StorageEngineTests {
             replica: Samples.replica)
     }
 
-    @Test("what was acknowledged is there after opening again")
+    @Test("acknowledged changes survive reopening")
     func reopening() async throws {
-        let first = try opened(FileLogStorage(directory: folder.path), options())
+        let first = try opened(FileLogStorage(directory: directory.path), options())
         let response = try await first.sync(
             Samples.request([Samples.change("a"), Samples.change("b", Samples.stamp(), nil)]),
             store: store)
         try await put(first, "c", "third")
         await first.close()
-        let second = try opened(FileLogStorage(directory: folder.path), options())
+        let second = try opened(FileLogStorage(directory: directory.path), options())
         let again = try await second.sync(
             Samples.request(
                 since: Cursor(epoch: response.cursor.epoch, sequence: 0)), store: store)
@@ -60,7 +60,7 @@ struct StorageEngineTests {
         await second.close()
     }
 
-    @Test("fifty requests that come during a sync share the next one")
+    @Test("fifty requests that arrive during a sync share the next one")
     func groupCommit() async throws {
         let storage = SimulatedDisk().storage()
         let engine = try opened(storage, options(segmentByteCount: 1_048_576))
@@ -86,7 +86,7 @@ struct StorageEngineTests {
         await engine.close()
     }
 
-    @Test("a full disk refuses writes, takes nothing in, goes on reading, and recovers")
+    @Test("a full disk fails writes without any effect, reads still work, and writes recover")
     func fullDisk() async throws {
         let storage = SimulatedDisk().storage()
         let engine = try opened(storage, options())
@@ -112,7 +112,7 @@ struct StorageEngineTests {
         await engine.close()
     }
 
-    @Test("a sync that succeeds while a segment's end fails acknowledges nothing")
+    @Test("a successful sync acknowledges nothing if a concurrent one fails")
     func syncBesideFailure() async throws {
         let storage = SimulatedDisk().storage()
         let engine = try opened(storage, options(segmentByteCount: 4_096))
@@ -130,7 +130,7 @@ struct StorageEngineTests {
         await engine.close()
     }
 
-    @Test("after a failed sync nothing is acknowledged or taken, and readers see what was synced")
+    @Test("after a failed sync no write is accepted, and readers see only what was synced")
     func failedSync() async throws {
         let storage = SimulatedDisk().storage()
         let engine = try opened(storage, options())
@@ -149,7 +149,7 @@ struct StorageEngineTests {
         await engine.close()
     }
 
-    @Test("requests beyond those that may wait are turned away, and the others are answered")
+    @Test("requests beyond the limit on waiting ones are rejected as busy")
     func bounded() async throws {
         let storage = SimulatedDisk().storage()
         let engine = try opened(storage, options(waitingCount: 3))
@@ -159,7 +159,7 @@ struct StorageEngineTests {
             for index in 0..<3 { group.addTask { try await put(engine, "k\(index)", "v") } }
             while engine.counters.waiting < 3 { await Task.yield() }
             await #expect(throws: Problem.busy) { try await put(engine, "late", "v") }
-            // What live streams ask for does not wait for the disk and takes no place.
+            // Reads of live streams neither wait for the disk nor count.
             #expect(try await engine.end(of: store) != nil)
             storage.releaseSyncs()
             for _ in 0..<3 { gate.signal() }
@@ -169,9 +169,9 @@ struct StorageEngineTests {
         await engine.close()
     }
 
-    @Test("closing answers what waits and refuses what comes later")
+    @Test("closing completes waiting requests and rejects later ones")
     func closing() async throws {
-        let engine = try opened(FileLogStorage(directory: folder.path), options())
+        let engine = try opened(FileLogStorage(directory: directory.path), options())
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<20 { group.addTask { try? await put(engine, "k\(index)", "v") } }
             await engine.close()
@@ -180,7 +180,7 @@ struct StorageEngineTests {
         await #expect(throws: Problem.stopping) { try await put(engine, "late", "v") }
     }
 
-    @Test("much rewriting of few keys keeps the log small, and opening gives the last values")
+    @Test("compaction keeps a rewritten log small without losing the last values")
     func compaction() async throws {
         let storage = SimulatedDisk().storage()
         let engine = try opened(storage, options())
@@ -200,10 +200,10 @@ struct StorageEngineTests {
     }
 
     @Test(
-        "a write for a person is stamped behind what stands there, and an equal value changes nothing"
+        "a single write gets a stamp after the present one, and an equal value changes nothing"
     )
     func personalStamps() async throws {
-        let engine = try opened(FileLogStorage(directory: folder.path), options())
+        let engine = try opened(FileLogStorage(directory: directory.path), options())
         let ahead = Samples.stamp(30_000, 4)
         _ = try await engine.sync(Samples.request([Samples.change("a", ahead)]), store: store)
         let first = try await engine.write(
