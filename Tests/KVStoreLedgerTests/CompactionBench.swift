@@ -46,7 +46,7 @@ struct CompactionBench {
         return try Ledger(storage: storage, options: options, seed: seed)
     }
 
-    /// What a process that starts now finds.
+    /// The contents that a process finds if it starts now.
     static func found(on disk: MemoryDisk) throws(LogError) -> Facts {
         Facts(try open(MemoryLogStorage(disk.copy()), seed: 99))
     }

@@ -169,7 +169,7 @@ struct DamageTests {
             throws: LogError.damaged(
                 LogDamage(
                     path: "/memory/1.log", offset: 104,
-                    detail: "40 bytes before the next whole record"))
+                    detail: "40 invalid bytes before the next valid record"))
         ) { try framesOf(disk) }
         #expect(disk.bytes(of: 1) == before)
     }
@@ -259,7 +259,7 @@ struct DamageTests {
             let log = SegmentedLog.over(
                 MemoryLogStorage(disk), segmentByteCount: 256, salvages: true)
             let (_, frames) = try log.openReading()
-            try log.exclusively(visit: { _ in Issue.record("nobody else wrote") }) {
+            try log.exclusively(visit: { _ in Issue.record("there is no other writer") }) {
                 () throws(LogError) in
                 _ = try log.rewrite(frames.map(\.payload))
             }

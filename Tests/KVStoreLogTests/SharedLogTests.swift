@@ -240,7 +240,7 @@ struct SharedLogTests {
             throws: LogError.damaged(
                 LogDamage(
                     path: "/memory/1.log", offset: 104,
-                    detail: "40 bytes before the next whole record"))
+                    detail: "40 invalid bytes before the next valid record"))
         ) { try other.appendExclusively([.numbered(4)]) }
         #expect(disk.bytes(of: 1) == before)
     }

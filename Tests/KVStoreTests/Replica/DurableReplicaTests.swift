@@ -1,5 +1,6 @@
 import Foundation
 import KVStoreLog
+import LocalFiles
 import TestSupport
 import Testing
 
@@ -57,7 +58,7 @@ struct DurableReplicaTests {
         }
     }
 
-    /// What a change of another process requires.
+    /// The work after a change of another process.
     private func notification(of key: String) -> Ready {
         var ready = Ready()
         ready.notifications = [StoreChange(reason: .serverChange, keys: [key])]

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import KVStoreCore
 import Synchronization
@@ -93,8 +94,9 @@ final class FakeTransport: SyncTransport {
             continuation.yield(.opened)
             state.streams[id] = continuation
         }
+        // Later, because this runs under a lock of the cancelled task, which a yield under our lock waits for.
         continuation.onTermination = { [weak self] _ in
-            self?.state.withLock { $0.streams[id] = nil }
+            DispatchQueue.global().async { self?.state.withLock { $0.streams[id] = nil } }
         }
         return stream
     }
