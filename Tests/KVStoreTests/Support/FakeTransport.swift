@@ -96,7 +96,9 @@ final class FakeTransport: SyncTransport {
         }
         // Later, because this runs under a lock of the cancelled task, which a yield under our lock waits for.
         continuation.onTermination = { [weak self] _ in
-            DispatchQueue.global().async { self?.state.withLock { $0.streams[id] = nil } }
+            DispatchQueue.global().async { [weak self] in
+                self?.state.withLock { $0.streams[id] = nil }
+            }
         }
         return stream
     }
