@@ -52,7 +52,7 @@ enum ShortForm {
         return lines
     }
 
-    /// One line per provider; where they do not all fit, the tightest ones.
+    /// One line per provider; if they do not all fit, those with the least left.
     private static func linePerProvider(_ model: ViewModel, rows: Int) -> [StyledLine] {
         let all = model.providers
         let shown =
