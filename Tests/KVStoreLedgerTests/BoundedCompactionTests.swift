@@ -108,7 +108,7 @@ struct BoundedCompactionTests {
         }
     }
 
-    /// Everything synced is there, or what came later, and no tombstone is forgotten without the horizon.
+    /// Everything synced, or something later, was found, and no tombstone was forgotten without raising the horizon.
     private func expect(
         _ disk: SimulatedDisk, has synced: CompactionBench.Facts, _ place: Comment
     ) throws {

@@ -95,7 +95,7 @@ struct LedgerLimitTests {
         #expect(again.hub(store)?.entries == hub.entries)
     }
 
-    @Test("a superseded change whose winner does not fit into the answer is to be sent again")
+    @Test("a superseded change whose winner does not fit into the answer has to be sent again")
     func winnersInTurn() throws {
         let ledger = try ledger(SimulatedDisk())
         let large = String(repeating: "v", count: 900_000)

@@ -91,7 +91,7 @@ struct LogFaultTests {
             #expect(throws: LogError.self) { try log.appendExclusively(group) }
             let standing = Array(group.prefix(byteCount / 40))
             #expect(disk.bytes(of: 1)[(104 + 40 * standing.count)...].allSatisfy { $0 == 0 })
-            // What stands comes to the writer too, as if another process had written it.
+            // The writer visits the complete frames as well, as if another process had written them.
             let found = try log.appendExclusively([.numbered(4, byteCount: 9)])
             #expect(found.map(\.payload) == standing, "\(byteCount) bytes")
             #expect(
@@ -140,7 +140,7 @@ struct LogFaultTests {
         storage.aim(.fail(Self.inputOutput), at: .sync)
         do throws(LogError) {
             try log.appendExclusively([.numbered(5)])
-            Issue.record("the failed sync was not told")
+            Issue.record("the failed sync was not reported")
         } catch {
             guard case .closedByFailure = error else { throw error }
         }

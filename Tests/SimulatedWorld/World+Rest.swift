@@ -3,7 +3,7 @@ import KVStore
 import KVStoreCore
 
 extension World {
-    /// In a healed world everybody holds the same values, and they are the winners.
+    /// In a healed world everybody has the same, and it is what had to win.
     func checkRest() throws(Violation) {
         if let pendingViolation { throw pendingViolation }
         try checkAcknowledged()
@@ -110,7 +110,7 @@ extension World {
         }
     }
 
-    /// Live readers have received everything.
+    /// Live readers have been told everything.
     private func checkStreams() throws(Violation) {
         for stream in daemon.streams
         where !stream.isBroken

@@ -1,6 +1,7 @@
 import Foundation
 import KVStore
 import KVStoreCore
+import KVStoreLog
 import KVStoreTesting
 
 extension World {

@@ -2,7 +2,7 @@ import KVStoreCore
 package import KVStoreLog
 package import KVStoreTesting
 
-/// A frame that a log has shown.
+/// A frame that a log has visited.
 package struct SeenFrame: Equatable, CustomStringConvertible {
     package var kind: UInt8
     package var bytes: [UInt8]
@@ -58,7 +58,7 @@ extension SegmentedLog {
 }
 
 extension LogPayload {
-    /// A payload that tells which it is: a number, then bytes that follow from it.
+    /// A payload that identifies itself: a number, then bytes derived from it.
     package static func numbered(_ number: Int, byteCount: Int = 24) -> LogPayload {
         var bytes: [UInt8] = []
         bytes.append(littleEndian: UInt64(number))

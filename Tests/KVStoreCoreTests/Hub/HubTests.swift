@@ -76,7 +76,7 @@ struct HubTests {
                 .isEmpty)
     }
 
-    @Test("a store holds 4,096 keys, tombstones besides them, and no more")
+    @Test("a store holds 4,096 keys, besides any tombstones, and rejects another one")
     func keyCeiling() {
         var hub = Hub(epoch: "e")
         for start in stride(from: 0, to: 4_096, by: 512) {

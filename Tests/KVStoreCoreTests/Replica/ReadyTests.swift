@@ -96,7 +96,7 @@ struct ReadyTests {
         let lines = bench.endStream()
         #expect(lines.count == 1 && lines[0].hasPrefix("wake in "))
         #expect(bench.set("a", "1") == ["append a=1 pending"])
-        // The back-off goes on after the answer.
+        // The back-off continues after the answer.
         #expect(bench.answer() == ["finish 1: 0 sent, 0 received, 1 pending"])
         bench.advance(milliseconds: 1_000)
         #expect(bench.handle(.woke) == ["send e 0 a"])

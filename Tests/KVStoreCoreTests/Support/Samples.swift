@@ -29,7 +29,7 @@ enum Samples {
 }
 
 extension Hub {
-    /// What a daemon does with a request.
+    /// Handles a request as the daemon does.
     mutating func apply(_ request: SyncRequest, now: Int64 = Samples.now) -> SyncResponse {
         let plan = plan(request.changes, now: now)
         commit(plan)

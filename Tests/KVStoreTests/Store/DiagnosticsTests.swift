@@ -6,7 +6,7 @@ import Testing
 
 @testable import KVStore
 
-/// In child processes, whose standard error is read.
+/// Exit tests, which capture the standard error of a child process.
 @Suite("Messages on standard error", .timeLimit(.minutes(5)))
 struct DiagnosticsTests {
     private func lines(_ result: ExitTest.Result?) -> [Substring] {

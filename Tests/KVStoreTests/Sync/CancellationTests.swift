@@ -38,7 +38,7 @@ struct CancellationTests {
         try await waitUntil { transport.heldCount == 1 }
         task.cancel()
         #expect(await task.value == .cancelled)
-        // The request goes on, and so does the store.
+        // The request and the store continue.
         #expect(transport.heldCount == 1)
         #expect(store.string(forKey: "a") == "1")
         store.set("2", forKey: "b")

@@ -39,7 +39,7 @@ struct FailedAppendTests {
             try other.write(.value(Data("1".utf8)), forKey: key)
         }
 
-        /// What is scheduled after the greatest back-off: reading the log again, or delivering an event again.
+        /// The retries that are due after the greatest back-off: to read the log, or to deliver an event.
         var retryCount: Int { retries.withLock { $0.count } }
 
         /// Lets the time of the retries come; returns their number.
@@ -54,7 +54,7 @@ struct FailedAppendTests {
 
         func advance(milliseconds: Int64) { time.withLock { $0 += milliseconds } }
 
-        /// What the replica has required since the last call.
+        /// The work that the replica has handed out since the last call.
         func transcript() -> [String] {
             let new = readies.withLock { readies in
                 defer { readies = [] }

@@ -53,7 +53,7 @@ struct FlushTests {
         #expect(results == [false, false])
     }
 
-    @Test("a flush after a close whose sync failed fails")
+    @Test("a flush fails after a failed sync in close")
     func afterFailedClose() throws {
         let storage = SimulatedDisk().storage()
         let replica = try LocalReplica(

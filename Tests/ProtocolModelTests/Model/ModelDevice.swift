@@ -17,7 +17,7 @@ struct ModelDevice {
 
     let number: Int
     var replica: Replica
-    /// What a program that starts now would find; nil if no crash can come any more.
+    /// The replica as a program that starts now would find it; nil if no crashes are left.
     var disk: Replica?
     var flight = Flight.none
     var stream = Stream.none
@@ -36,7 +36,7 @@ struct ModelDevice {
         ModelWorld.keys.map { replica.table.content(forKey: $0) }
     }
 
-    /// What the log says.
+    /// The replica as the log holds it.
     private var logged: Replica { disk ?? replica }
 
     mutating func append(_ entry: ReplicaEntry) throws(ModelViolation) {

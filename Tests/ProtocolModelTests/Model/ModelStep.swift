@@ -31,7 +31,7 @@ enum ModelStep: Sendable, Equatable {
     }
 }
 
-/// What makes a replica act.
+/// An input of a replica.
 enum DeviceStep: Sendable, Equatable {
     case write(key: Int, removes: Bool)
     case answerArrives

@@ -36,7 +36,7 @@ extension ModelWorld {
 
     // MARK: - States
 
-    /// What must hold in every state.
+    /// The invariants of every state.
     func check() throws {
         for index in devices.indices {
             try checkCounters(index)
@@ -109,7 +109,7 @@ extension ModelWorld {
         }
     }
 
-    /// What must hold when nothing is under way: all that is left to do is to write.
+    /// The invariants of a state in which nothing is under way.
     func checkRest() throws {
         for index in devices.indices {
             let replica = devices[index].replica

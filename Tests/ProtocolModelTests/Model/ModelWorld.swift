@@ -5,9 +5,9 @@ import TestSupport
 
 /// One state of everything: two replicas, the daemon's hub, and what is under way between them.
 ///
-/// The replicas and the hub are the product's own values. Beside them are ghosts: what a reader of the
-/// promises, not of the code, would note to judge what the code does. Time stands still, so stamps
-/// differ by counter and replica, and a back-off ends whenever the search decides.
+/// The replicas and the hub are the product's own values. Ghost variables record beside them what the
+/// promises need to be judged without the code. Time stands still, so stamps differ by counter and
+/// replica, and a back-off ends whenever the search decides.
 struct ModelWorld {
     static let keys: [StoreKey] = ["a", "b"]
     static let daemonTime: Int64 = 1_000_000
