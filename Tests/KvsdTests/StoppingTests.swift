@@ -50,12 +50,9 @@ struct StoppingTests {
             }
         let connection = try await RawConnection.open(port: daemon.port)
         try await connection.send(request("GET /healthz") + text)
-        try await connection.wait(for: "ok\n")
-        switch client {
-        case .streamThatIsNotRead, .answersThatAreNotRead:
+        try await connection.wait(for: client == .idleStream ? "event: opened" : "ok\n")
+        if client == .streamThatIsNotRead || client == .answersThatAreNotRead {
             try await connection.channel.setOption(.autoRead, value: false).get()
-        case .idleStream: try await connection.wait(for: "event: opened")
-        default: break
         }
         return connection
     }

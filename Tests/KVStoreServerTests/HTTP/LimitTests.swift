@@ -268,7 +268,9 @@ struct LimitTests {
 
     @Test("a request after a live stream closes the connection")
     func requestBehindStream() async throws {
-        let test = try TestServer()
+        var limits = TestServer.patient
+        limits.heartbeatMilliseconds = 20
+        let test = try TestServer(limits: limits)
         try await test.served { _, port in
             _ = try await test.server.engine.sync(
                 Samples.request(), store: StoreID(account: "default", name: "s"))
