@@ -33,8 +33,8 @@ struct ImportCommand: AsyncParsableCommand {
         let opened = try options.open()
         defer { opened.store.close() }
         if !dryRun { await opened.prepareWrite() }
-        var current: [String: PropertyListValue] = [:]
-        for key in opened.store.keys { current[key] = opened.store.value(forKey: key) }
+        var current: [StoreKey: PropertyListValue] = [:]
+        for key in opened.store.keys { current[StoreKey(key)] = opened.store.value(forKey: key) }
         let plan = try ImportPlan(document, into: current, limits: StoreLimits())
         let counts =
             "\(plan.newKeyCount) new, \(plan.changedKeyCount) changed, "

@@ -12,15 +12,16 @@ struct ImportPlan: Equatable {
     /// - Parameter current: the values of the store.
     /// - Throws: the first reason why the document cannot be imported as a whole.
     init(
-        _ document: ExportDocument, into current: [String: PropertyListValue], limits: StoreLimits
+        _ document: ExportDocument, into current: [StoreKey: PropertyListValue], limits: StoreLimits
     ) throws(CommandFailure) {
-        var seen: Set<String> = []
+        var seen: Set<StoreKey> = []
         var sizes = current.mapValues(\.byteCount)
         for entry in document.values {
-            guard seen.insert(entry.key).inserted else {
-                throw CommandFailure(.dataError, "key \(entry.key) appears twice")
+            let key = StoreKey(entry.key)
+            guard seen.insert(key).inserted else {
+                throw CommandFailure(.dataError, "key \(key) appears twice")
             }
-            let length = limits.keyProfile.length(of: StoreKey(entry.key))
+            let length = limits.keyProfile.length(of: key)
             guard (1...limits.keyProfile.limit).contains(length) else {
                 throw CommandFailure(
                     .dataError,
@@ -37,8 +38,8 @@ struct ImportPlan: Equatable {
                     "key \(entry.key): the value has \(encoded.count) bytes; "
                         + "at most \(limits.valueByteCount) are allowed")
             }
-            sizes[entry.key] = encoded.count
-            let old = current[entry.key]
+            sizes[key] = encoded.count
+            let old = current[key]
             if old?.encoded() == encoded {
                 unchangedKeyCount += 1
                 continue
@@ -49,7 +50,7 @@ struct ImportPlan: Equatable {
         try check(sizes, limits)
     }
 
-    private func check(_ sizes: [String: Int], _ limits: StoreLimits) throws(CommandFailure) {
+    private func check(_ sizes: [StoreKey: Int], _ limits: StoreLimits) throws(CommandFailure) {
         guard !writes.isEmpty else { return }
         guard sizes.count <= limits.keyCount else {
             throw CommandFailure(
