@@ -142,24 +142,30 @@ let package = Package(
             name: "CommandSupportTests", dependencies: ["CommandSupport", "ProgramTesting"],
             swiftSettings: strict),
         .target(
-            name: "TestSupport", dependencies: ["KVStoreCore", "KVStoreLog", "LocalFiles"],
+            name: "TestSupport", dependencies: ["KVStoreCore", "KVStoreLog", "KVStoreTesting"],
             path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(
             name: "KVStoreCoreTests", dependencies: ["KVStoreCore", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "KVStoreLogTests",
-            dependencies: ["KVStoreCore", "KVStoreLog", "LocalFiles", "TestSupport"],
+            dependencies: [
+                "KVStoreCore", "KVStoreLog", "KVStoreTesting", "LocalFiles", "TestSupport",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "KVStoreLedgerTests",
             dependencies: [
-                "KVStoreCore", "KVStoreLedger", "KVStoreLog", "LocalFiles", "TestSupport",
+                "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreTesting", "LocalFiles",
+                "TestSupport",
             ],
             swiftSettings: strict),
         .testTarget(
             name: "KVStoreTests",
-            dependencies: ["KVStore", "KVStoreCore", "KVStoreLog", "LocalFiles", "TestSupport"],
+            dependencies: [
+                "KVStore", "KVStoreCore", "KVStoreLog", "KVStoreTesting", "LocalFiles",
+                "TestSupport",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "ProtocolModelTests", dependencies: ["KVStoreCore", "TestSupport"],
@@ -198,8 +204,8 @@ let package = Package(
             name: "KVStoreServerTests",
             dependencies: [
                 "KVStoreServer", "ServerTestSupport", "TestSupport", "KVStoreCore",
-                "KVStoreLedger", "KVStoreLog", "KVStoreWire", "LocalFiles", httpTypes,
-                hummingbird, logging, nioCore,
+                "KVStoreLedger", "KVStoreLog", "KVStoreTesting", "KVStoreWire", "LocalFiles",
+                httpTypes, hummingbird, logging, nioCore,
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
             ],
             swiftSettings: strict),

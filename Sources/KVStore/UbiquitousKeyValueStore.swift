@@ -238,7 +238,8 @@ public final class UbiquitousKeyValueStore: Sendable {
                 connection: replica.connection,
                 initialSyncCompleted: replica.state.initialSyncCompleted,
                 lastSyncMilliseconds: replica.state.lastSyncMilliseconds,
-                pendingKeyCount: replica.table.pendingKeys.count, usedByteCount: replica.table.byteCount,
+                pendingKeyCount: replica.table.pendingKeys.count,
+                usedByteCount: replica.table.byteCount,
                 usedKeyCount: replica.table.keyCount, limits: session.configuration.limits,
                 replica: replica.id, recoveryNotes: session.replica.recoveryNotes)
         }

@@ -4,16 +4,16 @@ import Foundation
 public struct ListenAddress: Sendable, Hashable {
     /// A host name or an IP address, without brackets.
     public var host: String
-    /// 0 lets the system choose a free one.
+    /// The port; 0 lets the system choose a free one.
     public var port: Int
 
-    /// An address of a host and port.
+    /// Creates an address.
     public init(host: String, port: Int) {
         self.host = host
         self.port = port
     }
 
-    /// Reads `HOST:PORT`; an IPv6 address stands in brackets.
+    /// Parses `HOST:PORT`, with an IPv6 address in brackets.
     public init?(_ text: String) {
         let rest: Substring
         if text.hasPrefix("[") {
@@ -42,7 +42,7 @@ public struct ListenAddress: Sendable, Hashable {
         return UInt32(bigEndian: address.s_addr) >> 24 == 127
     }
 
-    /// The URL under which a server on this machine is reached.
+    /// `http://HOST:PORT`.
     public var url: String { "http://\(description)" }
 }
 

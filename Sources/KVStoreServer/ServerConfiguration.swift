@@ -4,7 +4,7 @@ public import Logging
 public struct ServerConfiguration: Sendable {
     /// Where the stores and devices are kept.
     public enum Storage: Sendable, Equatable {
-        /// A directory, created where it is missing, that one server at a time uses.
+        /// A directory, created if missing. One server at a time can use it.
         case directory(String)
         /// A new directory below the system's temporary directory, removed with the server.
         case temporary
@@ -14,12 +14,12 @@ public struct ServerConfiguration: Sendable {
     public var storage: Storage
     /// Where to listen; any free port of the loopback interface by default.
     public var address: ListenAddress
-    /// Sizes, rates and times beyond which requests are refused.
+    /// Limits on sizes, rates and times.
     public var limits: ServerLimits
-    /// Receives what an operator should know. The default discards it.
+    /// The logger; the default discards all messages.
     public var logger: Logger
 
-    /// A configuration; every argument has a default that suits a test.
+    /// Creates a configuration; the defaults suit a test.
     public init(
         storage: Storage = .temporary, address: ListenAddress = .anyLoopbackPort,
         limits: ServerLimits = ServerLimits(),

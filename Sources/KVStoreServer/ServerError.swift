@@ -1,6 +1,6 @@
 /// Why a server cannot open its data, change its devices or listen.
 public struct ServerError: Error, Sendable, Equatable {
-    /// The kind of error, for a program to decide by.
+    /// The kind of error, for programs to switch over.
     public enum Code: Sendable, Equatable {
         /// The data directory cannot be created.
         case cannotCreate
@@ -8,9 +8,9 @@ public struct ServerError: Error, Sendable, Equatable {
         case inUse
         /// A file cannot be read or written. Trying again may help.
         case storage
-        /// A file holds something other than what was written, or is from a newer version.
+        /// A file is damaged or from a newer version.
         case unreadable
-        /// A device cannot be added, or no single device is meant.
+        /// A device cannot be added, is unknown, or is ambiguous.
         case invalidDevice
         /// The address cannot be listened on.
         case cannotListen

@@ -20,9 +20,9 @@ public struct ServerLimits: Sendable, Equatable {
     public var idleMilliseconds: Int64 = 75_000
     /// Time from a request's head to its answer.
     public var requestMilliseconds: Int64 = 30_000
-    /// Time for the rest of a request after an answer that did not need it.
+    /// Time for the rest of a body after an answer that preceded its end.
     public var drainMilliseconds: Int64 = 2_000
-    /// Time for the requests under way when the server stops.
+    /// Time that the requests under way have when the server stops.
     public var stopMilliseconds: Int64 = 5_000
 
     // MARK: Connections and rates
@@ -64,9 +64,9 @@ public struct ServerLimits: Sendable, Equatable {
     /// Files open besides connections: log, devices, event loops, libraries.
     static let reservedFileCount = 48
 
-    /// Reduces the number of connections to what the limit on open files allows. Accepting beyond
-    /// it would fail again and again and keep an event loop busy, and the log could not open its
-    /// next segment. 0 stands for an unknown limit and changes nothing.
+    /// Lowers ``connectionCount`` to what the limit on open files allows; 0, an unknown limit, changes
+    /// nothing. Without free descriptors, accepting would fail in a busy loop, and the log could not
+    /// open its next segment.
     public mutating func fit(openFileCount: Int) {
         guard openFileCount > 0 else { return }
         let available = max(2, openFileCount - Self.reservedFileCount)

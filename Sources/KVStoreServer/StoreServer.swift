@@ -21,7 +21,10 @@ public final class StoreServer: Sendable {
     let engine: StorageEngine
     let devices: DeviceRegistry
     let limits: ServerLimits
-    let rates: RequestRates
+    /// Requests by device.
+    let requestRates: RateLimiter
+    /// Failed authentications by address.
+    let failureRates: RateLimiter
     let metrics = Metrics()
     let connections = ConnectionTable()
     /// The replica id in the stamps of the server's own writes.
@@ -77,7 +80,12 @@ public final class StoreServer: Sendable {
         self.replica = replica
         self.logger = logger
         self.temporaryStorage = temporaryStorage
-        rates = RequestRates(limits)
+        requestRates = RateLimiter(
+            perSecond: limits.requestsPerSecond, burst: limits.requestBurst,
+            limit: DeviceTable.deviceCount)
+        failureRates = RateLimiter(
+            perSecond: limits.failedAuthenticationsPerMinute / 60,
+            burst: limits.failedAuthenticationsPerMinute, limit: limits.addressCount)
         listening = MultiThreadedEventLoopGroup.singleton.any().makePromise()
         // The live streams of a removed device end at once.
         devices.observe { [watchers = engine.watchers] in watchers.wakeAll() }
@@ -88,8 +96,8 @@ public final class StoreServer: Sendable {
     /// Serves until ``stop()``, the cancellation of the task or the graceful shutdown of the service
     /// group that runs it; then closes the stores. A server runs once.
     ///
-    /// A stop ends live streams, answers the requests under way and closes connections that are not
-    /// done after ``ServerLimits/stopMilliseconds``. It waits for the disk as long as that takes.
+    /// Stopping ends live streams, answers the requests under way and closes the remaining connections
+    /// after ``ServerLimits/stopMilliseconds``. It waits for the disk without a limit.
     public func run() async throws(ServerError) {
         var quiet = logger
         if logger.logLevel > .debug { quiet.logLevel = max(logger.logLevel, .warning) }
@@ -114,7 +122,7 @@ public final class StoreServer: Sendable {
         if let failure { throw failure }
     }
 
-    /// The state before, which allows to run or not.
+    /// Enters the running state unless the server ran before; returns the former state.
     private func begin(_ group: ServiceGroup) -> Lifecycle {
         lifecycle.withLock { lifecycle in
             let former = lifecycle
@@ -126,7 +134,7 @@ public final class StoreServer: Sendable {
         }
     }
 
-    /// Makes ``run()`` return as soon as possible, or at once if it is not running yet.
+    /// Shuts down gracefully: makes ``run()`` return, at once if it has not been called yet.
     public func stop() async {
         let group: ServiceGroup? = lifecycle.withLock { lifecycle in
             if case .running(let group) = lifecycle { return group }

@@ -82,7 +82,7 @@ struct Dump: ParsableCommand {
 }
 
 extension DataDirectory {
-    /// Opens the data of a stopped daemon; no daemon can start as long as it is open.
+    /// Opens the data of a stopped daemon; none can start while the ledger exists.
     fileprivate func openExistingLedger() throws -> Ledger {
         guard hasLog else {
             throw CommandFailure(

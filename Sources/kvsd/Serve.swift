@@ -78,7 +78,7 @@ struct Serve: AsyncParsableCommand {
         async let _: Void = {
             await signals.wait()
             guard !Task.isCancelled else { return }
-            HardEnd.arm()
+            ShutdownDeadline.arm()
             await server.stop()
         }()
         async let running: Void = server.run()

@@ -22,7 +22,7 @@ struct UsagePush: AsyncParsableCommand {
               usage-push --watch             keep running, and push when the limits change
               usage-push --print --pretty    print what would be pushed, and push nothing
               usage-push --provider codex    read only this tool
-              usage-push sources             list what was found, and why a tool has no limits
+              usage-push sources             list what was found, and why limits are missing
 
             EXIT STATUS
               0 pushed, even if the daemon is unreachable: the snapshot is synced later

@@ -1,5 +1,6 @@
 import Foundation
 import KVStoreCore
+import KVStoreTesting
 import TestSupport
 import Testing
 
@@ -9,8 +10,8 @@ import Testing
 @Suite("Steps of compaction")
 struct BoundedCompactionTests {
     /// A disk with a log in which less than half is live.
-    private func grown(seed: UInt64) throws -> MemoryDisk {
-        let disk = MemoryDisk()
+    private func grown(seed: UInt64) throws -> SimulatedDisk {
+        let disk = SimulatedDisk()
         var bench = try CompactionBench(disk, seed: seed)
         while try bench.storage.segments().count < 8 { try bench.write() }
         try bench.ledger.close()
@@ -73,7 +74,7 @@ struct BoundedCompactionTests {
     @Test("compaction keeps pace with writes of half as many bytes as its steps examine")
     func pace() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
-        var bench = try CompactionBench(MemoryDisk(), seed: seed)
+        var bench = try CompactionBench(SimulatedDisk(), seed: seed)
         var largest = 0
         for _ in 0..<2_000 {
             try bench.write()
@@ -102,14 +103,14 @@ struct BoundedCompactionTests {
             let present = CompactionBench.Facts(bench.ledger)
             let found = try CompactionBench.found(on: bench.storage.disk)
             #expect(found == present, "seed \(seed), step \(step)")
-            let left = bench.storage.disk.afterPowerLoss(using: &bench.random)
+            let left = bench.storage.disk.afterPowerFailure(using: &bench.random)
             try expect(left, has: synced, "seed \(seed), step \(step), after a power failure")
         }
     }
 
     /// Everything synced, or something later, was found, and no tombstone was forgotten without raising the horizon.
     private func expect(
-        _ disk: MemoryDisk, has synced: CompactionBench.Facts, _ place: Comment
+        _ disk: SimulatedDisk, has synced: CompactionBench.Facts, _ place: Comment
     ) throws {
         let found = try CompactionBench.found(on: disk)
         for (id, entries) in synced.entries {
@@ -128,8 +129,8 @@ struct BoundedCompactionTests {
 
     @Test(
         "a process killed at any call during compaction loses nothing",
-        arguments: [MemoryLogStorage.Call.open, .create, .remove, .read, .write, .sync])
-    func killed(call: MemoryLogStorage.Call) throws {
+        arguments: [FaultPlan.Call.open, .create, .remove, .read, .write, .sync])
+    func killed(call: FaultPlan.Call) throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         let disk = try grown(seed: seed)
         var number = 1
@@ -138,7 +139,7 @@ struct BoundedCompactionTests {
             try bench.write()
             try bench.ledger.sync()
             let before = CompactionBench.Facts(bench.ledger)
-            let fault: MemoryLogStorage.Fault =
+            let fault: FaultPlan.Fault =
                 call == .write
                 ? .kill(after: Int.random(in: 0..<600, using: &bench.random)) : .fail(5)
             bench.storage.aim(fault, at: call, number: number)

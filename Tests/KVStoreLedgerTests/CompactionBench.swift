@@ -1,6 +1,7 @@
 import Foundation
 import KVStoreCore
 import KVStoreLog
+import KVStoreTesting
 import TestSupport
 import Testing
 
@@ -26,13 +27,13 @@ struct CompactionBench {
         }
     }
 
-    let storage: MemoryLogStorage
+    let storage: SimulatedStorage
     let ledger: Ledger
     var random: SplitMix64
     private var counter: UInt32
 
-    init(_ disk: MemoryDisk, seed: UInt64) throws {
-        storage = MemoryLogStorage(disk)
+    init(_ disk: SimulatedDisk, seed: UInt64) throws {
+        storage = disk.storage()
         let ledger = try Self.open(storage, seed: seed)
         self.ledger = ledger
         random = SplitMix64(seed: seed)
@@ -46,9 +47,9 @@ struct CompactionBench {
         return try Ledger(storage: storage, options: options, seed: seed)
     }
 
-    /// The contents that a process finds if it starts now.
-    static func found(on disk: MemoryDisk) throws(LogError) -> Facts {
-        Facts(try open(MemoryLogStorage(disk.copy()), seed: 99))
+    /// What a process that starts now finds.
+    static func found(on disk: SimulatedDisk) throws(LogError) -> Facts {
+        Facts(try open(disk.copy().storage(), seed: 99))
     }
 
     /// One request of some changes to few keys, so that most frames are soon superseded.

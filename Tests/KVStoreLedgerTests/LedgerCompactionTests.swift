@@ -1,6 +1,7 @@
 import Foundation
 import KVStoreCore
 import KVStoreLog
+import KVStoreTesting
 import TestSupport
 import Testing
 
@@ -10,10 +11,10 @@ import Testing
 struct LedgerCompactionTests {
     private static let now: Int64 = 1_800_000_000_000
 
-    private func ledger(_ disk: MemoryDisk, seed: UInt64) throws -> Ledger {
+    private func ledger(_ disk: SimulatedDisk, seed: UInt64) throws -> Ledger {
         var options = Ledger.Options()
         options.segmentByteCount = 4_096
-        return try Ledger(storage: MemoryLogStorage(disk), options: options, seed: seed)
+        return try Ledger(storage: disk.storage(), options: options, seed: seed)
     }
 
     private func apply(
@@ -38,9 +39,9 @@ struct LedgerCompactionTests {
 
     @Test("compaction keeps a value whose removal was lost, although it was forgotten afterwards")
     func lostRemoval() throws {
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         let log = SegmentedLog.over(
-            MemoryLogStorage(disk), segmentByteCount: 4_096, isShared: false)
+            disk.storage(), segmentByteCount: 4_096, isShared: false)
         _ = try log.openReading()
         let id = StoreID(account: "a", name: "s")
         let stamp = Stamp(milliseconds: 1, counter: 0, replica: ReplicaID(rawValue: 1))
@@ -65,7 +66,7 @@ struct LedgerCompactionTests {
 
     @Test("a segment in which bytes have changed since the log was opened is not removed")
     func changedBytes() throws {
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         let first = try ledger(disk, seed: 1)
         let id = StoreID(account: "a", name: "s")
         let stamp = Stamp(milliseconds: 1, counter: 0, replica: ReplicaID(rawValue: 1))
@@ -88,7 +89,7 @@ struct LedgerCompactionTests {
     func roundAfterRound() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SplitMix64(seed: seed)
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         let first = try ledger(disk, seed: 1)
         let stores = ["", "Größe", "s"].map { StoreID(account: "a" + $0, name: "s" + $0) }
         for counter in 1...600 {
@@ -104,7 +105,7 @@ struct LedgerCompactionTests {
         }
         let before = facts(first)
         let states = first.allStores.map { first.hub($0)?.state }
-        let segmentCount = try MemoryLogStorage(disk).segments().count
+        let segmentCount = try disk.storage().segments().count
         #expect(segmentCount > 4, "seed \(seed)")
 
         for _ in 0..<6 * segmentCount {
@@ -112,7 +113,7 @@ struct LedgerCompactionTests {
             try first.sync()
         }
         #expect(facts(first) == before, "seed \(seed)")
-        #expect(try MemoryLogStorage(disk).segments().count < segmentCount, "seed \(seed)")
+        #expect(try disk.storage().segments().count < segmentCount, "seed \(seed)")
         try first.close()
 
         let second = try ledger(disk, seed: 2)

@@ -1,4 +1,5 @@
 import KVStoreCore
+import KVStoreTesting
 import TestSupport
 import Testing
 
@@ -9,11 +10,11 @@ struct LedgerEpochTests {
     private let store = StoreID(account: "a", name: "s")
 
     private func open(
-        _ disk: MemoryDisk, seed: UInt64, segmentByteCount: Int = 16 * 1_024 * 1_024
+        _ disk: SimulatedDisk, seed: UInt64, segmentByteCount: Int = 16 * 1_024 * 1_024
     ) throws -> Ledger {
         var options = Ledger.Options()
         options.segmentByteCount = segmentByteCount
-        return try Ledger(storage: MemoryLogStorage(disk), options: options, seed: seed)
+        return try Ledger(storage: disk.storage(), options: options, seed: seed)
     }
 
     private func sync(
@@ -28,7 +29,7 @@ struct LedgerEpochTests {
 
     @Test("the first change after a start begins an epoch; a restart without changes does not")
     func begins() throws {
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         func ledger(_ seed: UInt64) throws -> Ledger {
             try open(disk, seed: seed, segmentByteCount: 65_536)
         }
@@ -55,7 +56,7 @@ struct LedgerEpochTests {
 
     @Test("sequence numbers reissued after a restored backup belong to another epoch")
     func restoredCopy() throws {
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         let first = try open(disk, seed: 1)
         let started = try sync(first, since: nil, "a")
         let start = Cursor(epoch: started.cursor.epoch, sequence: 1)
@@ -77,7 +78,7 @@ struct LedgerEpochTests {
 
     @Test("a write cut from the end of the log breaks its epoch")
     func cut() throws {
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         let first = try open(disk, seed: 1)
         let answer = try sync(first, since: nil, "a")
         try first.close()
@@ -91,7 +92,7 @@ struct LedgerEpochTests {
 
     @Test("stamps up to the greatest accepted one stay valid after the clock is corrected")
     func clockWasAhead() throws {
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         func rejections(
             _ ledger: Ledger, _ milliseconds: Int64, now: Int64
         ) throws -> Int {

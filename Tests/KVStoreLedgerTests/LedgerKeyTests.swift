@@ -1,6 +1,7 @@
 import Foundation
 import KVStoreCore
 import KVStoreLog
+import KVStoreTesting
 import TestSupport
 import Testing
 
@@ -11,11 +12,11 @@ struct LedgerKeyTests {
     private let store = StoreID(account: "a", name: "s")
     private let now: Int64 = 1_000_000
 
-    private func open(_ disk: MemoryDisk) throws -> Ledger {
+    private func open(_ disk: SimulatedDisk) throws -> Ledger {
         var options = Ledger.Options()
         options.segmentByteCount = 4_096
         options.compactionByteCount = 512
-        return try Ledger(storage: MemoryLogStorage(disk), options: options, seed: 1)
+        return try Ledger(storage: disk.storage(), options: options, seed: 1)
     }
 
     private func apply(_ records: [Record], to ledger: Ledger) throws {
@@ -28,7 +29,7 @@ struct LedgerKeyTests {
     @Test("both keys survive reopening, compaction and the removal of one", arguments: 1...5)
     func reopened(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         var expected: [StoreKey: Record] = [:]
         let pairs = (0..<10).map { number -> (StoreKey, StoreKey) in
             let (left, right) = StoreKey.canonicalEquivalents(using: &random)

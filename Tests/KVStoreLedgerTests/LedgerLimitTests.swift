@@ -1,6 +1,7 @@
 import Foundation
 import KVStoreCore
 import KVStoreLog
+import KVStoreTesting
 import TestSupport
 import Testing
 
@@ -12,11 +13,11 @@ struct LedgerLimitTests {
     private let now: Int64 = 1_000_000
 
     private func ledger(
-        _ disk: MemoryDisk, liveByteLimit: Int = 1 << 30, seed: UInt64 = 1
+        _ disk: SimulatedDisk, liveByteLimit: Int = 1 << 30, seed: UInt64 = 1
     ) throws -> Ledger {
         var options = Ledger.Options()
         options.liveByteLimit = liveByteLimit
-        return try Ledger(storage: MemoryLogStorage(disk), options: options, seed: seed)
+        return try Ledger(storage: disk.storage(), options: options, seed: seed)
     }
 
     private func request(_ changes: [Record], since: Cursor? = nil) -> SyncRequest {
@@ -25,7 +26,7 @@ struct LedgerLimitTests {
 
     @Test("a full ledger refuses growth, keeps its values and accepts removals")
     func full() throws {
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         let ledger = try ledger(disk, liveByteLimit: 10)
         _ = try ledger.apply(request([.other("a", "12345678")]), to: store, now: now)
         #expect(throws: LogError.full(limit: 10)) {
@@ -50,7 +51,7 @@ struct LedgerLimitTests {
 
     @Test("a full ledger accepts a value of the same size, and counts a key once")
     func replaced() throws {
-        let ledger = try ledger(MemoryDisk(), liveByteLimit: 10)
+        let ledger = try ledger(SimulatedDisk(), liveByteLimit: 10)
         _ = try ledger.apply(request([.other("a", "1234567890")]), to: store, now: now)
         _ = try ledger.apply(
             request([
@@ -67,7 +68,7 @@ struct LedgerLimitTests {
 
     @Test("tombstones beyond 4,096 are forgotten, and readers below the horizon start over")
     func collection() throws {
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         let ledger = try ledger(disk)
         let count = WireLimits.tombstoneCount + 300
         for start in stride(from: 0, to: count, by: 100) {
@@ -96,7 +97,7 @@ struct LedgerLimitTests {
 
     @Test("a superseded change whose winner does not fit into the answer has to be sent again")
     func winnersInTurn() throws {
-        let ledger = try ledger(MemoryDisk())
+        let ledger = try ledger(SimulatedDisk())
         let large = String(repeating: "v", count: 900_000)
         for key in ["a", "b"] as [StoreKey] {
             _ = try ledger.apply(
@@ -116,7 +117,7 @@ struct LedgerLimitTests {
 
     @Test("changes with invalid keys are rejected one by one, and the others accepted")
     func invalidKeys() throws {
-        let ledger = try ledger(MemoryDisk())
+        let ledger = try ledger(SimulatedDisk())
         let answer = try ledger.apply(
             request([.other("a", "1"), .other("", nil), .other("c", "1"), .other(.long, "1")]),
             to: store, now: now)
@@ -127,7 +128,7 @@ struct LedgerLimitTests {
 
     @Test("removals are accepted and answered although tombstones cannot be forgotten for now")
     func forgottenLater() throws {
-        let storage = MemoryLogStorage(MemoryDisk())
+        let storage = SimulatedDisk().storage()
         let ledger = try Ledger(storage: storage, options: Ledger.Options(), seed: 1)
         let count = WireLimits.tombstoneCount + 256
         let removals = (0..<count).map { Record.other("k \($0)", nil) }

@@ -1,6 +1,7 @@
 import Foundation
 import KVStoreCore
 import KVStoreLog
+import KVStoreTesting
 import TestSupport
 import Testing
 
@@ -11,7 +12,7 @@ struct LedgerSyncTests {
     @Test("a sync concurrent with a failed one shows nothing to live readers")
     func syncBesideFailure() throws {
         let store = StoreID(account: "one", name: "default")
-        let storage = MemoryLogStorage(MemoryDisk())
+        let storage = SimulatedDisk().storage()
         var options = Ledger.Options()
         options.segmentByteCount = 1_024
         let ledger = try Ledger(storage: storage, options: options, seed: 1)

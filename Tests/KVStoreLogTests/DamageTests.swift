@@ -1,4 +1,5 @@
 import KVStoreCore
+import KVStoreTesting
 import TestSupport
 import Testing
 
@@ -7,9 +8,9 @@ import Testing
 @Suite("Damaged log")
 struct DamageTests {
     /// Twelve frames in three segments.
-    private func threeSegments() throws -> MemoryDisk {
-        let disk = MemoryDisk()
-        let log = SegmentedLog.over(MemoryLogStorage(disk), segmentByteCount: 256)
+    private func threeSegments() throws -> SimulatedDisk {
+        let disk = SimulatedDisk()
+        let log = SegmentedLog.over(disk.storage(), segmentByteCount: 256)
         _ = try log.openReading()
         for number in 0..<12 { try log.appendExclusively([.numbered(number)]) }
         try log.close()
@@ -21,8 +22,8 @@ struct DamageTests {
 
     @Test("frames missing from an open log are an error")
     func missingFrames() throws {
-        let disk = MemoryDisk()
-        let log = SegmentedLog.over(MemoryLogStorage(disk), segmentByteCount: 256)
+        let disk = SimulatedDisk()
+        let log = SegmentedLog.over(disk.storage(), segmentByteCount: 256)
         _ = try log.openReading()
         for number in 0..<12 { try log.appendExclusively([.numbered(number)]) }
         var count = 0
@@ -53,7 +54,7 @@ struct DamageTests {
     }
 
     private func check(
-        _ damaged: MemoryDisk, segment: UInt64, offset: Int, isUsed: Bool
+        _ damaged: SimulatedDisk, segment: UInt64, offset: Int, isUsed: Bool
     ) throws {
         let isLast = segment == 3
         var strict: LogError?
@@ -83,11 +84,11 @@ struct DamageTests {
         case nil:
             #expect(recovery.damage.isEmpty == !isGap)
         case .damaged(let damage):
-            #expect(damage.path == "/memory/\(segment).log")
+            #expect(damage.path == "/disk/\(segment).log")
             #expect(damage.offset <= offset && offset < damage.offset + 64 || offset >= 224)
             #expect(recovery.damage == [damage])
             #expect(recovery.quarantined.count == 1)
-            #expect(disk.quarantinedFiles.values.first == damaged.bytes(of: segment))
+            #expect(disk.quarantined.values.first == damaged.bytes(of: segment))
             // The frames' checksums need the log id, which the header has twice.
             #expect(lost.count <= 1, "segment \(segment), byte \(offset): \(lost.count) lost")
         case .incompatible?, .storage?, .closedByFailure?, .removed?, .tooLarge?, .full?:
@@ -97,8 +98,8 @@ struct DamageTests {
 
     @Test("a flipped byte in the header of the only segment costs no frame")
     func loneHeader() throws {
-        let whole = MemoryDisk()
-        let log = SegmentedLog.over(MemoryLogStorage(whole), segmentByteCount: 1_024)
+        let whole = SimulatedDisk()
+        let log = SegmentedLog.over(whole.storage(), segmentByteCount: 1_024)
         _ = try log.openReading()
         try log.appendExclusively(Self.all)
         for offset in 0..<64 {
@@ -113,8 +114,8 @@ struct DamageTests {
 
     @Test("a header without a second log id is read")
     func headerWithoutSecondID() throws {
-        let disk = MemoryDisk()
-        let log = SegmentedLog.over(MemoryLogStorage(disk), segmentByteCount: 1_024)
+        let disk = SimulatedDisk()
+        let log = SegmentedLog.over(disk.storage(), segmentByteCount: 1_024)
         _ = try log.openReading()
         try log.appendExclusively(Self.all)
         var bytes = disk.bytes(of: 1)
@@ -122,7 +123,7 @@ struct DamageTests {
         var sum: [UInt8] = []
         sum.append(littleEndian: bytes[..<60].withUnsafeBytes { Checksum.of($0) })
         bytes.replaceSubrange(60..<64, with: sum)
-        disk.put(bytes, segment: 1)
+        disk[1] = bytes
         #expect(try framesOf(disk).frames.map(\.payload) == Self.all)
         disk.damage(1, at: 33) { ~$0 }
         #expect(try framesOf(disk, salvages: true).frames.map(\.payload) == Self.all)
@@ -130,8 +131,8 @@ struct DamageTests {
 
     @Test("frames after a write torn by a power failure are kept, and the gap is reported once")
     func unsyncedGap() throws {
-        let disk = MemoryDisk()
-        let storage = MemoryLogStorage(disk)
+        let disk = SimulatedDisk()
+        let storage = disk.storage()
         let log = SegmentedLog.over(storage, isShared: false)
         _ = try log.openReading()
         try log.append([.numbered(0)])
@@ -144,7 +145,7 @@ struct DamageTests {
         let (recovery, frames) = try framesOf(torn)
         #expect(frames.map(\.payload) == [.numbered(0), .numbered(2)])
         #expect(recovery.unsyncedGaps.map(\.offset) == [104])
-        let reopened = SegmentedLog.over(MemoryLogStorage(torn), isShared: false)
+        let reopened = SegmentedLog.over(torn.storage(), isShared: false)
         #expect(try reopened.openReading().recovery.cutWrites.isEmpty)
         try reopened.append([.numbered(3)])
         try reopened.close()
@@ -155,8 +156,8 @@ struct DamageTests {
 
     @Test("bytes that a later frame proves to have been durable are damage, not a torn write")
     func provenDamage() throws {
-        let disk = MemoryDisk()
-        let log = SegmentedLog.over(MemoryLogStorage(disk), isShared: false)
+        let disk = SimulatedDisk()
+        let log = SegmentedLog.over(disk.storage(), isShared: false)
         _ = try log.openReading()
         for number in 0..<3 {
             try log.append([.numbered(number)])
@@ -168,7 +169,7 @@ struct DamageTests {
         #expect(
             throws: LogError.damaged(
                 LogDamage(
-                    path: "/memory/1.log", offset: 104,
+                    path: "/disk/1.log", offset: 104,
                     detail: "40 invalid bytes before the next valid record"))
         ) { try framesOf(disk) }
         #expect(disk.bytes(of: 1) == before)
@@ -181,7 +182,7 @@ struct DamageTests {
         #expect(
             throws: LogError.damaged(
                 LogDamage(
-                    path: "/memory/2.log", offset: 184, detail: "40 bytes are missing at the end"))
+                    path: "/disk/2.log", offset: 184, detail: "40 bytes are missing at the end"))
         ) { try framesOf(disk) }
         let (recovery, frames) = try framesOf(disk, salvages: true)
         #expect(recovery.damage.count == 1 && recovery.quarantined.count == 1)
@@ -191,13 +192,13 @@ struct DamageTests {
     @Test("a missing segment in the middle is reported; the others are still visited")
     func missingSegment() throws {
         let disk = try threeSegments()
-        disk.removeFile(2)
+        disk[2] = nil
         #expect(
             throws: LogError.damaged(
-                LogDamage(path: "/memory/2.log", offset: 0, detail: "the segment is missing"))
+                LogDamage(path: "/disk/2.log", offset: 0, detail: "the segment is missing"))
         ) { try framesOf(disk) }
         let (recovery, frames) = try framesOf(disk, salvages: true)
-        #expect(recovery.damage.map(\.path) == ["/memory/2.log"])
+        #expect(recovery.damage.map(\.path) == ["/disk/2.log"])
         #expect(frames.map(\.payload) == Self.all.filter { !Self.all[4..<8].contains($0) })
     }
 
@@ -210,21 +211,21 @@ struct DamageTests {
             var sum: [UInt8] = []
             sum.append(littleEndian: bytes[..<60].withUnsafeBytes { Checksum.of($0) })
             bytes.replaceSubrange(60..<64, with: sum)
-            disk.put(bytes, segment: segment)
+            disk[segment] = bytes
             for salvages in [false, true] {
                 #expect(
-                    throws: LogError.incompatible(path: "/memory/\(segment).log", version: 2)
+                    throws: LogError.incompatible(path: "/disk/\(segment).log", version: 2)
                 ) { try framesOf(disk, salvages: salvages) }
             }
             #expect(disk.bytes(of: segment) == bytes)
-            #expect(disk.quarantinedFiles.isEmpty)
+            #expect(disk.quarantined.isEmpty)
         }
     }
 
     @Test("a segment under the number of another is damage, not data")
     func misplacedSegment() throws {
         let disk = try threeSegments()
-        disk.put(disk.bytes(of: 1), segment: 2)
+        disk[2] = disk.bytes(of: 1)
         #expect(throws: LogError.self) { try framesOf(disk) }
         let frames = try framesOf(disk, salvages: true).frames
         #expect(frames.map(\.payload) == Self.all.filter { !Self.all[4..<8].contains($0) })
@@ -257,9 +258,9 @@ struct DamageTests {
             let disk = try threeSegments()
             disk.damage(segment, at: offset) { ~$0 }
             let log = SegmentedLog.over(
-                MemoryLogStorage(disk), segmentByteCount: 256, salvages: true)
+                disk.storage(), segmentByteCount: 256, salvages: true)
             let (_, frames) = try log.openReading()
-            try log.exclusively(visit: { _ in Issue.record("there is no other writer") }) {
+            try log.exclusively(visit: { _ in Issue.record("nobody else wrote") }) {
                 () throws(LogError) in
                 _ = try log.rewrite(frames.map(\.payload))
             }

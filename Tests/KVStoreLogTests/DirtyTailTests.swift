@@ -1,4 +1,6 @@
 import KVStoreCore
+import KVStoreTesting
+import Synchronization
 import TestSupport
 import Testing
 
@@ -8,9 +10,9 @@ import Testing
 @Suite("Dirty tail")
 struct DirtyTailTests {
     private func open(
-        _ disk: MemoryDisk, isShared: Bool, segmentByteCount: Int = 512
-    ) throws -> (log: SegmentedLog, storage: MemoryLogStorage) {
-        let storage = MemoryLogStorage(disk)
+        _ disk: SimulatedDisk, isShared: Bool, segmentByteCount: Int = 512
+    ) throws -> (log: SegmentedLog, storage: SimulatedStorage) {
+        let storage = disk.storage()
         let log = SegmentedLog.over(
             storage, segmentByteCount: segmentByteCount, isShared: isShared)
         _ = try log.openReading()
@@ -18,9 +20,9 @@ struct DirtyTailTests {
     }
 
     /// The next write is torn, and the writes after it fail.
-    private func failWrites(of storage: MemoryLogStorage, torn: Int, failing: Int) {
+    private func failWrites(of storage: SimulatedStorage, torn: Int, failing: Int) {
         storage.aim(.tear(torn), at: .write)
-        for number in 0..<failing { storage.aim(.fail(28), at: .write, number: 2 + number) }
+        if failing > 0 { storage.aim(.fail(28), at: .write, number: 2, times: failing) }
     }
 
     @Test(
@@ -28,7 +30,7 @@ struct DirtyTailTests {
         arguments: [false, true])
     func scrubbedLater(isShared: Bool) throws {
         for torn in [3, 10, 40, 57, 80, 96] {
-            let disk = MemoryDisk()
+            let disk = SimulatedDisk()
             let (log, storage) = try open(disk, isShared: isShared)
             try log.appendExclusively([.numbered(1)])
             failWrites(of: storage, torn: torn, failing: 3)
@@ -55,7 +57,7 @@ struct DirtyTailTests {
         "nothing stale is left after the last frame of a finished segment",
         arguments: [false, true])
     func finishedSegment(isShared: Bool) throws {
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         let (log, storage) = try open(disk, isShared: isShared)
         try log.appendExclusively([.numbered(1)])
         failWrites(of: storage, torn: 30, failing: 1)
@@ -71,7 +73,7 @@ struct DirtyTailTests {
 
     @Test("a log closed with a dirty tail is scrubbed when it is opened again")
     func closedDirty() throws {
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         let (log, storage) = try open(disk, isShared: false)
         try log.append([.numbered(1)])
         failWrites(of: storage, torn: 30, failing: 2)
@@ -86,7 +88,7 @@ struct DirtyTailTests {
     func writtenByAnother() throws {
         for torn in 0...96 {
             for count in 0...3 {
-                let disk = MemoryDisk()
+                let disk = SimulatedDisk()
                 let (log, storage) = try open(disk, isShared: true)
                 let (other, _) = try open(disk, isShared: true)
                 try log.appendExclusively([.numbered(1)])
@@ -110,13 +112,17 @@ struct DirtyTailTests {
     @Test("a frame that a reader without the lock has seen stays although its write failed")
     func seenInBetween() throws {
         for torn in 0...96 {
-            let disk = MemoryDisk()
+            let disk = SimulatedDisk()
             let (log, storage) = try open(disk, isShared: true)
             nonisolated(unsafe) let reader = try open(disk, isShared: true).log
             nonisolated(unsafe) var seen: [LogPayload] = []
             try log.appendExclusively([.numbered(1)])
             storage.aim(.tear(torn), at: .write)
-            storage.afterTornWrite { seen = ((try? reader.readNew()) ?? []).map(\.payload) }
+            storage.afterWrite.withLock {
+                $0 = { isTorn in
+                    if isTorn { seen = ((try? reader.readNew()) ?? []).map(\.payload) }
+                }
+            }
             #expect(throws: LogError.self) {
                 try log.appendExclusively([.numbered(2), .numbered(3), .numbered(4)])
             }
@@ -134,7 +140,7 @@ struct DirtyTailTests {
         arguments: 1...40)
     func manyFailures(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         let processes = try (0..<3).map { _ in try open(disk, isShared: true) }
         var seen = [[LogPosition: LogPayload]](repeating: [:], count: 3)
         for number in 0..<300 {

@@ -1,4 +1,5 @@
 import KVStoreCore
+import KVStoreTesting
 import LocalFiles
 import TestSupport
 import Testing
@@ -12,9 +13,9 @@ struct LogFaultTests {
 
     private func openLog(
         segmentByteCount: Int = 256, isShared: Bool = true
-    ) throws -> (SegmentedLog, MemoryLogStorage, MemoryDisk) {
-        let disk = MemoryDisk()
-        let storage = MemoryLogStorage(disk)
+    ) throws -> (SegmentedLog, SimulatedStorage, SimulatedDisk) {
+        let disk = SimulatedDisk()
+        let storage = disk.storage()
         let log = SegmentedLog.over(
             storage, segmentByteCount: segmentByteCount, isShared: isShared)
         _ = try log.openReading()
@@ -26,11 +27,11 @@ struct LogFaultTests {
     )
     func noSpaceForSegment() throws {
         let (log, storage, disk) = try openLog()
-        storage.breakAll(.create, code: Self.noSpace)
+        storage.aim(.fail(Self.noSpace), at: .create, times: .max)
         #expect(throws: LogError.self) { try log.appendExclusively([.numbered(0)]) }
         storage.heal()
         for number in 1...4 { try log.appendExclusively([.numbered(number)]) }
-        storage.breakAll(.create, code: Self.noSpace)
+        storage.aim(.fail(Self.noSpace), at: .create, times: .max)
         for _ in 0..<3 {
             do throws(LogError) {
                 try log.appendExclusively([.numbered(5)])
@@ -127,7 +128,7 @@ struct LogFaultTests {
         #expect(storage.count(of: .write) == writes)
         try log.close()
         // Opened again it is read from the disk, and written to.
-        let again = SegmentedLog.over(MemoryLogStorage(disk), segmentByteCount: 256)
+        let again = SegmentedLog.over(disk.storage(), segmentByteCount: 256)
         #expect(try again.openReading().frames.map(\.payload) == [.numbered(1)])
         try again.appendExclusively([.numbered(5)])
     }
@@ -170,9 +171,9 @@ struct LogFaultTests {
         }
         var left = disk
         for _ in 0..<2 {
-            left = left.afterPowerLoss(using: &random)
+            left = left.afterPowerFailure(using: &random)
             let again = SegmentedLog.over(
-                MemoryLogStorage(left), segmentByteCount: 4_096, salvages: true)
+                left.storage(), segmentByteCount: 4_096, salvages: true)
             let (recovery, frames) = try again.openReading()
             let payloads = frames.map(\.payload)
             #expect(
@@ -209,12 +210,12 @@ struct LogFaultTests {
         let payloads = (1...30).map { LogPayload.numbered($0, byteCount: 60) }
         for payload in payloads { try log.appendExclusively([payload]) }
         try log.sync()
-        let (call, fault) = MemoryLogStorage.faultsOfRewrite.randomElement(using: &random)!
+        let (call, fault) = FaultPlan.faultsOfRewrite.randomElement(using: &random)!
         storage.aim(fault, at: call, number: Int.random(in: 1...3, using: &random))
         try? log.exclusively(visit: { _ in }) { () throws(LogError) in
             _ = try log.rewrite(payloads)
         }
-        let left = disk.afterPowerLoss(using: &random)
+        let left = disk.afterPowerFailure(using: &random)
         let kept = try framesOf(left, salvages: true).frames.map(\.payload)
         #expect(payloads.allSatisfy { kept.contains($0) }, "seed \(seed), \(call)")
     }

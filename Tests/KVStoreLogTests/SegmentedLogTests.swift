@@ -1,4 +1,5 @@
 import KVStoreCore
+import KVStoreTesting
 import TestSupport
 import Testing
 
@@ -8,7 +9,7 @@ import Testing
 struct SegmentedLogTests {
     @Test("an empty directory is an empty log, and opening it creates nothing")
     func empty() throws {
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         let (recovery, frames) = try framesOf(disk)
         #expect(recovery == LogRecovery())
         #expect(frames.isEmpty)
@@ -18,11 +19,11 @@ struct SegmentedLogTests {
     @Test("appended frames are visited in order, at their positions", arguments: 1...20)
     func roundTrip(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         var expected: [LogPayload] = []
         var places: [LogPosition] = []
         for _ in 0..<4 {
-            let log = SegmentedLog.over(MemoryLogStorage(disk), segmentByteCount: 2_048)
+            let log = SegmentedLog.over(disk.storage(), segmentByteCount: 2_048)
             let (recovery, frames) = try log.openReading()
             #expect(frames.map(\.payload) == expected)
             #expect(frames.map(\.position) == places)
@@ -47,8 +48,8 @@ struct SegmentedLogTests {
 
     @Test("a full segment is followed by another, and a group is never split")
     func rotation() throws {
-        let disk = MemoryDisk()
-        let log = SegmentedLog.over(MemoryLogStorage(disk), segmentByteCount: 256)
+        let disk = SimulatedDisk()
+        let log = SegmentedLog.over(disk.storage(), segmentByteCount: 256)
         _ = try log.openReading()
         for number in 0..<6 {
             try log.appendExclusively([.numbered(2 * number), .numbered(2 * number + 1)])
@@ -66,8 +67,8 @@ struct SegmentedLogTests {
     @Test("a frame that fills a segment to its last byte is read")
     func exactFill() throws {
         for payloadByteCount in [176, 175, 169] {
-            let disk = MemoryDisk()
-            let log = SegmentedLog.over(MemoryLogStorage(disk), segmentByteCount: 256)
+            let disk = SimulatedDisk()
+            let log = SegmentedLog.over(disk.storage(), segmentByteCount: 256)
             _ = try log.openReading()
             try log.appendExclusively([.numbered(1, byteCount: payloadByteCount)])
             try log.appendExclusively([.numbered(2)])
@@ -82,8 +83,8 @@ struct SegmentedLogTests {
 
     @Test("a group larger than a segment gets a segment of its size")
     func oversizeGroup() throws {
-        let disk = MemoryDisk()
-        let log = SegmentedLog.over(MemoryLogStorage(disk), segmentByteCount: 512)
+        let disk = SimulatedDisk()
+        let log = SegmentedLog.over(disk.storage(), segmentByteCount: 512)
         _ = try log.openReading()
         let payloads: [[LogPayload]] = [
             [.numbered(1)], [.numbered(2, byteCount: 5_000), .numbered(3, byteCount: 70_000)],
@@ -96,8 +97,8 @@ struct SegmentedLogTests {
 
     @Test("a rewritten log contains only what it was rewritten with")
     func rewrite() throws {
-        let disk = MemoryDisk()
-        let log = SegmentedLog.over(MemoryLogStorage(disk), segmentByteCount: 256)
+        let disk = SimulatedDisk()
+        let log = SegmentedLog.over(disk.storage(), segmentByteCount: 256)
         _ = try log.openReading()
         for number in 0..<20 { try log.appendExclusively([.numbered(number)]) }
         let last = disk.segments.last!
@@ -112,8 +113,8 @@ struct SegmentedLogTests {
 
     @Test("segments left over from a rewrite are removed before the next one creates another")
     func removalFails() throws {
-        let disk = MemoryDisk()
-        let storage = MemoryLogStorage(disk)
+        let disk = SimulatedDisk()
+        let storage = disk.storage()
         let log = SegmentedLog.over(storage, segmentByteCount: 256)
         _ = try log.openReading()
         func rewrite(_ number: Int) throws {
@@ -122,7 +123,7 @@ struct SegmentedLogTests {
             }
         }
         try log.appendExclusively([.numbered(1)])
-        storage.breakAll(.remove, code: 5)
+        storage.aim(.fail(5), at: .remove, times: .max)
         try rewrite(2)
         #expect(disk.segments == [1, 2])
         #expect(throws: LogError.self) { try rewrite(3) }
@@ -135,9 +136,9 @@ struct SegmentedLogTests {
 
     @Test("the frames of the oldest segment can be moved to the end, and the segment removed")
     func oldestFirst() throws {
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         let log = SegmentedLog.over(
-            MemoryLogStorage(disk), segmentByteCount: 256, isShared: false)
+            disk.storage(), segmentByteCount: 256, isShared: false)
         _ = try log.openReading()
         for number in 0..<12 { try log.append([.numbered(number)]) }
         #expect(log.segments == [1, 2, 3])
@@ -166,18 +167,18 @@ struct SegmentedLogTests {
 
     @Test("an exclusive log keeps its lock until it is closed")
     func ownership() throws {
-        let disk = MemoryDisk()
-        let log = SegmentedLog.over(MemoryLogStorage(disk), isShared: false)
+        let disk = SimulatedDisk()
+        let log = SegmentedLog.over(disk.storage(), isShared: false)
         _ = try log.openReading()
-        #expect(try MemoryLogStorage(disk).lockIfFree() == false)
+        #expect(try disk.storage().lockIfFree() == false)
         try log.close()
-        #expect(try MemoryLogStorage(disk).lockIfFree())
+        #expect(try disk.storage().lockIfFree())
     }
 
     @Test("every frame records up to where its segment was durable")
     func durableMark() throws {
-        let disk = MemoryDisk()
-        let log = SegmentedLog.over(MemoryLogStorage(disk))
+        let disk = SimulatedDisk()
+        let log = SegmentedLog.over(disk.storage())
         _ = try log.openReading()
         let first = try log.append([.numbered(1)])[0]
         let second = try log.append([.numbered(2)])[0]

@@ -1,4 +1,5 @@
 import KVStoreCore
+import KVStoreTesting
 import TestSupport
 import Testing
 
@@ -7,16 +8,16 @@ import Testing
 @Suite("Log shared by several processes")
 struct SharedLogTests {
     private func open(
-        _ disk: MemoryDisk, segmentByteCount: Int = 512
-    ) throws -> (log: SegmentedLog, storage: MemoryLogStorage, frames: [SeenFrame]) {
-        let storage = MemoryLogStorage(disk)
+        _ disk: SimulatedDisk, segmentByteCount: Int = 512
+    ) throws -> (log: SegmentedLog, storage: SimulatedStorage, frames: [SeenFrame]) {
+        let storage = disk.storage()
         let log = SegmentedLog.over(storage, segmentByteCount: segmentByteCount)
         return (log, storage, try log.openReading().frames)
     }
 
     @Test("a process visits what others append, and never its own frames")
     func twoWriters() throws {
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         let (first, _, _) = try open(disk)
         let (second, _, _) = try open(disk)
         #expect(try first.appendExclusively([.numbered(1)]).isEmpty)
@@ -29,7 +30,7 @@ struct SharedLogTests {
     @Test("processes that append alternately see everything in one order", arguments: 1...30)
     func manyWriters(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         var logs: [SegmentedLog] = []
         var seen: [[LogPosition: LogPayload]] = []
         for number in 0..<400 {
@@ -73,7 +74,7 @@ struct SharedLogTests {
     @Test("a reader follows a log that another process rewrites", arguments: 1...40)
     func rewriting(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         let (writer, _, _) = try open(disk, segmentByteCount: 256)
         let (reader, _, _) = try open(disk, segmentByteCount: 256)
         // Each process's state is the last payload of each of five keys (the payload's kind).
@@ -112,11 +113,11 @@ struct SharedLogTests {
 
     @Test("a rewrite without space changes nothing, and the log stays usable")
     func rewriteWithoutSpace() throws {
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         let (writer, storage, _) = try open(disk)
         let (other, _, _) = try open(disk)
         try writer.appendExclusively([.numbered(1)])
-        storage.breakAll(.create, code: 28)
+        storage.aim(.fail(28), at: .create, times: .max)
         #expect(throws: LogError.self) {
             try writer.exclusively(visit: { _ in }) { () throws(LogError) in
                 _ = try writer.rewrite([.numbered(9)])
@@ -138,7 +139,7 @@ struct SharedLogTests {
     func killedWriter() throws {
         let group: [LogPayload] = [.numbered(2), .numbered(3, byteCount: 45)]
         for byteCount in 0...104 {
-            let disk = MemoryDisk()
+            let disk = SimulatedDisk()
             let (killed, storage, _) = try open(disk)
             let (next, _, _) = try open(disk)
             try killed.appendExclusively([.numbered(1)])
@@ -150,7 +151,7 @@ struct SharedLogTests {
                 early == Array([.numbered(1), group[0], group[1]].prefix(early.count)),
                 "\(byteCount) bytes")
             let found = try next.appendExclusively([.numbered(4)]).map(\.payload)
-            #expect(disk.quarantinedFiles.isEmpty)
+            #expect(disk.quarantined.isEmpty)
             let all = early + found + [.numbered(4)]
             #expect(try framesOf(disk).frames.map(\.payload) == all, "\(byteCount) bytes")
             #expect(all.first == .numbered(1))
@@ -161,9 +162,9 @@ struct SharedLogTests {
     @Test("a process killed anywhere in a rewrite leaves a log that others can read and append to")
     func killedRewrite() throws {
         let kept: [LogPayload] = (10..<16).map { .numbered($0) }
-        for (call, fault) in MemoryLogStorage.faultsOfRewrite {
+        for (call, fault) in FaultPlan.faultsOfRewrite {
             for number in 1...3 {
-                let disk = MemoryDisk()
+                let disk = SimulatedDisk()
                 let (killed, storage, _) = try open(disk, segmentByteCount: 256)
                 let (next, _, _) = try open(disk, segmentByteCount: 256)
                 for number in 10..<16 { try killed.appendExclusively([.numbered(number)]) }
@@ -184,7 +185,7 @@ struct SharedLogTests {
     @Test("a segment that exists although creating it failed is used by all processes")
     func halfCreated() throws {
         for rewrites in [false, true] {
-            let disk = MemoryDisk()
+            let disk = SimulatedDisk()
             let (writer, storage, _) = try open(disk, segmentByteCount: 256)
             let (reader, _, _) = try open(disk, segmentByteCount: 256)
             try writer.appendExclusively([.numbered(1)])
@@ -210,7 +211,7 @@ struct SharedLogTests {
 
     @Test("the first sync of a file that another process created syncs the names as well, once")
     func names() throws {
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         let (writer, writing, _) = try open(disk)
         try writer.appendExclusively([.numbered(1)])
         try writer.sync()
@@ -230,7 +231,7 @@ struct SharedLogTests {
 
     @Test("damage followed by complete records is reported, and the records are not zeroed")
     func damageWhileOpen() throws {
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         let (writer, _, _) = try open(disk)
         let (other, _, _) = try open(disk)
         try writer.appendExclusively([.numbered(1), .numbered(2), .numbered(3)])
@@ -239,7 +240,7 @@ struct SharedLogTests {
         #expect(
             throws: LogError.damaged(
                 LogDamage(
-                    path: "/memory/1.log", offset: 104,
+                    path: "/disk/1.log", offset: 104,
                     detail: "40 invalid bytes before the next valid record"))
         ) { try other.appendExclusively([.numbered(4)]) }
         #expect(disk.bytes(of: 1) == before)
@@ -247,13 +248,13 @@ struct SharedLogTests {
 
     @Test("files removed while in use are noticed before anything is appended")
     func removed() throws {
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         let (writer, _, _) = try open(disk)
         try writer.appendExclusively([.numbered(1)])
-        disk.removeFile(1)
-        #expect(throws: LogError.removed(path: "/memory/1.log")) {
+        disk[1] = nil
+        #expect(throws: LogError.removed(path: "/disk/1.log")) {
             try writer.appendExclusively([.numbered(2)])
         }
-        #expect(throws: LogError.removed(path: "/memory/1.log")) { try writer.readNew() }
+        #expect(throws: LogError.removed(path: "/disk/1.log")) { try writer.readNew() }
     }
 }

@@ -1,3 +1,4 @@
+import KVStoreTesting
 import TestSupport
 import Testing
 
@@ -6,9 +7,9 @@ import Testing
 @Suite("Torn tail")
 struct TornTailTests {
     /// Three frames, the last of `byteCount` bytes; returns the disk and the places.
-    private func threeFrames(last byteCount: Int) throws -> (MemoryDisk, [LogPosition]) {
-        let disk = MemoryDisk()
-        let log = SegmentedLog.over(MemoryLogStorage(disk), segmentByteCount: 1_024)
+    private func threeFrames(last byteCount: Int) throws -> (SimulatedDisk, [LogPosition]) {
+        let disk = SimulatedDisk()
+        let log = SegmentedLog.over(disk.storage(), segmentByteCount: 1_024)
         _ = try log.openReading()
         let places = try log.append([
             .numbered(1), .numbered(2, byteCount: 33), .numbered(3, byteCount: byteCount),
@@ -26,7 +27,7 @@ struct TornTailTests {
             let disk = whole.copy()
             for offset in cut..<payloadEnd { disk.damage(1, at: offset) { _ in 0 } }
             let content = disk.bytes(of: 1)[start...].lastIndex { $0 != 0 }
-            let log = SegmentedLog.over(MemoryLogStorage(disk), segmentByteCount: 1_024)
+            let log = SegmentedLog.over(disk.storage(), segmentByteCount: 1_024)
             let (recovery, frames) = try log.openReading()
             if content == payloadEnd - 1 {
                 // The bytes cut off were zeros anyway.
@@ -37,7 +38,7 @@ struct TornTailTests {
             #expect((recovery.tornTail == nil) == (content == nil), "cut at \(cut)")
             if let tornTail = recovery.tornTail {
                 #expect(tornTail.offset == start)
-                #expect(tornTail.path == "/memory/1.log")
+                #expect(tornTail.path == "/disk/1.log")
             }
             #expect(recovery.damage.isEmpty)
             #expect(disk.bytes(of: 1)[start...].allSatisfy { $0 == 0 })
@@ -54,9 +55,9 @@ struct TornTailTests {
         let (whole, places) = try threeFrames(last: 45)
         let start = places[2].offset
         for length in start..<start + 16 + 45 {
-            let disk = MemoryDisk()
-            disk.put(Array(whole.bytes(of: 1).prefix(length)), segment: 1)
-            let log = SegmentedLog.over(MemoryLogStorage(disk), segmentByteCount: 1_024)
+            let disk = SimulatedDisk()
+            disk[1] = Array(whole.bytes(of: 1).prefix(length))
+            let log = SegmentedLog.over(disk.storage(), segmentByteCount: 1_024)
             let (_, frames) = try log.openReading()
             #expect(frames.map(\.payload) == [.numbered(1), .numbered(2, byteCount: 33)])
             try log.appendExclusively([.numbered(9, byteCount: 200)])
@@ -70,8 +71,8 @@ struct TornTailTests {
     @Test("no stale frame reappears, even if new frames end exactly where it begins")
     func noResurrection() throws {
         for tornByte in [0, 3, 4, 15, 16, 39] {
-            let disk = MemoryDisk()
-            let writer = MemoryLogStorage(disk)
+            let disk = SimulatedDisk()
+            let writer = disk.storage()
             let log = SegmentedLog.over(writer, segmentByteCount: 1_024, isShared: false)
             _ = try log.openReading()
             try log.appendExclusively([.numbered(1)])

@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 /// The library as a program uses it that starts a server in its own process.
-@Suite("A server in this process", .timeLimit(.minutes(5)))
+@Suite("StoreServer", .timeLimit(.minutes(5)))
 struct StoreServerTests {
     private static func sync(
         _ server: StoreServer, _ token: String, _ changes: [Record] = []
@@ -44,16 +44,16 @@ struct StoreServerTests {
         await #expect(throws: ServerError.self) { try await server.run() }
     }
 
-    @Test("what a server stored in a directory, the next one on it serves")
+    @Test("a server serves what the previous one stored in its directory")
     func directory() async throws {
-        let folder = try TemporaryDirectory()
+        let directory = try TemporaryDirectory()
         var token = ""
         for life in 0..<2 {
             let server = try StoreServer(
-                ServerConfiguration(storage: .directory(folder.path + "/data")))
+                ServerConfiguration(storage: .directory(directory.path + "/data")))
             if life == 0 { token = try server.addDevice("laptop") }
             #expect(throws: ServerError.self) {
-                try StoreServer(ServerConfiguration(storage: .directory(folder.path + "/data")))
+                try StoreServer(ServerConfiguration(storage: .directory(directory.path + "/data")))
             }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await server.run() }
@@ -75,7 +75,7 @@ struct StoreServerTests {
         await #expect(throws: ServerError.self) { try await server.port }
     }
 
-    @Test("cancelling the task that runs a server ends it, also with a live stream open")
+    @Test("cancelling the task that runs a server ends it, even with a live stream open")
     func cancelled() async throws {
         let server = try StoreServer()
         let token = try server.addDevice("laptop")
@@ -89,7 +89,7 @@ struct StoreServerTests {
         _ = await reader.connection.rest()
     }
 
-    @Test("an address that is taken ends run() and port with an error")
+    @Test("an address in use makes run() and port throw")
     func addressInUse() async throws {
         let first = try StoreServer()
         try await withThrowingTaskGroup(of: Void.self) { group in

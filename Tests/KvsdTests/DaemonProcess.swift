@@ -32,26 +32,26 @@ final class DaemonProcess: Sendable {
         process.standardError = errors
         try process.run()
         let handle = errors.fileHandleForReading
-        let (port, said) = await Self.waiting(for: process) { Self.port(toldBy: handle) }
-        self.port = try #require(port, "kvsd said: \(said)")
+        let (port, output) = await Self.waiting(for: process) { Self.port(announcedOn: handle) }
+        self.port = try #require(port, "kvsd output: \(output)")
     }
 
     deinit { if process.isRunning { process.terminate() } }
 
     /// Reads until the daemon says on which port it listens, or ends.
-    private static func port(toldBy handle: FileHandle) -> (port: Int?, said: String) {
-        var said = ""
+    private static func port(announcedOn handle: FileHandle) -> (port: Int?, output: String) {
+        var output = ""
         while true {
             let data = handle.availableData
-            if data.isEmpty { return (nil, said) }
-            said += String(decoding: data, as: UTF8.self)
-            guard let match = said.firstMatch(of: /listening on http:\/\/127\.0\.0\.1:(\d+),/)
+            if data.isEmpty { return (nil, output) }
+            output += String(decoding: data, as: UTF8.self)
+            guard let match = output.firstMatch(of: /listening on http:\/\/127\.0\.0\.1:(\d+),/)
             else { continue }
             // What it says later is read, so that it never waits for a reader.
             handle.readabilityHandler = { handle in
                 if handle.availableData.isEmpty { handle.readabilityHandler = nil }
             }
-            return (Int(match.1), said)
+            return (Int(match.1), output)
         }
     }
 

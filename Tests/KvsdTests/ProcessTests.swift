@@ -14,7 +14,7 @@ import Testing
 /// The real program.
 @Suite("Process", .timeLimit(.minutes(5)))
 struct ProcessTests {
-    private let folder = try! TemporaryDirectory()
+    private let directory = try! TemporaryDirectory()
 
     private static func sync(
         _ client: TestClient, _ token: String, _ request: SyncRequest
@@ -67,9 +67,9 @@ struct ProcessTests {
             configuration: TestClient.Configuration(timeout: .seconds(60)), operation: body)
     }
 
-    @Test("every put that was acknowledged before kill -9 is there afterwards, for three lives")
+    @Test("every acknowledged put survives three kill -9")
     func killed() async throws {
-        let data = folder.path + "/data"
+        let data = directory.path + "/data"
         let tokens = [
             try await DaemonProcess.addDevice("one", dataPath: data),
             try await DaemonProcess.addDevice("two", dataPath: data),
@@ -119,9 +119,9 @@ struct ProcessTests {
         #expect(check.status == 0, "\(check.errors)")
     }
 
-    @Test("a second daemon on one directory is refused with its path")
+    @Test("a second daemon on one directory exits with 75 and names it")
     func secondDaemon() async throws {
-        let data = folder.path + "/data"
+        let data = directory.path + "/data"
         let daemon = try await DaemonProcess(dataPath: data)
         let second = try await DaemonProcess.run([
             "serve", "--data", data, "--listen", "127.0.0.1:0",
@@ -133,19 +133,19 @@ struct ProcessTests {
         #expect(await daemon.stop() == 0)
     }
 
-    @Test("listening beyond the machine needs a flag whose name says what it means")
+    @Test("listening on other interfaces than loopback requires a flag")
     func insecure() async throws {
         let refused = try await DaemonProcess.run([
-            "serve", "--data", folder.path + "/data", "--listen", "0.0.0.0:0",
+            "serve", "--data", directory.path + "/data", "--listen", "0.0.0.0:0",
         ])
         #expect(refused.status == 64)
         #expect(refused.errors.contains("--insecure-allow-plain-http"))
-        #expect(!FileManager.default.fileExists(atPath: folder.path + "/data"))
+        #expect(!FileManager.default.fileExists(atPath: directory.path + "/data"))
     }
 
-    @Test("damage at the start ends with 74, and names file and offset")
+    @Test("a damaged log makes every command exit with 74 and name file and offset")
     func damage() async throws {
-        let data = folder.path + "/data"
+        let data = directory.path + "/data"
         let token = try await DaemonProcess.addDevice("one", dataPath: data)
         let daemon = try await DaemonProcess(dataPath: data)
         try await Self.withClient(of: daemon) { client in
@@ -157,8 +157,8 @@ struct ProcessTests {
         #expect(await daemon.stop() == 0)
         let path = data + "/log/0000000000000001.log"
         var bytes = try #require(FileManager.default.contents(atPath: path))
-        let place = try #require(bytes.firstRange(of: Data("k1value".utf8))?.lowerBound)
-        bytes[place] ^= 4
+        let location = try #require(bytes.firstRange(of: Data("k1value".utf8))?.lowerBound)
+        bytes[location] ^= 4
         try bytes.write(to: URL(filePath: path))
         for command in [["serve", "--listen", "127.0.0.1:0"], ["check"], ["dump"]] {
             let result = try await DaemonProcess.run(command + ["--data", data])
@@ -167,9 +167,9 @@ struct ProcessTests {
         }
     }
 
-    @Test("devices are added, listed, renamed and removed beside a running daemon")
+    @Test("devices can be added, listed, renamed and removed while the daemon runs")
     func devices() async throws {
-        let data = folder.path + "/data"
+        let data = directory.path + "/data"
         let daemon = try await DaemonProcess(dataPath: data)
         let token = try await DaemonProcess.addDevice("laptop", dataPath: data)
         func status() async throws -> HTTPResponse.Status {
@@ -195,9 +195,9 @@ struct ProcessTests {
         #expect(await daemon.stop() == 0)
     }
 
-    @Test("dump prints every record, and values only when asked")
+    @Test("dump prints every record, with values only on request")
     func dump() async throws {
-        let data = folder.path + "/data"
+        let data = directory.path + "/data"
         let token = try await DaemonProcess.addDevice("one", dataPath: data)
         let daemon = try await DaemonProcess(dataPath: data)
         try await Self.withClient(of: daemon) { client in

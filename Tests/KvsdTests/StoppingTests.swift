@@ -14,10 +14,10 @@ struct StoppingTests {
         case partOfHead, partOfBody, answersThatAreNotRead
     }
 
-    private let folder = try! TemporaryDirectory()
+    private let directory = try! TemporaryDirectory()
 
     private func started() async throws -> (daemon: DaemonProcess, token: String) {
-        let data = folder.path + "/data"
+        let data = directory.path + "/data"
         let token = try await DaemonProcess.addDevice("laptop", dataPath: data)
         return (try await DaemonProcess(dataPath: data), token)
     }

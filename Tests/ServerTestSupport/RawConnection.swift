@@ -2,12 +2,12 @@ package import NIOCore
 import NIOPosix
 import Synchronization
 
-/// A connection that sends what it is told, byte for byte.
+/// A connection that sends and receives raw bytes.
 package struct RawConnection: Sendable {
     package let channel: any Channel
     package let bytes: AsyncStream<ByteBuffer>
 
-    /// - Parameter reads: false for a peer that takes nothing until `channel` is told to read.
+    /// - Parameter reads: false for a peer that reads nothing.
     package static func open(port: Int, reads: Bool = true) async throws -> RawConnection {
         let (bytes, continuation) = AsyncStream.makeStream(of: ByteBuffer.self)
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)

@@ -140,7 +140,7 @@ struct DecisionTests {
         let stamp = Stamp(milliseconds: 1, counter: 0, replica: phone.store.status.replica)
         for text in ["a", "b", "a"] {
             let value = PropertyListValue.string(text).encoded()
-            let record = Record(key: "copied", stamp: stamp, content: .value(value))
+            let record = Record(key: StoreKey("copied"), stamp: stamp, content: .value(value))
             cloud.receive(
                 SyncRequest(replica: stamp.replica, since: nil, changes: [record]), id: 0,
                 from: driver)

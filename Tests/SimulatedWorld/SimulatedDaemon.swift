@@ -23,6 +23,7 @@ struct SimulatedDaemon {
     }
 
     let disk: SimulatedDisk
+    var storage: SimulatedStorage
     var ledger: Ledger?
     var waiting: [Waiting] = []
     var streams: [Stream] = []
@@ -31,6 +32,11 @@ struct SimulatedDaemon {
     var backup: [UInt64: [UInt8]]?
     /// Whether bytes of its disk were damaged since it was last intact.
     var wasDamaged = false
+
+    init(disk: SimulatedDisk) {
+        self.disk = disk
+        storage = disk.storage()
+    }
 
     func hub(_ store: StoreID) -> Hub? { ledger?.hub(store) }
 }

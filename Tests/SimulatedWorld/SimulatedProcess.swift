@@ -5,10 +5,14 @@ import KVStoreTesting
 /// One program on one device that has the device's replica open.
 struct SimulatedProcess {
     let durable: DurableReplica
+    let storage: SimulatedStorage
     /// Distinguishes this run of the program from earlier ones, whose messages are dropped.
     let incarnation: UInt64
     /// What its app believes is stored, from its own writes and from notifications.
     var believed: [StoreKey: Record.Content]
+    /// The request and the stream that its replica has begun and not seen end.
+    var requestID: UInt64?
+    var streamID: UInt64?
     var isCatchUpScheduled = false
     var isFlushScheduled = false
 }
@@ -26,7 +30,7 @@ struct SimulatedDevice {
     var isSignedIn = true
     var processes: [SimulatedProcess?]
     var backup: [UInt64: [UInt8]]?
-    /// The ids that its replica has had.
+    /// Every id that its replica has had.
     var replicaIDs: Set<ReplicaID> = []
     /// Records that the next program to open the replica must find, or newer ones of the same keys.
     var mustHave: [Record] = []
@@ -34,10 +38,10 @@ struct SimulatedDevice {
     var flushed: [StoreKey: Record] = [:]
     /// Whether bytes of its disk were damaged.
     var wasDamaged = false
-    /// How often its directory was replaced.
+    /// How often its directory was replaced by another.
     var replacementCount = 0
 
-    /// A program has ended, and the next one must find what it knew. Memory ahead of the log does not count.
+    /// A program has ended, and the next one must find what it knew, except for memory that was ahead of the log.
     mutating func programEnds(_ durable: DurableReplica) {
         programEnds(durable.replica, isStale: durable.isStale)
     }
@@ -46,7 +50,7 @@ struct SimulatedDevice {
         mustHave = isStale ? Array(flushed.values) : replica.firmRecords
     }
 
-    /// Its directory holds other files now.
+    /// Its directory now holds other files.
     mutating func wasReplaced() {
         mustHave = []
         flushed = [:]

@@ -14,6 +14,8 @@ struct StoreFacts {
     var resendable: Set<Record> = []
     /// Records that were gone when the daemon forgot a removal, and must not come back.
     var buried: Set<Record> = []
+    /// The greatest record of each key that a device has flushed after its first download.
+    private(set) var flushed: [StoreKey: Record] = [:]
     /// Everything the daemon has ever held.
     var everHeld: Set<Record> = []
     /// The first value that was sent under each stamp.
@@ -32,6 +34,11 @@ struct StoreFacts {
     /// Whether the record, or what replaced it, was rejected and then reissued with a lower stamp.
     func mayHaveGoneBack(_ record: Record) -> Bool {
         refused[record.key].map { record.stamp <= $0 } == true
+    }
+
+    mutating func noteFlushed(_ record: Record) {
+        if let known = flushed[record.key], !record.supersedes(known) { return }
+        flushed[record.key] = record
     }
 
     /// Begins a run of the daemon.

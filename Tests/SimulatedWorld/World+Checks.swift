@@ -11,7 +11,7 @@ extension World {
                 .filter { process.believed[$0] != visible[$0] }
             throw violation(
                 "notifications equal the visible changes",
-                "\(name(address)) was not told of \(keys.sorted())")
+                "\(name(address)) was not notified of \(keys.sorted())")
         }
         let byteCount = visible.values.reduce(0) { $0 + $1.byteCount }
         if process.durable.replica.table.byteCount != byteCount
@@ -103,7 +103,7 @@ extension World {
         }
     }
 
-    /// What the daemon took in from a request is in its history; the same request changes nothing more.
+    /// What the daemon accepted from a request is in its history; the same request changes nothing more.
     func checkTaken(_ request: SyncRequest, into store: StoreID) throws(Violation) {
         guard let hub = daemon.hub(store) else { return }
         if !hub.plan(request.changes, now: daemonTime).accepted.isEmpty {
@@ -120,6 +120,11 @@ extension World {
         for change in request.changes {
             guard let entry = hub.entries[change.key] else { continue }
             facts.note(entry)
+            let latest = latestDaemonTime + WireLimits.futureMilliseconds
+            if entry.record.stamp.milliseconds > latest {
+                throw violation(
+                    "no stamp is from the future", "\(change.key) \(entry.record.stamp)")
+            }
         }
         self.facts[store] = facts
     }

@@ -11,12 +11,13 @@ extension World {
         ledgerOptions.segmentByteCount = options.segmentByteCount
         ledgerOptions.page = options.page
         ledgerOptions.compactionByteCount = 1_024
+        daemon.storage = daemon.disk.storage()
         do throws(LogError) {
             daemon.ledger = try Ledger(
-                storage: daemon.disk.storage(), options: ledgerOptions, seed: random.next())
+                storage: daemon.storage, options: ledgerOptions, seed: random.next())
         } catch {
             note("daemon failed to start", "\(error)")
-            daemon.disk.processEnded()
+            daemon.storage.kill()
             if case .damaged = error { try repairDaemon() }
             queue.add(.startDaemon, at: time + delay(100...3_000))
             return
@@ -31,7 +32,7 @@ extension World {
         daemon.ledger = nil
         daemon.waiting = []
         daemon.isSyncDue = false
-        daemon.disk.processEnded()
+        daemon.storage.kill()
         for stream in daemon.streams { end(stream) }
         daemon.streams = []
         queue.add(.startDaemon, at: time + delay(10...5_000))
@@ -54,6 +55,7 @@ extension World {
             return reply(.failure(.unreachable("connection refused")), id: id, to: address)
         }
         let store = devices[address.device].store
+        latestDaemonTime = max(latestDaemonTime, daemonTime)
         let response: SyncResponse
         do throws(LogError) {
             response = try ledger.apply(request, to: store, now: daemonTime)
@@ -61,7 +63,7 @@ extension World {
             note("request failed", "\(error)")
             let isFull =
                 if case .storage(let failure) = error { failure.isOutOfSpace } else { false }
-            if isFull && !daemon.disk.wasKilled || livesThrough(error, of: daemon.disk) {
+            if isFull && !daemon.storage.isKilled || livesThrough(error, of: daemon.storage) {
                 return reply(
                     .failure(.refused(status: 507, code: "disk", message: "the disk failed")),
                     id: id, to: address)
@@ -129,7 +131,7 @@ extension World {
             }
         } catch {
             note("compaction failed", "\(error)")
-            if !livesThrough(error, of: daemon.disk) { daemonEnds() }
+            if !livesThrough(error, of: daemon.storage) { daemonEnds() }
         }
     }
 

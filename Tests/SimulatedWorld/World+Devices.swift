@@ -13,10 +13,10 @@ extension World {
         options.notificationKeyCount = isLikely(30) ? 1 : 50
         options.limits = self.options.limits
         options.page = self.options.page
+        let storage = devices[device].disk.storage()
         let durable: DurableReplica
         do throws(LogError) {
-            durable = try DurableReplica(
-                storage: devices[device].disk.storage(), options: options, seed: random.next())
+            durable = try DurableReplica(storage: storage, options: options, seed: random.next())
         } catch {
             note("start failed", "d\(device)p\(index) \(error)")
             return ended(device, index)
@@ -26,7 +26,7 @@ extension World {
         lastID += 1
         let address = ProcessAddress(device: device, process: index, incarnation: lastID)
         devices[device].processes[index] = SimulatedProcess(
-            durable: durable, incarnation: lastID,
+            durable: durable, storage: storage, incarnation: lastID,
             believed: durable.replica.visibleContents)
         note("start", "\(name(address)) \(durable.replica.id)")
         try deliver(.attached(isLive: true), to: address)
@@ -34,8 +34,8 @@ extension World {
 
     /// The program is gone; it comes back after a while.
     func ended(_ device: Int, _ index: Int) {
+        devices[device].processes[index]?.storage.kill()
         devices[device].processes[index] = nil
-        devices[device].disk.processEnded()
         queue.add(.start(device: device, process: index), at: time + delay(10...8_000))
     }
 
@@ -63,7 +63,12 @@ extension World {
     // MARK: - Events
 
     func deliver(_ event: Event, to address: ProcessAddress) throws(Violation) {
-        guard self[address]?.durable.replica.awaits(event) == true else { return }
+        guard isAwaited(event, at: address) else { return }
+        switch event {
+        case .answered: self[address]?.requestID = nil
+        case .streamEnded: self[address]?.streamID = nil
+        default: break
+        }
         var early: [StoreKey: Record.Content] = [:]
         let isWritten = try transact(address) { replica, now in
             if !replica.state.initialSyncCompleted {
@@ -106,7 +111,7 @@ extension World {
             ready = try process.durable.transact(at: instant(of: address.device), body)
         } catch {
             note("append failed", "\(name(address)) \(error)")
-            if livesThrough(error, of: devices[address.device].disk) {
+            if livesThrough(error, of: process.storage) {
                 catchUpLater(address)
                 return false
             }
@@ -143,7 +148,7 @@ extension World {
             try executeChecked(ready, at: address)
         } catch {
             note("catch up failed", "\(name(address)) \(error)")
-            if livesThrough(error, of: devices[address.device].disk) {
+            if livesThrough(error, of: process.storage) {
                 catchUpLater(address)
             } else {
                 ended(address.device, address.process)
@@ -185,9 +190,14 @@ extension World {
             return false
         }
         guard !process.durable.isStale else { return true }
+        let store = devices[address.device].store
         for (key, entry) in process.durable.replica.table.entries {
-            devices[address.device].flushed[key] =
-                entry.status == .provisional ? nil : entry.record
+            guard entry.status != .provisional else {
+                devices[address.device].flushed[key] = nil
+                continue
+            }
+            devices[address.device].flushed[key] = entry.record
+            facts[store, default: StoreFacts()].noteFlushed(entry.record)
         }
         return true
     }

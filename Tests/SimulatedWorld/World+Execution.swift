@@ -23,10 +23,14 @@ extension World {
             world.note(change, at: address)
         }
 
-        func closeStream() {}
+        func closeStream() { world[address]?.streamID = nil }
 
-        func openStream(id: UInt64, since: Cursor) {
+        func openStream(id: UInt64, since: Cursor) throws(Violation) {
             guard isRunning else { return }
+            if world[address]?.streamID != nil {
+                throw world.violation("one stream at a time", world.name(address))
+            }
+            world[address]?.streamID = id
             if let arrival = world.arrival(for: address.device, isUp: true) {
                 world.queue.add(.openStream(address, id: id, since: since), at: arrival)
             } else {
@@ -71,6 +75,8 @@ extension World {
                 "a fresh install never overwrites",
                 "\(name(address)) sent \(request.changes.count) keys before its first download")
         }
+        if process.requestID != nil { throw violation("one request at a time", name(address)) }
+        self[address]?.requestID = outgoing.id
         try checkSent(request, from: address)
         note(
             "send",

@@ -56,7 +56,8 @@ extension World {
     /// What the world did besides.
     package var workCounts: [FaultCount] {
         [
-            ("writes", "write"), ("requests", "request"), ("notifications", "notify"),
+            ("writes", "write"), ("writes of an equal value", "equal write"),
+            ("requests", "request"), ("notifications", "notify"),
             ("starts of a program", "start"), ("starts of the daemon", "daemon"),
             ("compaction steps of the daemon", "compaction step"),
         ].map { FaultCount(name: $0.0, count: counts[$0.1] ?? 0) }

@@ -18,6 +18,7 @@ extension World {
             try checkOwner(of: visible, store)
             try checkReturned(to: hub, store)
             try checkBuried(in: hub, store)
+            try checkFlushed(in: hub, store)
         }
         try checkStreams()
     }
@@ -94,6 +95,18 @@ extension World {
             {
                 throw violation("no deleted key returns", "\(key) \(record.stamp)")
             }
+        }
+    }
+
+    /// What a device has flushed is there, or has given way to a greater record.
+    private func checkFlushed(in hub: Hub, _ store: StoreID) throws(Violation) {
+        guard !hasRestored, !devices.contains(where: \.wasDamaged), let facts = facts[store] else {
+            return
+        }
+        for record in facts.flushed.values where !facts.mayHaveGoneBack(record) {
+            if let removal = facts.forgotten[record.key], removal >= record.stamp { continue }
+            if let held = hub.entries[record.key]?.record, !record.supersedes(held) { continue }
+            throw violation("no write gives way to an older one", "\(record.key) \(record.stamp)")
         }
     }
 

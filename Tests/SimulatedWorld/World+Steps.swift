@@ -1,10 +1,11 @@
 import Foundation
 import KVStore
 import KVStoreCore
+import KVStoreLog
 import KVStoreTesting
 
 extension World {
-    /// Somebody does something, or something goes wrong.
+    /// A user or a fault acts.
     func step() throws(Violation) {
         stepsLeft -= 1
         if stepsLeft <= 0 { return try heal() }
@@ -18,13 +19,14 @@ extension World {
                 } wrote: { _ in
                 }
             }
-        default: try fate(Int.random(in: 0..<44, using: &random))
+        default: try injectFault(Int.random(in: 0..<44, using: &random))
         }
     }
 
     private func writeSomething() throws(Violation) {
         guard let address = anyProcess() else { return }
         let key = StoreKey("k\(Int.random(in: 0..<options.keyCount, using: &random))")
+        if isLikely(4) { return try writeEqualValue(forKey: key, at: address) }
         let content = isLikely(25) ? Record.Content.tombstone : newValue(at: address.device)
         note("write", "\(name(address)) \(key) \(content.byteCount)")
         try write(content, forKey: key, at: address)
@@ -81,6 +83,35 @@ extension World {
         if content != .tombstone, refusal == nil {
             try checkWins(key, over: former, at: address)
             try checkStamp(ofKey: key, at: address, unless: before?.stamp)
+        }
+    }
+
+    /// Sets a key to the value that it has: no stamp, no log entry, no message and no notification comes of it.
+    private func writeEqualValue(
+        forKey key: StoreKey, at address: ProcessAddress
+    ) throws(Violation) {
+        note("equal write", "\(name(address)) \(key)")
+        let disk = devices[address.device].disk
+        var (before, after) = (disk.snapshot(), disk.snapshot())
+        var isUnchanged = true
+        try transact(address) { replica, now in
+            let former = replica
+            let content = replica.visibleContents[key] ?? .tombstone
+            let ready = replica.write(content, forKey: key, at: now).ready
+            isUnchanged = ready == Ready() && replica == former
+            return ready
+        } wrote: { process in
+            // A replica that needs another id writes that first.
+            if process.durable.recovery.tornTail != nil { before = disk.snapshot() }
+            after = disk.snapshot()
+        }
+        // A torn tail of another program may have been zeroed.
+        let isLogUnchanged = after.allSatisfy { segment, bytes in
+            guard let former = before[segment] else { return false }
+            return zip(bytes, former).allSatisfy { $0 == 0 || $0 == $1 }
+        }
+        if !isUnchanged || !isLogUnchanged {
+            throw violation("an equal value changes nothing", "\(name(address)) \(key)")
         }
     }
 

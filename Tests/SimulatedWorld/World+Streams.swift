@@ -109,7 +109,8 @@ extension World {
             }
             if change.sequence > facts.durableSequence {
                 throw violation(
-                    "a live reader receives durable changes only", "\(name(stream.address)) \(change)")
+                    "a live reader receives durable changes only",
+                    "\(name(stream.address)) \(change)")
             }
             last = change.sequence
         }

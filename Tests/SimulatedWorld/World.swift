@@ -43,13 +43,15 @@ package final class World {
     var lastID: UInt64 = 0
     var stepsLeft: Int
     var isHealing = false
+    /// The greatest time that the daemon's clock has shown with a request.
+    var latestDaemonTime: Int64 = 0
     /// No message lives for the months that a removal is kept: those sent before this time are lost.
     var oldestMessageTime: Int64 = 0
     /// Whether the daemon has lost a part of its history, or a replica has gone back to an earlier one.
     var hasRestored = false
     /// The greatest stamp given out, per replica id.
     var lastStamps: [ReplicaID: Stamp] = [:]
-    /// How often each folder had been replaced when the daemon last lost its history.
+    /// How often each replica directory had been replaced when the daemon last lost its history.
     var replacementCounts: [Int] = []
     /// Found where it could not be thrown.
     var pendingViolation: Violation?
@@ -153,14 +155,14 @@ package final class World {
         isHealing = true
         healTime = time
         note("heal", "")
-        daemon.disk.faults = SimulatedDisk.Faults()
+        daemon.disk.faults = FaultPlan()
         daemon.clockError = 0
         if daemon.ledger == nil { queue.add(.startDaemon, at: time) }
         for index in devices.indices {
             devices[index].isPartitioned = false
             devices[index].isDeaf = false
             devices[index].isSignedIn = true
-            devices[index].disk.faults = SimulatedDisk.Faults()
+            devices[index].disk.faults = FaultPlan()
             for process in devices[index].processes.indices {
                 if devices[index].processes[process] == nil {
                     queue.add(.start(device: index, process: process), at: time + 10)

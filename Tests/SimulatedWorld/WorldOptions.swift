@@ -4,7 +4,7 @@ package import KVStoreCore
 package struct WorldOptions: Sendable {
     package var deviceCount = 3
     package var keyCount = 5
-    /// Operations of people and faults before the world is healed and must come to rest.
+    /// Operations of users and faults before the world is healed and must come to rest.
     package var stepCount = 120
     package var hasNetworkFaults = true
     package var hasCrashes = true
@@ -12,7 +12,7 @@ package struct WorldOptions: Sendable {
     package var hasClockFaults = true
     /// Whether the daemon's files are put back from a backup, and bytes of them change.
     package var hasRestores = true
-    /// Whether replica folders are copied, put back from a backup and begun anew.
+    /// Whether replica directories are copied, restored from a backup and lost.
     package var hasCopies = true
     /// Whether there are two accounts between which machines switch.
     package var hasAccounts = true

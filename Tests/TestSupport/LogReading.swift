@@ -1,5 +1,6 @@
 import KVStoreCore
 package import KVStoreLog
+package import KVStoreTesting
 
 /// A frame that a log has visited.
 package struct SeenFrame: Equatable, CustomStringConvertible {
@@ -71,7 +72,7 @@ extension LogPayload {
 
 /// Reads whatever a disk holds with a fresh process.
 package func framesOf(
-    _ disk: MemoryDisk, salvages: Bool = false
+    _ disk: SimulatedDisk, salvages: Bool = false
 ) throws(LogError) -> (recovery: LogRecovery, frames: [SeenFrame]) {
-    try SegmentedLog.over(MemoryLogStorage(disk), salvages: salvages).openReading()
+    try SegmentedLog.over(disk.storage(), salvages: salvages).openReading()
 }

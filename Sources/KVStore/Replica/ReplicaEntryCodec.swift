@@ -105,7 +105,8 @@ extension ReplicaEntry {
             self = .record(
                 Table.Entry(
                     record: Record(key: key, stamp: bytes.stamp(at: 1), content: content),
-                    status: flags & 2 != 0 ? .provisional : flags & 1 != 0 ? .pending : .acknowledged))
+                    status: flags & 2 != 0
+                        ? .provisional : flags & 1 != 0 ? .pending : .acknowledged))
         case Kind.acknowledged:
             guard bytes.count >= 20, let key = bytes.key(20..<bytes.count) else { return nil }
             self = .acknowledged(key: key, stamp: bytes.stamp(at: 0))

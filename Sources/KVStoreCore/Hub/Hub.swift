@@ -56,7 +56,9 @@ package struct Hub: Sendable, Equatable {
         private static let epochCount = 32
 
         /// The state when a new epoch begins; with `isBreaking` all readers of earlier ones start over.
-        package func beginning(_ id: EpochID, breakingEarlierEpochs isBreaking: Bool = false) -> State {
+        package func beginning(_ id: EpochID, breakingEarlierEpochs isBreaking: Bool = false)
+            -> State
+        {
             var state = self
             if isBreaking {
                 for index in epochs.indices { state.epochs[index].isBroken = true }

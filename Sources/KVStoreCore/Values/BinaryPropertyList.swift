@@ -266,7 +266,9 @@ private struct BinaryPropertyListDecoder {
         _ start: Int, _ index: Int, depth: Int
     ) throws(PropertyListError) -> PropertyListValue {
         let object = try number(at: start + index * referenceSize, size: referenceSize, end: table)
-        guard object < UInt64(objectCount) else { throw Self.fault("a reference to a missing object") }
+        guard object < UInt64(objectCount) else {
+            throw Self.fault("a reference to a missing object")
+        }
         return try value(at: Int(object), depth: depth + 1)
     }
 

@@ -12,7 +12,9 @@ extension FileLogStorage {
         guard
             let aside = (1...1_000).lazy.map({ "\(name)\(Self.mark)\($0)" })
                 .first(where: { !taken.contains($0) })
-        else { throw FileError(operation: "quarantine", path: path(segment: segment), code: EEXIST) }
+        else {
+            throw FileError(operation: "quarantine", path: path(segment: segment), code: EEXIST)
+        }
         let temporary = name + ".damaged.new"
         do throws(FileError) {
             try copy(segment, to: temporary)
@@ -54,7 +56,7 @@ extension FileLogStorage {
         do throws(FileError) {
             return try LocalDirectory(directory).entries().entries.map(\.name)
                 .filter { $0.contains(".log" + mark) }.sorted().map { directory + "/" + $0 }
-        } catch where error.isMissing {
+        } catch  where error.isMissing {
             return []
         }
     }

@@ -64,7 +64,9 @@ package final class FileLogStorage: LogStorage {
             opening: temporary, in: directory, root: root, flags: O_RDWR | O_CREAT | O_TRUNC)
         do throws(FileError) {
             let code = System.preallocate(descriptor.raw, byteCount: byteCount)
-            if code != 0 { throw FileError(operation: "reserve space for", path: descriptor.path, code: code) }
+            if code != 0 {
+                throw FileError(operation: "reserve space for", path: descriptor.path, code: code)
+            }
             let file = try FileLogFile(descriptor)
             try file.write(content, at: 0)
             try file.sync()

@@ -20,7 +20,7 @@ package struct DeviceFile: Sendable {
         readContent = reading
     }
 
-    /// The devices, none without a file.
+    /// The devices; empty without a file.
     package var devices: [Device] {
         get throws(ServerError) { try read()?.table.devices ?? [] }
     }
@@ -33,8 +33,7 @@ package struct DeviceFile: Sendable {
         return (try DeviceTable(json: content.data, path: file.path), content.status)
     }
 
-    /// Reads the file or creates its content, changes it and writes it back, while no other process
-    /// can.
+    /// Reads the table, changes it and replaces the file, under a lock against other processes.
     package func change<Result>(
         _ body: (inout DeviceTable) throws(ServerError) -> Result
     ) throws(ServerError) -> Result {

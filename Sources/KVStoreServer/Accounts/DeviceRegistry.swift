@@ -20,7 +20,7 @@ final class DeviceRegistry: Sendable {
 
     private struct Observation {
         let notify: @Sendable () -> Void
-        /// Nil until it has begun.
+        /// Nil until the watch has begun.
         var watch: (any AnyObject & Sendable)?
     }
 
@@ -44,15 +44,15 @@ final class DeviceRegistry: Sendable {
         state = Mutex(State(table: found.table, status: found.status))
     }
 
-    /// Reads the file as soon as it is written from now on. `notify` runs after a read that found
-    /// other devices, on the thread that read.
+    /// Watches the file from now on. `notify` runs after a read that found changed devices, on the
+    /// thread that read.
     func observe(_ notify: @escaping @Sendable () -> Void) {
         observation.withLock { $0 = Observation(notify: notify) }
         let watch = WatchedDirectory.watch(file.file.directory.path) { [weak self] in
             _ = self?.table
         }
         observation.withLock { $0?.watch = watch }
-        // What was written before the watch began.
+        // Catches changes from before the watch began.
         _ = table
     }
 
@@ -79,8 +79,8 @@ final class DeviceRegistry: Sendable {
         state.withLock { ($0.lastSeen[id], $0.streams[id] != nil) }
     }
 
-    /// Counts a live stream; nil when the device has as many as it may have. The stream ends with
-    /// the last reference to the slot.
+    /// Counts a live stream until the slot's last reference is gone; nil when the device has `limit`
+    /// streams already.
     func openStream(_ id: String, limit: Int, now: @escaping @Sendable () -> Int64) -> StreamSlot? {
         state.withLock { state in
             guard state.streams[id, default: 0] < limit else { return nil }
@@ -128,8 +128,7 @@ final class DeviceRegistry: Sendable {
     }
 }
 
-/// A device's claim to one live stream, released with the last reference, whether the stream ran or
-/// not.
+/// One live stream of a device, released with the last reference even if the stream never ran.
 final class StreamSlot: Sendable {
     private let release: @Sendable () -> Void
 

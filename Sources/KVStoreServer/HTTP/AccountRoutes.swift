@@ -1,7 +1,7 @@
 import Hummingbird
 import KVStoreWire
 
-/// The account and device behind a token, and what the account has.
+/// The account and device of a token, and the account's devices and stores.
 struct AccountRoutes: Sendable {
     let server: StoreServer
 

@@ -1,7 +1,7 @@
 import Hummingbird
 import KVStoreWire
 
-/// Sets the device of requests with a valid token and refuses all others.
+/// Sets the device of requests with a valid token and rejects all others.
 struct AuthenticationMiddleware: RouterMiddleware {
     typealias Context = ServerRequestContext
 
@@ -26,14 +26,14 @@ extension StoreServer {
         if let token = authorization.flatMap(DeviceToken.init(authorization:)),
             let device = devices.authenticate(token.digest, now: engine.options.now())
         {
-            if let wait = rates.takeRequest(device: device.id, now: now) {
+            if let wait = requestRates.take(device.id, now: now) {
                 throw .tooManyRequests(
                     waitMilliseconds: wait, perSecond: Int(limits.requestsPerSecond))
             }
             return device
         }
         metrics.count { $0.failedAuthentications += 1 }
-        if let wait = rates.takeFailure(address: address, now: now) {
+        if let wait = failureRates.take(address, now: now) {
             throw .tooManyFailures(
                 waitMilliseconds: wait, perMinute: Int(limits.failedAuthenticationsPerMinute))
         }

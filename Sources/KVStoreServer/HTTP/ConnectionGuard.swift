@@ -5,17 +5,17 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
 
-/// Keeps one connection to the server's limits, whatever the routes do:
+/// Enforces the limits of one connection, independently of the routes:
 ///
-/// * a connection beyond the limit, or with headers beyond it, gets an error answer and is closed;
-/// * the first request arrives within `firstByteMilliseconds`;
-/// * each answer begins within `requestMilliseconds` of its request, the time for the body included;
-///   otherwise this handler answers in the route's place and closes the connection;
-/// * a reader that reads nothing for `slowReaderMilliseconds` is disconnected;
-/// * once the server stops, the connection ends within `stopMilliseconds`.
+/// * A connection beyond the limit, or with oversized headers, is answered with an error and closed.
+/// * The first request arrives within `firstByteMilliseconds`.
+/// * Each answer begins within `requestMilliseconds` of its request's head, which includes reading
+///   the body. Otherwise this handler answers instead of the route and closes the connection.
+/// * A client that reads nothing for `slowReaderMilliseconds` is disconnected.
+/// * When the server stops, the connection is closed after `stopMilliseconds`.
 ///
-/// A live stream begins its answer at once, so only the last two apply to it. One timer serves all
-/// limits, and a request costs it nothing.
+/// The answer of a live stream begins at once, so only the last two apply to it. All limits share one
+/// timer, which requests do not reschedule.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -31,15 +31,15 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// Requests whose answer has not ended.
     private var requestCount = 0
-    /// Whether a part of the last request's body is still to come, and whether it is short enough
-    /// to be skipped after an answer that did not need it.
+    /// Whether the last request's body is incomplete, and whether it is short enough to be skipped
+    /// after an answer that precedes its end.
     private var isBodyPending = false
     private var isBodySkippable = false
     private var isAnswering = false
     private var isStream = false
-    /// The answer under way is the connection's last one.
+    /// Whether the present answer is the last of the connection.
     private var closesAfterAnswer = false
-    /// The last answer has been written: what still arrives is dropped.
+    /// Whether the last answer has been written; further input is dropped.
     private var isClosing = false
 
     private var wait: (kind: Wait, deadline: NIODeadline)?
@@ -108,7 +108,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireUserInboundEventTriggered(event)
     }
 
-    /// A body that ends with the connection must not look complete to its reader.
+    /// Makes a body that the connection's end cuts off an error for its reader, not a shorter body.
     private func endBody(_ context: ChannelHandlerContext) {
         guard isBodyPending else { return }
         isBodyPending = false
@@ -164,7 +164,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         return head
     }
 
-    /// Answers in the place of a route, and closes the connection.
+    /// Answers instead of the route and closes the connection.
     private func answer(_ problem: Problem, _ context: ChannelHandlerContext) {
         let response = problem.response
         var head = begin(response.head)
@@ -184,7 +184,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireChannelWritabilityChanged()
     }
 
-    /// Sets what the connection waits for now; the time of what it waited for already goes on.
+    /// Sets what the connection waits for; the deadline of an ongoing wait is kept.
     private func update(_ context: ChannelHandlerContext) {
         if isClosing || (isBodyPending && requestCount == 0) {
             wait(for: .remainder, milliseconds: limits.drainMilliseconds, context)
@@ -203,7 +203,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         schedule(context)
     }
 
-    /// A timer that fires too early looks again, so that few timers are needed for many requests.
+    /// A timer that fires before the deadline is rescheduled, so requests need no timer of their own.
     private func schedule(_ context: ChannelHandlerContext) {
         guard let deadline = wait?.deadline else { return }
         if let timer, timer.deadline <= deadline { return }
@@ -236,5 +236,5 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
 }
 
-/// The connection ended within a request's body.
+/// The connection ended before the request's body did.
 struct IncompleteBody: Error {}

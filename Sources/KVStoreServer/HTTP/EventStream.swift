@@ -7,8 +7,8 @@ import ServiceLifecycle
 
 /// The live stream of one reader of a store.
 ///
-/// It has a cursor and reads on from there at every signal, so what the reader has not accepted yet
-/// costs nothing, and a key that changed several times is sent once, with its present record.
+/// It continues from its cursor at every signal, so changes that the reader has not received yet cost
+/// no memory, and a key that changed several times is sent once, with its current record.
 /// Invariant: sequence numbers ascend, and everything up to the last one sent was sent or is
 /// superseded.
 struct EventStream: Sendable {
@@ -18,11 +18,11 @@ struct EventStream: Sendable {
     let start: Cursor
     let slot: StreamSlot
 
-    /// Runs until the reader disconnects, the device loses its access, the cursor is reset, or the
+    /// Returns when the reader disconnects, the device loses its access, the cursor is reset, or the
     /// server stops.
     func run(_ body: RequestBody, writer: inout any ResponseBodyWriter) async throws {
         let watcher = server.engine.watchers.add(store)
-        defer { server.engine.watchers.remove(watcher) }
+        defer { watcher.continuation.finish() }
         try await withGracefulShutdownHandler {
             try await body.consumeWithInboundCloseHandler { _ in
                 try await withThrowingTaskGroup(of: Void.self) { group in
@@ -41,7 +41,7 @@ struct EventStream: Sendable {
 
     /// Sends the changes after the cursor at every signal; returns when the stream is over.
     func send(
-        to watcher: WatcherRegistry.Watcher, _ writer: inout any ResponseBodyWriter
+        to watcher: Watcher, _ writer: inout any ResponseBodyWriter
     ) async throws {
         var cursor = start
         var isOpened = false
@@ -84,7 +84,7 @@ struct EventStream: Sendable {
         if batch.readableBytes > 0 { try await writer.write(batch) }
     }
 
-    private func sendHeartbeats(to watcher: WatcherRegistry.Watcher) async {
+    private func sendHeartbeats(to watcher: Watcher) async {
         while (try? await Task.sleep(for: .milliseconds(server.limits.heartbeatMilliseconds)))
             != nil
         {

@@ -4,7 +4,7 @@ import Hummingbird
 import KVStoreCore
 import KVStoreWire
 
-/// The keys of a store for users and scripts; replicas sync.
+/// Single keys, for users and scripts. Replicas sync instead.
 struct KeyRoutes: Sendable {
     let server: StoreServer
 
@@ -16,7 +16,7 @@ struct KeyRoutes: Sendable {
         return .json(KeyList(store: store.name, entries: values))
     }
 
-    /// The record as JSON, or the value's bytes where the request accepts them.
+    /// The record as JSON, or the value's bytes if the request accepts them.
     func get(_ request: Request, _ context: ServerRequestContext) async throws -> Response {
         let store = try context.store(.read)
         guard let entry = try await server.engine.value(of: context.key(), in: store) else {

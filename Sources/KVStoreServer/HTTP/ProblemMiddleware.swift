@@ -23,7 +23,7 @@ struct ProblemMiddleware: RouterMiddleware {
         }
         if request.hasUnexpectedBody { response.headers[.connection] = "close" }
         if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
-        // The path's template: keys are private.
+        // The template of the path, because keys are private.
         context.logger.debug(
             "request",
             metadata: [

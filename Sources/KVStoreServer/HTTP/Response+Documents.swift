@@ -27,7 +27,7 @@ extension Problem {
 }
 
 extension Request {
-    /// Refuses a body before any of it is read, where its head is reason enough.
+    /// Rejects requests by their head, before any of the body is read.
     func checkBody(_ limits: ServerLimits) throws(Problem) {
         if let encoding = headers[.contentEncoding], encoding.lowercased() != "identity" {
             throw .contentEncoding
@@ -39,7 +39,7 @@ extension Request {
         }
     }
 
-    /// Whether a body follows that the method has no use for.
+    /// Whether a request with this method should not have the body that follows.
     var hasUnexpectedBody: Bool {
         method != .put && method != .post
             && (headers[.transferEncoding] != nil || headers[.contentLength] ?? "0" != "0")

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Hummingbird
 
-/// One method of one resource.
+/// A method of a resource, with its handler.
 struct Route: Sendable {
     typealias Handler =
         @Sendable (StoreServer, Request, ServerRequestContext) async throws -> Response
@@ -10,7 +10,7 @@ struct Route: Sendable {
     let path: String
     let handler: Handler
 
-    /// Every route, those below `/v1` behind authentication.
+    /// All routes of the server. Those below `/v1` require a token.
     static let all = [
         Route(.get, "healthz") { server, _, _ in HealthRoutes(server: server).alive() },
         Route(.get, "readyz") { server, _, _ in try HealthRoutes(server: server).ready() },

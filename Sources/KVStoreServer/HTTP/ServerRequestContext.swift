@@ -4,7 +4,7 @@ import KVStoreCore
 import KVStoreWire
 import NIOCore
 
-/// The state of a request on its way through the middlewares.
+/// What the middlewares and routes know about a request.
 struct ServerRequestContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// The peer's address without its port.
@@ -44,7 +44,7 @@ struct ServerRequestContext: RequestContext {
         return StoreKey(text)
     }
 
-    /// The text of a path segment; nil unless it is ASCII with a percent-encoding of UTF-8.
+    /// The decoded text of a path segment; nil unless it is percent-encoded UTF-8 in ASCII.
     private func segment(_ name: String) -> String? {
         guard let segment = parameters.get(name), segment.utf8.allSatisfy({ $0 < 0x80 }) else {
             return nil

@@ -4,7 +4,7 @@ import Logging
 import NIOCore
 
 extension StoreServer {
-    /// The routes behind an HTTP server that keeps the limits of connections.
+    /// The routes behind an HTTP server with a `ConnectionGuard` on every connection.
     func application(
         address: ListenAddress, routes: [Route] = Route.all, logger: Logger,
         onRunning: @escaping @Sendable (_ port: Int) -> Void = { _ in }

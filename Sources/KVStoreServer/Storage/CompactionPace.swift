@@ -1,18 +1,17 @@
-/// How much compaction the writes that were made pay for, so that its work stays in proportion to
-/// theirs.
+/// Keeps the work of compaction proportional to that of writing.
 ///
-/// With four bytes to look at for each byte written, a log whose oldest segment is half dead still
+/// Every byte written pays for the examination of four, so a log whose oldest segment is half dead
 /// shrinks faster than it grows.
 struct CompactionPace: Sendable, Equatable {
-    /// Bytes that one step looks at.
+    /// Bytes that one step examines.
     let stepByteCount: Int
     let segmentByteCount: Int
     private(set) var creditByteCount = 0
-    /// The part of it that the writes since the last pause have brought.
+    /// The credit of writes since the last pause.
     private var recentByteCount = 0
 
     private static let creditPerByte = 4
-    /// Bytes of a frame and of what it says besides key and value.
+    /// Bytes of a frame besides key and value.
     private static let frameByteCount = 128
 
     init(stepByteCount: Int, segmentByteCount: Int) {
@@ -22,15 +21,15 @@ struct CompactionPace: Sendable, Equatable {
 
     mutating func note(recordCount: Int, byteCount: Int) {
         let credit = Self.creditPerByte * (byteCount + recordCount * Self.frameByteCount)
-        // A few segments' worth at most, so that an idle hour does not turn into a long time of work.
+        // Bounded, so that credit from hours without compaction does not delay requests for long.
         creditByteCount = min(creditByteCount + credit, 4 * segmentByteCount)
         recentByteCount = min(recentByteCount + credit, segmentByteCount)
     }
 
-    /// How many steps to make in this pause between two groups; they are paid for.
+    /// The number of steps to make in this pause between two groups; the credit pays for them.
     ///
-    /// One, where it can be paid, so that the next group waits for little. More only where the last
-    /// group alone pays for more, as it took long itself; at most a segment's worth.
+    /// At most one, so that the next group waits briefly, unless the last group alone pays for more:
+    /// it took long itself. Never more than a segment's worth.
     mutating func takeSteps(isDue: Bool) -> Int {
         let recent = (recentByteCount + stepByteCount - 1) / stepByteCount
         recentByteCount = 0

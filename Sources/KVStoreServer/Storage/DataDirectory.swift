@@ -4,14 +4,14 @@ import KVStoreLog
 import LocalFiles
 import Logging
 
-/// Where a server keeps everything:
+/// The directory with all data of a server:
 ///
 ///     devices.json       the devices that may use it
 ///     log/               the log of all stores, and the lock of the server that uses it
 package struct DataDirectory: Sendable {
     package let path: String
 
-    /// The given path, or `kvsd` in the directory of all of this product's data.
+    /// - Parameter path: nil for `kvsd` in the user's data directory.
     package init(_ path: String?) {
         let chosen = path ?? UserDirectories().data + "/kvsd"
         self.path = URL(filePath: chosen).standardizedFileURL.path(percentEncoded: false)
@@ -21,14 +21,14 @@ package struct DataDirectory: Sendable {
 
     package var deviceFile: DeviceFile { DeviceFile(dataDirectory: path) }
 
-    /// Creates it, with its parents, if it is missing, with mode 0700.
+    /// Creates the directory and its parents with mode 0700 if it is missing.
     package func create() throws(ServerError) {
         do throws(FileError) { try LocalDirectory(path).create() } catch {
             throw ServerError(.cannotCreate, error.description)
         }
     }
 
-    /// Opens the log with its lock taken, so that no server uses it as long as the ledger is open.
+    /// Opens and locks the log; no server can use the directory while the ledger exists.
     package func openLedger() throws(ServerError) -> Ledger {
         let storage = try lockedStorage()
         do throws(LogError) { return try Ledger(storage: storage, seed: 0) } catch {

@@ -3,7 +3,7 @@ import KVStoreLedger
 import KVStoreWire
 
 extension StorageEngine {
-    /// A push and a pull. The answer comes after everything in it is durable.
+    /// A push and a pull. Returns after everything in the answer is durable.
     func sync(_ request: SyncRequest, store id: StoreID) async throws(Problem) -> SyncResponse {
         try await commitOrRead { engine throws(Problem) in
             guard let failure = engine.failure else { return try engine.apply(request, to: id) }

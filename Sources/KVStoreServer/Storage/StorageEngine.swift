@@ -8,7 +8,7 @@ import LocalFiles
 import Logging
 import Synchronization
 
-/// The one owner of the ledger, with group commit: all waiting requests share one disk sync.
+/// The owner of the ledger, with group commit: all waiting requests share one disk sync.
 ///
 /// A request is applied and appended at once, in the order of arrival; its answer leaves after a
 /// sync that began later. While a sync runs on its own queue, further requests append and gather
@@ -87,10 +87,10 @@ final class StorageEngine: @unchecked Sendable {
 
     // MARK: - Calls
 
-    /// Runs `body` on the owner without waiting for the disk, also after a failed sync.
+    /// Runs `body` on the owner without waiting for the disk, even after a failed sync.
     ///
-    /// Not bounded like `commit`, so that live streams continue while writes are refused; the number
-    /// of connections bounds it.
+    /// Not bounded like `commit`, so that live streams continue while writes are refused; the limit on
+    /// connections bounds it.
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (StorageEngine) throws(Problem) -> Value
     ) async throws(Problem) -> Value {
@@ -199,8 +199,8 @@ final class StorageEngine: @unchecked Sendable {
         do throws(LogError) { try ledger.checkOpen() } catch { fail(error) }
     }
 
-    /// Answers what waits, syncs, closes the log and ends every live stream; later commits fail.
-    /// Called once.
+    /// Completes the waiting requests, closes the log and ends all live streams; later commits fail.
+    /// Call it once.
     func close() async {
         watchers.finish()
         await withCheckedContinuation { continuation in
@@ -270,8 +270,8 @@ final class StorageEngine: @unchecked Sendable {
         logger.critical("no more writes until the next start: \(error)")
     }
 
-    /// Bounded steps between two groups. The next sync covers what they move; it comes at once if
-    /// nothing waits.
+    /// Makes a bounded number of steps between two groups. The next sync covers what they move; it
+    /// begins at once if no request waits.
     private func compact() {
         guard failure == nil, closer == nil, !isCompactionDisabled else { return }
         do throws(LogError) {
@@ -282,7 +282,7 @@ final class StorageEngine: @unchecked Sendable {
                 count { $0.compactionSteps += 1 }
             }
         } catch {
-            // Nothing is lost: what was to be moved is still where it was.
+            // Nothing is lost: the frames to be moved are still in their old segment.
             logger.error("cannot compact the log: \(error)")
             switch error {
             case .damaged, .removed: isCompactionDisabled = true

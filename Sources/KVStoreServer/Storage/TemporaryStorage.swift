@@ -1,6 +1,6 @@
 import Foundation
 
-/// A new path in the system's temporary directory; what is there is removed with the last reference.
+/// A unique path in the system's temporary directory, removed with the last reference.
 final class TemporaryStorage: Sendable {
     let path = FileManager.default.temporaryDirectory
         .appending(path: "kvstore-server-\(UUID().uuidString)").path(percentEncoded: false)

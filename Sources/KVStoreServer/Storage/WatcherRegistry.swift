@@ -1,80 +1,75 @@
 import KVStoreCore
 import Synchronization
 
-/// Why a live stream looks for something to send.
+/// Why a live stream checks for something to send.
 enum StreamSignal: Sendable {
     case changes, heartbeat
 }
 
-/// The live streams of each store. A stream has a cursor, not a queue: a signal only makes it look,
-/// so any number of signals is one, and a slow reader costs no memory.
+/// The signals of one live stream, which end with `continuation.finish()`.
+///
+/// A stream has a cursor, not a queue: signals only make it check and are coalesced, so a slow reader
+/// costs no memory.
+struct Watcher: Sendable {
+    let signals: AsyncStream<StreamSignal>
+    let continuation: AsyncStream<StreamSignal>.Continuation
+}
+
+/// The live streams of each store. Safe to call from any thread.
 final class WatcherRegistry: Sendable {
-    struct Watcher: Sendable {
-        let id: UInt64
-        let store: StoreID
-        let signals: AsyncStream<StreamSignal>
-        let continuation: AsyncStream<StreamSignal>.Continuation
-    }
+    private typealias Continuation = AsyncStream<StreamSignal>.Continuation
 
     private struct State {
-        var watchers: [UInt64: Watcher] = [:]
-        var byStore: [StoreID: Set<UInt64>] = [:]
+        var continuations: [StoreID: [UInt64: Continuation]] = [:]
         var lastID: UInt64 = 0
         var isFinished = false
     }
 
     private let state = Mutex(State())
 
-    var count: Int { state.withLock { $0.watchers.count } }
+    var count: Int { state.withLock { $0.continuations.values.reduce(0) { $0 + $1.count } } }
 
-    /// A new watcher; its signals have already ended when the server is stopping.
+    /// A watcher, registered until its signals end. They have already ended when the server is
+    /// stopping.
     func add(_ store: StoreID) -> Watcher {
         let (signals, continuation) = AsyncStream.makeStream(
             of: StreamSignal.self, bufferingPolicy: .bufferingNewest(1))
-        return state.withLock { state in
+        let id: UInt64? = state.withLock { state in
+            guard !state.isFinished else { return nil }
             state.lastID += 1
-            let watcher = Watcher(
-                id: state.lastID, store: store, signals: signals, continuation: continuation)
-            if state.isFinished {
-                continuation.finish()
-            } else {
-                state.watchers[watcher.id] = watcher
-                state.byStore[store, default: []].insert(watcher.id)
-            }
-            return watcher
+            state.continuations[store, default: [:]][state.lastID] = continuation
+            return state.lastID
         }
+        if let id {
+            continuation.onTermination = { [weak self] _ in self?.remove(id, from: store) }
+        } else {
+            continuation.finish()
+        }
+        return Watcher(signals: signals, continuation: continuation)
     }
 
-    func remove(_ watcher: Watcher) {
-        watcher.continuation.finish()
+    private func remove(_ id: UInt64, from store: StoreID) {
         state.withLock { state in
-            state.watchers[watcher.id] = nil
-            state.byStore[watcher.store]?.remove(watcher.id)
-            if state.byStore[watcher.store]?.isEmpty == true { state.byStore[watcher.store] = nil }
+            state.continuations[store]?[id] = nil
+            if state.continuations[store]?.isEmpty == true { state.continuations[store] = nil }
         }
     }
 
     func wake(_ stores: Set<StoreID>) {
         let found = state.withLock { state in
-            stores.flatMap { state.byStore[$0] ?? [] }.compactMap { state.watchers[$0] }
+            stores.flatMap { state.continuations[$0]?.values.map(\.self) ?? [] }
         }
-        for watcher in found { watcher.continuation.yield(.changes) }
+        for continuation in found { continuation.yield(.changes) }
     }
 
-    func wakeAll() {
-        for watcher in state.withLock({ $0.watchers.values }) {
-            watcher.continuation.yield(.changes)
-        }
-    }
+    func wakeAll() { wake(state.withLock { Set($0.continuations.keys) }) }
 
     /// Ends every live stream, now and from now on.
     func finish() {
         let all = state.withLock { state in
             state.isFinished = true
-            state.byStore = [:]
-            defer { state.watchers = [:] }
-            return state.watchers.values
+            return state.continuations.values.flatMap(\.values)
         }
-        for watcher in all { watcher.continuation.finish() }
+        for continuation in all { continuation.finish() }
     }
 }

@@ -1,255 +1,151 @@
-import KVStoreCore
-package import KVStoreLog
-import LocalFiles
+import Foundation
+package import KVStoreCore
 
-/// A disk in memory that keeps apart what is durable and what only the page cache holds, and fails as told.
+/// A disk in memory that keeps durable bytes apart from those in the page cache, and fails as its faults say.
 ///
-/// Files hold their synced bytes and the writes since. A killed process loses nothing that was
-/// written; a power failure keeps any subset of the unsynced writes, and of each any run of sectors. Segments
-/// appear and disappear durably, as the contract of `LogStorage` says. Deterministic for a seed. Used by
-/// one thread; a simulated process that dies in a call is marked and told with a failure.
+/// A killed process loses nothing that it has written. A power failure keeps any subset of the sectors written since
+/// the last sync. Segments appear and disappear durably, as `LogStorage` promises. All members may be called from
+/// any thread; the same seed gives the same losses where one thread makes all calls.
 package final class SimulatedDisk: @unchecked Sendable {
-    package struct Faults: Sendable, Equatable {
-        /// Bytes that the segments together may take; nil for no bound.
-        package var capacity: Int?
-        /// The process dies in the n-th write from now on, with a part of it done.
-        package var killInWrite: Int?
-        /// The n-th write from now on fails, with a part of it done; and how many do so one after the other.
-        package var failWrite: Int?
-        package var failedWriteCount = 1
-        /// The n-th sync from now on fails, and what it should have written is lost.
-        package var failSync: Int?
-        /// The n-th call of any kind from now on fails with an input/output error.
-        package var failCall: Int?
-
-        package init() {}
-    }
-
-    struct Content {
-        var durable: [UInt8]
+    /// A segment's file; processes that have it open keep it after its removal. Used under the disk's lock.
+    final class Inode: @unchecked Sendable {
         var current: [UInt8]
-        var pending: [Range<Int>] = []
-        /// Failed syncs so far; each open file is told of each once, as Linux does it.
+        var durable: [UInt8]
+        /// Written since the last sync, in order.
+        var unsynced: [Range<Int>] = []
+        /// Failed syncs so far: each open file reports each of them once, as on Linux.
         var failureCount = 0
+
+        init(_ bytes: [UInt8]) { (current, durable) = (bytes, bytes) }
+
+        init(_ other: Inode) {
+            (current, durable, unsynced) = (other.current, other.durable, other.unsynced)
+        }
+
+        /// Changes the file from outside: durable at once.
+        func replace(_ bytes: [UInt8]) { (current, durable, unsynced) = (bytes, bytes, []) }
     }
 
-    package var faults = Faults()
-    /// Set when the process that made the last call died in it; the world then drops it.
-    package private(set) var wasKilled = false
-    /// Faults that took effect, by name.
-    package private(set) var injected: [String: Int] = [:]
-    package private(set) var isLocked = false
+    /// The disk's one lock; everything without an access level is used under it.
+    let condition = NSCondition()
+    var segments: [UInt64: Inode] = [:]
+    var plan = FaultPlan()
+    var random: SplitMix64
+    /// Who took the appenders' lock; it is free again where that process is gone.
+    var owner: (storage: ObjectIdentifier, life: Life, thread: Thread)?
+    private var lives: [Life] = []
+    var copies: [String: [UInt8]] = [:]
+    private var number: UInt64
+    private var counts: [String: Int] = [:]
 
-    private var segments: [UInt64: Content] = [:]
-    private var removed: [ObjectIdentifier: Content] = [:]
-    private var random: SplitMix64
-    private(set) var identity: UInt64
-
-    static let sectorByteCount = 512
-
-    package init(seed: UInt64) {
+    package init(seed: UInt64 = 1) {
         random = SplitMix64(seed: seed)
-        identity = random.next()
+        number = random.next()
     }
 
-    /// What a process opens the disk with.
-    package func storage() -> any LogStorage { SimulatedStorage(disk: self) }
+    /// A new process's view of the disk.
+    package func storage() -> SimulatedStorage { storage(for: Life()) }
 
-    /// The process that held the lock is gone.
-    package func processEnded() {
-        isLocked = false
-        wasKilled = false
+    func storage(for life: Life) -> SimulatedStorage {
+        locked { lives.append(life) }
+        return SimulatedStorage(disk: self, life: life)
     }
 
-    /// Power fails: each unsynced write survives whole, in part or not at all.
-    package func powerFails() {
-        processEnded()
-        for number in segments.keys.sorted() {
-            guard var content = segments[number] else { continue }
-            for range in content.pending {
-                for sector in Self.sectors(of: range) where Bool.random(using: &random) {
-                    content.durable.replaceSubrange(sector, with: content.current[sector])
-                    count("unsynced sector lost or kept")
-                }
+    /// Faults that strike the calls of all processes.
+    package var faults: FaultPlan {
+        get { locked { plan } }
+        set { locked { plan = newValue } }
+    }
+
+    /// Faults that took effect, by name.
+    package var injected: [String: Int] { locked { counts } }
+
+    /// What a copy of the disk in another place, or one restored from a backup, does not share.
+    package var identity: UInt64 { locked { number } }
+
+    /// Copies of damaged segments by their paths.
+    package var quarantined: [String: [UInt8]] { locked { copies } }
+
+    /// A segment's bytes as processes read them. Setting them changes the file from outside, durably and for all
+    /// who have it open; nil removes it.
+    package subscript(segment: UInt64) -> [UInt8]? {
+        get { locked { segments[segment]?.current } }
+        set {
+            locked {
+                if let newValue, let inode = segments[segment] { return inode.replace(newValue) }
+                segments[segment] = newValue.map { Inode($0) }
             }
-            content.current = content.durable
-            content.pending = []
-            segments[number] = content
         }
     }
 
-    /// Flips a bit in a segment; returns whether there was one to flip.
-    package func flipBit(inLastBytes tail: Int?) -> Bool {
-        let used = segments.keys.sorted().filter { segments[$0]!.current.contains { $0 != 0 } }
-        guard let number = tail == nil ? used.randomElement(using: &random) : used.last,
-            var content = segments[number],
-            let end = content.current.lastIndex(where: { $0 != 0 })
-        else { return false }
-        let start = tail.map { max(0, end + 1 - $0) } ?? 0
-        let place = Int.random(in: start...end, using: &random)
-        let bit = UInt8(1) << UInt8.random(in: 0..<8, using: &random)
-        content.current[place] ^= bit
-        content.durable = content.current
-        content.pending = []
-        segments[number] = content
-        count("bit flipped")
-        return true
-    }
+    /// All segments as processes read them, for a backup or a copied directory.
+    package func snapshot() -> [UInt64: [UInt8]] { locked { segments.mapValues(\.current) } }
 
-    /// Everything as it stands, for a backup or a copied folder.
-    package func snapshot() -> [UInt64: [UInt8]] { segments.mapValues(\.current) }
-
+    /// Puts other files in the place of all segments, under a new identity.
     package func restore(_ snapshot: [UInt64: [UInt8]]) {
-        segments = snapshot.mapValues { Content(durable: $0, current: $0) }
-        identity = random.next()
-        processEnded()
-    }
-
-    // MARK: - Calls of a storage
-
-    func numbers() throws(FileError) -> [UInt64] {
-        try call("list")
-        return segments.keys.sorted()
-    }
-
-    func byteCount(_ number: UInt64) -> Int? { segments[number]?.current.count }
-
-    func create(
-        _ number: UInt64, content: [UInt8], byteCount: Int
-    ) throws(FileError) {
-        var failure: FileError?
-        do throws(FileError) {
-            try call("create")
-        } catch {
-            // The file may be there all the same.
-            guard !wasKilled, Bool.random(using: &random) else { throw error }
-            failure = error
-        }
-        let used = segments.values.reduce(0) { $0 + $1.current.count }
-        if let capacity = faults.capacity, used + byteCount > capacity {
-            count("disk full")
-            throw FileError(operation: "reserve space for", path: path(number), code: 28)
-        }
-        let bytes = content + [UInt8](repeating: 0, count: byteCount - content.count)
-        segments[number] = Content(durable: bytes, current: bytes)
-        if let failure { throw failure }
-    }
-
-    /// A name is on disk at once.
-    func syncNames() throws(FileError) { try call("sync names") }
-
-    func remove(_ number: UInt64) throws(FileError) {
-        try call("remove")
-        segments[number] = nil
-    }
-
-    func read(
-        _ number: UInt64, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
-    ) throws(FileError) -> Int {
-        try call("read")
-        guard let content = segments[number], offset < content.current.count else { return 0 }
-        let count = min(buffer.count, content.current.count - offset)
-        content.current.withUnsafeBytes { bytes in
-            buffer.copyMemory(
-                from: UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count]))
-        }
-        return count
-    }
-
-    func write(
-        _ bytes: UnsafeRawBufferPointer, to number: UInt64, at offset: Int
-    ) throws(FileError) {
-        try call("write")
-        var count = bytes.count
-        if Self.isDue(&faults.killInWrite) {
-            count = Int.random(in: 0...bytes.count, using: &random)
-            wasKilled = true
-            self.count("killed in a write")
-        }
-        let fails = Self.isDue(&faults.failWrite)
-        if fails {
-            faults.failedWriteCount -= 1
-            if faults.failedWriteCount > 0 { faults.failWrite = 1 }
-            count = Int.random(in: 0...count, using: &random)
-            self.count("write failed halfway")
-        }
-        if count > 0, segments[number] != nil {
-            segments[number]!.current.replaceSubrange(
-                offset..<offset + count, with: bytes[0..<count])
-            segments[number]!.pending.append(offset..<offset + count)
-        }
-        if wasKilled { throw killed(number) }
-        if fails {
-            throw FileError(operation: "write", path: path(number), code: 5)
+        locked {
+            segments = snapshot.mapValues { Inode($0) }
+            number = random.next()
         }
     }
 
-    func failureCount(_ number: UInt64) -> Int { segments[number]?.failureCount ?? 0 }
-
-    /// `known` is how many failures the file has been told of.
-    func sync(_ number: UInt64, known: inout Int) throws(FileError) {
-        try call("sync")
-        if Self.isDue(&faults.failSync) {
-            // As a kernel does it: the pages count as clean from now on, and are not written.
-            segments[number]?.pending.removeAll()
-            segments[number]?.failureCount += 1
-            count("sync failed")
+    /// An equal disk of its own under the same identity, without faults: a branch of this one's history.
+    package func copy() -> SimulatedDisk {
+        let copy = SimulatedDisk()
+        locked {
+            copy.segments = segments.mapValues { Inode($0) }
+            (copy.random, copy.number, copy.copies) = (random, number, copies)
         }
-        if known < failureCount(number) {
-            known = failureCount(number)
-            throw FileError(operation: "sync", path: path(number), code: 5)
+        return copy
+    }
+
+    /// Power fails: all processes are gone, and each sector written since the last sync survives if `isKept` says so.
+    package func powerFails(
+        keeping isKept: (inout SplitMix64) -> Bool = { Bool.random(using: &$0) }
+    ) {
+        locked {
+            for life in lives { life.end() }
+            lives = []
+            condition.broadcast()
+            for (_, inode) in segments.sorted(by: { $0.key < $1.key }) {
+                for range in inode.unsynced {
+                    let first = range.lowerBound / 512 * 512
+                    for start in stride(from: first, to: range.upperBound, by: 512)
+                    where isKept(&random) {
+                        let sector = range.clamped(to: start..<start + 512)
+                        inode.durable.replaceSubrange(sector, with: inode.current[sector])
+                        count("unsynced sector lost or kept")
+                    }
+                }
+                inode.replace(inode.durable)
+            }
         }
-        guard var content = segments[number] else { return }
-        for range in content.pending {
-            content.durable.replaceSubrange(range, with: content.current[range])
+    }
+
+    /// Flips a bit in a segment, or in the last used bytes of the last one; returns whether there was one to flip.
+    package func flipBit(inLastBytes tail: Int?) -> Bool {
+        locked {
+            let used = segments.keys.sorted().filter { segments[$0]!.current.contains { $0 != 0 } }
+            guard let segment = tail == nil ? used.randomElement(using: &random) : used.last,
+                let inode = segments[segment],
+                let end = inode.current.lastIndex(where: { $0 != 0 })
+            else { return false }
+            let start = tail.map { max(0, end + 1 - $0) } ?? 0
+            let offset = Int.random(in: start...end, using: &random)
+            inode.current[offset] ^= UInt8(1) << UInt8.random(in: 0..<8, using: &random)
+            inode.replace(inode.current)
+            count("bit flipped")
+            return true
         }
-        content.pending = []
-        segments[number] = content
     }
 
-    func lock() throws(FileError) {
-        try call("lock")
-        precondition(!isLocked, "one thread runs all processes, so the lock is free between calls")
-        isLocked = true
+    func locked<Result, Failure>(
+        _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        condition.lock()
+        defer { condition.unlock() }
+        return try body()
     }
 
-    func lockIfFree() throws(FileError) -> Bool {
-        if isLocked { return false }
-        try lock()
-        return true
-    }
-
-    func unlock() { isLocked = false }
-
-    func path(_ number: UInt64) -> String { "/disk/\(number).log" }
-
-    private func call(_ operation: String) throws(FileError) {
-        if wasKilled { throw killed(0) }
-        guard Self.isDue(&faults.failCall) else { return }
-        count("call failed")
-        throw FileError(operation: operation, path: "/disk", code: 5)
-    }
-
-    private func killed(_ number: UInt64) -> FileError {
-        FileError(operation: "write", path: path(number), code: 4)
-    }
-
-    private func count(_ name: String) { injected[name, default: 0] += 1 }
-
-    private static func isDue(_ countdown: inout Int?) -> Bool {
-        guard let left = countdown else { return false }
-        countdown = left > 1 ? left - 1 : nil
-        return left <= 1
-    }
-
-    private static func sectors(of range: Range<Int>) -> [Range<Int>] {
-        var sectors: [Range<Int>] = []
-        var start = range.lowerBound
-        while start < range.upperBound {
-            let end = min(range.upperBound, (start / sectorByteCount + 1) * sectorByteCount)
-            sectors.append(start..<end)
-            start = end
-        }
-        return sectors
-    }
+    func count(_ name: String) { counts[name, default: 0] += 1 }
 }

@@ -10,13 +10,15 @@
     /// a recursive path are not watched.
     public struct SystemFileWatcher: FileWatcher {
         private let limits: WatchLimits
-        private let open: @Sendable () -> Inotify.Opening
+        private let open: @Sendable () throws(FileError) -> Inotify
 
         public init(limits: WatchLimits = WatchLimits()) {
-            self.init(limits: limits, open: { Inotify.open() })
+            self.init(limits: limits) { () throws(FileError) in try Inotify() }
         }
 
-        init(limits: WatchLimits, open: @escaping @Sendable () -> Inotify.Opening) {
+        init(
+            limits: WatchLimits, open: @escaping @Sendable () throws(FileError) -> Inotify
+        ) {
             self.limits = limits
             self.open = open
         }
@@ -41,12 +43,12 @@
     /// The state of a watching thread.
     private struct InotifyWatch {
         let session: WatchSession
-        let open: () -> Inotify.Opening
+        let open: () throws(FileError) -> Inotify
         private var inotify: Inotify?
         private var table = WatchTable()
         private var entryBudget: Int
 
-        init(session: WatchSession, open: @escaping () -> Inotify.Opening) {
+        init(session: WatchSession, open: @escaping () throws(FileError) -> Inotify) {
             self.session = session
             self.open = open
             entryBudget = session.limits.entryCount
@@ -86,16 +88,15 @@
 
         /// Replaces all watches; the former instance is closed when the new one is complete.
         private mutating func rebuild() {
-            switch open() {
-            case .refused(let code):
-                session.degrade(Self.refusal(code, limits: session.limits))
-            case .open(let new):
+            do throws(FileError) {
                 let former = inotify
-                inotify = new
+                inotify = try open()
                 table = WatchTable()
                 entryBudget = session.limits.entryCount
                 for (root, path) in session.paths.enumerated() { watch(path, root: root) }
                 withExtendedLifetime(former) {}
+            } catch {
+                session.degrade(Self.refusal(error.code, limits: session.limits))
             }
         }
 
@@ -200,7 +201,8 @@
                 case ENOSPC: " (raise fs.inotify.max_user_watches)"
                 default: ""
                 }
-            return "cannot watch with inotify: \(String(cString: strerror(code)))\(advice);"
+            return
+                "cannot watch with inotify: \(String(cString: strerror(code)).lowercased())\(advice);"
                 + " \(interval(limits))"
         }
 

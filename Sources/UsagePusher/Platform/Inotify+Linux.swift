@@ -1,12 +1,17 @@
 #if os(Linux) || os(Android)
     import Foundation
+    import LocalFiles
 
     /// One inotify instance; closed with its last reference. Used by one thread.
     final class Inotify {
         let descriptor: Int32
         private let didClose: () -> Void
 
-        private init(descriptor: Int32, didClose: @escaping () -> Void) {
+        init(didClose: @escaping () -> Void = {}) throws(FileError) {
+            let descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
+            guard descriptor >= 0 else {
+                throw FileError(operation: "open", path: "inotify", code: errno)
+            }
             self.descriptor = descriptor
             self.didClose = didClose
         }
@@ -14,19 +19,6 @@
         deinit {
             close(descriptor)
             didClose()
-        }
-
-        enum Opening {
-            case open(Inotify)
-            /// An errno.
-            case refused(Int32)
-        }
-
-        static func open(didClose: @escaping () -> Void = {}) -> Opening {
-            let descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
-            return descriptor >= 0
-                ? .open(Inotify(descriptor: descriptor, didClose: didClose))
-                : .refused(errno)
         }
 
         enum Interest {

@@ -34,7 +34,9 @@ struct ImportCommand: AsyncParsableCommand {
         defer { opened.store.close() }
         if !dryRun { await opened.prepareWrite() }
         var current: [StoreKey: PropertyListValue] = [:]
-        for key in opened.store.keys { current[StoreKey(key)] = opened.store.value(forKey: key) }
+        for key in opened.store.keys {
+            current[StoreKey(key)] = opened.store.value(forKey: key)
+        }
         let plan = try ImportPlan(document, into: current, limits: StoreLimits())
         let counts =
             "\(plan.newKeyCount) new, \(plan.changedKeyCount) changed, "

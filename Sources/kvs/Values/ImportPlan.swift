@@ -12,14 +12,15 @@ struct ImportPlan: Equatable {
     /// - Parameter current: the values of the store.
     /// - Throws: the first reason why the document cannot be imported as a whole.
     init(
-        _ document: ExportDocument, into current: [StoreKey: PropertyListValue], limits: StoreLimits
+        _ document: ExportDocument, into current: [StoreKey: PropertyListValue],
+        limits: StoreLimits
     ) throws(CommandFailure) {
         var seen: Set<StoreKey> = []
         var sizes = current.mapValues(\.byteCount)
         for entry in document.values {
             let key = StoreKey(entry.key)
             guard seen.insert(key).inserted else {
-                throw CommandFailure(.dataError, "key \(key) appears twice")
+                throw CommandFailure(.dataError, "key \(entry.key) appears twice")
             }
             let length = limits.keyProfile.length(of: key)
             guard (1...limits.keyProfile.limit).contains(length) else {

@@ -4,12 +4,8 @@ import TerminalText
 
 /// One changed key as `watch` prints it.
 struct WatchLine {
-    var key: String
-    var reason: StoreChangeReason
-    /// Nil if the key was removed.
-    var byteCount: Int?
-    /// When the change was received.
-    var time: Date
+    let document: Document
+    let text: String
 
     struct Document: Encodable, Equatable {
         var bytes: Int?
@@ -19,26 +15,24 @@ struct WatchLine {
         var time: String
     }
 
-    var document: Document {
-        Document(
-            bytes: byteCount, key: key, reason: reasonName, removed: byteCount == nil,
+    /// - Parameters:
+    ///   - byteCount: nil if the key was removed.
+    ///   - time: when the change was received.
+    init(key: String, reason: StoreChangeReason, byteCount: Int?, time: Date) {
+        let reason =
+            switch reason {
+            case .serverChange: "change"
+            case .initialSyncChange: "initial-sync"
+            case .quotaViolationChange: "over-quota"
+            case .accountChange: "account-change"
+            }
+        document = Document(
+            bytes: byteCount, key: key, reason: reason, removed: byteCount == nil,
             time: DateFormat.text(time))
-    }
-
-    var text: String {
-        let size = byteCount.map { "\($0) bytes" } ?? "removed"
-        let time = DateFormat.text(
-            Date(timeIntervalSinceReferenceDate: time.timeIntervalSinceReferenceDate.rounded(.down))
-        )
-        return "\(time)  \(reasonName)  \(VisibleText.escape(key))  \(size)"
-    }
-
-    private var reasonName: String {
-        switch reason {
-        case .serverChange: "change"
-        case .initialSyncChange: "initial-sync"
-        case .quotaViolationChange: "over-quota"
-        case .accountChange: "account-change"
-        }
+        let second = time.timeIntervalSinceReferenceDate.rounded(.down)
+        text = [
+            DateFormat.text(Date(timeIntervalSinceReferenceDate: second)), reason,
+            VisibleText.escape(key), byteCount.map { "\($0) bytes" } ?? "removed",
+        ].joined(separator: "  ")
     }
 }

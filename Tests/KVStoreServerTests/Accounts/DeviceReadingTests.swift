@@ -19,8 +19,8 @@ struct DeviceReadingTests {
     private final class FaultInjector: Sendable {
         let error = Mutex<FileError?>(nil)
 
-        func file(in folder: TemporaryDirectory) -> DeviceFile {
-            DeviceFile(dataDirectory: folder.path) { [self] file throws(FileError) in
+        func file(in directory: TemporaryDirectory) -> DeviceFile {
+            DeviceFile(dataDirectory: directory.path) { [self] file throws(FileError) in
                 if let error = error.withLock({ $0 }) { throw error }
                 return try file.read(byteLimit: DeviceTable.byteCount)
             }
@@ -53,12 +53,12 @@ struct DeviceReadingTests {
 
     @Test("a removal takes effect after a read error, which is logged once")
     func removal() throws {
-        let folder = try TemporaryDirectory()
-        let file = DeviceFile(dataDirectory: folder.path)
+        let directory = try TemporaryDirectory()
+        let file = DeviceFile(dataDirectory: directory.path)
         try file.change { table throws(ServerError) in try table.add(laptop) }
         let faults = FaultInjector()
         let log = LogLines()
-        let registry = try DeviceRegistry(faults.file(in: folder), logger: log.logger)
+        let registry = try DeviceRegistry(faults.file(in: directory), logger: log.logger)
         #expect(registry.isCurrent(laptop))
         try file.change { table throws(ServerError) in _ = try table.remove("1", account: nil) }
         faults.error.withLock { $0 = tooManyFiles }
@@ -74,11 +74,11 @@ struct DeviceReadingTests {
 
     @Test("a recurring error and a different one are logged again")
     func recurringErrors() throws {
-        let folder = try TemporaryDirectory()
-        let file = DeviceFile(dataDirectory: folder.path)
+        let directory = try TemporaryDirectory()
+        let file = DeviceFile(dataDirectory: directory.path)
         let faults = FaultInjector()
         let log = LogLines()
-        let registry = try DeviceRegistry(faults.file(in: folder), logger: log.logger)
+        let registry = try DeviceRegistry(faults.file(in: directory), logger: log.logger)
         try file.change { table throws(ServerError) in try table.add(laptop) }
         let other = FileError(operation: "open", path: "devices.json", code: EIO)
         for error in [tooManyFiles, other] {
@@ -96,8 +96,8 @@ struct DeviceReadingTests {
 
     @Test("an unreadable file leaves the devices, is logged once, and is read again when replaced")
     func brokenContent() throws {
-        let folder = try TemporaryDirectory()
-        let file = DeviceFile(dataDirectory: folder.path)
+        let directory = try TemporaryDirectory()
+        let file = DeviceFile(dataDirectory: directory.path)
         let log = LogLines()
         let registry = try DeviceRegistry(file, logger: log.logger)
         try Data("{".utf8).write(to: URL(filePath: file.file.path))
@@ -111,8 +111,8 @@ struct DeviceReadingTests {
 
     @Test("an unreadable file leaves the devices as they were")
     func unreadable() throws {
-        let folder = try TemporaryDirectory()
-        let file = DeviceFile(dataDirectory: folder.path)
+        let directory = try TemporaryDirectory()
+        let file = DeviceFile(dataDirectory: directory.path)
         try file.change { table throws(ServerError) in try table.add(laptop) }
         let registry = try DeviceRegistry(file, logger: LogLines().logger)
         try Data("{".utf8).write(to: URL(filePath: file.file.path))

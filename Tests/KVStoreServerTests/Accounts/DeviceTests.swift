@@ -107,8 +107,8 @@ struct DeviceTests {
 
     @Test("a running server notices added, renamed and removed devices")
     func reload() throws {
-        let folder = try TemporaryDirectory()
-        let file = DeviceFile(dataDirectory: folder.path)
+        let directory = try TemporaryDirectory()
+        let file = DeviceFile(dataDirectory: directory.path)
         let registry = try DeviceRegistry(file, logger: Logger(label: "test"))
         let device = device("laptop")
         #expect(registry.authenticate(device.tokenSHA256, now: 1) == nil)
@@ -126,8 +126,8 @@ struct DeviceTests {
 
     @Test("devices.json is readable by its owner only")
     func mode() throws {
-        let folder = try TemporaryDirectory()
-        let file = DeviceFile(dataDirectory: folder.path)
+        let directory = try TemporaryDirectory()
+        let file = DeviceFile(dataDirectory: directory.path)
         try file.change { table throws(ServerError) in try table.add(device("laptop")) }
         #expect(try file.file.read(byteLimit: 10_000)?.permissions == 0o600)
     }

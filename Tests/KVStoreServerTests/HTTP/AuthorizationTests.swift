@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Authorization", .timeLimit(.minutes(5)))
 struct AuthorizationTests {
-    private let test = try! TestDaemon()
+    private let test = try! TestServer()
 
     struct Call: Sendable, CustomTestStringConvertible {
         var method: HTTPRequest.Method
@@ -55,14 +55,15 @@ struct AuthorizationTests {
         for store in ["allowed", "private"] {
             let response = try await client.execute(
                 uri: "/v1/stores/\(store)/sync", method: .post,
-                headers: test.headers(TestDaemon.laptop),
+                headers: test.headers(TestServer.laptop),
                 body: test.syncBody(Samples.request([Samples.change("a")])))
             #expect(response.status == .ok)
         }
     }
 
     @Test(
-        "without a token every call is refused, and none says more than another", arguments: calls)
+        "without a token every route is rejected, with the same answer for present and missing stores",
+        arguments: calls)
     func noToken(call: Call) async throws {
         try await test.served { client, _ in
             try await fill(client)
@@ -74,32 +75,32 @@ struct AuthorizationTests {
         }
     }
 
-    @Test("a reading device may do everything that does not write", arguments: calls)
+    @Test("a read-only device can use every route that does not write", arguments: calls)
     func readOnly(call: Call) async throws {
         try await test.served { client, _ in
             try await fill(client)
             let response = try await execute(
-                call, client, store: "allowed", device: TestDaemon.reader)
+                call, client, store: "allowed", device: TestServer.reader)
             #expect(response.status == (call.isWrite ? .forbidden : .ok))
             if call.isWrite { #expect(response.problemCode == "read-only") }
         }
     }
 
     @Test(
-        "a store outside of a token's list looks as one that is not there, for every call",
+        "a store that the token does not permit is indistinguishable from a missing one",
         arguments: calls)
     func limited(call: Call) async throws {
         try await test.served { client, _ in
             try await fill(client)
             let outside = try await execute(
-                call, client, store: "private", device: TestDaemon.limited)
+                call, client, store: "private", device: TestServer.limited)
             let missing = try await execute(
-                call, client, store: "never-made", device: TestDaemon.limited)
+                call, client, store: "never-made", device: TestServer.limited)
             #expect(outside.status == .notFound)
             #expect(outside.problemCode == "unknown-store")
             #expect(outside.body == missing.body)
             let inside = try await execute(
-                call, client, store: "allowed", device: TestDaemon.limited)
+                call, client, store: "allowed", device: TestServer.limited)
             #expect(inside.status == .ok)
         }
     }
@@ -111,7 +112,7 @@ struct AuthorizationTests {
             let before = try await test.server.engine.values(
                 in: StoreID(account: "default", name: "private"))
             let present = try await execute(
-                call, client, store: "private", device: TestDaemon.stranger)
+                call, client, store: "private", device: TestServer.stranger)
             #expect(!present.text.contains(Data("value".utf8).base64EncodedString()))
             let after = try await test.server.engine.values(
                 in: StoreID(account: "default", name: "private"))
@@ -119,41 +120,41 @@ struct AuthorizationTests {
         }
     }
 
-    @Test("lists show what the token may see and nothing else")
+    @Test("lists contain only what the token permits")
     func lists() async throws {
         try await test.routed { client in
             try await fill(client)
             let stores = try await client.execute(
-                uri: "/v1/stores", method: .get, headers: test.headers(TestDaemon.limited)
+                uri: "/v1/stores", method: .get, headers: test.headers(TestServer.limited)
             ).text
             #expect(stores.contains("allowed") && !stores.contains("private"))
             let none = try await client.execute(
-                uri: "/v1/stores", method: .get, headers: test.headers(TestDaemon.stranger)
+                uri: "/v1/stores", method: .get, headers: test.headers(TestServer.stranger)
             ).text
             #expect(!none.contains("allowed"))
             let devices = try await client.execute(
-                uri: "/v1/devices", method: .get, headers: test.headers(TestDaemon.stranger)
+                uri: "/v1/devices", method: .get, headers: test.headers(TestServer.stranger)
             ).text
             #expect(devices.contains("stranger") && !devices.contains("laptop"))
         }
     }
 
-    @Test("a removed device is refused with its next request")
+    @Test("the next request of a removed device is rejected")
     func removed() async throws {
         try await test.routed { client in
             func me() async throws -> HTTPResponse.Status {
                 try await client.execute(
-                    uri: "/v1/me", method: .get, headers: test.headers(TestDaemon.laptop)
+                    uri: "/v1/me", method: .get, headers: test.headers(TestServer.laptop)
                 ).status
             }
             #expect(try await me() == .ok)
-            try test.remove(TestDaemon.laptop)
+            try test.remove(TestServer.laptop)
             #expect(try await me() == .unauthorized)
         }
     }
 
     @Test(
-        "an Authorization header of another kind is no token",
+        "an Authorization header without a known token is rejected",
         arguments: ["", "Bearer", "Bearer ", "Basic dXNlcjpwYXNz", "Bearer ubq_wrong", "ubq_x"])
     func otherHeaders(value: String) async throws {
         try await test.routed { client in

@@ -11,29 +11,29 @@ import Testing
 
 @testable import KVStoreServer
 
-@Suite("The deadline of a request", .timeLimit(.minutes(5)))
+@Suite("Request deadline", .timeLimit(.minutes(5)))
 struct DeadlineTests {
     private static var hasty: ServerLimits {
-        var limits = TestDaemon.patient
+        var limits = TestServer.patient
         limits.requestMilliseconds = 50
         return limits
     }
 
-    private func request(_ route: Route, _ test: TestDaemon, _ more: String = "") -> String {
+    private func request(_ route: Route, _ test: TestServer, _ more: String = "") -> String {
         let path = route.path.replacing(":store", with: "s").replacing(":key", with: "k")
         return """
             \(route.method) /\(path) HTTP/1.1\r
             Host: localhost\r
-            Authorization: Bearer \(test.token(TestDaemon.laptop))\r
+            Authorization: Bearer \(test.token(TestServer.laptop))\r
             Content-Type: application/octet-stream\r
             \(more)\r
 
             """
     }
 
-    @Test("every route is answered in time, also if it never answers itself")
+    @Test("every route is answered in time, even if its handler never returns")
     func everyRoute() async throws {
-        let test = try TestDaemon(limits: Self.hasty)
+        let test = try TestServer(limits: Self.hasty)
         let (never, gate) = AsyncStream.makeStream(of: Never.self)
         let stalled = Route.all.map { route in
             Route(route.method, route.path) { _, _, _ in
@@ -56,9 +56,9 @@ struct DeadlineTests {
         }
     }
 
-    @Test("a body that does not come in time stores nothing, for every route that reads one")
+    @Test("a body that does not arrive in time stores nothing, on every route that reads one")
     func stalledBodies() async throws {
-        let test = try TestDaemon(limits: Self.hasty)
+        let test = try TestServer(limits: Self.hasty)
         let store = StoreID(account: "default", name: "s")
         try await test.served { _, port in
             for route in Route.all where route.method == .put || route.method == .post {
@@ -77,9 +77,9 @@ struct DeadlineTests {
         }
     }
 
-    @Test("a commit whose flush takes too long has an unknown outcome, and the server goes on")
+    @Test("a commit whose sync takes too long has an unknown outcome, and later requests work")
     func slowDisk() async throws {
-        let test = try TestDaemon(limits: Self.hasty)
+        let test = try TestServer(limits: Self.hasty)
         let store = StoreID(account: "default", name: "s")
         try await test.served { _, port in
             _ = try await test.server.engine.sync(Samples.request(), store: store)
@@ -89,7 +89,7 @@ struct DeadlineTests {
             try await connection.send(request(put, test, "Content-Length: 1\r\n") + "v")
             let answer = await connection.rest()
             #expect(answer.hasPrefix("HTTP/1.1 503 ") && answer.contains("outcome-unknown"))
-            test.storage.state.withLock { $0.gate = nil }
+            test.storage.releaseSyncs()
             gate.signal()
             #expect(try await test.server.engine.value(of: "k", in: store) != nil)
         }
@@ -99,12 +99,12 @@ struct DeadlineTests {
     func stream() async throws {
         var limits = Self.hasty
         limits.heartbeatMilliseconds = 20
-        let test = try TestDaemon(limits: limits)
+        let test = try TestServer(limits: limits)
         let store = StoreID(account: "default", name: "s")
         try await test.served { _, port in
             _ = try await test.server.engine.sync(Samples.request(), store: store)
             var reader = try await EventReader(
-                port: port, path: "/v1/stores/s/changes", token: test.token(TestDaemon.laptop))
+                port: port, path: "/v1/stores/s/changes", token: test.token(TestServer.laptop))
             #expect(await reader.next()?.name == "opened")
             for _ in 0..<10 { #expect(await reader.next()?.comment == "hb") }
             await reader.connection.close()

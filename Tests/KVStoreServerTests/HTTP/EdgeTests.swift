@@ -3,9 +3,9 @@ import Testing
 
 @testable import KVStoreServer
 
-@Suite("Edge")
+@Suite("Rates and addresses")
 struct EdgeTests {
-    @Test("a bucket gives its burst at once and then its rate")
+    @Test("a bucket allows its burst at once, then its rate")
     func bucket() {
         var bucket = TokenBucket(perSecond: 50, burst: 200, now: 0)
         for _ in 0..<200 { #expect(bucket.take(now: 0) == nil) }
@@ -17,7 +17,7 @@ struct EdgeTests {
         #expect(bucket.take(now: 10_000) != nil)
     }
 
-    @Test("a clock that steps back gives nothing away")
+    @Test("a clock that steps back adds no tokens")
     func backwards() {
         var bucket = TokenBucket(perSecond: 1, burst: 1, now: 1_000)
         #expect(bucket.take(now: 1_000) == nil)
@@ -26,16 +26,16 @@ struct EdgeTests {
         #expect(bucket.take(now: 2_000) == nil)
     }
 
-    @Test("a table of buckets never grows beyond its limit, and keeps those that are empty")
+    @Test("a rate limiter stays within its limit and keeps empty buckets")
     func table() {
-        var table = BucketTable(perSecond: 0.1, burst: 2, limit: 10)
+        let table = RateLimiter(perSecond: 0.1, burst: 2, limit: 10)
         for _ in 0..<3 { _ = table.take("busy", now: 0) }
         for index in 0..<1_000 { _ = table.take("a\(index)", now: 1) }
-        #expect(table.buckets.count <= 10)
+        #expect(table.count <= 10)
         #expect(table.take("busy", now: 1) != nil)
     }
 
-    @Test("an address is loopback only when it is")
+    @Test("only loopback addresses count as loopback")
     func loopback() throws {
         for text in ["127.0.0.1:8722", "127.8.9.1:1", "[::1]:80", "localhost:0"] {
             #expect(try #require(ListenAddress(text)).isLoopback, "\(text)")

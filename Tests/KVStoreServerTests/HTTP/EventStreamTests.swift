@@ -12,18 +12,18 @@ import Testing
 struct EventStreamTests {
     private let store = StoreID(account: "default", name: "s")
 
-    private func sync(_ test: TestDaemon, _ changes: [Record]) async throws -> SyncResponse {
+    private func sync(_ test: TestServer, _ changes: [Record]) async throws -> SyncResponse {
         try await test.server.engine.sync(Samples.request(changes), store: store)
     }
 
-    @Test("what is there comes first, then each change as it is stored")
+    @Test("a stream sends the present records, then each change as it is stored")
     func live() async throws {
-        let test = try TestDaemon()
+        let test = try TestServer()
         try await test.served { _, port in
             let epoch = try await sync(test, [Samples.change("a")]).cursor.epoch
             var reader = try await EventReader(
                 port: port, path: "/v1/stores/s/changes?since=0&epoch=\(epoch)",
-                token: test.token(TestDaemon.reader))
+                token: test.token(TestServer.reader))
             #expect(await reader.next()?.name == "opened")
             let first = await reader.next()
             #expect(first?.change?.record == Samples.change("a"))
@@ -37,14 +37,14 @@ struct EventStreamTests {
         }
     }
 
-    @Test("Last-Event-ID takes the place of since")
+    @Test("Last-Event-ID takes precedence over since")
     func resume() async throws {
-        let test = try TestDaemon()
+        let test = try TestServer()
         try await test.served { _, port in
             _ = try await sync(test, (0..<5).map { Samples.change("k\($0)") })
             var reader = try await EventReader(
                 port: port, path: "/v1/stores/s/changes?since=0",
-                token: test.token(TestDaemon.laptop), more: "Last-Event-ID: 3\r\n")
+                token: test.token(TestServer.laptop), more: "Last-Event-ID: 3\r\n")
             #expect(await reader.next()?.name == "opened")
             #expect(await reader.next()?.id == "4")
             #expect(await reader.next()?.id == "5")
@@ -53,29 +53,29 @@ struct EventStreamTests {
     }
 
     @Test(
-        "another epoch, or a place that this history does not have, is a reset and the end",
+        "a cursor of another epoch or beyond the end resets the stream and ends it",
         arguments: ["since=0&epoch=0000000000000000", "since=99"])
     func reset(query: String) async throws {
-        let test = try TestDaemon()
+        let test = try TestServer()
         try await test.served { _, port in
             _ = try await sync(test, [Samples.change("a")])
             var reader = try await EventReader(
                 port: port, path: "/v1/stores/s/changes?\(query)",
-                token: test.token(TestDaemon.laptop))
+                token: test.token(TestServer.laptop))
             #expect(await reader.next()?.name == "reset")
             #expect(await reader.next() == nil)
             await reader.connection.close()
         }
     }
 
-    @Test("an epoch that begins while the stream is open is a reset")
+    @Test("an epoch that begins while the stream is open resets it")
     func renewed() async throws {
-        let test = try TestDaemon(stored: [Samples.change("a")])
+        let test = try TestServer(stored: [Samples.change("a")])
         try await test.served { _, port in
             let epoch = try await sync(test, []).cursor.epoch
             var reader = try await EventReader(
                 port: port, path: "/v1/stores/s/changes?since=1&epoch=\(epoch)",
-                token: test.token(TestDaemon.laptop))
+                token: test.token(TestServer.laptop))
             #expect(await reader.next()?.name == "opened")
             // The first change since this daemon started.
             let answer = try await test.server.engine.sync(
@@ -88,15 +88,15 @@ struct EventStreamTests {
         }
     }
 
-    @Test("silence is filled with comments")
+    @Test("an idle stream carries heartbeats")
     func heartbeat() async throws {
-        var limits = TestDaemon.patient
+        var limits = TestServer.patient
         limits.heartbeatMilliseconds = 20
-        let test = try TestDaemon(limits: limits)
+        let test = try TestServer(limits: limits)
         try await test.served { _, port in
             _ = try await sync(test, [])
             var reader = try await EventReader(
-                port: port, path: "/v1/stores/s/changes", token: test.token(TestDaemon.laptop))
+                port: port, path: "/v1/stores/s/changes", token: test.token(TestServer.laptop))
             #expect(await reader.next()?.name == "opened")
             #expect(await reader.next()?.comment == "hb")
             #expect(await reader.next()?.comment == "hb")
@@ -104,28 +104,28 @@ struct EventStreamTests {
         }
     }
 
-    @Test("the stream of a device that is removed ends with the next heartbeat")
+    @Test("the stream of a removed device ends with the next heartbeat at the latest")
     func revoked() async throws {
-        var limits = TestDaemon.patient
+        var limits = TestServer.patient
         limits.heartbeatMilliseconds = 20
-        let test = try TestDaemon(limits: limits)
+        let test = try TestServer(limits: limits)
         try await test.served { _, port in
             _ = try await sync(test, [])
             var reader = try await EventReader(
-                port: port, path: "/v1/stores/s/changes", token: test.token(TestDaemon.laptop))
+                port: port, path: "/v1/stores/s/changes", token: test.token(TestServer.laptop))
             #expect(await reader.next()?.name == "opened")
-            try test.remove(TestDaemon.laptop)
+            try test.remove(TestServer.laptop)
             while let event = await reader.next() { #expect(event.comment == "hb") }
             await reader.connection.close()
         }
     }
 
-    @Test("a reader that takes nothing is cut off, and the place is free again")
+    @Test("a reader that reads nothing is disconnected and releases its stream")
     func slowReader() async throws {
-        var limits = TestDaemon.patient
+        var limits = TestServer.patient
         limits.heartbeatMilliseconds = 20
         limits.slowReaderMilliseconds = 100
-        let test = try TestDaemon(limits: limits)
+        let test = try TestServer(limits: limits)
         try await test.served { _, port in
             let value = String(repeating: "v", count: 1_000_000)
             for index in 0..<4 {
@@ -136,7 +136,7 @@ struct EventStreamTests {
                 """
                 GET /v1/stores/s/changes HTTP/1.1\r
                 Host: localhost\r
-                Authorization: Bearer \(test.token(TestDaemon.laptop))\r
+                Authorization: Bearer \(test.token(TestServer.laptop))\r
                 \r
 
                 """)
@@ -157,20 +157,20 @@ struct EventStreamTests {
         }
     }
 
-    @Test("a device has 64 streams and no more")
+    @Test("a device can have 64 live streams")
     func streamCount() async throws {
-        let test = try TestDaemon()
+        let test = try TestServer()
         try await test.served { client, port in
             _ = try await sync(test, [])
             var readers: [EventReader] = []
             for _ in 0..<64 {
                 var reader = try await EventReader(
-                    port: port, path: "/v1/stores/s/changes", token: test.token(TestDaemon.laptop))
+                    port: port, path: "/v1/stores/s/changes", token: test.token(TestServer.laptop))
                 #expect(await reader.next()?.name == "opened")
                 readers.append(reader)
             }
             let refused = try await client.execute(
-                uri: "/v1/stores/s/changes", method: .get, headers: test.headers(TestDaemon.laptop))
+                uri: "/v1/stores/s/changes", method: .get, headers: test.headers(TestServer.laptop))
             #expect(refused.status == .tooManyRequests)
             #expect(refused.problemCode == "too-many-streams")
             for reader in readers { await reader.connection.close() }
@@ -180,13 +180,13 @@ struct EventStreamTests {
         }
     }
 
-    @Test("streams end when the daemon stops")
+    @Test("streams end when the server stops")
     func stopping() async throws {
-        let test = try TestDaemon()
+        let test = try TestServer()
         let connection = try await test.served { _, port in
             _ = try await sync(test, [])
             var reader = try await EventReader(
-                port: port, path: "/v1/stores/s/changes", token: test.token(TestDaemon.laptop))
+                port: port, path: "/v1/stores/s/changes", token: test.token(TestServer.laptop))
             #expect(await reader.next()?.name == "opened")
             return reader.connection
         }

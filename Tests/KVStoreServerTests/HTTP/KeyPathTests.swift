@@ -36,16 +36,16 @@ struct KeyPathTests {
         "%ED%A0%80", "%F4%90%80%80", "%F8%88%80%80%80", String(repeating: "k", count: 129),
     ]
 
-    @Test("every byte of a percent-encoded key is kept, by PUT, GET, list and DELETE")
+    @Test("PUT, GET, list and DELETE preserve every byte of a percent-encoded key")
     func kept() async throws {
-        let test = try TestDaemon()
+        let test = try TestServer()
         try await test.routed { client in
             for (segment, bytes) in Self.keys where !bytes.isEmpty {
                 func execute(_ method: HTTPRequest.Method) async throws -> TestResponse {
                     try await client.execute(
                         uri: "/v1/stores/s/keys/\(segment)", method: method,
                         headers: test.headers(
-                            TestDaemon.laptop, [.contentType: "application/octet-stream"]),
+                            TestServer.laptop, [.contentType: "application/octet-stream"]),
                         body: method == .put ? ByteBuffer(string: segment) : nil)
                 }
                 #expect(try await execute(.put).status == .ok, "\(segment)")
@@ -64,16 +64,16 @@ struct KeyPathTests {
     }
 
     @Test(
-        "malformed percent codes and invalid UTF-8 are no key",
+        "malformed percent-encoding and invalid UTF-8 are rejected",
         arguments: invalid + keys.filter { $0.bytes.isEmpty }.map(\.segment))
     func refused(segment: String) async throws {
-        let test = try TestDaemon()
+        let test = try TestServer()
         try await test.routed { client in
             for method in [HTTPRequest.Method.put, .get, .delete] {
                 let response = try await client.execute(
                     uri: "/v1/stores/s/keys/\(segment)", method: method,
                     headers: test.headers(
-                        TestDaemon.laptop, [.contentType: "application/octet-stream"]),
+                        TestServer.laptop, [.contentType: "application/octet-stream"]),
                     body: method == .put ? ByteBuffer(string: "v") : nil)
                 #expect(response.status == .badRequest, "\(method) \(segment)")
                 #expect(response.problemCode == "bad-key")

@@ -9,10 +9,10 @@ import Testing
 
 @testable import KVStoreServer
 
-@Suite("Limits at the edge", .timeLimit(.minutes(5)))
+@Suite("Limits", .timeLimit(.minutes(5)))
 struct LimitTests {
     @Test(
-        "connections leave room for the files that the daemon opens itself",
+        "the connection limit leaves descriptors for the server's own files",
         arguments: [1, 64, 256, 1_024, 4_096, 65_536])
     func openFiles(count: Int) {
         var limits = ServerLimits()
@@ -26,30 +26,30 @@ struct LimitTests {
         #expect(unknown.connectionCount == ServerLimits().connectionCount)
     }
 
-    @Test("a body of 2 MiB is read and one byte more is not", arguments: [false, true])
+    @Test("a body of 2 MiB is read, one byte more is rejected", arguments: [false, true])
     func body(isTooLarge: Bool) async throws {
-        let test = try TestDaemon()
+        let test = try TestServer()
         try await test.served { client, _ in
             let count = 2 * 1_024 * 1_024 + (isTooLarge ? 1 : 0)
             let response = try await client.execute(
-                uri: "/v1/stores/s/sync", method: .post, headers: test.headers(TestDaemon.laptop),
+                uri: "/v1/stores/s/sync", method: .post, headers: test.headers(TestServer.laptop),
                 body: ByteBuffer(repeating: UInt8(ascii: " "), count: count))
             #expect(response.status == (isTooLarge ? .contentTooLarge : .badRequest))
         }
     }
 
-    @Test("a body without a length is cut at the limit too")
+    @Test("a chunked body beyond the limit is rejected")
     func chunkedBody() async throws {
-        var limits = TestDaemon.patient
+        var limits = TestServer.patient
         limits.bodyByteCount = 1_000
-        let test = try TestDaemon(limits: limits)
+        let test = try TestServer(limits: limits)
         try await test.served { _, port in
             let connection = try await RawConnection.open(port: port)
             try await connection.send(
                 """
                 POST /v1/stores/s/sync HTTP/1.1\r
                 Host: localhost\r
-                Authorization: Bearer \(test.token(TestDaemon.laptop))\r
+                Authorization: Bearer \(test.token(TestServer.laptop))\r
                 Transfer-Encoding: chunked\r
                 \r
                 800\r
@@ -62,37 +62,37 @@ struct LimitTests {
         }
     }
 
-    @Test("more changes than a request may carry are refused")
+    @Test("too many changes in a request are rejected")
     func changes() async throws {
-        let test = try TestDaemon()
+        let test = try TestServer()
         try await test.routed { client in
             for (count, status) in [(1_000, HTTPResponse.Status.ok), (1_001, .contentTooLarge)] {
                 let changes = (0..<count).map { Samples.change("k\($0)") }
                 let response = try await client.execute(
                     uri: "/v1/stores/s/sync", method: .post,
-                    headers: test.headers(TestDaemon.laptop),
+                    headers: test.headers(TestServer.laptop),
                     body: test.syncBody(Samples.request(changes)))
                 #expect(response.status == status)
             }
         }
     }
 
-    @Test("a compressed body is refused before it is read", arguments: ["gzip", "br", "deflate"])
+    @Test("a compressed body is rejected before it is read", arguments: ["gzip", "br", "deflate"])
     func encodings(encoding: String) async throws {
-        let test = try TestDaemon()
+        let test = try TestServer()
         try await test.routed { client in
             let response = try await client.execute(
                 uri: "/v1/stores/s/sync", method: .post,
-                headers: test.headers(TestDaemon.laptop, [.contentEncoding: encoding]),
+                headers: test.headers(TestServer.laptop, [.contentEncoding: encoding]),
                 body: ByteBuffer(string: "x"))
             #expect(response.status == .unsupportedMediaType)
             #expect(response.problemCode == "content-encoding")
         }
     }
 
-    @Test("headers beyond 16 KiB are answered with 431")
+    @Test("headers of more than 16 KiB are answered with 431")
     func headers() async throws {
-        let test = try TestDaemon()
+        let test = try TestServer()
         try await test.served { _, port in
             let connection = try await RawConnection.open(port: port)
             try await connection.send(
@@ -105,11 +105,11 @@ struct LimitTests {
         }
     }
 
-    @Test("a connection that sends no request, or a piece of one, is closed")
+    @Test("a connection without a complete first request is closed")
     func slowHead() async throws {
-        var limits = TestDaemon.patient
+        var limits = TestServer.patient
         limits.firstByteMilliseconds = 50
-        let test = try TestDaemon(limits: limits)
+        let test = try TestServer(limits: limits)
         try await test.served { _, port in
             let silent = try await RawConnection.open(port: port)
             let slow = try await RawConnection.open(port: port)
@@ -120,18 +120,18 @@ struct LimitTests {
         }
     }
 
-    @Test("a body that does not come in time is answered with 408 and the connection closed")
+    @Test("a body that does not arrive in time is answered with 408, and the connection is closed")
     func slowBody() async throws {
-        var limits = TestDaemon.patient
+        var limits = TestServer.patient
         limits.requestMilliseconds = 50
-        let test = try TestDaemon(limits: limits)
+        let test = try TestServer(limits: limits)
         try await test.served { _, port in
             let connection = try await RawConnection.open(port: port)
             try await connection.send(
                 """
                 POST /v1/stores/s/sync HTTP/1.1\r
                 Host: localhost\r
-                Authorization: Bearer \(test.token(TestDaemon.laptop))\r
+                Authorization: Bearer \(test.token(TestServer.laptop))\r
                 Content-Length: 100\r
                 \r
                 {"replica"
@@ -141,11 +141,11 @@ struct LimitTests {
         }
     }
 
-    @Test("connections beyond the limit are told so, and others go on")
+    @Test("connections beyond the limit are answered with 503, and others still work")
     func connections() async throws {
-        var limits = TestDaemon.patient
+        var limits = TestServer.patient
         limits.connectionCount = 2
-        let test = try TestDaemon(limits: limits)
+        let test = try TestServer(limits: limits)
         try await test.served { client, port in
             #expect(try await client.execute(uri: "/healthz", method: .get).status == .ok)
             let second = try await RawConnection.open(port: port)
@@ -160,32 +160,32 @@ struct LimitTests {
         }
     }
 
-    @Test("a device that asks too often is told to wait, and another one is not")
+    @Test("a device beyond its rate has to wait, others do not")
     func rate() async throws {
-        var limits = TestDaemon.patient
+        var limits = TestServer.patient
         limits.requestsPerSecond = 0.001
         limits.requestBurst = 5
-        let test = try TestDaemon(limits: limits)
+        let test = try TestServer(limits: limits)
         try await test.routed { client in
             func me(_ device: String) async throws -> TestResponse {
                 try await client.execute(
                     uri: "/v1/me", method: .get, headers: test.headers(device))
             }
-            for _ in 0..<5 { #expect(try await me(TestDaemon.laptop).status == .ok) }
-            let refused = try await me(TestDaemon.laptop)
+            for _ in 0..<5 { #expect(try await me(TestServer.laptop).status == .ok) }
+            let refused = try await me(TestServer.laptop)
             #expect(refused.status == .tooManyRequests)
             // A thousand seconds for the next one, less what has passed since the first.
             let wait = try #require(refused.headers[.retryAfter].flatMap { Int($0) })
             #expect((1...1_000).contains(wait))
-            #expect(try await me(TestDaemon.reader).status == .ok)
+            #expect(try await me(TestServer.reader).status == .ok)
         }
     }
 
-    @Test("an address that guesses is told to wait; a valid token still works from there")
+    @Test("an address with failed authentications has to wait, except with a valid token")
     func guessing() async throws {
-        var limits = TestDaemon.patient
+        var limits = TestServer.patient
         limits.failedAuthenticationsPerMinute = 3
-        let test = try TestDaemon(limits: limits)
+        let test = try TestServer(limits: limits)
         try await test.routed { client in
             func guess() async throws -> TestResponse {
                 try await client.execute(
@@ -203,21 +203,21 @@ struct LimitTests {
             #expect(refused.problemCode == "failed-authentications")
             #expect(refused.headers[.retryAfter] != nil)
             let valid = try await client.execute(
-                uri: "/v1/me", method: .get, headers: test.headers(TestDaemon.laptop))
+                uri: "/v1/me", method: .get, headers: test.headers(TestServer.laptop))
             #expect(valid.status == .ok)
         }
     }
 
-    private func head(_ start: String, _ test: TestDaemon, _ more: String = "") -> String {
+    private func head(_ start: String, _ test: TestServer, _ more: String = "") -> String {
         "\(start) HTTP/1.1\r\nHost: localhost\r\n"
-            + "Authorization: Bearer \(test.token(TestDaemon.laptop))\r\n\(more)\r\n"
+            + "Authorization: Bearer \(test.token(TestServer.laptop))\r\n\(more)\r\n"
     }
 
     @Test("a client that reads no answers is disconnected")
     func unreadAnswers() async throws {
-        var limits = TestDaemon.patient
+        var limits = TestServer.patient
         limits.slowReaderMilliseconds = 100
-        let test = try TestDaemon(limits: limits)
+        let test = try TestServer(limits: limits)
         try await test.served { _, port in
             let value = String(repeating: "v", count: 1_000_000)
             _ = try await test.server.engine.sync(
@@ -231,9 +231,9 @@ struct LimitTests {
         }
     }
 
-    @Test("a short body that an error answer did not need does not cost the connection")
+    @Test("a short body after an early error answer is skipped, and the connection stays open")
     func skippedBody() async throws {
-        let test = try TestDaemon()
+        let test = try TestServer()
         try await test.served { _, port in
             let connection = try await RawConnection.open(port: port)
             try await connection.send(
@@ -246,12 +246,12 @@ struct LimitTests {
     }
 
     @Test(
-        "a value whose sender stops in the middle is not stored",
+        "a value whose body is cut off is not stored",
         arguments: [
             "Content-Length: 100\r\n\r\nhalf", "Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n",
         ])
     func halfBody(rest: String) async throws {
-        let test = try TestDaemon()
+        let test = try TestServer()
         let store = StoreID(account: "default", name: "s")
         try await test.served { _, port in
             let connection = try await RawConnection.open(port: port)
@@ -266,9 +266,9 @@ struct LimitTests {
         }
     }
 
-    @Test("a request behind a live stream closes their connection")
+    @Test("a request after a live stream closes the connection")
     func requestBehindStream() async throws {
-        let test = try TestDaemon()
+        let test = try TestServer()
         try await test.served { _, port in
             _ = try await test.server.engine.sync(
                 Samples.request(), store: StoreID(account: "default", name: "s"))

@@ -69,16 +69,16 @@ struct ProtocolExamplesTests {
     }
 
     private static func check(_ body: String, _ answer: Message, of request: Message) throws {
-        let place = "docs/protocol.md:\(request.line): \(request.start)"
+        let location = "docs/protocol.md:\(request.line): \(request.start)"
         #expect(
-            matches(try json(answer.body), try json(body)), "\(place) was answered with \(body)")
+            matches(try json(answer.body), try json(body)), "\(location) was answered with \(body)")
     }
 
-    @Test("each request of the document gets the answer that follows it")
+    @Test("every example request is answered as documented")
     func examples() async throws {
         let messages = try Self.messages()
         try #require(messages.count > 20 && messages.count.isMultiple(of: 2))
-        let test = try TestDaemon()
+        let test = try TestServer()
         try test.keepOnlyLaptop()
         try await test.served { client, port in
             var epoch = ""
@@ -90,7 +90,7 @@ struct ProtocolExamplesTests {
                     try await stream(test, port, parts[1], answer, request)
                     continue
                 }
-                var headers = test.headers(TestDaemon.laptop)
+                var headers = test.headers(TestServer.laptop)
                 for (name, value) in request.headers {
                     headers[try #require(HTTPField.Name(name))] = value
                 }
@@ -116,25 +116,25 @@ struct ProtocolExamplesTests {
     }
 
     private func stream(
-        _ test: TestDaemon, _ port: Int, _ path: String, _ answer: Message, _ request: Message
+        _ test: TestServer, _ port: Int, _ path: String, _ answer: Message, _ request: Message
     ) async throws {
         var reader = try await EventReader(
-            port: port, path: path, token: test.token(TestDaemon.laptop))
+            port: port, path: path, token: test.token(TestServer.laptop))
         for block in answer.body.components(separatedBy: "\n\n") where !block.isEmpty {
             let found = try #require(await reader.next())
-            let place = "docs/protocol.md:\(request.line)"
+            let location = "docs/protocol.md:\(request.line)"
             for line in block.split(separator: "\n") {
                 let (name, value) = (
                     line.prefix { $0 != ":" }, line.drop { $0 != ":" }.dropFirst(2)
                 )
                 switch name {
-                case "event": #expect(found.name == String(value), "\(place)")
-                case "id": #expect(found.id == String(value), "\(place)")
+                case "event": #expect(found.name == String(value), "\(location)")
+                case "id": #expect(found.id == String(value), "\(location)")
                 default:
                     #expect(
                         Self.matches(
                             try Self.json(String(value)), try Self.json(found.data ?? "null")),
-                        "\(place): \(found.data ?? "nothing")")
+                        "\(location): \(found.data ?? "nothing")")
                 }
             }
         }

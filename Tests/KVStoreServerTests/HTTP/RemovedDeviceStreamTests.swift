@@ -8,11 +8,11 @@ import Testing
 
 @testable import KVStoreServer
 
-@Suite("The live stream of a removed device", .timeLimit(.minutes(5)))
+@Suite("Live stream of a removed device", .timeLimit(.minutes(5)))
 struct RemovedDeviceStreamTests {
     private let store = StoreID(account: "default", name: "s")
 
-    /// Takes what a stream tells, as slowly as a test wants.
+    /// Counts the changes that a stream sends.
     private struct Reader: ResponseBodyWriter {
         var take: (_ changeCount: Int) throws -> Void
 
@@ -24,9 +24,9 @@ struct RemovedDeviceStreamTests {
         consuming func finish(_ trailingHeaders: HTTPFields?) async throws {}
     }
 
-    @Test("a reader that is in the middle of a large store is told no further page")
+    @Test("a removed device receives no further page of a large store")
     func pages() async throws {
-        let test = try TestDaemon()
+        let test = try TestServer()
         let page = WireLimits.page.recordCount
         let total = page + 100
         for keys in [0..<page, page..<total] {
@@ -35,40 +35,40 @@ struct RemovedDeviceStreamTests {
         }
         try await test.served { _, _ in
             let devices = test.server.devices.table.devices
-            let laptop = try #require(devices.first { $0.name == TestDaemon.laptop })
+            let laptop = try #require(devices.first { $0.name == TestServer.laptop })
             let end = try #require(try await test.server.engine.end(of: store))
             let stream = EventStream(
                 server: test.server, device: laptop, store: store,
                 start: Cursor(epoch: end.epoch, sequence: 0), slot: StreamSlot {})
             let watcher = test.server.engine.watchers.add(store)
-            var told = 0
+            var sent = 0
             var writer: any ResponseBodyWriter = Reader { count in
-                if told == 0, count > 0 { try test.remove(TestDaemon.laptop) }
-                told += count
-                // Nothing is left to tell, so a stream that goes on would wait.
-                if told == total { watcher.continuation.finish() }
+                if sent == 0, count > 0 { try test.remove(TestServer.laptop) }
+                sent += count
+                // A stream that continued would wait for changes.
+                if sent == total { watcher.continuation.finish() }
             }
             try await stream.send(to: watcher, &writer)
-            #expect(told == page)
+            #expect(sent == page)
         }
     }
 
-    @Test("an idle stream ends at once, without news, heartbeat or request")
+    @Test("an idle stream of a removed device ends without a change, heartbeat or request")
     func idle() async throws {
-        var limits = TestDaemon.patient
+        var limits = TestServer.patient
         limits.heartbeatMilliseconds = 3_600_000
-        let test = try TestDaemon(limits: limits)
+        let test = try TestServer(limits: limits)
         try await test.served { _, port in
             _ = try await test.server.engine.sync(
                 Samples.request([Samples.change("k")]), store: store)
             var readers: [EventReader] = []
-            for device in [TestDaemon.laptop, TestDaemon.reader] {
+            for device in [TestServer.laptop, TestServer.reader] {
                 var reader = try await EventReader(
                     port: port, path: "/v1/stores/s/changes?since=1", token: test.token(device))
                 #expect(await reader.next()?.name == "opened")
                 readers.append(reader)
             }
-            try test.remove(TestDaemon.laptop)
+            try test.remove(TestServer.laptop)
             #expect(await readers[0].next() == nil)
             #expect(test.server.devices.presence(of: "00000000000000a2").isConnected)
             await readers[1].connection.close()

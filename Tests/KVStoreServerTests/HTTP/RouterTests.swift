@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
 import KVStoreCore
+import KVStoreTesting
 import KVStoreWire
 import NIOCore
 import ServerTestSupport
@@ -13,19 +14,19 @@ import Testing
 
 @Suite("Router", .timeLimit(.minutes(5)))
 struct RouterTests {
-    private let test = try! TestDaemon()
+    private let test = try! TestServer()
 
-    @Test("a value put by one device comes to another with sync")
+    @Test("a value pushed by one device is pulled by another")
     func sync() async throws {
         try await test.routed { client in
             let pushed = try await client.execute(
-                uri: "/v1/stores/s/sync", method: .post, headers: test.headers(TestDaemon.laptop),
+                uri: "/v1/stores/s/sync", method: .post, headers: test.headers(TestServer.laptop),
                 body: test.syncBody(Samples.request([Samples.change("a")])))
             #expect(pushed.status == .ok)
             let first = try pushed.decoded(SyncResponse.self)
             #expect(first.isInitial && first.cursor.sequence == 1 && first.changes.isEmpty)
             let pulled = try await client.execute(
-                uri: "/v1/stores/s/sync", method: .post, headers: test.headers(TestDaemon.reader),
+                uri: "/v1/stores/s/sync", method: .post, headers: test.headers(TestServer.reader),
                 body: test.syncBody(Samples.request()))
             let second = try pulled.decoded(SyncResponse.self)
             #expect(second.changes.map(\.record) == [Samples.change("a")])
@@ -37,7 +38,7 @@ struct RouterTests {
     func unknownFields() async throws {
         try await test.routed { client in
             let response = try await client.execute(
-                uri: "/v1/stores/s/sync", method: .post, headers: test.headers(TestDaemon.laptop),
+                uri: "/v1/stores/s/sync", method: .post, headers: test.headers(TestServer.laptop),
                 body: ByteBuffer(
                     string: """
                         {"replica":"8f3ac0de51b20417","changes":[{"key":"a","later":[1],
@@ -48,7 +49,7 @@ struct RouterTests {
     }
 
     @Test(
-        "what is not a request is a problem with a stable code",
+        "a malformed request is answered with a stable code",
         arguments: [
             ("", "malformed"), ("[]", "malformed"), ("{\"replica\":", "malformed"),
             (
@@ -69,7 +70,7 @@ struct RouterTests {
     func malformed(body: String, code: String) async throws {
         try await test.routed { client in
             let response = try await client.execute(
-                uri: "/v1/stores/s/sync", method: .post, headers: test.headers(TestDaemon.laptop),
+                uri: "/v1/stores/s/sync", method: .post, headers: test.headers(TestServer.laptop),
                 body: ByteBuffer(string: body))
             #expect(response.status == .badRequest)
             #expect(response.problemCode == code)
@@ -77,7 +78,7 @@ struct RouterTests {
         }
     }
 
-    @Test("bad UTF-8 in a body is refused, not repaired")
+    @Test("invalid UTF-8 in a body is rejected, not repaired")
     func badText() async throws {
         try await test.routed { client in
             var body = ByteBuffer(
@@ -85,46 +86,46 @@ struct RouterTests {
             body.writeBytes([0xFF, 0xC0])
             body.writeString(#"","stamp":"\#(Samples.stamp())","deleted":true}]}"#)
             let response = try await client.execute(
-                uri: "/v1/stores/s/sync", method: .post, headers: test.headers(TestDaemon.laptop),
+                uri: "/v1/stores/s/sync", method: .post, headers: test.headers(TestServer.laptop),
                 body: body)
             #expect(response.status == .badRequest)
         }
     }
 
-    @Test("a key is put, read as JSON and as bytes, listed and deleted")
+    @Test("a key can be put, read as JSON and as bytes, and deleted")
     func keys() async throws {
         try await test.routed { client in
             let path = "/v1/stores/s/keys/%C3%A4%2F%20b"
             let put = try await client.execute(
                 uri: path, method: .put,
                 headers: test.headers(
-                    TestDaemon.laptop, [.contentType: "application/octet-stream"]),
+                    TestServer.laptop, [.contentType: "application/octet-stream"]),
                 body: ByteBuffer(string: "bytes"))
             #expect(put.status == .ok)
             let json = try await client.execute(
-                uri: path, method: .get, headers: test.headers(TestDaemon.laptop))
+                uri: path, method: .get, headers: test.headers(TestServer.laptop))
             #expect(try json.decoded(SequencedRecord.self).record.key == "ä/ b")
             #expect(
                 try json.decoded(SequencedRecord.self).record.content == .value(Data("bytes".utf8)))
             let bytes = try await client.execute(
                 uri: path, method: .get,
-                headers: test.headers(TestDaemon.laptop, [.accept: "application/octet-stream"]))
+                headers: test.headers(TestServer.laptop, [.accept: "application/octet-stream"]))
             #expect(bytes.text == "bytes")
             #expect(bytes.headers[.sequence] == "1")
             let deleted = try await client.execute(
-                uri: path, method: .delete, headers: test.headers(TestDaemon.laptop))
+                uri: path, method: .delete, headers: test.headers(TestServer.laptop))
             #expect(deleted.status == .ok)
             let gone = try await client.execute(
-                uri: path, method: .get, headers: test.headers(TestDaemon.laptop))
+                uri: path, method: .get, headers: test.headers(TestServer.laptop))
             #expect(gone.status == .notFound && gone.problemCode == "unknown-key")
             let again = try await client.execute(
-                uri: path, method: .delete, headers: test.headers(TestDaemon.laptop))
+                uri: path, method: .delete, headers: test.headers(TestServer.laptop))
             #expect(again.status == .notFound)
         }
     }
 
     @Test(
-        "a store name that is none never becomes a store, however it is written",
+        "an invalid store name never creates a store, however it is encoded",
         arguments: [
             "..", "%2e%2e", ".hidden", "a%2Fb", "a%00", "%C3%A4", "a%20b", "%", "%FF",
             String(repeating: "s", count: 129),
@@ -133,79 +134,78 @@ struct RouterTests {
         try await test.routed { client in
             let response = try await client.execute(
                 uri: "/v1/stores/\(name)/sync", method: .post,
-                headers: test.headers(TestDaemon.laptop), body: test.syncBody(Samples.request()))
+                headers: test.headers(TestServer.laptop), body: test.syncBody(Samples.request()))
             #expect(response.status == .badRequest)
             #expect(response.problemCode == "bad-store-name")
             #expect(try await test.server.engine.stores(ofAccount: "default").isEmpty)
         }
     }
 
-    @Test("a full disk answers 507, reading goes on, and the daemon recovers")
+    @Test("a full disk answers 507 to writes, reads still work, and the server recovers")
     func fullDisk() async throws {
         try await test.routed { client in
             func put(_ key: String, _ count: Int) async throws -> TestResponse {
                 try await client.execute(
                     uri: "/v1/stores/s/keys/\(key)", method: .put,
                     headers: test.headers(
-                        TestDaemon.laptop, [.contentType: "application/octet-stream"]),
+                        TestServer.laptop, [.contentType: "application/octet-stream"]),
                     body: ByteBuffer(repeating: 7, count: count))
             }
             #expect(try await put("a", 10).status == .ok)
-            test.storage.state.withLock { $0.isFull = true }
+            test.storage.aim(.fail(28), at: .create, times: .max)
             let refused = try await put("b", 1_048_576)
             #expect(refused.status.code == 507)
             #expect(refused.problemCode == "disk-full")
             #expect(refused.headers[.retryAfter] != nil)
             let read = try await client.execute(
-                uri: "/v1/stores/s/keys/a", method: .get, headers: test.headers(TestDaemon.reader))
+                uri: "/v1/stores/s/keys/a", method: .get, headers: test.headers(TestServer.reader))
             #expect(read.status == .ok)
             let missing = try await client.execute(
-                uri: "/v1/stores/s/keys/b", method: .get, headers: test.headers(TestDaemon.reader))
+                uri: "/v1/stores/s/keys/b", method: .get, headers: test.headers(TestServer.reader))
             #expect(missing.status == .notFound)
-            test.storage.state.withLock { $0.isFull = false }
+            test.storage.heal()
             #expect(try await put("b", 1_048_576).status == .ok)
         }
     }
 
-    @Test("a failed write says so, stores nothing, and the next one works")
+    @Test("a failed write stores nothing, and the next one succeeds")
     func failedWrite() async throws {
         try await test.routed { client in
             func put(_ key: String) async throws -> TestResponse {
                 try await client.execute(
                     uri: "/v1/stores/s/sync", method: .post,
-                    headers: test.headers(TestDaemon.laptop),
+                    headers: test.headers(TestServer.laptop),
                     body: test.syncBody(Samples.request([Samples.change(key)])))
             }
             #expect(try await put("a").status == .ok)
-            test.storage.state.withLock { $0.failsWrite = true }
+            test.storage.aim(.fail(5), at: .write, times: .max)
             for _ in 0..<2 {
                 let answer = try await put("b")
                 #expect(answer.status == .serviceUnavailable)
                 #expect(answer.problemCode == "write-failed")
             }
-            test.storage.state.withLock { $0.failsWrite = false }
+            test.storage.heal()
             let ready = try await client.execute(uri: "/readyz", method: .get)
             #expect(ready.status == .ok)
             let missing = try await client.execute(
-                uri: "/v1/stores/s/keys/b", method: .get, headers: test.headers(TestDaemon.reader))
+                uri: "/v1/stores/s/keys/b", method: .get, headers: test.headers(TestServer.reader))
             #expect(missing.status == .notFound)
             #expect(try await put("b").status == .ok)
         }
     }
 
-    @Test("a failed sync answers 503, later writes too, readiness says so, and reading goes on")
+    @Test("a failed sync fails this and later writes and readiness, and reads still work")
     func failedSync() async throws {
         try await test.routed { client in
             func sync(_ changes: [Record]) async throws -> TestResponse {
                 try await client.execute(
                     uri: "/v1/stores/s/sync", method: .post,
-                    headers: test.headers(TestDaemon.laptop),
+                    headers: test.headers(TestServer.laptop),
                     body: test.syncBody(Samples.request(changes)))
             }
             #expect(try await sync([Samples.change("a")]).status == .ok)
-            test.storage.state.withLock { $0.failsSync = true }
+            test.storage.aim(.losePages, at: .sync)
             #expect(try await sync([Samples.change("b")]).problemCode == "disk-failed")
-            test.storage.state.withLock { $0.failsSync = false }
             #expect(try await sync([Samples.change("c")]).status == .serviceUnavailable)
             let pull = try await sync([])
             #expect(pull.status == .ok)
@@ -217,18 +217,18 @@ struct RouterTests {
         }
     }
 
-    @Test("metrics count, and name nobody")
+    @Test("metrics count requests and contain no names")
     func metrics() async throws {
         try await test.served { client, _ in
             _ = try await client.execute(
                 uri: "/v1/stores/secret-store/sync", method: .post,
-                headers: test.headers(TestDaemon.laptop),
+                headers: test.headers(TestServer.laptop),
                 body: test.syncBody(Samples.request([Samples.change("secret-key")])))
             let text = try await client.execute(uri: "/metrics", method: .get).text
             #expect(text.contains("\nkvsd_records_stored_total 1\n"))
             #expect(text.contains("\nkvsd_stores 1\n"))
             #expect(text.contains("kvsd_answers_total{class=\"2xx\"} 1\n"))
-            for secret in ["secret", "laptop", "default", test.token(TestDaemon.laptop)] {
+            for secret in ["secret", "laptop", "default", test.token(TestServer.laptop)] {
                 #expect(!text.contains(secret))
             }
         }

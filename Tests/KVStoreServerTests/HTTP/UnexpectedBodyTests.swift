@@ -6,7 +6,7 @@ import Testing
 
 @testable import KVStoreServer
 
-@Suite("Bodies that no route reads", .timeLimit(.minutes(5)))
+@Suite("Unexpected bodies", .timeLimit(.minutes(5)))
 struct UnexpectedBodyTests {
     static let framings = [
         "Content-Length: 5\r\n\r\nhello", "Content-Length: 5\r\n\r\n",
@@ -17,7 +17,7 @@ struct UnexpectedBodyTests {
     @Test(
         "a GET or DELETE with a body is refused and the connection closed", arguments: framings)
     func refused(framing: String) async throws {
-        let test = try TestDaemon()
+        let test = try TestServer()
         let routes = Route.all.filter { $0.method == .get || $0.method == .delete }
         try #require(routes.count == 10)
         try await test.served { _, port in
@@ -31,7 +31,7 @@ struct UnexpectedBodyTests {
                     """
                     \(route.method) /\(path) HTTP/1.1\r
                     Host: localhost\r
-                    Authorization: Bearer \(test.token(TestDaemon.laptop))\r
+                    Authorization: Bearer \(test.token(TestServer.laptop))\r
                     \(framing)
                     """)
                 let answer = await connection.rest()
@@ -48,9 +48,9 @@ struct UnexpectedBodyTests {
         }
     }
 
-    @Test("an empty body that is announced is none")
+    @Test("Content-Length: 0 is not a body")
     func empty() async throws {
-        let test = try TestDaemon()
+        let test = try TestServer()
         try await test.served { _, port in
             let connection = try await RawConnection.open(port: port)
             try await connection.send(

@@ -6,7 +6,7 @@ import Testing
 struct CompactionPaceTests {
     private var pace = CompactionPace(stepByteCount: 4_096, segmentByteCount: 65_536)
 
-    @Test("no step before a quarter of one has been written, then one for each quarter")
+    @Test("every quarter of a step written pays for one step")
     mutating func quarters() {
         #expect(pace.takeSteps(isDue: true) == 0)
         pace.note(recordCount: 0, byteCount: 1_023)
@@ -16,7 +16,7 @@ struct CompactionPaceTests {
         #expect(pace.takeSteps(isDue: true) == 0)
     }
 
-    @Test("a large group pays for its steps at once, and they look at four times its bytes")
+    @Test("a large group pays for steps that examine four times its bytes")
     mutating func largeGroup() {
         pace.note(recordCount: 1, byteCount: 3 * 1_024 - 128)
         #expect(pace.takeSteps(isDue: true) == 3)
@@ -24,7 +24,7 @@ struct CompactionPaceTests {
         #expect(pace.takeSteps(isDue: true) == 16)
     }
 
-    @Test("what was written before compaction became due is paid back a step at a time")
+    @Test("credit from before compaction became due is spent one step at a time")
     mutating func arrears() {
         pace.note(recordCount: 1_000, byteCount: 1 << 30)
         #expect(pace.takeSteps(isDue: false) == 0)

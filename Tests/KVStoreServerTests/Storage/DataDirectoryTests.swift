@@ -10,10 +10,10 @@ import Testing
 
 @Suite("Data directory")
 struct DataDirectoryTests {
-    @Test("a directory in use is refused with its path, and free again afterwards")
+    @Test("a directory in use cannot be opened until it is closed")
     func inUse() throws {
-        let folder = try TemporaryDirectory()
-        let directory = DataDirectory(folder.path + "/data")
+        let parent = try TemporaryDirectory()
+        let directory = DataDirectory(parent.path + "/data")
         try directory.create()
         do {
             let storage = try directory.lockedStorage()
@@ -26,19 +26,19 @@ struct DataDirectoryTests {
         _ = try directory.lockedStorage()
     }
 
-    @Test("a new directory is for its owner only")
+    @Test("a new data directory is accessible to its owner only")
     func mode() throws {
-        let folder = try TemporaryDirectory()
-        let directory = DataDirectory(folder.path + "/a/b")
+        let parent = try TemporaryDirectory()
+        let directory = DataDirectory(parent.path + "/a/b")
         try directory.create()
         let attributes = try FileManager.default.attributesOfItem(atPath: directory.path)
         #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o700)
     }
 
-    @Test("damage is an error that names the file, the offset and the next step")
+    @Test("damage is an error with file, offset and hint")
     func damage() throws {
-        let folder = try TemporaryDirectory()
-        let directory = DataDirectory(folder.path)
+        let parent = try TemporaryDirectory()
+        let directory = DataDirectory(parent.path)
         let store = StoreID(account: "default", name: "s")
         for index in 0..<3 {
             let ledger = try Ledger(storage: directory.lockedStorage(), seed: 1)
@@ -48,8 +48,8 @@ struct DataDirectoryTests {
         }
         let path = directory.logPath + "/0000000000000001.log"
         var data = try #require(FileManager.default.contents(atPath: path))
-        let place = try #require(data.firstRange(of: Data("k1value".utf8))?.lowerBound)
-        data[place] ^= 1
+        let location = try #require(data.firstRange(of: Data("k1value".utf8))?.lowerBound)
+        data[location] ^= 1
         try data.write(to: URL(filePath: path))
         let error = #expect(throws: ServerError.self) { _ = try directory.openLedger() }
         #expect(error?.code == .unreadable)

@@ -1,7 +1,7 @@
-import Dispatch
 import Foundation
 import KVStoreCore
 import KVStoreLedger
+import KVStoreTesting
 import KVStoreLog
 import KVStoreWire
 import Logging
@@ -14,7 +14,7 @@ import Testing
 
 @Suite("Storage engine", .timeLimit(.minutes(5)))
 struct StorageEngineTests {
-    private let folder = try! TemporaryDirectory()
+    private let directory = try! TemporaryDirectory()
     private let store = StoreID(account: "default", name: "notes")
 
     private func options(
@@ -41,15 +41,15 @@ struct StorageEngineTests {
             replica: Samples.replica)
     }
 
-    @Test("what was acknowledged is there after opening again")
+    @Test("acknowledged changes survive reopening")
     func reopening() async throws {
-        let first = try opened(FileLogStorage(directory: folder.path), options())
+        let first = try opened(FileLogStorage(directory: directory.path), options())
         let response = try await first.sync(
             Samples.request([Samples.change("a"), Samples.change("b", Samples.stamp(), nil)]),
             store: store)
         try await put(first, "c", "third")
         await first.close()
-        let second = try opened(FileLogStorage(directory: folder.path), options())
+        let second = try opened(FileLogStorage(directory: directory.path), options())
         let again = try await second.sync(
             Samples.request(
                 since: Cursor(epoch: response.cursor.epoch, sequence: 0)), store: store)
@@ -60,12 +60,12 @@ struct StorageEngineTests {
         await second.close()
     }
 
-    @Test("fifty requests that come during a sync share the next one")
+    @Test("fifty requests that arrive during a sync share the next one")
     func groupCommit() async throws {
-        let storage = try FaultyStorage(directory: folder.path)
+        let storage = SimulatedDisk().storage()
         let engine = try opened(storage, options(segmentByteCount: 1_048_576))
         try await put(engine, "first", "makes store and segment")
-        let before = storage.syncs
+        let before = storage.count(of: .sync)
         let (gate, began) = storage.holdSyncs()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await put(engine, "leader", "v") }
@@ -80,18 +80,18 @@ struct StorageEngineTests {
             gate.signal()
             try await group.waitForAll()
         }
-        #expect(storage.syncs - before == 2)
-        storage.state.withLock { $0.gate = nil }
+        #expect(storage.count(of: .sync) - before == 2)
+        storage.releaseSyncs()
         #expect(try await engine.values(in: store)?.count == 52)
         await engine.close()
     }
 
-    @Test("a full disk refuses writes, takes nothing in, goes on reading, and recovers")
+    @Test("a full disk fails writes without any effect, reads still work, and writes recover")
     func fullDisk() async throws {
-        let storage = try FaultyStorage(directory: folder.path)
+        let storage = SimulatedDisk().storage()
         let engine = try opened(storage, options())
         try await put(engine, "a", "before")
-        storage.state.withLock { $0.isFull = true }
+        storage.aim(.fail(28), at: .create, times: .max)
         let large = String(repeating: "v", count: 60_000)
         var refusal: Problem?
         for index in 0..<3 where refusal == nil {
@@ -106,20 +106,18 @@ struct StorageEngineTests {
         #expect(kept.map(\.record.key).contains("a"))
         let pull = try await engine.sync(Samples.request(), store: store)
         #expect(pull.changes.count == kept.count)
-        storage.state.withLock { $0.isFull = false }
+        storage.heal()
         try await put(engine, "after", large)
         #expect(try await engine.value(of: "after", in: store) != nil)
         await engine.close()
     }
 
-    @Test("a sync that succeeds while a segment's end fails acknowledges nothing")
+    @Test("a successful sync acknowledges nothing if a concurrent one fails")
     func syncBesideFailure() async throws {
-        let storage = try FaultyStorage(directory: folder.path)
+        let storage = SimulatedDisk().storage()
         let engine = try opened(storage, options(segmentByteCount: 4_096))
         try await put(engine, "first", "makes store and segment")
-        let next = storage.syncs + 1
-        storage.state.withLock { $0.failingSync = next + 1 }
-        let (gate, began) = storage.holdSyncs(only: next)
+        let (gate, began) = storage.holdSyncs(1, thenFailWith: 5)
         let held = Task { try await put(engine, "held", "v") }
         for await _ in began { break }
         // Does not fit beside the others: the segment is synced and ended.
@@ -132,14 +130,13 @@ struct StorageEngineTests {
         await engine.close()
     }
 
-    @Test("after a failed sync nothing is acknowledged or taken, and readers see what was synced")
+    @Test("after a failed sync no write is accepted, and readers see only what was synced")
     func failedSync() async throws {
-        let storage = try FaultyStorage(directory: folder.path)
+        let storage = SimulatedDisk().storage()
         let engine = try opened(storage, options())
         try await put(engine, "a", "safe")
-        storage.state.withLock { $0.failsSync = true }
+        storage.aim(.losePages, at: .sync)
         await #expect(throws: Problem.self) { try await put(engine, "b", "lost") }
-        storage.state.withLock { $0.failsSync = false }
         await #expect(throws: Problem.self) { try await put(engine, "c", "refused") }
         #expect(engine.counters.hasFailed)
         #expect(try await engine.values(in: store)?.map(\.record.key) == ["a"])
@@ -152,20 +149,19 @@ struct StorageEngineTests {
         await engine.close()
     }
 
-    @Test("requests beyond those that may wait are turned away, and the others are answered")
+    @Test("requests beyond the limit on waiting ones are rejected as busy")
     func bounded() async throws {
-        let storage = try FaultyStorage(directory: folder.path)
+        let storage = SimulatedDisk().storage()
         let engine = try opened(storage, options(waitingCount: 3))
         try await put(engine, "first", "v")
-        let gate = DispatchSemaphore(value: 0)
-        storage.state.withLock { $0.gate = gate }
+        let (gate, _) = storage.holdSyncs()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<3 { group.addTask { try await put(engine, "k\(index)", "v") } }
             while engine.counters.waiting < 3 { await Task.yield() }
             await #expect(throws: Problem.busy) { try await put(engine, "late", "v") }
-            // What live streams ask for does not wait for the disk and takes no place.
+            // Reads of live streams neither wait for the disk nor count.
             #expect(try await engine.end(of: store) != nil)
-            storage.state.withLock { $0.gate = nil }
+            storage.releaseSyncs()
             for _ in 0..<3 { gate.signal() }
             try await group.waitForAll()
         }
@@ -173,9 +169,9 @@ struct StorageEngineTests {
         await engine.close()
     }
 
-    @Test("closing answers what waits and refuses what comes later")
+    @Test("closing completes waiting requests and rejects later ones")
     func closing() async throws {
-        let engine = try opened(FileLogStorage(directory: folder.path), options())
+        let engine = try opened(FileLogStorage(directory: directory.path), options())
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<20 { group.addTask { try? await put(engine, "k\(index)", "v") } }
             await engine.close()
@@ -184,9 +180,9 @@ struct StorageEngineTests {
         await #expect(throws: Problem.stopping) { try await put(engine, "late", "v") }
     }
 
-    @Test("much rewriting of few keys keeps the log small, and opening gives the last values")
+    @Test("compaction keeps a rewritten log small without losing the last values")
     func compaction() async throws {
-        let storage = try FaultyStorage(directory: folder.path)
+        let storage = SimulatedDisk().storage()
         let engine = try opened(storage, options())
         let value = String(repeating: "v", count: 8_000)
         for round in 0..<300 {
@@ -195,7 +191,7 @@ struct StorageEngineTests {
         #expect(engine.counters.compactionSteps > 0)
         await engine.close()
         #expect(try storage.segments().count <= 8)
-        let again = try opened(FileLogStorage(directory: folder.path), options())
+        let again = try opened(storage.disk.storage(), options())
         for index in 0..<4 {
             let found = try #require(try await again.value(of: StoreKey("k\(index)"), in: store))
             #expect(found.record.content == .value(Data("\(296 + index) \(value)".utf8)))
@@ -204,10 +200,10 @@ struct StorageEngineTests {
     }
 
     @Test(
-        "a write for a person is stamped behind what stands there, and an equal value changes nothing"
+        "a single write gets a stamp after the present one, and an equal value changes nothing"
     )
     func personalStamps() async throws {
-        let engine = try opened(FileLogStorage(directory: folder.path), options())
+        let engine = try opened(FileLogStorage(directory: directory.path), options())
         let ahead = Samples.stamp(30_000, 4)
         _ = try await engine.sync(Samples.request([Samples.change("a", ahead)]), store: store)
         let first = try await engine.write(

@@ -14,23 +14,23 @@ import Testing
 struct WatchingTests {
     private static let seeds: [UInt64] = [11, 12, UInt64.random(in: 0...UInt64.max)]
 
-    /// What one watcher has been told, across reconnections.
+    /// What one watcher has received, across reconnections.
     private struct Watcher {
         var position: UInt64 = 0
         var known: [StoreKey: Record] = [:]
     }
 
     @Test(
-        "watchers that come, go and come back see no gap, no double, in order, while writers write",
+        "reconnecting watchers see every change once and in order while writers write",
         arguments: seeds)
     func model(seed: UInt64) async throws {
-        let folder = try TemporaryDirectory()
+        let directory = try TemporaryDirectory()
         var logger = Logger(label: "test")
         logger.logLevel = .critical
         var options = StorageEngine.Options()
         options.now = { Samples.now }
         let engine = try StorageEngine(
-            storage: FileLogStorage(directory: folder.path), options: options, seed: seed,
+            storage: FileLogStorage(directory: directory.path), options: options, seed: seed,
             logger: logger)
         let store = StoreID(account: "default", name: "s")
         let epoch = try await engine.sync(Samples.request(), store: store).cursor.epoch
@@ -92,7 +92,7 @@ struct WatchingTests {
         _ random: inout SplitMix64
     ) async throws {
         let registered = engine.watchers.add(store)
-        defer { engine.watchers.remove(registered) }
+        defer { registered.continuation.finish() }
         registered.continuation.yield(.changes)
         var looks = Int.random(in: 1...6, using: &random)
         for await _ in registered.signals {

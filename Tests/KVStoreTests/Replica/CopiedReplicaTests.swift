@@ -1,6 +1,7 @@
 import Foundation
 import KVStoreCore
 import KVStoreLog
+import KVStoreTesting
 import TestSupport
 import Testing
 
@@ -10,9 +11,9 @@ import Testing
 struct CopiedReplicaTests {
     private static let now = Instant(wall: 1_000, monotonic: 0)
 
-    private func open(_ disk: MemoryDisk, seed: UInt64) throws -> DurableReplica {
+    private func open(_ disk: SimulatedDisk, seed: UInt64) throws -> DurableReplica {
         try DurableReplica(
-            storage: MemoryLogStorage(disk), options: DurableReplica.Options(), seed: seed)
+            storage: disk.storage(), options: DurableReplica.Options(), seed: seed)
     }
 
     private func write(_ text: String, to durable: DurableReplica) throws -> Stamp {
@@ -23,8 +24,8 @@ struct CopiedReplicaTests {
     }
 
     /// A disk whose last record, of a second write, is damaged, with the stamp of that record. It may have been sent.
-    private func cutDisk() throws -> (disk: MemoryDisk, lost: Stamp) {
-        let disk = MemoryDisk()
+    private func cutDisk() throws -> (disk: SimulatedDisk, lost: Stamp) {
+        let disk = SimulatedDisk()
         let first = try open(disk, seed: 1)
         _ = try write("1", to: first)
         let lost = try write("2", to: first)
@@ -34,7 +35,7 @@ struct CopiedReplicaTests {
 
     @Test("a copy takes a new id before its first stamp, and the original keeps its id")
     func copied() throws {
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         let original = try open(disk, seed: 1)
         let first = try write("1", to: original)
         let copy = disk.movedCopy()
@@ -52,7 +53,7 @@ struct CopiedReplicaTests {
 
     @Test("two programs that open a copied replica agree on its new id")
     func twoPrograms() throws {
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         _ = try write("1", to: open(disk, seed: 1))
         let copy = disk.movedCopy()
         let (left, right) = (try open(copy, seed: 2), try open(copy, seed: 3))
@@ -77,8 +78,8 @@ struct CopiedReplicaTests {
     func cutRecordWithoutSpace() throws {
         let (disk, lost) = try cutDisk()
         for seed in UInt64(2)...3 {
-            let storage = MemoryLogStorage(disk)
-            storage.breakAll(.create, code: ENOSPC)
+            let storage = disk.storage()
+            storage.aim(.fail(ENOSPC), at: .create, times: .max)
             let durable = try DurableReplica(
                 storage: storage, options: DurableReplica.Options(), seed: seed)
             #expect(durable.recovery.tornTail != nil)

@@ -1,5 +1,6 @@
 import Foundation
 import KVStoreLog
+import KVStoreTesting
 import LocalFiles
 import TestSupport
 import Testing
@@ -12,7 +13,7 @@ struct DurableReplicaTests {
     private let now = Instant(wall: 1_000_000, monotonic: 1_000)
 
     private func open(
-        _ storage: MemoryLogStorage, seed: UInt64 = 1, segmentByteCount: Int = 4_096
+        _ storage: SimulatedStorage, seed: UInt64 = 1, segmentByteCount: Int = 4_096
     ) throws -> DurableReplica {
         var options = DurableReplica.Options()
         options.segmentByteCount = segmentByteCount
@@ -58,7 +59,7 @@ struct DurableReplicaTests {
         }
     }
 
-    /// The work after a change of another process.
+    /// What a change of another process requires.
     private func notification(of key: String) -> Ready {
         var ready = Ready()
         ready.notifications = [StoreChange(reason: .serverChange, keys: [key])]
@@ -67,8 +68,8 @@ struct DurableReplicaTests {
 
     @Test("an answer torn at any byte leaves neither its records nor its cursor")
     func tornAnswer() throws {
-        let whole = MemoryDisk()
-        let durable = try open(MemoryLogStorage(whole))
+        let whole = SimulatedDisk()
+        let durable = try open(whole.storage())
         try attach(durable)
         try set(durable, "a", "1")
         let before = durable.replica
@@ -83,26 +84,26 @@ struct DurableReplicaTests {
         for cut in start..<end {
             let disk = whole.copy()
             for offset in cut...end { disk.damage(1, at: offset) { _ in 0 } }
-            let again = try open(MemoryLogStorage(disk), seed: 2)
+            let again = try open(disk.storage(), seed: 2)
             #expect(again.recovery.damage.isEmpty)
             #expect(again.replica.table == before.table, "cut at \(cut)")
             let cursor = again.replica.state.cursor
             #expect(cursor == Cursor(epoch: "e", sequence: 3), "cut at \(cut)")
         }
-        #expect(try open(MemoryLogStorage(whole)).replica.table == durable.replica.table)
+        #expect(try open(whole.storage()).replica.table == durable.replica.table)
     }
 
     @Test("after damage to the end of the first download later writes are still sent")
     func damagedFirstDownload() throws {
-        let disk = MemoryDisk()
-        let durable = try open(MemoryLogStorage(disk))
+        let disk = SimulatedDisk()
+        let durable = try open(disk.storage())
         try set(durable, "theirs", "a default")
         let start = try #require(disk.lastByte(of: 1)) / 8 * 8 + 8
         try attach(durable)
         try set(durable, "theirs", "2")
         // The answer is one frame.
         disk.damage(1, at: start + 20) { ~$0 }
-        let again = try open(MemoryLogStorage(disk), seed: 2)
+        let again = try open(disk.storage(), seed: 2)
         #expect(again.recovery.damage.count == 1)
         #expect(again.replica.state.initialSyncCompleted)
         #expect(values(again) == ["theirs": "2"])
@@ -113,8 +114,8 @@ struct DurableReplicaTests {
 
     @Test("after damage to the state of a rewritten log pending keys are still sent")
     func damagedLastState() throws {
-        let disk = MemoryDisk()
-        let storage = MemoryLogStorage(disk)
+        let disk = SimulatedDisk()
+        let storage = disk.storage()
         let durable = try open(storage, segmentByteCount: 512)
         try attach(durable)
         var number = 0
@@ -124,7 +125,7 @@ struct DurableReplicaTests {
         }
         let end = try #require(disk.lastByte(of: 4))
         disk.damage(4, at: end) { ~$0 }
-        let again = try open(MemoryLogStorage(disk), seed: 2)
+        let again = try open(disk.storage(), seed: 2)
         #expect(again.recovery.tornTail != nil && again.recovery.damage.isEmpty)
         #expect(again.replica.id != durable.replica.id)
         #expect(again.replica.state.initialSyncCompleted)
@@ -135,11 +136,11 @@ struct DurableReplicaTests {
 
     @Test("a reopened replica has its id, state, keys and pending keys")
     func reopen() throws {
-        let disk = MemoryDisk()
-        let first = try open(MemoryLogStorage(disk))
+        let disk = SimulatedDisk()
+        let first = try open(disk.storage())
         try attach(first)
         try set(first, "a", "1")
-        let again = try open(MemoryLogStorage(disk), seed: 2)
+        let again = try open(disk.storage(), seed: 2)
         #expect(again.replica.id == first.replica.id)
         #expect(again.replica.currentState == first.replica.currentState)
         #expect(again.replica.table == first.replica.table)
@@ -149,9 +150,9 @@ struct DurableReplicaTests {
 
     @Test("two processes are notified of each other's writes with reason 0, never of their own")
     func twoProcesses() throws {
-        let disk = MemoryDisk()
-        let first = try open(MemoryLogStorage(disk), seed: 1)
-        let second = try open(MemoryLogStorage(disk), seed: 2)
+        let disk = SimulatedDisk()
+        let first = try open(disk.storage(), seed: 1)
+        let second = try open(disk.storage(), seed: 2)
         #expect(try set(first, "a", "1") == Ready())
         #expect(try second.catchUp(at: now) == notification(of: "a"))
         #expect(second.replica.id == first.replica.id)
@@ -166,9 +167,9 @@ struct DurableReplicaTests {
     @Test("processes that write alternately across many compactions stay equal", arguments: 1...20)
     func compaction(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         var processes = try (1...3).map {
-            try open(MemoryLogStorage(disk), seed: UInt64($0), segmentByteCount: 1_024)
+            try open(disk.storage(), seed: UInt64($0), segmentByteCount: 1_024)
         }
         var expected: [StoreKey: String] = [:]
         for number in 0..<300 {
@@ -177,7 +178,7 @@ struct DurableReplicaTests {
             case 0: _ = try processes[index].catchUp(at: now)
             case 1:
                 processes[index] = try open(
-                    MemoryLogStorage(disk), seed: UInt64(number), segmentByteCount: 1_024)
+                    disk.storage(), seed: UInt64(number), segmentByteCount: 1_024)
             default:
                 let key: StoreKey = "key \(Int.random(in: 0..<10, using: &random))"
                 try set(processes[index], key, "\(number)")
@@ -194,10 +195,10 @@ struct DurableReplicaTests {
 
     @Test("without space for a segment a write throws and changes nothing, and reads continue")
     func noSpace() throws {
-        let storage = MemoryLogStorage(MemoryDisk())
+        let storage = SimulatedDisk().storage()
         let durable = try open(storage, segmentByteCount: 512)
         try attach(durable)
-        storage.breakAll(.create, code: 28)
+        storage.aim(.fail(28), at: .create, times: .max)
         var stored = 0
         var before = durable.replica
         do {
@@ -220,7 +221,7 @@ struct DurableReplicaTests {
 
     @Test("a failed write leaves no unsent request under way")
     func nothingStuck() throws {
-        let storage = MemoryLogStorage(MemoryDisk())
+        let storage = SimulatedDisk().storage()
         let durable = try open(storage)
         try attach(durable)
         storage.aim(.fail(5), at: .write)
@@ -233,8 +234,8 @@ struct DurableReplicaTests {
 
     @Test("a log that cannot be rewritten for lack of space still accepts writes")
     func compactionWithoutSpace() throws {
-        let disk = MemoryDisk()
-        let storage = MemoryLogStorage(disk)
+        let disk = SimulatedDisk()
+        let storage = disk.storage()
         let durable = try open(storage, segmentByteCount: 512)
         var number = 0
         while disk.segments.count < 2 {
@@ -252,19 +253,19 @@ struct DurableReplicaTests {
         storage.heal()
         try set(durable, "key", "last")
         #expect(disk.segments == [4])
-        #expect(values(try open(MemoryLogStorage(disk))) == ["key": "last"])
+        #expect(values(try open(disk.storage())) == ["key": "last"])
     }
 
     @Test("what others wrote is not lost if reading it fails halfway")
     func interruptedCatchUp() throws {
-        let disk = MemoryDisk()
-        let storage = MemoryLogStorage(disk)
+        let disk = SimulatedDisk()
+        let storage = disk.storage()
         let first = try open(storage, seed: 1)
-        let second = try open(MemoryLogStorage(disk), seed: 2)
+        let second = try open(disk.storage(), seed: 2)
         try set(first, "a", "1")
         try set(second, "b", "1")
         // After the new records are read, no file descriptor is left to list the directory.
-        storage.breakAll(.segments, code: 24)
+        storage.aim(.fail(24), at: .segments, times: .max)
         #expect(throws: LogError.self) { try first.catchUp(at: now) }
         #expect(throws: LogError.self) { try set(first, "c", "1") }
         storage.heal()
@@ -274,30 +275,30 @@ struct DurableReplicaTests {
 
     @Test("an entry of a newer program is kept, and nothing more is written")
     func newerEntry() throws {
-        let disk = MemoryDisk()
-        let durable = try open(MemoryLogStorage(disk))
+        let disk = SimulatedDisk()
+        let durable = try open(disk.storage())
         try set(durable, "a", "1")
-        let newer = SegmentedLog.over(MemoryLogStorage(disk))
+        let newer = SegmentedLog.over(disk.storage())
         _ = try newer.openReading()
         try newer.appendExclusively([LogPayload(kind: 77, bytes: [1])])
         let before = disk.bytes(of: 1)
         for _ in 0..<3 { #expect(throws: LogError.self) { try set(durable, "b", "1") } }
         #expect(disk.bytes(of: 1) == before)
-        #expect(throws: LogError.self) { try open(MemoryLogStorage(disk)) }
+        #expect(throws: LogError.self) { try open(disk.storage()) }
         #expect(values(durable) == ["a": "1"])
     }
 
     @Test("whatever byte is damaged, a replica opens, keeps all other keys and accepts writes")
     func damage() throws {
-        let whole = MemoryDisk()
-        let durable = try open(MemoryLogStorage(whole), segmentByteCount: 1_024)
+        let whole = SimulatedDisk()
+        let durable = try open(whole.storage(), segmentByteCount: 1_024)
         try attach(durable)
         for number in 0..<5 { try set(durable, "key \(number)", "\(number)") }
         let end = try #require(whole.lastByte(of: 1))
         for offset in 0...end {
             let disk = whole.copy()
             disk.damage(1, at: offset) { $0 ^ 0x40 }
-            let opened = try open(MemoryLogStorage(disk), seed: 9, segmentByteCount: 1_024)
+            let opened = try open(disk.storage(), seed: 9, segmentByteCount: 1_024)
             let isLogID = (16..<24).contains(offset)
             let kept = values(opened)
             #expect(kept.count >= (isLogID ? 0 : 5), "byte \(offset): \(kept)")
@@ -308,7 +309,7 @@ struct DurableReplicaTests {
                 #expect(disk.segments == [2])
             }
             try set(opened, "after", "1")
-            let again = try open(MemoryLogStorage(disk), seed: 10, segmentByteCount: 1_024)
+            let again = try open(disk.storage(), seed: 10, segmentByteCount: 1_024)
             #expect(again.recovery.damage.isEmpty)
             #expect(again.replica.table == opened.replica.table, "byte \(offset)")
         }
@@ -316,11 +317,11 @@ struct DurableReplicaTests {
 
     @Test("another process continues after one has quarantined a damaged file")
     func damageWithOthers() throws {
-        let disk = MemoryDisk()
-        let first = try open(MemoryLogStorage(disk), seed: 1)
+        let disk = SimulatedDisk()
+        let first = try open(disk.storage(), seed: 1)
         for number in 0..<5 { try set(first, "key \(number)", "\(number)") }
         disk.damage(1, at: 5) { ~$0 }
-        let second = try open(MemoryLogStorage(disk), seed: 2)
+        let second = try open(disk.storage(), seed: 2)
         #expect(second.recovery.quarantined.count == 1)
         try set(second, "second", "1")
         try set(first, "first", "1")

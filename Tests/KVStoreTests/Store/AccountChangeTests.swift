@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import KVStoreTesting
 import Synchronization
 import KVStoreCore
 import TestSupport
@@ -13,16 +14,15 @@ struct AccountChangeTests {
 
     /// Replicas in memory, by directory.
     private final class Machine: Sendable {
-        private let disks = Mutex<[String: MemoryDisk]>([:])
+        private let disks = Mutex<[String: SimulatedDisk]>([:])
 
         func runtime() -> StoreRuntime {
             .over { [self] directory in
-                MemoryLogStorage(
-                    disks.withLock { disks in
-                        let disk = disks[directory] ?? MemoryDisk()
-                        disks[directory] = disk
-                        return disk
-                    })
+                disks.withLock { disks in
+                    let disk = disks[directory] ?? SimulatedDisk()
+                    disks[directory] = disk
+                    return disk.storage()
+                }
             }
         }
     }

@@ -1,5 +1,6 @@
 import Foundation
 import KVStoreCore
+import KVStoreTesting
 import TestSupport
 import Testing
 
@@ -20,7 +21,7 @@ struct DiagnosticsTests {
         ) {
             let store = try UbiquitousKeyValueStore(
                 configuration: StoreConfiguration(directory: "unused"),
-                runtime: .over { _ in MemoryLogStorage(MemoryDisk()) })
+                runtime: .over { _ in SimulatedDisk().storage() })
             store.set("1", forKey: "")
         }
         #expect(
@@ -50,7 +51,7 @@ struct DiagnosticsTests {
         ) {
             let store = try UbiquitousKeyValueStore(
                 configuration: StoreConfiguration(directory: "unused"),
-                runtime: .over { _ in MemoryLogStorage(MemoryDisk()) })
+                runtime: .over { _ in SimulatedDisk().storage() })
             store.set(URL(filePath: "/") as Any?, forKey: "a")
             exit(EXIT_SUCCESS)
         }

@@ -1,6 +1,7 @@
 import Foundation
 import KVStoreCore
 import KVStoreLog
+import KVStoreTesting
 import Synchronization
 import TestSupport
 import Testing
@@ -17,21 +18,21 @@ struct KeyTests {
     }
 
     private func open(
-        _ disk: MemoryDisk, _ transport: FakeTransport? = nil
+        _ disk: SimulatedDisk, _ transport: FakeTransport? = nil
     ) throws -> UbiquitousKeyValueStore {
         try UbiquitousKeyValueStore(
             configuration: StoreConfiguration(directory: "unused", transport: transport),
-            runtime: .over { _ in MemoryLogStorage(disk) })
+            runtime: .over { _ in disk.storage() })
     }
 
     @Test("a log keeps both keys across reopening, removal and rewriting")
     func log() throws {
-        let disk = MemoryDisk()
+        let disk = SimulatedDisk()
         let now = Instant(wall: 1_000_000, monotonic: 0)
         var options = DurableReplica.Options()
         options.segmentByteCount = 512
         func open() throws -> DurableReplica {
-            try DurableReplica(storage: MemoryLogStorage(disk), options: options, seed: 1)
+            try DurableReplica(storage: disk.storage(), options: options, seed: 1)
         }
         func set(_ durable: DurableReplica, _ key: String, _ text: String?) throws {
             let content: Record.Content = text.map { .value(Data($0.utf8)) } ?? .tombstone
@@ -61,8 +62,8 @@ struct KeyTests {
     @Test("both keys reach another device and are notified, each with its bytes")
     func notification() async throws {
         let transport = FakeTransport()
-        let phone = try open(MemoryDisk(), transport)
-        let mac = try open(MemoryDisk(), transport)
+        let phone = try open(SimulatedDisk(), transport)
+        let mac = try open(SimulatedDisk(), transport)
         let (posted, posting) = AsyncStream.makeStream(of: [String].self)
         let token = NotificationCenter.default.addObserver(
             forName: UbiquitousKeyValueStore.didChangeExternallyNotification, object: mac,
@@ -110,16 +111,15 @@ struct KeyTests {
     @Test("an account change carries both keys over")
     func accountChange() async throws {
         let transport = FakeTransport()
-        let disks = Mutex<[String: MemoryDisk]>([:])
+        let disks = Mutex<[String: SimulatedDisk]>([:])
         let store = try UbiquitousKeyValueStore(
             configuration: StoreConfiguration(directory: "local"),
             runtime: .over { directory in
-                MemoryLogStorage(
-                    disks.withLock { disks in
-                        let disk = disks[directory] ?? MemoryDisk()
-                        disks[directory] = disk
-                        return disk
-                    })
+                disks.withLock { disks in
+                    let disk = disks[directory] ?? SimulatedDisk()
+                    disks[directory] = disk
+                    return disk.storage()
+                }
             })
         store.set("1", forKey: decomposed)
         store.set("2", forKey: composed)
@@ -133,7 +133,7 @@ struct KeyTests {
     func generated(seed: UInt64) async throws {
         var random = SplitMix64(seed: seed)
         let transport = FakeTransport()
-        let (disk, other) = (MemoryDisk(), MemoryDisk())
+        let (disk, other) = (SimulatedDisk(), SimulatedDisk())
         var expected: [StoreKey: String] = [:]
         do {
             let store = try open(disk, transport)

@@ -1,4 +1,5 @@
 import Foundation
+import KVStoreTesting
 import Synchronization
 import KVStoreCore
 import TestSupport
@@ -195,7 +196,7 @@ struct SyncedStoreTests {
     @Test("a failed connection after an account change is retried later")
     func connectingLater() async throws {
         let transport = FakeTransport()
-        let storage = MemoryLogStorage(MemoryDisk())
+        let storage = SimulatedDisk().storage()
         let later = Mutex<[StoreRuntime.Body]>([])
         var runtime = StoreRuntime.over { _ in storage }
         runtime.after = { milliseconds, body in

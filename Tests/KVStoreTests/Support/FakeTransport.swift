@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import KVStoreCore
 import Synchronization
@@ -17,6 +16,9 @@ final class FakeTransport: SyncTransport {
         var isHeld = false
     }
 
+    /// Keeps the changes of streams in order. They are yielded outside of `state`, which a cancelled reader's
+    /// termination takes.
+    private let delivery = Mutex(())
     private let state = Mutex(State())
 
     var requestCount: Int { state.withLock { $0.requestCount } }
@@ -65,17 +67,24 @@ final class FakeTransport: SyncTransport {
             }
             if proceeds { continuation.resume() }
         }
-        let outcome: Result<SyncResponse, SyncTransportError> = state.withLock { state in
-            state.requestCount += 1
-            if let failure = state.failure { return .failure(failure) }
-            let now = Instant.now().wall
-            let plan = state.hub.plan(request.changes, now: now)
-            state.hub.commit(plan)
-            for change in plan.accepted {
-                for stream in state.streams.values { stream.yield(.change(change)) }
+        let outcome: Result<SyncResponse, SyncTransportError> = delivery.withLock { _ in
+            var accepted: [SequencedRecord] = []
+            var streams: [AsyncThrowingStream<SyncEvent, any Error>.Continuation] = []
+            let outcome: Result<SyncResponse, SyncTransportError> = state.withLock { state in
+                state.requestCount += 1
+                if let failure = state.failure { return .failure(failure) }
+                let now = Instant.now().wall
+                let plan = state.hub.plan(request.changes, now: now)
+                state.hub.commit(plan)
+                accepted = plan.accepted
+                streams = Array(state.streams.values)
+                let page = PageLimits(byteCount: 1_000_000, recordCount: 3)
+                return .success(state.hub.answer(request, plan: plan, now: now, page: page))
             }
-            let page = PageLimits(byteCount: 1_000_000, recordCount: 3)
-            return .success(state.hub.answer(request, plan: plan, now: now, page: page))
+            for change in accepted {
+                for stream in streams { stream.yield(.change(change)) }
+            }
+            return outcome
         }
         return try outcome.get()
     }
@@ -94,11 +103,8 @@ final class FakeTransport: SyncTransport {
             continuation.yield(.opened)
             state.streams[id] = continuation
         }
-        // Later, because this runs under a lock of the cancelled task, which a yield under our lock waits for.
         continuation.onTermination = { [weak self] _ in
-            DispatchQueue.global().async { [weak self] in
-                self?.state.withLock { $0.streams[id] = nil }
-            }
+            self?.state.withLock { $0.streams[id] = nil }
         }
         return stream
     }

@@ -1,3 +1,4 @@
+import KVStoreTesting
 import TestSupport
 import Testing
 
@@ -26,7 +27,7 @@ struct CancellationTests {
 
     @Test("a cancelled synchronizeNow throws cancelled, and the store keeps working")
     func store() async throws {
-        let storage = MemoryLogStorage(MemoryDisk())
+        let storage = SimulatedDisk().storage()
         let store = try UbiquitousKeyValueStore(
             configuration: StoreConfiguration(
                 directory: "unused", transport: transport, isLive: false),
@@ -49,7 +50,7 @@ struct CancellationTests {
 
     @Test("a synchronizeNow of a cancelled task throws cancelled without waiting")
     func cancelledBefore() async throws {
-        let storage = MemoryLogStorage(MemoryDisk())
+        let storage = SimulatedDisk().storage()
         let store = try UbiquitousKeyValueStore(
             configuration: StoreConfiguration(
                 directory: "unused", transport: transport, isLive: false),
@@ -71,7 +72,7 @@ struct CancellationTests {
     func waiters() async throws {
         let driver = SyncDriver(
             transport: transport, storeName: "default", monotonicMilliseconds: { 0 })
-        let storage = MemoryLogStorage(MemoryDisk())
+        let storage = SimulatedDisk().storage()
         let replica = try LocalReplica(
             storage: storage, options: DurableReplica.Options(),
             runtime: .over { _ in storage }, execute: { driver.enqueue($0) })

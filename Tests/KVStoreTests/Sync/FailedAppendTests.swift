@@ -1,5 +1,6 @@
 import Foundation
 import KVStoreLog
+import KVStoreTesting
 import Synchronization
 import TestSupport
 import Testing
@@ -10,7 +11,7 @@ import Testing
 @Suite("Failed reads and writes of the log")
 struct FailedAppendTests {
     private final class Device: Sendable {
-        let storage = MemoryLogStorage(MemoryDisk())
+        let storage = SimulatedDisk().storage()
         private let time = Mutex<Int64>(1_000)
         private let readies = Mutex<[Ready]>([])
         private let retries = Mutex<[StoreRuntime.Body]>([])
@@ -33,7 +34,7 @@ struct FailedAppendTests {
         /// Another program of the device writes a key.
         func writeElsewhere(_ key: StoreKey) throws {
             let other = try LocalReplica(
-                storage: MemoryLogStorage(storage.disk), options: DurableReplica.Options(),
+                storage: storage.disk.storage(), options: DurableReplica.Options(),
                 runtime: .system, execute: { _ in })
             try other.write(.value(Data("1".utf8)), forKey: key)
         }
@@ -168,7 +169,7 @@ struct FailedAppendTests {
         let device = Device()
         let replica = try device.open()
         try device.writeElsewhere("k")
-        device.storage.breakAll(.segments, code: 24)
+        device.storage.aim(.fail(24), at: .segments, times: .max)
         #expect(throws: StoreError.self) { try replica.catchUp() }
         #expect(throws: StoreError.self) { try replica.catchUp() }
         #expect(device.retry() == 1)
@@ -197,7 +198,7 @@ struct FailedAppendTests {
         let replica = try device.open()
         try replica.attach(isLive: true)
         _ = device.transcript()
-        device.storage.breakAll(.lock, code: 5)
+        device.storage.aim(.fail(5), at: .lock, times: .max)
         #expect(!replica.deliver(try answer(replica)))
         // One reads the log again, the other one delivers the failure again.
         #expect(device.retryCount == 2)

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import KVStoreTesting
 import Synchronization
 import KVStoreCore
 import KVStoreLog
@@ -12,21 +13,23 @@ import Testing
 struct FlushTests {
     @Test("a failed flush fails a concurrent one as well")
     func besideFailure() async throws {
-        let storage = MemoryLogStorage(MemoryDisk())
+        let storage = SimulatedDisk().storage()
         let replica = try LocalReplica(
             storage: storage, options: DurableReplica.Options(), runtime: .system,
             execute: { _ in })
         let isFirst = Mutex(true)
         let (began, goesOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        storage.duringSync {
-            let isFirst = isFirst.withLock { isFirst in
-                defer { isFirst = false }
-                return isFirst
+        storage.duringSync.withLock {
+            $0 = {
+                let isFirst = isFirst.withLock { isFirst in
+                    defer { isFirst = false }
+                    return isFirst
+                }
+                guard isFirst else { return nil }
+                began.signal()
+                goesOn.wait()
+                return 5
             }
-            guard isFirst else { return nil }
-            began.signal()
-            goesOn.wait()
-            return 5
         }
         try replica.write(.value(Data("1".utf8)), forKey: "a")
         let (outcomes, outcome) = AsyncStream.makeStream(of: Bool.self)
@@ -52,12 +55,12 @@ struct FlushTests {
 
     @Test("a flush fails after a failed sync in close")
     func afterFailedClose() throws {
-        let storage = MemoryLogStorage(MemoryDisk())
+        let storage = SimulatedDisk().storage()
         let replica = try LocalReplica(
             storage: storage, options: DurableReplica.Options(), runtime: .system,
             execute: { _ in })
         try replica.write(.value(Data("1".utf8)), forKey: "a")
-        storage.breakAll(.sync, code: 5)
+        storage.aim(.fail(5), at: .sync, times: .max)
         replica.close()
         #expect(throws: StoreError.self) { try replica.flush() }
     }

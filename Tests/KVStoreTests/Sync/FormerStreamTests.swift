@@ -1,4 +1,5 @@
 import Foundation
+import KVStoreTesting
 import Synchronization
 import TestSupport
 import Testing
@@ -61,7 +62,7 @@ struct FormerStreamTests {
             transport: transport, storeName: "default", monotonicMilliseconds: { 0 })
         let (transactions, transaction) = AsyncStream.makeStream(of: Void.self)
         let (connections, connection) = AsyncStream.makeStream(of: StoreStatus.Connection.self)
-        let storage = MemoryLogStorage(MemoryDisk())
+        let storage = SimulatedDisk().storage()
         var runtime = StoreRuntime.over { _ in storage }
         let isReleased = Mutex(false)
         // Read whenever an event is delivered to the replica.
@@ -93,17 +94,17 @@ struct FormerStreamTests {
     @Test("a stream ends at a change that cannot be written, and the next request brings it")
     func unwrittenChange() async throws {
         let transport = FakeTransport()
-        let storage = MemoryLogStorage(MemoryDisk())
+        let storage = SimulatedDisk().storage()
         let store = try UbiquitousKeyValueStore(
             configuration: StoreConfiguration(directory: "unused", transport: transport),
             runtime: .over { _ in storage })
-        let elsewhere = MemoryLogStorage(MemoryDisk())
+        let elsewhere = SimulatedDisk().storage()
         let other = try UbiquitousKeyValueStore(
             configuration: StoreConfiguration(
                 directory: "unused", transport: transport, isLive: false),
             runtime: .over { _ in elsewhere })
         for await connection in store.connectionChanges where connection == .connected { break }
-        storage.breakAll(.segments, code: 24)
+        storage.aim(.fail(24), at: .segments, times: .max)
         other.set("1", forKey: "missed")
         _ = try await other.synchronizeNow()
         while transport.streamCount > 0 {

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import KVStoreCore
@@ -7,7 +8,7 @@ struct ClockLawTests {
     private static let greatest: Int64 = (1 << 48) - 1
 
     /// Times close to overflow.
-    private func time(_ random: inout SplitMix64) -> Int64 {
+    private func time(_ random: inout SeededGenerator) -> Int64 {
         let edges: [Int64] = [
             .min, -1, 0, 1, HistoryGenerator.time, Self.greatest - 1, Self.greatest,
             Self.greatest + 1, .max,
@@ -16,7 +17,7 @@ struct ClockLawTests {
         return edge &+ Int64.random(in: -2...2, using: &random)
     }
 
-    private func stamp(_ random: inout SplitMix64) -> Stamp {
+    private func stamp(_ random: inout SeededGenerator) -> Stamp {
         let counters: [UInt32] = [0, 1, .max - 1, .max]
         return Stamp(
             milliseconds: min(time(&random), Self.greatest - 10),
@@ -27,7 +28,7 @@ struct ClockLawTests {
     @Test("readings increase and exceed what was observed, whatever the device's clock does")
     func increasing() throws {
         try HistorySeeds.each(2_000, of: "clock") { seed in
-            var random = SplitMix64(seed: seed)
+            var random = SeededGenerator(seed: seed)
             var clock = HybridClock()
             let id = ReplicaID(rawValue: random.next())
             // The reading as a pair of numbers, so that the replica's id does not decide.
@@ -92,7 +93,7 @@ struct ClockLawTests {
     @Test("the text of a stamp sorts like its numbers and parses back")
     func text() throws {
         try HistorySeeds.each(2_000, of: "stamp text") { seed in
-            var random = SplitMix64(seed: seed)
+            var random = SeededGenerator(seed: seed)
             let (left, right) = (stamp(&random), stamp(&random))
             let numbers = [left, right].map {
                 [UInt64($0.milliseconds), UInt64($0.counter), $0.replica.rawValue]

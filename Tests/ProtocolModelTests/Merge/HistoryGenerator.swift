@@ -8,7 +8,7 @@ import TestSupport
 struct HistoryGenerator {
     /// In the order in which they were written.
     private(set) var records: [Record] = []
-    private var random: SplitMix64
+    private var random: SeededGenerator
 
     private struct Writer {
         var clock = HybridClock()
@@ -21,7 +21,7 @@ struct HistoryGenerator {
     static let time: Int64 = 1_789_732_800_000
 
     init(seed: UInt64) {
-        random = SplitMix64(seed: seed)
+        random = SeededGenerator(seed: seed)
         var writers = (0..<Int.random(in: 2...4, using: &random)).map { _ in newWriter() }
         var now = Self.time
         for _ in 0..<Int.random(in: 6...16, using: &random) {

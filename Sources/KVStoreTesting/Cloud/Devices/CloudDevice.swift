@@ -136,7 +136,7 @@ public struct CloudDevice: Sendable {
         cloud.note("\(name) reinstalls")
         let programs = machine.programs
         for program in programs { program.end(isOrderly: true) }
-        machine.state.withLock { $0.disks = [:] }
+        machine.state.withLock { $0.directories = [:] }
         for program in programs {
             try cloud.start(program, with: configuration(forAccount: account))
         }

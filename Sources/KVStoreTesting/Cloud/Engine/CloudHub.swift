@@ -14,28 +14,34 @@ struct CloudHub {
     }
 
     let disk: SimulatedDisk
-    var ledger: Ledger
+    private var storage: SimulatedStorage
+    private(set) var ledger: Ledger
     var streams: [Stream] = []
     var backup: [UInt64: [UInt8]]?
 
     init(seed: UInt64) {
         disk = SimulatedDisk(seed: seed)
-        ledger = Self.open(disk, seed: seed)
+        storage = disk.storage()
+        ledger = Self.open(storage, seed: seed)
     }
 
-    private static func open(_ disk: SimulatedDisk, seed: UInt64) -> Ledger {
+    private static func open(_ storage: SimulatedStorage, seed: UInt64) -> Ledger {
         var options = Ledger.Options()
         options.segmentByteCount = 65_536
         do throws(LogError) {
-            return try Ledger(storage: disk.storage(), options: options, seed: seed)
+            return try Ledger(storage: storage, options: options, seed: seed)
         } catch {
             // Nothing makes this disk fail; what it holds, the ledger has written.
             fatalError("the simulated cloud cannot read its own disk: \(error)")
         }
     }
 
-    /// Opens the disk anew, as a daemon that starts does.
-    mutating func restart(seed: UInt64) { ledger = Self.open(disk, seed: seed) }
+    /// Kills the daemon and starts it again.
+    mutating func restart(seed: UInt64) {
+        storage.kill()
+        storage = disk.storage()
+        ledger = Self.open(storage, seed: seed)
+    }
 
     /// The answer to a request; everything that it acknowledges is durable.
     mutating func apply(

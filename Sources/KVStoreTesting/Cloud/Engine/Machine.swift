@@ -2,15 +2,15 @@ import KVStore
 import KVStoreCore
 import Synchronization
 
-/// A simulated device: its clock, its network, its disks and its processes.
+/// A simulated device: its clock, its network, its replicas and its processes.
 final class Machine: Sendable {
     struct State {
         /// What its clock is ahead of the true time, in milliseconds.
         var clockError: Int64 = 0
         var account: String?
         var network = NetworkState()
-        /// Replica folders by their paths.
-        var disks: [String: ReplicaDisk] = [:]
+        /// Replicas' directories by their paths.
+        var directories: [String: ReplicaDirectory] = [:]
         /// In the order of their opening; the app's is the first.
         var programs: [Program] = []
     }

@@ -101,7 +101,7 @@ extension SimulatedCloud {
         let seed = newSeed()
         note("the cloud restarts after \(end)")
         let streams = hub.withLock { hub in
-            if end == .powerFailure { hub.disk.powerFails() } else { hub.disk.processEnded() }
+            if end == .powerFailure { hub.disk.powerFails() }
             hub.restart(seed: seed)
             return hub.removeStreams()
         }

@@ -23,9 +23,9 @@ extension SimulatedCloud {
         }
         for program in programs { program.end(isOrderly: end == .quit) }
         if end == .powerFailure {
-            let disks = machine.state.withLock { $0.disks }
-            for (_, disk) in disks.sorted(by: { $0.key < $1.key }) {
-                disk.exclusively { disk.disk.powerFails() }
+            let directories = machine.state.withLock { $0.directories }
+            for (_, directory) in directories.sorted(by: { $0.key < $1.key }) {
+                directory.disk.powerFails()
             }
         }
         for (program, configuration) in zip(programs, configurations) {
@@ -39,7 +39,7 @@ extension SimulatedCloud {
         return StoreRuntime(
             openStorage: { [weak self, weak machine] directory throws(FileError) in
                 guard let self, let machine else { throw Self.isGone(directory) }
-                return disk(directory, of: machine).storage(for: life)
+                return self.directory(directory, of: machine).storage(for: life)
             },
             now: { [weak machine, clock] in
                 machine?.instant
@@ -54,7 +54,7 @@ extension SimulatedCloud {
             },
             watch: { [weak self, weak program, weak machine] directory, changed in
                 guard let self, let machine else { return Unwatched() }
-                return disk(directory, of: machine).watch(id: newID(), life: life) {
+                return self.directory(directory, of: machine).watch(id: newID(), life: life) {
                     [weak self, weak program] in
                     guard let self, let program else { return }
                     schedule(.directoryChanged(program, life, changed), after: 1)
@@ -70,13 +70,13 @@ extension SimulatedCloud {
             })
     }
 
-    private func disk(_ directory: String, of machine: Machine) -> ReplicaDisk {
-        if let disk = machine.state.withLock({ $0.disks[directory] }) { return disk }
-        let new = ReplicaDisk(seed: newSeed())
+    private func directory(_ path: String, of machine: Machine) -> ReplicaDirectory {
+        if let directory = machine.state.withLock({ $0.directories[path] }) { return directory }
+        let new = ReplicaDirectory(seed: newSeed())
         return machine.state.withLock { state in
-            let disk = state.disks[directory] ?? new
-            state.disks[directory] = disk
-            return disk
+            let directory = state.directories[path] ?? new
+            state.directories[path] = directory
+            return directory
         }
     }
 

@@ -1,5 +1,6 @@
 #if os(Linux) || os(Android)
     import Foundation
+    import LocalFiles
     import Testing
 
     @testable import UsagePusher
@@ -12,7 +13,9 @@
             let tree = WatchedPath(directory.at("sessions"), isRecursive: true)
             let later = WatchedPath(directory.at("later.json"))
             try directory.createDirectory(directory.at("sessions/a"))
-            let watcher = SystemFileWatcher(limits: .quick) { .refused(EMFILE) }
+            let watcher = SystemFileWatcher(limits: .quick) { () throws(FileError) in
+                throw FileError(operation: "open", path: "inotify", code: EMFILE)
+            }
             try await directory.watch([tree, later], with: watcher)
             #expect(directory.degradations.count == 1)
             #expect(directory.degradations[0].contains("max_user_instances"))
@@ -50,8 +53,8 @@
             let directory = try WatchedDirectory()
             let path = directory.path
             let (closed, didClose) = AsyncStream<Void>.makeStream()
-            let watcher = SystemFileWatcher(limits: .quick) {
-                Inotify.open(didClose: { didClose.finish() })
+            let watcher = SystemFileWatcher(limits: .quick) { () throws(FileError) in
+                try Inotify(didClose: { didClose.finish() })
             }
             if byCancelling {
                 let (started, didStart) = AsyncStream<Void>.makeStream()

@@ -4,6 +4,7 @@ import Hummingbird
 import HummingbirdTesting
 import KVStoreCore
 import KVStoreLedger
+import KVStoreTesting
 import KVStoreWire
 import Logging
 import NIOCore
@@ -12,11 +13,11 @@ import TestSupport
 
 @testable import KVStoreServer
 
-/// A daemon on a folder of its own, with a few devices.
-final class TestDaemon: Sendable {
-    let folder: TemporaryDirectory
+/// A server on a simulated disk, with a few devices.
+final class TestServer: Sendable {
+    let directory: TemporaryDirectory
     let server: StoreServer
-    let storage: FaultyStorage
+    let storage: SimulatedStorage
     private let tokens: [String: String]
 
     /// For machines on which many tests run at once.
@@ -33,16 +34,16 @@ final class TestDaemon: Sendable {
     static let stranger = "stranger"
 
     init(
-        limits: ServerLimits = TestDaemon.patient, segmentByteCount: Int = 1_048_576,
+        limits: ServerLimits = TestServer.patient, segmentByteCount: Int = 1_048_576,
         stored: [Record] = [], now: @escaping @Sendable () -> Int64 = { Samples.now }
     ) throws {
-        folder = try TemporaryDirectory()
+        directory = try TemporaryDirectory()
         var logger = Logger(label: "test")
         logger.logLevel = .critical
         var options = StorageEngine.Options()
         options.now = now
         options.ledger.segmentByteCount = segmentByteCount
-        storage = try FaultyStorage(directory: folder.path + "/log")
+        storage = SimulatedDisk().storage()
         if !stored.isEmpty {
             // What a daemon that ran before has left.
             let ledger = try Ledger(storage: storage, seed: 2)
@@ -54,7 +55,7 @@ final class TestDaemon: Sendable {
         let engine = try StorageEngine(storage: storage, options: options, seed: 1, logger: logger)
         var tokens: [String: String] = [:]
         var random = SystemRandomNumberGenerator()
-        let file = DeviceFile(dataDirectory: folder.path)
+        let file = DeviceFile(dataDirectory: directory.path)
         func add(
             _ name: String, _ id: String, account: String = "default",
             scopes: [DeviceScope] = [.read, .write], stores: [String]? = nil
@@ -78,7 +79,7 @@ final class TestDaemon: Sendable {
 
     /// Leaves only the first device, as the examples of the protocol have it.
     func keepOnlyLaptop() throws {
-        try DeviceFile(dataDirectory: folder.path).change { table throws(ServerError) in
+        try DeviceFile(dataDirectory: directory.path).change { table throws(ServerError) in
             for name in [Self.reader, Self.limited, Self.stranger] {
                 _ = try table.remove(name, account: nil)
             }
@@ -86,7 +87,7 @@ final class TestDaemon: Sendable {
     }
 
     func remove(_ device: String) throws {
-        try DeviceFile(dataDirectory: folder.path).change { table throws(ServerError) in
+        try DeviceFile(dataDirectory: directory.path).change { table throws(ServerError) in
             _ = try table.remove(device, account: nil)
         }
     }

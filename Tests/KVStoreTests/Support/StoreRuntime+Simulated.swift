@@ -1,4 +1,5 @@
 import KVStoreLog
+import KVStoreTesting
 import TestSupport
 
 @testable import KVStore
@@ -7,7 +8,7 @@ import LocalFiles
 extension StoreRuntime {
     /// The system's, with replicas on this storage and without a watch.
     static func over(
-        _ openStorage: @escaping @Sendable (_ directory: String) -> MemoryLogStorage
+        _ openStorage: @escaping @Sendable (_ directory: String) -> SimulatedStorage
     ) -> StoreRuntime {
         final class NoWatch: DirectoryWatch { func cancel() {} }
         var runtime = StoreRuntime.system

@@ -84,7 +84,7 @@ extension World {
         let isDeclared = Bool.random(using: &random)
         note("restore", isDeclared ? "declared" : "by copying")
         daemonEnds()
-        daemon.disk.faults = SimulatedDisk.Faults()
+        daemon.disk.faults = FaultPlan()
         daemon.disk.restore(backup)
         daemon.wasDamaged = false
         loseHistory()

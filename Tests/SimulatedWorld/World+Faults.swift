@@ -3,13 +3,13 @@ import KVStoreLog
 import KVStoreTesting
 
 extension World {
-    /// Something goes wrong, or a person does something with a machine; `chance` is in 0..<44.
-    func fate(_ chance: Int) throws(Violation) {
-        switch chance {
+    /// Injects a fault, or does what users do to their machines; `kind` is in 0..<44.
+    func injectFault(_ kind: Int) throws(Violation) {
+        switch kind {
         case 0..<6 where options.hasCrashes:
             if let address = anyProcess() { try kill(address) }
         case 6..<9 where options.hasCrashes: powerFails(anyDevice())
-        case 9..<14 where options.hasCrashes: daemonFails(losesPower: chance >= 12)
+        case 9..<14 where options.hasCrashes: daemonFails(losesPower: kind >= 12)
         case 14..<18 where options.hasNetworkFaults: togglePartition(anyDevice())
         case 18..<20 where options.hasNetworkFaults: toggleDeafness(anyDevice())
         case 20..<24 where options.hasClockFaults: stepClock()
@@ -22,7 +22,7 @@ extension World {
         case 36 where options.hasRestores: backUp()
         case 37 where options.hasRestores: try restore()
         case 38..<40 where options.hasAccounts: switchAccount()
-        case 40..<42 where options.hasCopies: replaceFolder(of: anyDevice())
+        case 40..<42 where options.hasCopies: replaceDirectory(of: anyDevice())
         case 42 where options.hasDiskFaults && options.goesOnAfterFailures: failWrite()
         default: break
         }
@@ -56,13 +56,15 @@ extension World {
         note("daemon clock", "\(daemon.clockError)")
     }
 
-    /// A fault that strikes at one of the next calls.
-    func drawFaults(segmentCount: Int) -> SimulatedDisk.Faults {
-        var faults = SimulatedDisk.Faults()
+    /// A fault that strikes one of the next calls, or a limit of space.
+    func drawFaults(segmentCount: Int) -> FaultPlan {
+        var faults = FaultPlan()
         switch Int.random(in: 0..<4, using: &random) {
-        case 0: faults.killInWrite = Int.random(in: 1...6, using: &random)
-        case 1: faults.failSync = Int.random(in: 1...3, using: &random)
-        case 2: faults.failCall = Int.random(in: 1...20, using: &random)
+        case 0:
+            let number = Int.random(in: 1...6, using: &random)
+            faults.aim(.kill(after: nil), at: .write, number: number)
+        case 1: faults.aim(.losePages, at: .sync, number: Int.random(in: 1...3, using: &random))
+        case 2: faults.aim(.fail(5), number: Int.random(in: 1...20, using: &random))
         default:
             faults.capacity =
                 options.segmentByteCount * Int.random(in: 0...segmentCount, using: &random)
@@ -79,14 +81,15 @@ extension World {
     private func failWrite() {
         let device = Int.random(in: -1..<devices.count, using: &random)
         let disk = device < 0 ? daemon.disk : devices[device].disk
-        disk.faults.failWrite = Int.random(in: 1...3, using: &random)
-        disk.faults.failedWriteCount = Int.random(in: 1...3, using: &random)
+        let number = Int.random(in: 1...3, using: &random)
+        let times = Int.random(in: 1...3, using: &random)
+        disk.faults.aim(.tear(nil), at: .write, number: number, times: times)
         note("failing write", device < 0 ? "daemon" : "d\(device)")
     }
 
-    /// Whether a program or the daemon goes on after its disk has failed it.
-    func livesThrough(_ error: LogError, of disk: SimulatedDisk) -> Bool {
-        guard case .storage = error, !disk.wasKilled, options.goesOnAfterFailures else {
+    /// Whether a program or the daemon continues after a call to its storage has failed.
+    func livesThrough(_ error: LogError, of storage: SimulatedStorage) -> Bool {
+        guard case .storage = error, !storage.isKilled, options.goesOnAfterFailures else {
             return false
         }
         count("went on after a failed call")
@@ -102,7 +105,7 @@ extension World {
         }
     }
 
-    // MARK: - People and their machines
+    // MARK: - Users and their machines
 
     /// A machine's account goes, and the other one comes. The replica of the former stays on disk.
     private func switchAccount() {
@@ -129,11 +132,10 @@ extension World {
             guard makeDurable(address) else { continue }
             devices[device].processes[index] = nil
         }
-        devices[device].disk.processEnded()
     }
 
-    /// A folder is copied from another machine, put back from a backup, or lost.
-    private func replaceFolder(of device: Int) {
+    /// A replica directory is copied from another machine, restored from a backup, or lost.
+    private func replaceDirectory(of device: Int) {
         let choice = Int.random(in: 0..<4, using: &random)
         if choice == 0 {
             devices[device].backup = devices[device].disk.snapshot()

@@ -1,0 +1,68 @@
+import Synchronization
+
+/// A rate limit: `burst` at once, then `perSecond`. Pure; the time is milliseconds of any monotonic
+/// clock.
+struct TokenBucket: Sendable, Equatable {
+    let perSecond: Double
+    let burst: Double
+    private(set) var level: Double
+    private var updated: Int64
+
+    init(perSecond: Double, burst: Double, now: Int64) {
+        self.perSecond = perSecond
+        self.burst = burst
+        level = burst
+        updated = now
+    }
+
+    /// Takes a token; returns nil, or without a token the milliseconds until there is one.
+    mutating func take(now: Int64) -> Int64? {
+        level = level(at: now)
+        updated = max(updated, now)
+        guard level < 1 else {
+            level -= 1
+            return nil
+        }
+        // Less a millionth: a decimal fraction may be slightly greater in binary.
+        return max(1, Int64(((1 - level) / perSecond * 1_000 - 1e-6).rounded(.up)))
+    }
+
+    func isFull(now: Int64) -> Bool { level(at: now) >= burst }
+
+    private func level(at now: Int64) -> Double {
+        min(burst, level + Double(max(0, now - updated)) / 1_000 * perSecond)
+    }
+}
+
+/// A bounded number of buckets by name. Safe to call from any thread.
+final class RateLimiter: Sendable {
+    private let perSecond: Double
+    private let burst: Double
+    private let limit: Int
+    private let buckets = Mutex<[String: TokenBucket]>([:])
+
+    init(perSecond: Double, burst: Double, limit: Int) {
+        self.perSecond = perSecond
+        self.burst = burst
+        self.limit = limit
+    }
+
+    var count: Int { buckets.withLock { $0.count } }
+
+    /// Takes a token from the bucket; returns the milliseconds to wait if it is empty.
+    func take(_ name: String, now: Int64) -> Int64? {
+        buckets.withLock { buckets in
+            if buckets[name] == nil, buckets.count >= limit { evict(from: &buckets, now: now) }
+            return buckets[name, default: TokenBucket(perSecond: perSecond, burst: burst, now: now)]
+                .take(now: now)
+        }
+    }
+
+    /// Evicts full buckets, which have no effect, or else the fuller half.
+    private func evict(from buckets: inout [String: TokenBucket], now: Int64) {
+        buckets = buckets.filter { !$0.value.isFull(now: now) }
+        guard buckets.count >= limit else { return }
+        let kept = buckets.sorted { $0.value.level < $1.value.level }.prefix(limit / 2)
+        buckets = Dictionary(uniqueKeysWithValues: kept.map { ($0.key, $0.value) })
+    }
+}
