@@ -151,6 +151,21 @@ struct ValuePrintingTests {
         #expect(failure([("a", deep)])?.contains("deep") == true)
     }
 
+    @Test("an import keeps canonically equivalent keys apart")
+    func importOfEquivalentKeys() throws {
+        let (decomposed, composed) = ("e\u{301}", "\u{e9}")
+        let document = ExportDocument(
+            store: "s", exported: "",
+            values: [
+                .init(key: decomposed, value: .integer(1)),
+                .init(key: composed, value: .integer(1)),
+            ])
+        let plan = try ImportPlan(
+            document, into: ["e\u{301}": .integer(1)], limits: StoreLimits())
+        #expect(plan.newKeyCount == 1 && plan.unchangedKeyCount == 1)
+        #expect(plan.writes.map { Array($0.key.utf8) } == [Array(composed.utf8)])
+    }
+
     @Test("a watched change is one escaped line or one JSON object")
     func watchLines() {
         let time = Date(timeIntervalSince1970: 1_789_732_800.75)
