@@ -8,6 +8,7 @@ public struct StoreConfiguration: Sendable {
     public var directory: String
     /// The store's identifier, part of every path on the daemon: 1–128 of `A–Z a–z 0–9 . _ -`, no leading dot.
     public var storeName: String
+    /// The limits on keys, values and the whole store.
     public var limits: StoreLimits
     /// The connection to the daemon; nil for a local store.
     public var transport: (any SyncTransport)?
@@ -17,6 +18,7 @@ public struct StoreConfiguration: Sendable {
     /// The maximum number of keys per notification.
     public var notificationKeyCount: Int
 
+    /// Parameters are described at the properties of the same name.
     public init(
         directory: String, storeName: String = StoreConfiguration.defaultStoreName,
         limits: StoreLimits = StoreLimits(), transport: (any SyncTransport)? = nil,
@@ -30,8 +32,10 @@ public struct StoreConfiguration: Sendable {
         self.notificationKeyCount = notificationKeyCount
     }
 
+    /// The name of a store that is opened without one.
     public static let defaultStoreName = "default"
 
+    /// Whether the daemon accepts the name; see `storeName`.
     public static func isValidStoreName(_ name: String) -> Bool {
         guard (1...WireLimits.storeNameByteCount).contains(name.utf8.count), name.first != "."
         else { return false }

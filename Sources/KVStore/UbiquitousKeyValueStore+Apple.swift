@@ -31,29 +31,37 @@ extension UbiquitousKeyValueStore {
         }
     }()
 
+    /// The value as a property list object, or nil.
     public func object(forKey key: String) -> Any? { value(forKey: key)?.object }
 
+    /// A string, or the decimal text of a number; nil for other types.
     public func string(forKey key: String) -> String? { value(forKey: key)?.stringValue }
 
+    /// An array of property list objects; nil for other types.
     public func array(forKey key: String) -> [Any]? {
         guard case .array(let values) = value(forKey: key) else { return nil }
         return values.map(\.object)
     }
 
+    /// A dictionary of property list objects; nil for other types.
     public func dictionary(forKey key: String) -> [String: Any]? {
         guard case .dictionary(let values) = value(forKey: key) else { return nil }
         return values.mapValues(\.object)
     }
 
+    /// Data; nil for other types.
     public func data(forKey key: String) -> Data? {
         guard case .data(let data) = value(forKey: key) else { return nil }
         return data
     }
 
+    /// A number truncated toward zero, or the leading integer of a string; otherwise 0. Saturates out of range.
     public func longLong(forKey key: String) -> Int64 { value(forKey: key)?.longLongValue ?? 0 }
 
+    /// A number, or the leading decimal number of a string; otherwise 0.
     public func double(forKey key: String) -> Double { value(forKey: key)?.doubleValue ?? 0 }
 
+    /// Whether the value is a nonzero number or a string such as "YES", "true" or "1"; otherwise false.
     public func bool(forKey key: String) -> Bool { value(forKey: key)?.boolValue ?? false }
 
     /// Sets a property list; nil removes the key. Anything else is reported on standard error and ignored.
@@ -69,31 +77,40 @@ extension UbiquitousKeyValueStore {
         put(value, forKey: aKey)
     }
 
+    /// Sets a string; nil removes the key.
     public func set(_ aString: String?, forKey aKey: String) {
         put(aString.map { .string($0) }, forKey: aKey)
     }
 
+    /// Sets data; nil removes the key.
     public func set(_ aData: Data?, forKey aKey: String) {
         put(aData.map { .data($0) }, forKey: aKey)
     }
 
+    /// Sets an array of property list objects; nil removes the key.
     public func set(_ anArray: [Any]?, forKey aKey: String) {
         set(anArray.map { $0 as Any }, forKey: aKey)
     }
 
+    /// Sets a dictionary of property list objects; nil removes the key.
     public func set(_ aDictionary: [String: Any]?, forKey aKey: String) {
         set(aDictionary.map { $0 as Any }, forKey: aKey)
     }
 
+    /// Sets an integer.
     public func set(_ value: Int64, forKey aKey: String) { put(.integer(value), forKey: aKey) }
 
+    /// Sets a floating-point number.
     public func set(_ value: Double, forKey aKey: String) { put(.double(value), forKey: aKey) }
 
+    /// Sets a Boolean.
     public func set(_ value: Bool, forKey aKey: String) { put(.bool(value), forKey: aKey) }
 
+    /// Removes the key, on all devices of the account.
     public func removeObject(forKey aKey: String) { put(nil, forKey: aKey) }
 
-    /// All keys with their values.
+    /// All keys with their values. Of keys that differ only in Unicode normalization, which a Swift dictionary cannot
+    /// hold side by side, it contains one; `keys` lists all.
     public var dictionaryRepresentation: [String: Any] {
         var result: [String: Any] = [:]
         for key in keys { result[key] = object(forKey: key) }

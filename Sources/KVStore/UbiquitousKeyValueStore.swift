@@ -231,6 +231,7 @@ public final class UbiquitousKeyValueStore: Sendable {
         delivery.connectionStream()
     }
 
+    /// The state of the connection, of synchronization and of the quota.
     public var status: StoreStatus {
         let session = current
         return session.replica.read { replica in

@@ -19,11 +19,13 @@ public struct CloudDecision: Sendable, Equatable {
     public struct Version: Sendable, Equatable {
         /// Nil for a removal.
         public var value: PropertyListValue?
+        /// When the writer's clock issued it; the greater stamp wins.
         public var stamp: Stamp
         /// The device that wrote it.
         public var writer: String
     }
 
+    /// Which of the two values won.
     public enum Winner: Sendable, Equatable {
         case incoming
         case present
@@ -57,14 +59,19 @@ public struct CloudDecision: Sendable, Equatable {
 
     /// The true time of the decision.
     public var time: Date
+    /// Where it was decided.
     public var place: Place
+    /// The account of the store.
     public var account: String
+    /// The key whose values were compared.
     public var key: String
     /// Nil if the decision was not about an incoming value.
     public var incoming: Version?
     /// Nil if there was none.
     public var present: Version?
+    /// Which value the place holds afterwards.
     public var winner: Winner
+    /// Why that value won.
     public var reason: Reason
 }
 

@@ -16,6 +16,7 @@ public struct CloudDevice: Sendable {
         public var account: String? = SimulatedCloud.defaultAccount
         /// The store's identifier, the same for all devices that share values.
         public var storeName = StoreConfiguration.defaultStoreName
+        /// The limits of the device's own store.
         public var limits = StoreLimits()
         /// Whether it keeps a stream open. A device without one receives changes when it writes or synchronizes.
         public var isLive = true
@@ -24,6 +25,7 @@ public struct CloudDevice: Sendable {
         /// The maximum number of keys per notification.
         public var notificationKeyCount = 50
 
+        /// A live device of the default account with an exact clock.
         public init() {}
 
         /// The default options with changes.
@@ -53,6 +55,7 @@ public struct CloudDevice: Sendable {
 
     static let appProcess = "app"
 
+    /// The name it was created with, unique in its cloud.
     public var name: String { machine.name }
 
     /// The app's real store. A new object after `restart` and `reinstall`.

@@ -5,6 +5,7 @@ public struct CloudProcess: Sendable {
     let program: Program
     let cloud: SimulatedCloud
 
+    /// The name it was started with, unique on its device.
     public var name: String { program.name }
 
     /// A real store. A new object after a restart.

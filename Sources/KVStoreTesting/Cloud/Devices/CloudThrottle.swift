@@ -1,8 +1,11 @@
 /// A limit on the requests of a device in a span of time. Past that the cloud asks it to wait.
 public struct CloudThrottle: Sendable, Equatable {
+    /// The requests allowed in any `window`.
     public var requestCount: Int
+    /// The span of time over which requests are counted.
     public var window: Duration
 
+    /// Allows `requestCount` requests in any `window`.
     public init(requestCount: Int, per window: Duration) {
         self.requestCount = requestCount
         self.window = window
