@@ -86,8 +86,8 @@ extension World {
 
     /// As `LocalReplica` does after a failure that the program survives.
     private func recover(from event: Event, at address: ProcessAddress) throws(Violation) {
-        guard self[address] != nil else { return }
-        switch event.recovery(from: .unreachable("the disk failed")) {
+        guard let process = self[address] else { return }
+        switch process.durable.recovery(from: event, cause: .unreachable("the disk failed")) {
         case .handle(let failure): try deliver(failure, to: address)
         case .redeliver:
             queue.add(.deliver(event, address), at: time + Backoff.greatestMilliseconds)

@@ -33,6 +33,7 @@ struct WorldTests {
         20_000_734,  // pending keys gave way after damage to the end of the first download
         11_091_989, 11_092_099,  // after a write and its undoing failed, a key was not told
         40_008_829,  // the world took what only stale memory held for written
+        80_002_125, 80_005_650, 80_005_891,  // a stream went on past a change that was lost
         4_033_508,  // the world took a removal for forgotten that could not be written down
     ]
 

@@ -120,6 +120,11 @@ package final class DurableReplica {
         return ready
     }
 
+    /// How to go on after `transact` has thrown for an event.
+    package func recovery(from event: Event, cause: SyncTransportError) -> Event.Recovery {
+        replica.recovery(from: event, cause: cause)
+    }
+
     /// Applies what other processes have appended.
     package func catchUp(at now: Instant) throws(LogError) -> Ready {
         try log.catchUp(isLocked: false, visit: replay)

@@ -82,7 +82,7 @@ package final class LocalReplica: Sendable {
     /// Handles the outcome of what a `Ready` asked for. If its entries cannot be written, the replica handles a failure
     /// instead, or the event is delivered again later.
     ///
-    /// - Returns: whether the event was applied. A stream must not continue past one that was not.
+    /// - Returns: whether the event was applied. After one of a stream that was not, the rest of it is ignored.
     @discardableResult
     package func deliver(_ event: Event) -> Bool {
         do throws(StoreError) {
@@ -90,7 +90,12 @@ package final class LocalReplica: Sendable {
             return true
         } catch {
             guard error.code != .closed else { return false }
-            switch event.recovery(from: .unreachable(error.description)) {
+            let cause = SyncTransportError.unreachable(error.description)
+            let recovery = state.withLock { state in
+                defer { noteConnection(&state) }
+                return state.durable.recovery(from: event, cause: cause)
+            }
+            switch recovery {
             case .handle(let failure): deliver(failure)
             case .redeliver:
                 runtime.after(Backoff.greatestMilliseconds) { [weak self] in
@@ -126,14 +131,17 @@ package final class LocalReplica: Sendable {
                 catchUpLater(&state, after: error)
                 throw StoreError(error, operation: operation)
             }
-            let connection = state.durable.replica.connection
-            if connection != state.connection {
-                state.connection = connection
-                connectionChanged(connection)
-            }
+            noteConnection(&state)
             scheduleFlush(&state)
             return value!
         }
+    }
+
+    private func noteConnection(_ state: inout State) {
+        let connection = state.durable.replica.connection
+        guard connection != state.connection else { return }
+        state.connection = connection
+        connectionChanged(connection)
     }
 
     /// Applies what other processes have appended.

@@ -153,7 +153,6 @@ final class SyncDriver: SyncDriving {
     private func follow(_ id: UInt64, since: Cursor, for replica: LocalReplica) async {
         do {
             for try await event in transport.events(store: storeName, since: since) {
-                // Continuing past an event that was not applied would leave a gap.
                 guard replica.deliver(.stream(id: id, event)) else { return }
             }
             replica.deliver(.streamEnded(id: id, nil))

@@ -59,8 +59,7 @@ package enum Event: Sendable, Equatable {
     /// The time of an earlier `wakeAt` has come. Early and repeated wake-ups are harmless.
     case woke
 
-    /// How to go on after the entries of an event could not be written (a full disk), which leaves the replica
-    /// as it was.
+    /// How to go on after an event could not be written, as `Replica.recovery` decides it.
     package enum Recovery {
         /// Handle this event instead: the replica sees a failure and tries again later.
         case handle(Event)
@@ -68,15 +67,6 @@ package enum Event: Sendable, Equatable {
         case redeliver
         /// The caller has the error.
         case drop
-    }
-
-    package func recovery(from cause: SyncTransportError) -> Recovery {
-        switch self {
-        case .answered(let id, .success): .handle(.answered(id: id, .failure(cause)))
-        case .stream(let id, _): .handle(.streamEnded(id: id, cause))
-        case .answered, .streamEnded, .woke: .redeliver
-        case .attached: .drop
-        }
     }
 }
 

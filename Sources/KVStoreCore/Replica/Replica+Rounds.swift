@@ -13,9 +13,9 @@ extension Replica {
             case .failure(let error): fail(exchange, error, at: now)
             }
         case .stream(let id, let event):
-            if session.stream.isCurrent(id) { received(event, at: now) }
+            if session.stream.carries(id) { received(event, at: now) }
         case .streamEnded(let id, let error):
-            guard session.stream.isCurrent(id) else { break }
+            guard session.stream.id == id else { break }
             session.stream = .closed
             backOff(error ?? .unreachable("the daemon ended the stream"), at: now)
         case .woke:
@@ -34,8 +34,25 @@ extension Replica {
         switch event {
         case .attached: true
         case .answered(let id, _): session.exchange?.id == id
-        case .stream(let id, _), .streamEnded(let id, _): session.stream.isCurrent(id)
+        case .stream(let id, _): session.stream.carries(id)
+        case .streamEnded(let id, _): session.stream.id == id
         case .woke: session.backOffTime != nil
+        }
+    }
+
+    /// How to go on after the entries of an event could not be written (a full disk), which leaves the replica as it
+    /// was, except that a stream does not continue past an event that is missing.
+    package mutating func recovery(
+        from event: Event, cause: SyncTransportError
+    ) -> Event.Recovery {
+        switch event {
+        case .answered(let id, .success):
+            return .handle(.answered(id: id, .failure(cause)))
+        case .stream(let id, _):
+            if session.stream.id == id { session.stream = .interrupted(id: id) }
+            return .handle(.streamEnded(id: id, cause))
+        case .answered, .streamEnded, .woke: return .redeliver
+        case .attached: return .drop
         }
     }
 
@@ -194,7 +211,7 @@ extension Replica {
         case .opening(let id, let epoch), .open(let id, let epoch):
             session.stream = .open(id: id, epoch: epoch)
             return epoch
-        case .closed: return nil
+        case .closed, .interrupted: return nil
         }
     }
 

@@ -25,12 +25,19 @@ package struct SyncSession: Sendable, Equatable {
         case closed
         case opening(id: UInt64, epoch: EpochID)
         case open(id: UInt64, epoch: EpochID)
+        /// An event could not be written. Later ones would leave a gap, and are ignored until the end of the stream
+        /// is handled.
+        case interrupted(id: UInt64)
 
-        func isCurrent(_ id: UInt64) -> Bool {
+        var id: UInt64? {
             switch self {
-            case .closed: false
-            case .opening(let own, _), .open(let own, _): own == id
+            case .closed: nil
+            case .opening(let id, _), .open(let id, _), .interrupted(let id): id
             }
+        }
+
+        func carries(_ id: UInt64) -> Bool {
+            if case .interrupted = self { false } else { self.id == id }
         }
     }
 

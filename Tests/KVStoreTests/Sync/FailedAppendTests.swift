@@ -96,13 +96,12 @@ struct FailedAppendTests {
         return .answered(id: id, .success(response))
     }
 
-    /// The next change on the open stream.
-    private func change(_ replica: LocalReplica) throws -> Event {
-        let id = try #require(
-            replica.read { replica -> UInt64? in
-                if case .opening(let id, _) = replica.session.stream { id } else { nil }
-            })
-        return .stream(id: id, .change(.other("b", "1", sequence: 2)))
+    /// A change on the open stream.
+    private func change(
+        _ replica: LocalReplica, _ key: StoreKey = "b", sequence: UInt64 = 2
+    ) throws -> Event {
+        let id = try #require(replica.read { $0.session.stream.id })
+        return .stream(id: id, .change(.other(key, "1", sequence: sequence)))
     }
 
     /// A replica that has completed its first download and opened its stream.
@@ -149,6 +148,21 @@ struct FailedAppendTests {
         #expect(replica.deliver(.woke))
         #expect(device.transcript() == ["send e 1"])
         #expect(device.retryCount == 1)
+    }
+
+    @Test("no change that follows one which cannot be written is applied, even if the end cannot be")
+    func interrupted() throws {
+        let (device, replica) = try connected()
+        let (lost, next) = (try change(replica), try change(replica, "c", sequence: 3))
+        device.storage.aim(.fail(5), at: .lock, times: .max)
+        #expect(!replica.deliver(lost))
+        device.storage.heal()
+        replica.deliver(next)
+        #expect(replica.read { $0.state.cursor?.sequence } == 1)
+        #expect(device.retry() == 2)
+        device.advance(milliseconds: 60_000)
+        #expect(replica.deliver(.woke))
+        #expect(device.transcript() == ["wake", "send e 1"])
     }
 
     @Test("a write that failed after it had arrived is notified and sent later")

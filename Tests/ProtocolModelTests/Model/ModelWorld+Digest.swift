@@ -204,6 +204,7 @@ private struct DigestWriter {
         case .closed: state.mix(0)
         case .opening: state.mix(1)
         case .open: state.mix(2)
+        case .interrupted: state.mix(3)
         }
         state.mix(
             UInt64(session.failures.clockRejectionCount) | UInt64(session.waiters.count) << 8)
