@@ -150,7 +150,7 @@ struct FailedAppendTests {
         #expect(device.retryCount == 1)
     }
 
-    @Test("no change that follows one which cannot be written is applied, even if the end cannot be")
+    @Test("after a change that was not written none is applied, even if the stream's end fails too")
     func interrupted() throws {
         let (device, replica) = try connected()
         let (lost, next) = (try change(replica), try change(replica, "c", sequence: 3))
