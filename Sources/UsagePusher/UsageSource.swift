@@ -25,6 +25,12 @@ public struct SourceEnvironment: Sendable {
     /// Environment variables (CODEX_HOME, CLAUDE_CONFIG_DIR, XDG_…).
     public var variables: [String: String]
     public var limits: ScanLimits
+    /// Absolute paths of further homes of the tools, by provider id.
+    public var additionalHomes: [String: [String]] = [:]
+    /// Which accounts have been logged in.
+    public var accounts = AccountHistory()
+    /// Whether readings explain themselves, which costs time.
+    public var explains = false
     /// Seconds on a clock that never steps, for `ScanLimits.seconds`.
     public var monotonicSeconds: @Sendable () -> Double = { ProcessInfo.processInfo.systemUptime }
 
@@ -32,6 +38,11 @@ public struct SourceEnvironment: Sendable {
         self.home = home
         self.variables = variables
         self.limits = limits
+    }
+
+    /// `$XDG_STATE_HOME/ubiquity`, by default in `~/.local/state`.
+    var stateDirectory: String {
+        (absolutePath(variable: "XDG_STATE_HOME") ?? home + "/.local/state") + "/ubiquity"
     }
 
     /// A variable's value as an absolute path without a trailing slash; "~/" is expanded. Nil when
@@ -62,6 +73,8 @@ public struct ScanLimits: Sendable, Equatable {
     public var lineByteCount = 1_048_576
     /// Size of a JSON file that is read as a whole.
     public var documentByteCount = 8 * 1_024 * 1_024
+    /// Size of a JSON file of which some members are read.
+    public var objectByteCount = 1_024 * 1_024 * 1_024
     /// Seconds after which a pass ends with what it has.
     public var seconds = 5.0
 
@@ -116,19 +129,28 @@ public struct SourceFinding: Sendable, Equatable, Encodable {
 public struct SourceReading: Sendable, Equatable {
     /// Whether the tool is present on this machine.
     public var isInstalled: Bool
-    /// What to push; nil when nothing is known about the provider.
-    public var provider: ProviderUsageSnapshot?
+    /// What to push: a card for each account, the one that is logged in first.
+    public var providers: [ProviderUsageSnapshot]
     public var findings: [SourceFinding]
+    /// The environment's, with the accounts that were found now.
+    public var accounts: AccountHistory?
+    /// With `SourceEnvironment.explains`: what was considered, newest first.
+    public var considered: [ConsideredReading] = []
     /// Whether a limit ended the pass early: the reading may be older than the files.
     public var isPartial: Bool
 
     public init(
-        isInstalled: Bool, provider: ProviderUsageSnapshot? = nil,
-        findings: [SourceFinding] = [], isPartial: Bool = false
+        isInstalled: Bool, providers: [ProviderUsageSnapshot] = [],
+        findings: [SourceFinding] = [], accounts: AccountHistory? = nil,
+        isPartial: Bool = false
     ) {
         self.isInstalled = isInstalled
-        self.provider = provider
+        self.providers = providers
         self.findings = findings
+        self.accounts = accounts
         self.isPartial = isPartial
     }
+
+    /// The card of the account that is logged in.
+    var provider: ProviderUsageSnapshot? { providers.first }
 }

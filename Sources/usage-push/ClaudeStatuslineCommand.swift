@@ -44,8 +44,10 @@ struct ClaudeStatuslineCommand: ParsableCommand {
         }
         let input = InputRelay.read(upTo: Self.inputByteCount)
         do throws(FileError) {
-            try ClaudeStatuslineStore(ReadingOptions.ownEnvironment)
-                .save(statusline: input, at: Date())
+            let environment = ReadingOptions.ownEnvironment
+            try ClaudeStatuslineStore(environment).save(
+                statusline: input, account: ClaudeSource.presentAccount(in: environment),
+                at: Date())
         } catch {
             Console.report("the status line's limits are not saved: \(error)")
         }

@@ -53,6 +53,12 @@ enum PushMessages {
             + "\nRun the tool once on this machine, or choose another home directory with --home."
     }
 
+    static func stoppedEarly(_ builder: SnapshotBuilder) -> String {
+        let partial = builder.reports.filter { $0.reading?.isPartial == true }
+        return "stopped early: more files of \(names(partial, separator: " and ")) than one run reads;"
+            + " numbers may be older than the files (usage-push --watch reads on)"
+    }
+
     static func names(_ reports: [SnapshotBuilder.Report], separator: String = ", ") -> String {
         reports.map(\.providerName).joined(separator: separator)
     }

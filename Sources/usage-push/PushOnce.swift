@@ -52,7 +52,8 @@ extension SnapshotBuilder {
     /// Reads all sources. Throws if none knows anything.
     fileprivate func requiredSnapshot(at now: Date) throws(CommandFailure) -> SyncedUsageSnapshot {
         var builder = self
-        builder.readAll(at: now)
+        builder.readThoroughly(at: now)
+        if builder.isPartial { Console.note(PushMessages.stoppedEarly(builder)) }
         if let snapshot = builder.snapshot(at: now) { return snapshot }
         throw CommandFailure(.noInput, PushMessages.nothingToPush(builder))
     }

@@ -30,7 +30,7 @@ struct SourcesCommand: ParsableCommand {
     func run() throws {
         var builder = reading.builder(device: DeviceIdentity(id: nil, name: ""))
         let now = Date()
-        builder.readAll(at: now)
+        builder.readThoroughly(at: now)
         let listing = SourcesListing(
             reports: builder.reports, now: now, home: builder.environment.home)
         if json {

@@ -65,7 +65,7 @@ struct SourcesListing {
             providerName = report.providerName
             isInstalled = report.reading?.isInstalled ?? false
             isPartial = report.reading?.isPartial ?? false
-            isPushed = report.reading?.provider != nil
+            isPushed = report.reading?.providers.isEmpty == false
             findings = report.reading?.findings ?? []
         }
     }

@@ -23,6 +23,7 @@ struct UsagePush: AsyncParsableCommand {
               usage-push --print --pretty    print what would be pushed, and push nothing
               usage-push --provider codex    read only this tool
               usage-push sources             list what was found, and why limits are missing
+              usage-push explain codex       list every reading of a tool, and why it counts or not
 
             EXIT STATUS
               0 pushed, even if the daemon is unreachable: the snapshot is synced later
@@ -32,7 +33,7 @@ struct UsagePush: AsyncParsableCommand {
               73 the identity file cannot be written · 74 reading or writing failed
             """,
         version: ProgramVersion.text,
-        subcommands: [SourcesCommand.self, ClaudeStatuslineCommand.self])
+        subcommands: [SourcesCommand.self, ExplainCommand.self, ClaudeStatuslineCommand.self])
 
     @Flag(help: "Keep running, and push when the limits change, at least every 100 seconds.")
     var watch = false
@@ -74,11 +75,14 @@ struct UsagePush: AsyncParsableCommand {
             let builder = reading.builder(device: Self.device(id: try? identityFile.read()))
             return try PrintOnce(isPretty: pretty).run(builder)
         }
-        let builder: SnapshotBuilder
+        var builder: SnapshotBuilder
         do throws(DeviceIdentityFile.Failure) {
             builder = reading.builder(device: Self.device(id: try identityFile.readOrCreate()))
         } catch {
             throw CommandFailure(error)
+        }
+        if reading.home == nil {
+            builder.rememberAccounts(in: AccountHistoryFile(builder.environment))
         }
         let volume: Console.Volume = quiet ? .quiet : verbose ? .verbose : .usual
         if watch {

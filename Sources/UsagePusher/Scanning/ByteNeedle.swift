@@ -9,7 +9,9 @@ struct ByteNeedle: Sendable {
     init(_ text: StaticString) {
         bytes = text.withUTF8Buffer { Array($0) }
         precondition(!bytes.isEmpty, "a needle has at least one byte")
-        pivot = bytes.firstIndex { $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "|") } ?? 0
+        pivot =
+            bytes.firstIndex { $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "|") }
+            ?? bytes.firstIndex { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) } ?? 0
     }
 
     /// Offset of the first occurrence that lies within `start..<end`.

@@ -57,6 +57,7 @@ extension ScanBudget {
         /// Nil when the file is not one JSON object.
         var fields: JSONFields?
         var modificationDate: Date
+        var status: FileStatus
     }
 
     /// Reads a document; nil when there is no file.
@@ -84,7 +85,44 @@ extension ScanBudget {
                 recordRead(bytes.count)
                 return Document(
                     fields: JSONFields(Data(bytes)),
-                    modificationDate: file.status.modificationDate)
+                    modificationDate: file.status.modificationDate, status: file.status)
+            }
+        } catch  where error.isMissing {
+            return nil
+        }
+    }
+
+    /// Reads some members of a JSON object of up to 1 GiB; nil when there is no file.
+    ///
+    /// Bounded by time instead of the budget's bytes, which are for logs: the object is read as a whole or not at all.
+    mutating func readMembers(_ names: Set<String>, of path: String) throws(FileError) -> Document?
+    {
+        do throws(FileError) {
+            return try LocalFile(path).withOpen { file throws(FileError) in
+                let limit = limits.objectByteCount
+                guard file.status.byteCount <= limit else {
+                    throw FileError(
+                        operation: "read", path: path, cause: .tooLarge(byteLimit: limit))
+                }
+                guard reserveFile() else {
+                    throw FileError(
+                        operation: "read", path: path, cause: .tooLarge(byteLimit: bytesLeft))
+                }
+                var scan = JSONMemberScan(names)
+                var offset: Int64 = 0
+                while offset < file.status.byteCount {
+                    guard bytesLeft > 0 else {
+                        markExceeded()
+                        break
+                    }
+                    let bytes = try file.bytes(at: offset, count: 262_144)
+                    if bytes.isEmpty { break }
+                    bytes.withUnsafeBytes { scan.add($0) }
+                    offset += Int64(bytes.count)
+                }
+                return Document(
+                    fields: scan.object.flatMap { JSONFields($0) },
+                    modificationDate: file.status.modificationDate, status: file.status)
             }
         } catch  where error.isMissing {
             return nil

@@ -59,11 +59,12 @@ struct TailReader {
             isInsideLongLine: position.isInsideLongLine || end == nil)
     }
 
-    /// Reads one chunk and passes its complete lines that contain a needle to `line`, newest first.
+    /// Reads one chunk and passes its complete lines that contain a needle, with their offsets in the file, to
+    /// `line`, newest first.
     ///
     /// - Returns: false when the file is done or cannot be read, or `budget` is exhausted.
     mutating func readChunk(
-        of file: OpenFile, budget: inout ScanBudget, line: (Data) -> Void
+        of file: OpenFile, budget: inout ScanBudget, line: (Data, Int64) -> Void
     ) -> Bool {
         guard !isDone else { return false }
         let allowed = budget.bytesLeft
@@ -88,7 +89,7 @@ struct TailReader {
         if end != nil, !position.isInsideLongLine {
             window.append(contentsOf: pending)
             pending = []
-            takeLines(from: &window, reachesStart: from == start, line: line)
+            takeLines(from: &window, at: from, reachesStart: from == start, line: line)
         }
         position.offset = from
         if isDone { pending = [] }
@@ -102,17 +103,20 @@ struct TailReader {
         return window.count
     }
 
-    /// Passes the complete lines of `window`, which ends with a newline, to `line` and keeps the
-    /// rest.
+    /// Passes the complete lines of `window`, which begins at `offset` and ends with a newline, to `line` and keeps
+    /// the rest.
     private mutating func takeLines(
-        from window: inout [UInt8], reachesStart: Bool, line: (Data) -> Void
+        from window: inout [UInt8], at offset: Int64, reachesStart: Bool,
+        line: (Data, Int64) -> Void
     ) {
         let firstLine =
             reachesStart
             ? 0 : window.withUnsafeBytes { Newline.firstOffset(in: $0) }.map { $0 + 1 } ?? 0
         window.withUnsafeBytes { bytes in
             for range in hits(in: bytes, from: firstLine).reversed() {
-                line(Data(UnsafeRawBufferPointer(rebasing: bytes[range])))
+                line(
+                    Data(UnsafeRawBufferPointer(rebasing: bytes[range])),
+                    offset + Int64(range.lowerBound))
             }
         }
         window.removeSubrange(firstLine...)

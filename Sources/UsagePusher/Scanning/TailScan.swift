@@ -41,9 +41,13 @@ struct TailScan<Digest: Sendable>: Sendable {
     /// plan's or the budget's end.
     mutating func update(
         _ file: OpenFile, plan: Plan, budget: inout ScanBudget,
-        isEnough: (TailScan) -> Bool, add: (inout Digest, Data) -> Void
+        begin: (inout Digest, OpenFile, inout ScanBudget) -> Void,
+        isEnough: (TailScan) -> Bool, add: (inout Digest, Data, Int64) -> Void
     ) {
-        if !isContinuation(file, budget: &budget) { self = TailScan(empty: empty) }
+        if !isContinuation(file, budget: &budget) {
+            self = TailScan(empty: empty)
+            begin(&digest, file, &budget)
+        }
         var bytesLeft = plan.byteCount
         if file.status != status {
             guard readFront(of: file, plan: plan, budget: &budget, bytesLeft: &bytesLeft, add: add)
@@ -55,7 +59,7 @@ struct TailScan<Digest: Sendable>: Sendable {
             lineByteCount: budget.limits.lineByteCount)
         while bytesLeft > 0, !isEnough(self) {
             let before = budget.bytesRead
-            let hasMore = reader.readChunk(of: file, budget: &budget) { add(&digest, $0) }
+            let hasMore = reader.readChunk(of: file, budget: &budget) { add(&digest, $0, $1) }
             back = reader.resumePosition
             bytesLeft -= budget.bytesRead - before
             if !hasMore { break }
@@ -67,7 +71,7 @@ struct TailScan<Digest: Sendable>: Sendable {
     /// - Returns: false when the budget ended before the last newline; the next pass tries again.
     private mutating func readFront(
         of file: OpenFile, plan: Plan, budget: inout ScanBudget, bytesLeft: inout Int,
-        add: (inout Digest, Data) -> Void
+        add: (inout Digest, Data, Int64) -> Void
     ) -> Bool {
         let start = front ?? 0
         var reader = TailReader(
@@ -75,7 +79,7 @@ struct TailScan<Digest: Sendable>: Sendable {
             chunkByteCount: plan.chunkByteCount, lineByteCount: budget.limits.lineByteCount)
         while bytesLeft > 0, !reader.isDone, front != nil || reader.end == nil {
             let before = budget.bytesRead
-            let hasMore = reader.readChunk(of: file, budget: &budget) { add(&digest, $0) }
+            let hasMore = reader.readChunk(of: file, budget: &budget) { add(&digest, $0, $1) }
             bytesLeft -= budget.bytesRead - before
             if !hasMore { break }
         }
@@ -121,14 +125,20 @@ struct TailScans<Digest: Sendable>: Sendable {
     }
 
     /// Brings the file's digest up to date, as far as the budget allows.
+    ///
+    /// - Parameters:
+    ///   - begin: called before the first line of a file that is new or was replaced.
+    ///   - add: gets a line and its offset in the file.
     mutating func update(
         _ file: DirectoryWalk.File, plan: TailScan<Digest>.Plan, budget: inout ScanBudget,
-        isEnough: (TailScan<Digest>) -> Bool, add: (inout Digest, Data) -> Void
+        begin: (inout Digest, OpenFile, inout ScanBudget) -> Void = { _, _, _ in },
+        isEnough: (TailScan<Digest>) -> Bool, add: (inout Digest, Data, Int64) -> Void
     ) throws(FileError) {
         var scan = scans[file.status.identity] ?? TailScan(empty: empty)
         guard !scan.isCurrent(file.status) || !isEnough(scan), budget.reserveFile() else { return }
         try LocalFile(file.path).withOpen { open throws(FileError) in
-            scan.update(open, plan: plan, budget: &budget, isEnough: isEnough, add: add)
+            scan.update(
+                open, plan: plan, budget: &budget, begin: begin, isEnough: isEnough, add: add)
         }
         scans[file.status.identity] = scan
     }

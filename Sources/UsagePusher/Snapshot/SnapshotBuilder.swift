@@ -15,9 +15,12 @@ public struct SnapshotBuilder: Sendable {
     }
 
     private var sources: [any UsageSource]
-    public let environment: SourceEnvironment
+    /// Its accounts follow what is read.
+    public private(set) var environment: SourceEnvironment
     private let device: DeviceIdentity
     private let appVersion: String?
+    private var accountsFile: AccountHistoryFile?
+    private var savedAccounts = AccountHistory()
     /// In the order of the sources.
     public private(set) var reports: [Report]
 
@@ -40,9 +43,37 @@ public struct SnapshotBuilder: Sendable {
         }
     }
 
+    /// Continues the account history of a file, and saves it there when another account is found, and with every
+    /// complete read.
+    package mutating func rememberAccounts(in file: AccountHistoryFile) {
+        environment.accounts = file.read()
+        savedAccounts = environment.accounts
+        accountsFile = file
+    }
+
+    /// From now on readings tell what they considered.
+    package mutating func explainsReadings() { environment.explains = true }
+
     /// Reads all sources.
     public mutating func readAll(at now: Date) {
         for index in sources.indices { read(index, at: now) }
+        saveAccounts()
+    }
+
+    /// Whether a limit ended the last read of a source early; the next one goes on there.
+    public var isPartial: Bool { reports.contains { $0.reading?.isPartial == true } }
+
+    /// Reads all sources, and goes on where a limit ends a read early.
+    ///
+    /// - Parameter sliceLimit: how many reads there are at most.
+    public mutating func readThoroughly(at now: Date, sliceLimit: Int = 16) {
+        readAll(at: now)
+        for _ in 1..<sliceLimit where isPartial {
+            for index in sources.indices where reports[index].reading?.isPartial == true {
+                read(index, at: now)
+            }
+        }
+        saveAccounts()
     }
 
     /// Reads the sources that watch one of the paths.
@@ -51,15 +82,25 @@ public struct SnapshotBuilder: Sendable {
         where !paths.isDisjoint(with: sources[index].watchedPaths(in: environment)) {
             read(index, at: now)
         }
+        if !environment.accounts.hasSameLogins(as: savedAccounts) { saveAccounts() }
+    }
+
+    /// If this fails (a full disk), the next complete read tries again.
+    private mutating func saveAccounts() {
+        guard let accountsFile, environment.accounts != savedAccounts else { return }
+        guard (try? accountsFile.write(environment.accounts)) != nil else { return }
+        savedAccounts = environment.accounts
     }
 
     private mutating func read(_ index: Int, at now: Date) {
-        reports[index].reading = sources[index].read(in: environment, at: now)
+        let reading = sources[index].read(in: environment, at: now)
+        environment.accounts = reading.accounts ?? environment.accounts
+        reports[index].reading = reading
     }
 
     /// The snapshot of the last readings; nil when no source knows anything.
     public func snapshot(at now: Date) -> SyncedUsageSnapshot? {
-        let providers = reports.compactMap(\.reading?.provider)
+        let providers = reports.flatMap { $0.reading?.providers ?? [] }
             .map { SnapshotBounds.bounded($0, at: now) }
         guard !providers.isEmpty else { return nil }
         return SyncedUsageSnapshot(

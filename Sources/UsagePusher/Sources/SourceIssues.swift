@@ -41,3 +41,18 @@ extension ProviderUsageSnapshot {
         primary != nil || secondary != nil || rateWindows != nil || credits != nil || budget != nil
     }
 }
+
+extension Evidence {
+    /// Numbers that were dropped because they cannot be, one finding for each file.
+    func flawedFindings(title: String) -> [SourceFinding] {
+        let dropped = flawed.filter { $0.flaw == .implausiblePercent }
+        let byPath = Dictionary(grouping: dropped, by: \.origin.path)
+        return byPath.sorted { $0.key < $1.key }.map { path, readings in
+            let texts = readings.flatMap(\.windows).map { "\($0.kind.name) \($0.percentText)" }
+            return SourceFinding(
+                path: path, title: title,
+                detail: "dropped, since a percentage is between 0 and 1000: "
+                    + texts.prefix(3).joined(separator: ", "))
+        }
+    }
+}

@@ -1,13 +1,13 @@
-/// Which of a provider's windows a number belongs to, identified by its length and not by its
-/// position.
+/// Which of a provider's windows a number belongs to, identified by its length. Without a length the first one of a
+/// row is the session and the second one the week, as Codex shows them.
 enum WindowKind: Sendable, Hashable {
     /// About five hours.
     case session
     /// About seven days.
     case weekly
     case length(minutes: Int)
-    /// No length given; `place` distinguishes two of them.
-    case unknown(place: Int)
+    /// Of a length that the tool does not state, at most a month.
+    case unstated
 
     static let sessionMinutes = 300
     static let weeklyMinutes = 10_080
@@ -16,7 +16,7 @@ enum WindowKind: Sendable, Hashable {
 
     init(minutes: Int?, place: Int) {
         guard let minutes, (1...527_040).contains(minutes) else {
-            self = .unknown(place: place)
+            self = place == 0 ? .session : .weekly
             return
         }
         if abs(minutes - Self.sessionMinutes) <= Self.tolerance {
@@ -33,9 +33,11 @@ enum WindowKind: Sendable, Hashable {
         case .session: Self.sessionMinutes
         case .weekly: Self.weeklyMinutes
         case .length(let minutes): minutes
-        case .unknown: nil
+        case .unstated: nil
         }
     }
+
+    var seconds: Double { Double((minutes ?? 31 * 1_440) * 60) }
 
     /// Completes "the … limit".
     var name: String {
@@ -46,7 +48,7 @@ enum WindowKind: Sendable, Hashable {
             if minutes.isMultiple(of: 1_440) { return "\(minutes / 1_440)-day" }
             if minutes.isMultiple(of: 60) { return "\(minutes / 60)-hour" }
             return "\(minutes)-minute"
-        case .unknown: return "usage"
+        case .unstated: return "usage"
         }
     }
 
@@ -67,7 +69,7 @@ extension WindowKind: Comparable {
         case .session: (0, 0)
         case .weekly: (1, 0)
         case .length(let minutes): (2, minutes)
-        case .unknown(let place): (3, place)
+        case .unstated: (3, 0)
         }
     }
 

@@ -26,9 +26,11 @@ struct PercentSource: UsageSource {
         let window = SyncRateWindow(usedPercent: percent, windowMinutes: 300)
         return SourceReading(
             isInstalled: true,
-            provider: ProviderUsageSnapshot(
-                providerID: providerID, providerName: providerName, lastUpdated: now,
-                rateWindows: [window]))
+            providers: [
+                ProviderUsageSnapshot(
+                    providerID: providerID, providerName: providerName, lastUpdated: now,
+                    rateWindows: [window])
+            ])
     }
 }
 

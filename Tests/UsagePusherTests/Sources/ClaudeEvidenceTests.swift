@@ -49,22 +49,26 @@ struct ClaudeEvidenceTests {
         #expect(provider.lastUpdated == sampleNow)
     }
 
-    @Test("an idle session that repeats old numbers lowers nothing")
+    @Test(
+        "a capture has the age of its last change, so an idle session that renders again changes nothing"
+    )
     func idleSession() throws {
         let home = try SampleHome()
         let store = ClaudeStatuslineStore(home.environment())
         let window = { (percent: Int, reset: Int) in
             "\"five_hour\":{\"used_percentage\":\(percent),\"resets_at\":\(reset)}"
         }
+        let idle = statusline(session: "idle", window(10, 1_789_740_630))
+        try store.save(statusline: idle, at: sampleNow.addingTimeInterval(-120))
         try store.save(
             statusline: statusline(session: "busy", window(60, 1_789_740_600)),
             at: sampleNow.addingTimeInterval(-60))
-        try store.save(
-            statusline: statusline(session: "idle", window(10, 1_789_740_630)), at: sampleNow)
+        #expect(try !store.save(statusline: idle, at: sampleNow))
         #expect(try provider(home).primary?.usedPercent == 60)
+        #expect(try provider(home).lastUpdated == sampleNow.addingTimeInterval(-60))
         try store.save(
-            statusline: statusline(session: "new", window(1, 1_789_750_000)), at: sampleNow)
-        #expect(try provider(home).primary?.usedPercent == 1)
+            statusline: statusline(session: "idle", window(5, 1_789_740_630)), at: sampleNow)
+        #expect(try provider(home).primary?.usedPercent == 5)
     }
 
     @Test("a status line without limits leaves the last capture unchanged")
@@ -111,8 +115,8 @@ struct ClaudeEvidenceTests {
             )
             .flatMap { ClaudeStatuslineCapture($0) })
         #expect(capture.windows["five_hour"]?.observedAt == earlier)
-        #expect(capture.capturedAt == sampleNow)
-        #expect(capture.windows["seven_day"]?.usedPercent == 41.2)
+        #expect(capture.windows["seven_day"]?.usedPercent == 12)
+        #expect(capture.windows["seven_day"]?.observedAt == sampleNow)
     }
 
     @Test("a capture contains nothing of the status line's input but the limits")
@@ -137,7 +141,7 @@ struct ClaudeEvidenceTests {
         let input = try statusline("full")
         #expect(try store.save(statusline: input, at: sampleNow))
         #expect(try !store.save(statusline: input, at: sampleNow.addingTimeInterval(5)))
-        #expect(try store.save(statusline: input, at: sampleNow.addingTimeInterval(60)))
+        #expect(try !store.save(statusline: input, at: sampleNow.addingTimeInterval(60)))
         let name = try FileManager.default.contentsOfDirectory(atPath: store.directory.path)[0]
         let path = store.directory.path + "/" + name
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
@@ -171,56 +175,108 @@ struct ClaudeEvidenceTests {
         #expect(error?.path == home.path(".local"))
     }
 
-    @Test("a rejection is 100 % until its reset, whatever smaller numbers there are")
+    @Test("a rejection is 100 % until its reset, or until a newer number of its window")
     func refused() throws {
         let home = try SampleHome(copying: "claude")
         try home.write(
             Self.transcript,
             refusal("2026-09-18T11:50:00Z", quota("five_hour", "1789740600000"))
                 + "{\"type\":\"summary\"}\n")
-        try ClaudeStatuslineStore(home.environment())
-            .save(statusline: try statusline("full"), at: sampleNow)
+        let store = ClaudeStatuslineStore(home.environment())
+        try store.save(statusline: try statusline("full"), at: utc("2026-09-18T11:40:00Z"))
         let refused = try provider(home)
         #expect(refused.primary?.usedPercent == 100)
         #expect(refused.primary?.resetsAt == utc("2026-09-18T14:10:00Z"))
         #expect(refused.secondary?.usedPercent == 41.2)
         #expect(try provider(home, at: utc("2026-09-18T14:10:01Z")).primary == nil)
-    }
-
-    @Test("a later window observed after the rejection ends it early")
-    func endedEarly() throws {
-        let home = try SampleHome()
-        try home.write(
-            Self.transcript, refusal("2026-09-18T11:50:00Z", quota("five_hour", "1789740600")))
-        let window = "\"five_hour\":{\"used_percentage\":3,\"resets_at\":1789749000}"
-        try ClaudeStatuslineStore(home.environment())
-            .save(statusline: statusline(session: "s", window), at: sampleNow)
+        let window = "\"five_hour\":{\"used_percentage\":3,\"resets_at\":1789740600}"
+        try store.save(statusline: statusline(session: "s", window), at: sampleNow)
         #expect(try provider(home).primary?.usedPercent == 3)
     }
 
-    @Test("rejections are read by week, by model and in the older text form, but not for credits")
+    private func rejection(_ line: String) -> LimitReading? {
+        ClaudeRejection.reading(
+            line: Data(line.utf8), origin: LimitReading.Origin(path: "/t", offset: 0))
+    }
+
+    @Test("rejections are read by week, by model and in the oldest text form, but not for credits")
     func refusalForms() throws {
-        let line = { (text: String) in ClaudeRejection(line: Data(text.utf8)) }
-        #expect(
-            line(refusal("2026-09-18T11:50:00Z", quota("seven_day", "1790006400")))?.window
-                == .weekly)
-        #expect(
-            line(refusal("2026-09-18T11:50:00Z", quota("seven_day_opus", "1790006400")))?.window
-                == ClaudeWindow(kind: .weekly, scope: "Opus"))
-        #expect(line(refusal("2026-09-18T11:50:00Z", "")) == nil)
-        #expect(line(refusal("2026-09-18T11:50:00Z", quota("overage", "1790006400"))) == nil)
+        let limit = { (type: String) in
+            rejection(refusal("2026-09-18T11:50:00Z", quota(type, "1790006400")))?.limit
+        }
+        #expect(limit("seven_day") == "weekly")
+        #expect(limit("seven_day_opus") == "Opus weekly")
+        #expect(limit("overage") == nil)
+        // The name of a field is no model's.
+        #expect(limit("seven_day_overage_included") == nil)
+        #expect(rejection(refusal("2026-09-18T11:50:00Z", "")) == nil)
+        let scoped =
+            ",\"quotaLimits\":{\"status\":\"rejected\",\"rateLimitType\":\"seven_day_overage_included\","
+            + "\"scope\":{\"model\":{\"display_name\":\"Fable\"}},\"resetsAt\":1790006400}"
+        #expect(rejection(refusal("2026-09-18T11:50:00Z", scoped))?.label == "Fable")
         let older = { (content: String, flag: Bool) in
             "{\"timestamp\":\"2026-09-18T11:50:00Z\",\"isApiErrorMessage\":\(flag),"
                 + "\"message\":{\"content\":\(content)}}"
         }
         let words = "\"Claude AI usage limit reached|1789740600\""
-        #expect(line(older(words, true))?.window == .session)
-        #expect(
-            line(older("[{\"type\":\"text\",\"text\":\(words)}]", true))?.reading.usedPercent == 100
-        )
-        #expect(line(older("\"limit reached|1790006400\"", true))?.window == .weekly)
-        #expect(line(older("\"limit reached|\"", true)) == nil)
-        #expect(line(older(words, false)) == nil)
+        #expect(rejection(older(words, true))?.limit == "session")
+        let block = rejection(older("[{\"type\":\"text\",\"text\":\(words)}]", true))
+        #expect(block?.windows.first?.usedPercent == 100)
+        #expect(rejection(older("\"limit reached|1790006400\"", true))?.limit == "weekly")
+        #expect(rejection(older("\"limit reached|\"", true)) == nil)
+        #expect(rejection(older(words, false)) == nil)
+    }
+
+    @Test(
+        "a rejection in words is read with its zone, as the next such time after its row",
+        arguments: [
+            ("session limit · resets 5:40pm (Europe/Madrid)", "session", "2026-09-18T15:40:00Z"),
+            ("session limit · resets 1:30pm (Europe/Madrid)", "session", "2026-09-19T11:30:00Z"),
+            ("session limit ∙ resets 2pm (UTC)", "session", "2026-09-18T14:00:00Z"),
+            ("weekly limit · resets Sep 21, 2am (Europe/Madrid)", "weekly", "2026-09-21T00:00:00Z"),
+            (
+                "Opus limit · resets Sep 21 at 2am (Asia/Tokyo)", "Opus weekly",
+                "2026-09-20T17:00:00Z"
+            ),
+            ("session limit · resets 5:40pm", nil, nil),
+            ("session limit · resets 5:40pm (Nowhere/Town)", nil, nil),
+            ("session limit · resets 25pm (UTC)", nil, nil),
+            ("spending limit · resets 5pm (UTC)", nil, nil),
+            ("weekly limit · resets Foo 21, 2am (UTC)", nil, nil),
+        ] as [(String, String?, String?)])
+    func inWords(text: String, limit: String?, reset: String?) throws {
+        let line =
+            "{\"timestamp\":\"2026-09-18T11:50:00Z\",\"isApiErrorMessage\":true,\"message\":"
+            + "{\"content\":[{\"type\":\"text\",\"text\":\"You've hit your \(text)\"}]}}"
+        let found = rejection(line)
+        #expect(found?.limit == limit)
+        #expect(found?.windows.first?.resetsAt == reset.map(utc))
+    }
+
+    @Test("model windows and the spending limit of a status line are labelled windows")
+    func modelScoped() throws {
+        let home = try SampleHome()
+        let limits =
+            "\"five_hour\":{\"used_percentage\":5,\"resets_at\":1789740600},\"model_scoped\":["
+            + "{\"display_name\":\"Fable\",\"utilization\":12,\"resets_at\":\"2026-09-21T16:00:00Z\"},"
+            + "{\"display_name\":\"Opus\",\"utilization\":null}],"
+            + "\"spend_limit\":{\"used_percentage\":130,\"resets_at\":1790006400}"
+        try ClaudeStatuslineStore(home.environment())
+            .save(statusline: statusline(session: "s", limits), at: sampleNow)
+        let provider = try provider(home)
+        #expect(provider.windows.map(\.label) == [nil, "Fable", "Spend limit"])
+        #expect(provider.windows.map(\.usedPercent) == [5, 12, 130])
+    }
+
+    @Test("a capture of another account is not shown as the present account's")
+    func captureOfAnotherAccount() throws {
+        let home = try SampleHome(copying: "claude")
+        let store = ClaudeStatuslineStore(home.environment())
+        try store.save(statusline: try statusline("full"), account: "other".fingerprint, at: sampleNow)
+        #expect(try provider(home).primary?.usedPercent == 22)
+        let present = try #require(ClaudeSource.presentAccount(in: home.environment()))
+        try store.save(statusline: try statusline("full"), account: present, at: sampleNow)
+        #expect(try provider(home).primary?.usedPercent == 23.5)
     }
 
     @Test("a user message about limits is not a rejection")
@@ -326,21 +382,75 @@ struct ClaudeEvidenceTests {
         #expect(reading.provider?.statusMessage?.contains(home.path(".claude.json")) == true)
     }
 
-    @Test("only the ends of transcripts are read, and unchanged ones only once")
+    @Test("a rejection deep in a transcript is found, and unchanged files are read once")
     func cost() throws {
         let home = try SampleHome()
         let filler = Data(repeating: UInt8(ascii: "x"), count: 8 * 1_048_576)
-        let tail = Data(
-            ("\n" + refusal("2026-09-18T11:50:00Z", quota("five_hour", "1789740600"))).utf8)
-        try home.write(Self.transcript, filler + tail)
+        let line = Data(
+            (refusal("2026-09-18T11:50:00Z", quota("five_hour", "1789740600")) + "{}\n").utf8)
+        try home.write(Self.transcript, line + filler + Data("\n".utf8))
         var source = ClaudeSource()
         var first = stillBudget()
         #expect(
             source.read(in: home.environment(), at: sampleNow, budget: &first).provider?.primary?
                 .usedPercent == 100)
-        #expect(first.bytesRead < 2_000_000)
         var second = stillBudget()
         _ = source.read(in: home.environment(), at: sampleNow, budget: &second)
         #expect(second.bytesRead == 0)
+    }
+
+    @Test("transcripts from before the known numbers are not read")
+    func horizon() throws {
+        let home = try SampleHome()
+        try home.write(
+            Self.transcript, refusal("2026-09-18T09:50:00Z", quota("five_hour", "1789740600")),
+            modified: utc("2026-09-18T09:50:00Z"))
+        try ClaudeStatuslineStore(home.environment())
+            .save(statusline: try statusline("full"), at: utc("2026-09-18T11:40:00Z"))
+        var source = ClaudeSource()
+        var budget = stillBudget()
+        let reading = source.read(in: home.environment(), at: sampleNow, budget: &budget)
+        #expect(reading.provider?.primary?.usedPercent == 23.5)
+        #expect(budget.filesOpened == 1)
+    }
+
+    @Test("a state file of 200 MB is read in bounded memory")
+    func hugeState() throws {
+        let home = try SampleHome(copying: "claude")
+        let path = home.path(".claude.json")
+        let state = try Data(contentsOf: URL(fileURLWithPath: path))
+        let project = Data("{\"projects\":{\"p\":\"".utf8)
+        let end = Data("\"},".utf8)
+        try home.write(".claude.json", project)
+        let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+        try handle.seekToEnd()
+        let filler = Data(repeating: UInt8(ascii: "x"), count: 8 * 1_048_576)
+        for _ in 0..<25 { try handle.write(contentsOf: filler) }
+        try handle.write(contentsOf: end + state.dropFirst())
+        try handle.close()
+        try home.touch(".claude.json", sampleNow)
+        let provider = try provider(home)
+        #expect(provider.primary?.usedPercent == 22)
+        #expect(provider.accountEmail == "dev@example.test")
+    }
+
+    @Test("amounts have the decimal places that the file states, and a yen has none")
+    func decimalPlaces() throws {
+        let state = { (fields: String) in
+            "{\"cachedUsageUtilization\":{\"fetchedAtMs\":1789731240000,\"utilization\":{\(fields)}}}"
+        }
+        let extra = { (fields: String) in
+            state(
+                "\"extra_usage\":{\"is_enabled\":true,\"monthly_limit\":5000,\"used_credits\":1234\(fields)}"
+            )
+        }
+        let home = try SampleHome()
+        for (fields, used) in [
+            (",\"currency\":\"JPY\"", 1234), (",\"decimal_places\":3", 1.234),
+            (",\"exponent\":1", 123.4), ("", 12.34),
+        ] {
+            try home.write(".claude.json", extra(fields))
+            #expect(try provider(home).budget?.usedAmount == used)
+        }
     }
 }

@@ -77,7 +77,7 @@ struct ClaudeSampleTests {
         try linked.link(".claude/projects", to: home.path(".claude/projects"))
         var budget = stillBudget()
         let walk = DirectoryWalk(
-            roots: ClaudePaths(linked.environment()).projects, budget: &budget
+            roots: ClaudePaths.homes(in: linked.environment())[0].projects, budget: &budget
         ) { $0.hasSuffix(".jsonl") }
         #expect(walk.files.count == 3)
         #expect(walk.errors.isEmpty)

@@ -18,7 +18,7 @@ struct CodexPitfallTests {
         return try #require(source.read(in: home.environment(), at: now).provider)
     }
 
-    @Test("a null or a missing window clears nothing")
+    @Test("a window missing from the newest row is gone, and a row without limits clears nothing")
     func sparse() throws {
         let later = CodexLines.row(
             "2026-09-18T11:30:00Z",
@@ -28,7 +28,7 @@ struct CodexPitfallTests {
         let empty = CodexLines.row("2026-09-18T11:40:00Z", "null")
         let provider = try provider(
             CodexLines.usual("2026-09-18T11:00:00Z", 31, 54) + later + empty)
-        #expect(provider.windows.map(\.usedPercent) == [40, 54])
+        #expect(provider.windows.map(\.usedPercent) == [40])
         #expect(provider.loginMethod == "Plus")
         #expect(provider.lastUpdated == utc("2026-09-18T11:30:00Z"))
     }
@@ -43,14 +43,97 @@ struct CodexPitfallTests {
         #expect(provider.primary?.resetsAt == utc("2026-09-18T16:10:00Z"))
     }
 
-    @Test("resets within a minute are one window, whose greatest percent counts")
-    func jitter() throws {
+    @Test("the newest row counts even when its percent fell and its reset moved back")
+    func grant() throws {
+        let reset = CodexLines.session.addingTimeInterval(-1_800)
         let provider = try provider(
-            CodexLines.usual("2026-09-18T11:00:00Z", 36, 54)
-                + CodexLines.usual(
-                    "2026-09-18T11:10:00Z", 31, 54,
-                    session: CodexLines.session.addingTimeInterval(59)))
-        #expect(provider.primary?.usedPercent == 36)
+            CodexLines.usual("2026-09-18T11:00:00Z", 96, 54)
+                + CodexLines.usual("2026-09-18T11:10:00Z", 31, 12, session: reset))
+        #expect(provider.windows.map(\.usedPercent) == [31, 12])
+        #expect(provider.primary?.resetsAt == reset)
+    }
+
+    @Test("without lengths the first window of a row is the session and the second the week")
+    func withoutLengths() throws {
+        let window = { (percent: Int, reset: Date) in
+            "{\"used_percent\":\(percent),\"resets_at\":\(Int(reset.timeIntervalSince1970))}"
+        }
+        let provider = try provider(
+            CodexLines.row(
+                "2026-09-18T11:00:00Z",
+                "{\"primary\":\(window(7, CodexLines.session)),"
+                    + "\"secondary\":\(window(8, CodexLines.weekly))}"))
+        #expect(provider.primary?.windowMinutes == 300)
+        #expect(provider.secondary?.windowMinutes == 10_080)
+        #expect(provider.windows.map(\.usedPercent) == [7, 8])
+    }
+
+    @Test("copies of a parent's rows count only with a fork's marks, and later rows always count")
+    func copies() throws {
+        let meta = { (fields: String) in
+            "{\"timestamp\":\"2026-09-18T11:50:00Z\",\"type\":\"session_meta\","
+                + "\"payload\":{\"id\":\"x\"\(fields)}}\n"
+        }
+        let own = CodexLines.usual("2026-09-18T11:30:00Z", 36, 55)
+        let copy = CodexLines.usual("2026-09-18T11:50:01Z", 12, 50)
+        let marks = [
+            ",\"forked_from_id\":\"y\"", ",\"subagent_history_start_ordinal\":3",
+            ",\"source\":{\"subagent\":{\"thread_spawn\":{\"parent_thread_id\":\"y\"}}}",
+        ]
+        for mark in marks {
+            #expect(try provider(own, meta(mark) + copy).primary?.usedPercent == 36, "\(mark)")
+            let later = CodexLines.usual("2026-09-18T11:50:03Z", 20, 51)
+            #expect(
+                try provider(own, meta(mark) + copy + later).primary?.usedPercent == 20, "\(mark)")
+        }
+        #expect(try provider(own, meta("") + meta("") + copy).primary?.usedPercent == 36)
+        #expect(try provider(own, meta("") + copy).primary?.usedPercent == 12)
+    }
+
+    @Test("credits that are used up are a status with the age of its row")
+    func creditsUsedUp() throws {
+        let account =
+            "{\"auth_mode\":\"chatgpt\",\"tokens\":{\"account_id\":\"a\",\"id_token\":\"x.e30.y\"}}"
+        let provider = try provider(
+            CodexLines.row(
+                "2026-09-18T10:00:00Z",
+                "{\"limit_id\":\"premium\",\"primary\":null,\"secondary\":null,"
+                    + "\"credits\":{\"has_credits\":false,\"unlimited\":false,\"balance\":\"0\"},"
+                    + "\"plan_type\":\"business\"}"), account: account)
+        #expect(provider.windows.isEmpty)
+        #expect(provider.statusMessage == "Your workspace credits are used up")
+        #expect(provider.loginMethod == "Business")
+        #expect(provider.lastUpdated == utc("2026-09-18T10:00:00Z"))
+    }
+
+    @Test("an individual limit is a window beside the others")
+    func individualLimit() throws {
+        let provider = try provider(
+            CodexLines.row(
+                "2026-09-18T11:00:00Z",
+                "{\"primary\":\(CodexLines.window("5", 300, CodexLines.session)),"
+                    + "\"individual_limit\":{\"limit\":\"200\",\"used\":\"50\","
+                    + "\"resets_at\":1790769600}}"))
+        #expect(provider.windows.map(\.usedPercent) == [5, 25])
+        #expect(provider.windows.last?.label == "Individual limit")
+        #expect(provider.budget?.limitAmount == 200)
+    }
+
+    @Test("a percent that cannot be is dropped and named among the sources")
+    func impossiblePercent() throws {
+        let home = try SampleHome()
+        for percent in ["-3", "1001", "1e300"] {
+            try home.write(
+                CodexLines.name(0),
+                CodexLines.row(
+                    "2026-09-18T11:00:00Z",
+                    "{\"primary\":\(CodexLines.window(percent, 300, CodexLines.session)),"
+                        + "\"secondary\":\(CodexLines.window("9", 10_080, CodexLines.weekly))}"))
+            var source = CodexSource()
+            let reading = source.read(in: home.environment(), at: sampleNow)
+            #expect(reading.provider?.windows.map(\.usedPercent) == [9])
+            #expect(reading.findings.contains { $0.detail.hasPrefix("dropped, since") })
+        }
     }
 
     @Test("a window past its reset is left out, and the status says why")
@@ -182,6 +265,10 @@ struct CodexPitfallTests {
         var source = CodexSource()
         let reading = source.read(in: home.environment(), at: sampleNow)
         #expect(reading.provider?.windows.map(\.usedPercent) == [30, 40])
+        // It was archived and grows there.
+        try home.touch(".codex/archived_sessions/" + name, sampleNow.addingTimeInterval(60))
+        let later = source.read(in: home.environment(), at: sampleNow.addingTimeInterval(60))
+        #expect(later.provider?.windows.map(\.usedPercent) == [90, 90])
     }
 
     @Test("files are ordered by modification time, not by their directory's date")

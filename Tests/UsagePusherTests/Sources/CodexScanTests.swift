@@ -153,14 +153,14 @@ struct CodexScanTests {
         }
     }
 
-    @Test("with both windows known, files from before the session window are not opened")
+    @Test("with a newer row known, files from more than a week ago are not opened")
     func horizon() throws {
         let home = try SampleHome()
         try home.write(CodexLines.name(0), CodexLines.usual("2026-09-18T11:00:00Z", 36, 55))
         for number in 1...20 {
             try home.write(
-                CodexLines.name(number), CodexLines.usual("2026-09-17T11:00:00Z", 1, 2),
-                modified: utc("2026-09-17T11:00:00Z"))
+                CodexLines.name(number), CodexLines.usual("2026-09-11T11:00:00Z", 1, 2),
+                modified: utc("2026-09-11T11:00:00Z"))
         }
         var source = CodexSource()
         var budget = stillBudget()
@@ -168,20 +168,22 @@ struct CodexScanTests {
         #expect(budget.filesOpened == 1)
     }
 
-    @Test("the greatest percent is found in an older file behind many copies")
+    @Test("limits in the 250th newest file are found in slices")
     func olderFile() throws {
         let home = try SampleHome()
         try home.write(
             CodexLines.name(0), CodexLines.usual("2026-09-18T09:30:00Z", 48, 60),
             modified: utc("2026-09-18T09:30:00Z"))
-        for number in 1...150 {
-            try home.write(
-                CodexLines.name(number), CodexLines.usual("2026-09-18T11:59:00Z", 20, 50))
+        for number in 1...249 {
+            try home.write(CodexLines.name(number), "{\"type\":\"response_item\"}\n")
         }
         var source = CodexSource()
-        let provider = source.read(in: home.environment(), at: sampleNow).provider
-        #expect(provider?.windows.map(\.usedPercent) == [48, 60])
-        #expect(provider?.lastUpdated == utc("2026-09-18T09:30:00Z"))
+        let first = source.read(in: home.environment(), at: sampleNow)
+        #expect(first.isPartial)
+        let second = source.read(in: home.environment(), at: sampleNow)
+        #expect(!second.isPartial)
+        #expect(second.provider?.windows.map(\.usedPercent) == [48, 60])
+        #expect(second.provider?.lastUpdated == utc("2026-09-18T09:30:00Z"))
     }
 
     @Test("exceeding any limit marks the reading partial and keeps what was read")

@@ -19,7 +19,7 @@ struct TailReaderTests {
                 chunkByteCount: chunk, lineByteCount: cap)
             while reader.readChunk(
                 of: file, budget: &budget,
-                line: { found.append(String(decoding: $0, as: UTF8.self)) }
+                line: { line, _ in found.append(String(decoding: line, as: UTF8.self)) }
             ) {
                 if interruptions, reader.end != nil, start == 0 {
                     reader = TailReader(
@@ -27,7 +27,8 @@ struct TailReaderTests {
                         chunkByteCount: chunk, lineByteCount: cap)
                     // A chunk that does not reach a line's start makes no progress on its own.
                     _ = reader.readChunk(of: file, budget: &budget) {
-                        found.append(String(decoding: $0, as: UTF8.self))
+                        line, _ in
+                        found.append(String(decoding: line, as: UTF8.self))
                     }
                 }
             }

@@ -17,28 +17,37 @@ struct ClaudeFiles {
 
     /// The state of the first group that has one. Within a group the most recently fetched cache
     /// wins, then the first account: small files with neither lie around.
-    mutating func state(_ paths: ClaudePaths, budget: inout ScanBudget) -> ClaudeState? {
+    mutating func state(
+        _ paths: ClaudePaths, known: inout ClaudeStateFiles, budget: inout ScanBudget
+    ) -> ClaudeState? {
         let title = "Claude state"
         var emptyPath: String?
         for group in paths.stateGroups {
-            var best: (state: ClaudeState, path: String, seenAt: Date)?
+            var best: (file: ClaudeStateFiles.File, path: String)?
             for path in group {
-                guard let document = document(path, title: title, budget: &budget) else { continue }
-                guard let fields = document.fields else {
-                    add(path, title, "not a JSON object")
+                let file: ClaudeStateFiles.File?
+                do throws(FileError) {
+                    file = try known.read(path, budget: &budget)
+                } catch {
+                    add([error], title: title)
                     continue
                 }
-                let state = ClaudeState(fields)
-                if state.isEmpty {
-                    emptyPath = emptyPath ?? path
-                } else if Self.isBetter(state, than: best?.state) {
-                    best = (state, path, document.modificationDate)
+                guard let file else { continue }
+                isInstalled = true
+                if let state = file.state {
+                    if state.isEmpty {
+                        emptyPath = emptyPath ?? path
+                    } else if Self.isBetter(state, than: best?.file.state) {
+                        best = (file, path)
+                    }
+                } else {
+                    add(path, title, "not a JSON object")
                 }
             }
-            if let best {
-                accountSeenAt = best.seenAt
-                add(best.state, path: best.path)
-                return best.state
+            if let best, let state = best.file.state {
+                accountSeenAt = best.file.status.modificationDate
+                add(state, path: best.path)
+                return state
             }
         }
         if let emptyPath { add(emptyPath, title, "no account and no cached limits") }
@@ -62,10 +71,10 @@ struct ClaudeFiles {
         return nil
     }
 
-    mutating func captures(_ paths: ClaudePaths, budget: inout ScanBudget) -> ClaudeReadings {
+    mutating func captures(in directory: String, budget: inout ScanBudget) -> Evidence {
         let title = "Claude status line capture"
-        let walk = ClaudeStatuslineStore.files(in: paths.captures, budget: &budget)
-        var readings = ClaudeReadings()
+        let walk = ClaudeStatuslineStore.files(in: directory, budget: &budget)
+        var evidence = Evidence()
         for file in walk.newestFirst.prefix(ClaudeStatuslineStore.captureLimit) {
             guard
                 let document = document(
@@ -75,22 +84,24 @@ struct ClaudeFiles {
                 add(file.path, title, "not a capture in a format that this version reads")
                 continue
             }
-            for (name, reading) in capture.windows {
-                guard let window = ClaudeWindow(name: name) else { continue }
-                readings.add(reading.observed(notAfter: now), to: window)
+            for var reading in capture.readings(path: file.path) {
+                reading.isFromFuture =
+                    reading.observedAt > now.addingTimeInterval(SnapshotBounds.clockTolerance)
+                evidence.add(reading)
             }
         }
         add(walk.errors, title: title)
         if !walk.files.isEmpty { isInstalled = true }
         let absence =
             walk.files.isEmpty
-            ? "none; the only exact source, to be set up once (usage-push claude-statusline --help)"
+            ? "none; the only exact source, to be set up once (usage-push setup)"
             : "its limits have been reset"
-        add(paths.captures, title, readings, certainty: .exact, absence: absence)
-        return readings
+        add(directory, title, evidence, certainty: .exact, absence: absence)
+        findings += evidence.flawedFindings(title: title)
+        return evidence
     }
 
-    mutating func add(transcripts: ClaudeReadings, _ paths: ClaudePaths, _ walk: DirectoryWalk) {
+    mutating func add(transcripts: Evidence, _ paths: ClaudePaths, _ walk: DirectoryWalk) {
         guard let root = walk.rootsFound.min() else { return }
         isInstalled = true
         add(
@@ -134,18 +145,19 @@ struct ClaudeFiles {
             add(path, title, "they belong to another account than the one logged in")
         } else if let cache = state.cache {
             add(
-                path, title, cache.readings, certainty: .cachedExact,
+                path, title, cache.evidence, certainty: .cachedExact,
                 absence: "its limits have been reset since they were fetched")
+            findings += cache.evidence.flawedFindings(title: title)
         } else {
             add(path, title, "an account, but no cached limits")
         }
     }
 
     private mutating func add(
-        _ path: String, _ title: String, _ readings: ClaudeReadings, certainty: SourceCertainty,
+        _ path: String, _ title: String, _ evidence: Evidence, certainty: SourceCertainty,
         absence: String
     ) {
-        let summary = readings.summary(at: now)
+        let summary = evidence.summary(at: now)
         findings.append(
             SourceFinding(
                 path: path, title: title, certainty: summary == nil ? nil : certainty,
@@ -154,5 +166,31 @@ struct ClaudeFiles {
 
     private mutating func add(_ path: String, _ title: String, _ detail: String) {
         findings.append(SourceFinding(path: path, title: title, detail: detail))
+    }
+}
+
+/// The state files that earlier passes have read: they can be hundreds of megabytes.
+struct ClaudeStateFiles: Sendable {
+    struct File: Sendable {
+        var status: FileStatus
+        /// Nil when the file is not a JSON object.
+        var state: ClaudeState?
+    }
+
+    private var files: [String: File] = [:]
+
+    /// Nil when there is no file.
+    mutating func read(_ path: String, budget: inout ScanBudget) throws(FileError) -> File? {
+        let status = try? FileStatus(path: path)
+        if let known = files[path], known.status == status { return known }
+        files[path] = nil
+        guard let document = try budget.readMembers(ClaudeState.members, of: path) else {
+            return nil
+        }
+        let file = File(
+            status: document.status,
+            state: document.fields.map { ClaudeState($0, path: path) })
+        files[path] = file
+        return file
     }
 }

@@ -1,101 +1,80 @@
 import Foundation
 import SnapshotModels
 
-/// Claude's limits as they are pushed and shown, computed from all evidence for the time `now`.
+/// Claude's limits of one account as they are pushed and shown at the time `now`.
 ///
-/// Per window: a rejection counts until its reset, since it is the provider's own "used up". Only
-/// a number observed after it, for a window with a later reset, shows that the rejection's window
-/// ended early. Otherwise `WindowReadings` decides between status line and cache.
+/// Per window the newest observation counts, a rejection like a number: percents fall after a grant or an upgrade.
 struct ClaudeReport {
     private static let extraWindowLimit = 12
 
+    var evidence: Evidence
     var account: ClaudeState.Account?
     var credentials: ClaudePlan.Credentials?
-    /// From status lines and the cache.
-    var readings = ClaudeReadings()
-    var rejections = ClaudeReadings()
-    var budget: Timestamped<SyncBudget>?
     var now: Date
 
-    struct Shown {
-        var window: ClaudeWindow
-        var reading: WindowReading
-
-        var rateWindow: SyncRateWindow { reading.window(window.kind, label: window.scope) }
-    }
-
-    /// The windows still in effect: those of all models first, then per model.
-    var windows: [Shown] {
-        let known = Set(readings.windows.keys).union(rejections.windows.keys).sorted()
-        let live = known.compactMap { window in
-            current(window).map { Shown(window: window, reading: $0) }
+    /// The newest readings whose windows are still in effect: those of all models first, then per model.
+    private var live: [(window: ClaudeWindow, reading: LimitReading)] {
+        let newest = evidence.readings.keys.compactMap { evidence.newest($0) }
+        let live = newest.filter { reading in
+            reading.windows.contains { $0.isLive(observedAt: reading.observedAt, at: now) }
         }
-        return Array(live.prefix(Self.extraWindowLimit))
-    }
-
-    private func current(_ window: ClaudeWindow) -> WindowReading? {
-        let number = readings.windows[window]?.current(window.kind, at: now)
-        guard let rejection = rejections.windows[window]?.current(window.kind, at: now) else {
-            return number
-        }
-        guard let number, let rejected = rejection.resetsAt, let reset = number.resetsAt,
-            number.observedAt > rejection.observedAt
-        else { return rejection }
-        let isNewWindow = reset.timeIntervalSince(rejected) > WindowReadings.sameWindow
-        return isNewWindow ? number : rejection
+        let sorted = live.map { (ClaudeWindow($0), $0) }.sorted { $0.0 < $1.0 }
+        return Array(sorted.prefix(Self.extraWindowLimit))
     }
 
     /// Nil when neither an account nor a number is known.
     func provider(accountSeenAt: Date?) -> ProviderUsageSnapshot? {
-        let shown = windows
-        let former = readings.windows.merging(rejections.windows) { first, _ in first }.values
-            .compactMap { $0.newest(at: now)?.observedAt }
+        let shown = live
         let budget = currentBudget
         let observed =
-            shown.map(\.reading.observedAt).max() ?? budget.map(\.at) ?? former.max()
-            ?? accountSeenAt
+            shown.map(\.reading.observedAt).max() ?? budget?.observedAt
+            ?? evidence.newest(where: { !$0.windows.isEmpty })?.observedAt ?? accountSeenAt
         guard let observed else { return nil }
-        let all = shown.map(\.rateWindow)
+        let windows = shown.flatMap { shown in
+            shown.reading.windows.map { $0.rateWindow(label: shown.window.scope) }
+        }
+        func first(_ window: ClaudeWindow) -> SyncRateWindow? {
+            shown.first { $0.window == window }?.reading.windows.first?.rateWindow()
+        }
         return ProviderUsageSnapshot(
-            providerID: "claude", providerName: "Claude",
-            primary: shown.first { $0.window == .session }?.rateWindow,
-            secondary: shown.first { $0.window == .weekly }?.rateWindow,
-            accountEmail: account?.email,
+            providerID: "claude", providerName: "Claude", primary: first(.session),
+            secondary: first(.weekly), accountEmail: account?.email,
             loginMethod: ClaudePlan.displayName(account: account, credentials: credentials),
             statusMessage: resetNotice, lastUpdated: min(observed, now),
-            rateWindows: all.isEmpty ? nil : all, budget: budget?.value,
-            usageDataConfidence: all.isEmpty ? nil : "exact")
+            rateWindows: windows.isEmpty ? nil : windows, budget: budget?.budget,
+            usageDataConfidence: windows.isEmpty ? nil : "exact")
     }
 
     /// A monthly amount counts only in the month it was observed in.
-    private var currentBudget: Timestamped<SyncBudget>? {
+    private var currentBudget: LimitReading? {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = .gmt
-        return budget.flatMap {
-            calendar.isDate($0.at, equalTo: now, toGranularity: .month) ? $0 : nil
+        return evidence.newest { $0.budget != nil }.flatMap {
+            calendar.isDate($0.observedAt, equalTo: now, toGranularity: .month) ? $0 : nil
         }
     }
 
     private var resetNotice: String? {
-        WindowKind.resetNotice(
+        let live = live.map(\.window)
+        return WindowKind.resetNotice(
             [ClaudeWindow.session, .weekly].filter { window in
-                readings.windows[window] != nil && current(window) == nil
+                !live.contains(window)
+                    && evidence.readings[window.kind.name]?.contains { !$0.isRejection } ?? false
             }.map(\.kind))
     }
 }
 
-extension ClaudeReadings {
-    /// "session 22 % used, weekly 37 % used" for the windows still in effect, and when the newest of
-    /// them was observed; nil without any.
+extension Evidence {
+    /// "session 22 % used, weekly 37 % used" for Claude's windows still in effect, and when the newest of them was
+    /// observed; nil without any.
     func summary(at now: Date) -> (text: String, observedAt: Date)? {
-        let live = windows.keys.sorted().compactMap { window in
-            windows[window]?.current(window.kind, at: now).map { (window, $0) }
+        let live = readings.keys.compactMap { newest($0) }.filter { reading in
+            reading.windows.contains { $0.isLive(observedAt: reading.observedAt, at: now) }
         }
-        guard let newest = live.map(\.1.observedAt).max() else { return nil }
-        let parts = live.map { window, reading in
-            let name = [window.scope, window.kind.name].compactMap { $0 }.joined(separator: " ")
-            return "\(name) \(reading.percentText) used"
+        guard let observed = live.map(\.observedAt).max() else { return nil }
+        let parts = live.sorted { ClaudeWindow($0) < ClaudeWindow($1) }.map { reading in
+            "\(reading.limit) \(reading.windows[0].percentText) used"
         }
-        return (parts.joined(separator: ", "), newest)
+        return (parts.joined(separator: ", "), min(observed, now))
     }
 }

@@ -5,21 +5,34 @@ import SnapshotModels
 /// Reads Claude's limits from what Claude Code leaves on disk: captures of its status line (see
 /// `ClaudeStatuslineStore`), its own cache of the limits, and rejections in its transcripts.
 ///
-/// Tokens in transcripts are never converted to a percentage: much of an account's usage happens
-/// elsewhere. Captures and rejections do not name their account: after a switch of accounts, those
-/// of the former one count until their windows are reset.
+/// Tokens in transcripts are never converted to a percentage: much of an account's usage happens elsewhere. Captures and
+/// the cache name their account; a rejection belongs to the one that was logged in at its time.
 public struct ClaudeSource: UsageSource {
     public let providerID = "claude"
     public let providerName = "Claude"
-    private var rejectionScan = ClaudeRejectionScan()
+    private var rejectionScans: [String: ClaudeRejectionScan] = [:]
+    private var states = ClaudeStateFiles()
 
     public init() {}
 
     public func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
-        let paths = ClaudePaths(environment)
-        let files = paths.stateGroups.flatMap { $0 } + paths.credentials
-        return [WatchedPath(paths.captures)] + files.map { WatchedPath($0) }
-            + paths.projects.map { WatchedPath($0, isRecursive: true) }
+        [WatchedPath(ClaudeStatuslineStore.directory(in: environment))]
+            + ClaudePaths.homes(in: environment).flatMap { paths in
+                (paths.stateGroups.flatMap { $0 } + paths.credentials).map { WatchedPath($0) }
+                    + paths.projects.map { WatchedPath($0, isRecursive: true) }
+            }
+    }
+
+    /// The fingerprint of the account that is logged in, for a capture: only small files are read, as a session waits.
+    package static func presentAccount(in environment: SourceEnvironment) -> String? {
+        var environment = environment
+        environment.limits.objectByteCount = environment.limits.documentByteCount
+        var budget = ScanBudget(environment)
+        var files = ClaudeFiles(now: Date())
+        var states = ClaudeStateFiles()
+        return ClaudePaths.homes(in: environment).first.flatMap {
+            files.state($0, known: &states, budget: &budget)?.account?.id
+        }
     }
 
     public mutating func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {
@@ -30,30 +43,76 @@ public struct ClaudeSource: UsageSource {
     mutating func read(
         in environment: SourceEnvironment, at now: Date, budget: inout ScanBudget
     ) -> SourceReading {
-        let paths = ClaudePaths(environment)
+        var reading = SourceReading(isInstalled: false, accounts: environment.accounts)
         var files = ClaudeFiles(now: now)
-        let state = files.state(paths, budget: &budget)
-        let credentials = files.credentials(paths, budget: &budget)
-        var report = ClaudeReport(account: state?.account, credentials: credentials, now: now)
-        report.readings = files.captures(paths, budget: &budget)
-        if let state, let cache = state.cache, !state.isCacheOfAnotherAccount {
-            report.readings.merge(cache.readings)
-            report.budget = cache.budget.map { Timestamped(value: $0, at: cache.fetchedAt) }
+        let homes = ClaudePaths.homes(in: environment)
+        let states = homes.map { files.state($0, known: &self.states, budget: &budget) }
+        let captures = files.captures(
+            in: ClaudeStatuslineStore.directory(in: environment), budget: &budget)
+        let accounts = states.map { $0?.account?.id }
+        for (index, paths) in homes.enumerated() {
+            // A capture that names no account is of the first home.
+            let own = captures.filter {
+                $0.account.map { id in
+                    accounts[index] == nil ? !accounts.contains(id) : true
+                } ?? (index == 0)
+            }
+            read(
+                paths, states[index], captures: own, files: &files, into: &reading,
+                explains: environment.explains, at: now, &budget)
         }
+        reading.isInstalled = files.isInstalled
+        if !files.isInstalled { reading.providers = [] }
+        reading.findings = files.findings
+        reading.isPartial = budget.isExceeded
+        return reading
+    }
+
+    private mutating func read(
+        _ paths: ClaudePaths, _ state: ClaudeState?, captures: Evidence, files: inout ClaudeFiles,
+        into reading: inout SourceReading, explains: Bool, at now: Date, _ budget: inout ScanBudget
+    ) {
+        let credentials = files.credentials(paths, budget: &budget)
+        var cards = AccountCards(
+            providerID: providerID, home: paths.root, present: state?.account?.id,
+            changedAt: min(files.accountSeenAt ?? now, now),
+            accounts: reading.accounts ?? AccountHistory())
+        var evidence = captures
+        if let cache = state?.cache { evidence.merge(cache.evidence) }
 
         var errors: [FileError] = []
         let walk = DirectoryWalk(roots: paths.projects, budget: &budget) { $0.hasSuffix(".jsonl") }
-        report.rejections = rejectionScan.readings(
-            in: walk.newestFirst, at: now, budget: &budget, errors: &errors)
-        files.add(transcripts: report.rejections, paths, walk)
+        let rejections = rejectionScans[paths.root, default: ClaudeRejectionScan()].evidence(
+            in: walk.newestFirst,
+            since: evidence.filter { cards.account(of: $0) == cards.present }.oldestNeeded(at: now),
+            at: now, budget: &budget, errors: &errors)
+        evidence.merge(rejections)
+        files.add(transcripts: rejections, paths, walk)
         files.add(walk.errors + errors, title: "Claude transcripts")
 
-        let hasAccount = report.account != nil || credentials != nil
-        let provider = provider(
-            report.provider(accountSeenAt: hasAccount ? files.accountSeenAt : nil),
-            orFirstOf: files.errors, at: now)
-        return SourceReading(
-            isInstalled: files.isInstalled, provider: files.isInstalled ? provider : nil,
-            findings: files.findings, isPartial: budget.isExceeded)
+        let hasAccount = state?.account != nil || credentials != nil
+        let seenAt = hasAccount ? files.accountSeenAt : nil
+        let providers = cards.cards(of: evidence, at: now) {
+            ClaudeReport(
+                evidence: $0, account: state?.account, credentials: credentials, now: now
+            ).provider(accountSeenAt: seenAt)
+        }
+        reading.accounts = cards.accounts
+        reading.providers +=
+            [provider(providers.first, orFirstOf: files.errors, at: now)].compactMap { $0 }
+            + providers.dropFirst()
+        if explains {
+            reading.considered += cards.considered(
+                evidence, name: state?.account?.email, at: now)
+        }
+    }
+}
+
+extension Evidence {
+    /// The time from which a rejection could be newer than what is known of session and week; nil when any could.
+    fileprivate func oldestNeeded(at now: Date) -> Date? {
+        let known = [ClaudeWindow.session, .weekly].map { newest($0.limit)?.observedAt }
+        guard let session = known[0], let weekly = known[1] else { return nil }
+        return min(session, weekly, now)
     }
 }

@@ -4,6 +4,7 @@ import SnapshotModels
 /// The account and, if Claude Code has cached them, its limits, from `.claude.json`.
 struct ClaudeState: Sendable {
     struct Account: Sendable, Hashable {
+        /// The fingerprint of its UUID.
         var id: String?
         var email: String?
         var organizationType: String?
@@ -13,13 +14,17 @@ struct ClaudeState: Sendable {
     /// The provider's answer as Claude Code last fetched it.
     struct Cache: Sendable {
         var fetchedAt: Date
+        /// The account that it was fetched for.
         var accountID: String?
-        var readings = ClaudeReadings()
-        var budget: SyncBudget?
+        var evidence = Evidence()
     }
 
     var account: Account?
     var cache: Cache?
+
+    /// The members of the file that are read. It also holds the history of every project, and can be hundreds of
+    /// megabytes.
+    static let members: Set<String> = ["oauthAccount", "cachedUsageUtilization"]
 
     /// Small files of the same name exist that contain neither.
     var isEmpty: Bool { account == nil && cache == nil }
@@ -30,44 +35,53 @@ struct ClaudeState: Sendable {
         return cached != id
     }
 
-    init(_ document: JSONFields) {
+    init(_ document: JSONFields, path: String) {
         account = document.fields("oauthAccount").map { fields in
             Account(
-                id: fields.text("accountUuid"),
+                id: fields.text("accountUuid")?.fingerprint,
                 email: fields.text("emailAddress")?.displayText(),
                 organizationType: fields.text("organizationType"),
                 rateLimitTier: fields.text("userRateLimitTier", "organizationRateLimitTier"))
         }
-        if let fields = document.fields("cachedUsageUtilization") { cache = Cache(fields) }
+        if let fields = document.fields("cachedUsageUtilization") {
+            cache = Cache(fields, origin: LimitReading.Origin(path: path))
+        }
     }
 }
 
 extension ClaudeState.Cache {
     /// Nil without the time of the fetch: the numbers would have no age.
-    init?(_ fields: JSONFields) {
+    init?(_ fields: JSONFields, origin: LimitReading.Origin) {
         guard let fetchedAt = fields.date("fetchedAtMs"),
             let utilization = fields.fields("utilization")
         else { return nil }
         self.fetchedAt = fetchedAt
-        accountID = fields.text("accountUuid")
-        for name in utilization.names {
-            guard let window = ClaudeWindow(name: name), let value = utilization.fields(name) else {
-                continue
-            }
-            add(value.number("utilization", "used_percentage"), of: value, to: window)
+        let account = fields.text("accountUuid")?.fingerprint
+        accountID = account
+        func add(_ window: ClaudeWindow, _ percent: Double?, _ fields: JSONFields) {
+            let reading = window.reading(
+                percent, resetsAt: fields.date("resets_at"), observedAt: fetchedAt,
+                account: account, origin: origin)
+            if let reading { evidence.add(reading) }
         }
-        for limit in utilization.list("limits") {
+        let limits = utilization.list("limits")
+        for limit in limits {
             guard let window = Self.window(of: limit) else { continue }
-            add(limit.number("percent"), of: limit, to: window)
+            add(window, limit.number("percent"), limit)
         }
-        budget = Self.spending(utilization) ?? Self.extraUsage(utilization)
-    }
-
-    private mutating func add(_ percent: Double?, of fields: JSONFields, to window: ClaudeWindow) {
-        readings.add(
-            WindowReading(
-                usedPercent: percent, resetsAt: fields.date("resets_at"), observedAt: fetchedAt),
-            to: window)
+        for name in utilization.names {
+            guard let fields = utilization.fields(name),
+                let window = ClaudeWindow(name: name, fields: fields),
+                evidence.newest(window.limit) == nil
+            else { continue }
+            add(window, fields.number("utilization", "used_percentage"), fields)
+        }
+        if let budget = Self.spending(utilization) ?? Self.extraUsage(utilization) {
+            evidence.add(
+                LimitReading(
+                    limit: "spending", budget: budget, observedAt: fetchedAt, account: account,
+                    origin: origin))
+        }
     }
 
     private static func window(of limit: JSONFields) -> ClaudeWindow? {
@@ -77,44 +91,48 @@ extension ClaudeState.Cache {
         case "weekly", "weekly_all", "weekly_scoped": kind = .weekly
         default: return nil
         }
-        let scope = limit.fields("scope")
-        let name =
-            scope?.fields("model")?.text("display_name", "id")
-            ?? scope?.fields("surface")?.text("display_name", "id") ?? scope?.text("surface")
-        if let name = name?.displayText(limit: 48) { return ClaudeWindow(kind: kind, scope: name) }
+        if let scope = ClaudeWindow.scope(of: limit) {
+            return ClaudeWindow(kind: kind, scope: scope)
+        }
         // A limit on something unnamed must not pass for the limit on everything.
-        return scope == nil && limit.text("kind") != "weekly_scoped"
+        return limit.fields("scope") == nil && limit.text("kind") != "weekly_scoped"
             ? ClaudeWindow(kind: kind) : nil
     }
 
-    /// Amounts are in minor units with an exponent.
     private static func spending(_ utilization: JSONFields) -> SyncBudget? {
         guard let spend = utilization.fields("spend"), spend.flag("enabled") == true,
-            let used = amount(spend, "used"), let limit = amount(spend, "limit"), limit > 0
+            let used = spend.fields("used").flatMap(amount),
+            let limit = spend.fields("limit").flatMap(amount), limit > 0
         else { return nil }
         return SyncBudget(
             usedAmount: used, limitAmount: limit,
             currencyCode: currency(spend.fields("limit") ?? spend), period: "month")
     }
 
-    /// Amounts are in hundredths.
     private static func extraUsage(_ utilization: JSONFields) -> SyncBudget? {
         guard let extra = utilization.fields("extra_usage"), extra.flag("is_enabled") == true,
             let used = extra.number("used_credits"), let limit = extra.number("monthly_limit"),
-            limit > 0
+            let unit = minorUnit(extra), limit > 0
         else { return nil }
         return SyncBudget(
-            usedAmount: used / 100, limitAmount: limit / 100, currencyCode: currency(extra),
+            usedAmount: used / unit, limitAmount: limit / unit, currencyCode: currency(extra),
             period: "month")
     }
 
-    private static func amount(_ fields: JSONFields, _ name: String) -> Double? {
-        guard let money = fields.fields(name), let minor = money.number("amount_minor") else {
+    private static func amount(_ money: JSONFields) -> Double? {
+        guard let minor = money.number("amount_minor"), let unit = minorUnit(money) else {
             return nil
         }
-        let exponent = money.number("exponent") ?? 2
-        guard (0...9).contains(exponent) else { return nil }
-        return minor / pow(10, exponent)
+        return minor / unit
+    }
+
+    /// How many minor units make one of the currency, by the number of decimal places: hundredths unless stated, and
+    /// none where the currency has none (ISO 4217).
+    private static func minorUnit(_ money: JSONFields) -> Double? {
+        let places =
+            money.number("decimal_places", "exponent")
+            ?? (["JPY", "KRW", "VND", "CLP", "ISK"].contains(currency(money)) ? 0 : 2)
+        return (0...9).contains(places) ? pow(10, places) : nil
     }
 
     private static func currency(_ fields: JSONFields) -> String {

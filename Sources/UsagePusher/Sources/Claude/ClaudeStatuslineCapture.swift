@@ -4,70 +4,118 @@ import Foundation
 ///
 /// A JSON file per session, named after a hash of the session's id:
 ///
-///     {"version": 1, "session": "<16 hex digits>", "capturedAt": <unix seconds>,
-///      "windows": {"five_hour": {"usedPercent": 23.5, "resetsAt": <unix seconds>,
-///                                "observedAt": <unix seconds>}, "seven_day": {…}}}
+///     {"version": 1, "session": "<16 hex digits>", "account": "<16 hex digits>", "capturedAt": <unix seconds>,
+///      "windows": {"five_hour": {"usedPercent": 23.5, "resetsAt": <unix seconds>, "observedAt": <unix seconds>},
+///                  "seven_day": {…}, "Fable": {…, "isModel": true}}}
 ///
-/// Nothing else of the status line's input is saved: no path, no model, no cost. Windows keep their
-/// names and each its own `observedAt`, since a later status line may lack a window.
+/// Nothing else of the status line's input is saved: no path, no model in use, no cost. Windows keep their names and each
+/// its own `observedAt`: a session renders its old numbers again and again, so their age is that of their last change.
 struct ClaudeStatuslineCapture: Sendable, Equatable, Encodable {
+    struct Window: Sendable, Equatable, Encodable {
+        var usedPercent: Double
+        var resetsAt: Date?
+        var observedAt: Date
+        /// Set for a weekly limit of the model that the window is named after.
+        var isModel: Bool?
+
+        func states(_ other: Window) -> Bool {
+            usedPercent == other.usedPercent && resetsAt == other.resetsAt
+                && isModel == other.isModel
+        }
+    }
+
     private static let currentVersion = 1
-    private static let windowLimit = 8
+    private static let windowLimit = 16
 
     private var version = Self.currentVersion
     /// 16 hexadecimal digits.
     private(set) var session: String
+    /// The fingerprint of the account that was logged in.
+    private(set) var account: String?
     private(set) var capturedAt: Date
-    private(set) var windows: [String: WindowReading]
+    private(set) var windows: [String: Window]
 
     /// From the JSON that Claude Code passes to a status line.
     ///
     /// Nil when it contains no limits: they are absent or null in some versions, and before the
     /// first answer of a session.
-    init?(statusline: Data, capturedAt: Date) {
+    init?(statusline: Data, account: String? = nil, capturedAt: Date) {
         guard let document = JSONFields(statusline), let limits = document.fields("rate_limits")
         else { return nil }
-        session = Self.hash(document.text("session_id") ?? "")
+        session = (document.text("session_id") ?? "").fingerprint
+        self.account = account
         self.capturedAt = capturedAt
-        windows = Self.windows(limits) { fields in
-            WindowReading(
-                usedPercent: fields.number("used_percentage", "utilization"),
-                resetsAt: fields.date("resets_at"), observedAt: capturedAt)
+        windows = [:]
+        for name in limits.names.sorted() {
+            guard let fields = limits.fields(name), ClaudeWindow(name: name, fields: fields) != nil
+            else { continue }
+            add(name, fields, isModel: nil)
+        }
+        for fields in limits.list("model_scoped") {
+            let name = fields.text("display_name")?.displayText(limit: 48)
+            if let name { add(name, fields, isModel: true) }
         }
         if windows.isEmpty { return nil }
+    }
+
+    private mutating func add(_ name: String, _ fields: JSONFields, isModel: Bool?) {
+        guard let percent = fields.number("used_percentage", "utilization"),
+            windows.count < Self.windowLimit
+        else { return }
+        windows[name] = Window(
+            usedPercent: percent, resetsAt: fields.date("resets_at"), observedAt: capturedAt,
+            isModel: isModel)
     }
 
     /// From a capture file; nil when it is not one, or of an unknown version.
     init?(_ fields: JSONFields) {
         guard fields.number("version") == Double(Self.currentVersion),
             let session = fields.text("session"), Self.isHash(session),
-            let capturedAt = fields.date("capturedAt"), let windows = fields.fields("windows")
+            let capturedAt = fields.date("capturedAt"), let saved = fields.fields("windows")
         else { return nil }
         self.session = session
+        account = fields.text("account").flatMap { Self.isHash($0) ? $0 : nil }
         self.capturedAt = capturedAt
-        self.windows = Self.windows(windows) { fields in
-            WindowReading(
-                usedPercent: fields.number("usedPercent"), resetsAt: fields.date("resetsAt"),
-                observedAt: fields.date("observedAt") ?? capturedAt)
+        windows = [:]
+        for name in saved.names.sorted().prefix(Self.windowLimit) {
+            guard let window = saved.fields(name), let percent = window.number("usedPercent")
+            else { continue }
+            windows[name] = Window(
+                usedPercent: percent, resetsAt: window.date("resetsAt"),
+                observedAt: window.date("observedAt") ?? capturedAt,
+                isModel: window.flag("isModel"))
         }
     }
 
-    /// Adds the windows of an earlier capture of the same session: per window the latest reset
-    /// wins, then the greatest percent, then the newest observation.
+    /// With the windows of an earlier capture of the same session: those that are missing, and the age of those that
+    /// state the same. After a switch of accounts nothing of the earlier one is kept.
     func merged(with earlier: ClaudeStatuslineCapture) -> ClaudeStatuslineCapture {
-        var merged = self
-        for (name, reading) in earlier.windows {
-            guard let window = ClaudeWindow(name: name) else { continue }
-            guard let own = windows[name] else {
-                if merged.windows.count < Self.windowLimit { merged.windows[name] = reading }
-                continue
-            }
-            var both = WindowReadings()
-            both.add(own)
-            both.add(reading)
-            merged.windows[name] = both.current(window.kind, at: capturedAt) ?? own
+        guard account == nil || earlier.account == nil || account == earlier.account else {
+            return self
         }
+        var merged = self
+        merged.account = account ?? earlier.account
+        for (name, window) in earlier.windows {
+            if let own = windows[name] {
+                if own.states(window) { merged.windows[name] = window }
+            } else if merged.windows.count < Self.windowLimit {
+                merged.windows[name] = window
+            }
+        }
+        if merged.windows == earlier.windows { merged.capturedAt = earlier.capturedAt }
         return merged
+    }
+
+    /// What the capture says of each limit; `path` is its file's.
+    func readings(path: String) -> [LimitReading] {
+        windows.compactMap { name, window in
+            let limit =
+                window.isModel == true
+                ? ClaudeWindow(kind: .weekly, scope: name) : ClaudeWindow(name: name)
+            return limit?.reading(
+                window.usedPercent, resetsAt: window.resetsAt, observedAt: window.observedAt,
+                account: account, origin: LimitReading.Origin(path: path))
+        }
     }
 
     /// The file's bytes, the same for equal captures.
@@ -81,27 +129,6 @@ struct ClaudeStatuslineCapture: Sendable, Equatable, Encodable {
             preconditionFailure("a capture contains only finite numbers")
         }
         return bytes
-    }
-
-    private static func windows(
-        _ fields: JSONFields, reading: (JSONFields) -> WindowReading?
-    ) -> [String: WindowReading] {
-        var windows: [String: WindowReading] = [:]
-        for name in fields.names.sorted() where windows.count < windowLimit {
-            guard let window = ClaudeWindow(name: name), let value = fields.fields(name),
-                let reading = reading(value), reading.isPlausible(for: window.kind)
-            else { continue }
-            windows[name] = reading
-        }
-        return windows
-    }
-
-    /// FNV-1a, to derive a file name from a random UUID; no protection.
-    private static func hash(_ text: String) -> String {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
-        let digits = String(hash, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
     }
 
     static func isHash(_ text: String) -> Bool {

@@ -9,8 +9,6 @@ package struct ClaudeStatuslineStore: Sendable {
     static let captureLimit = 64
     /// Seconds after which a capture is removed: every window in it has been reset.
     static let ageLimit: TimeInterval = 8 * 86_400
-    /// Seconds for which a capture with the same numbers is not rewritten.
-    static let rewriteInterval: TimeInterval = 10
     private static let statuslineByteLimit = 1_048_576
 
     let directory: LocalDirectory
@@ -19,29 +17,28 @@ package struct ClaudeStatuslineStore: Sendable {
         directory = LocalDirectory(Self.directory(in: environment))
     }
 
-    /// `$XDG_STATE_HOME/ubiquity/claude-statusline`, by default in `~/.local/state`.
     static func directory(in environment: SourceEnvironment) -> String {
-        let state =
-            environment.absolutePath(variable: "XDG_STATE_HOME")
-            ?? environment.home + "/.local/state"
-        return state + "/ubiquity/claude-statusline"
+        environment.stateDirectory + "/claude-statusline"
     }
 
     /// Saves the limits in the JSON that Claude Code passes to a status line.
     ///
-    /// - Returns: true when a file was written; false when the input contained no limits, or none
-    ///   that were not saved seconds ago.
+    /// - Parameter account: the fingerprint of the account that is logged in, if known.
+    /// - Returns: true when a file was written; false when the input contained no limits, or none that changed.
     /// - Throws: The former capture is then unchanged.
     @discardableResult
-    package func save(statusline: Data, at now: Date) throws(FileError) -> Bool {
+    package func save(
+        statusline: Data, account: String? = nil, at now: Date
+    ) throws(FileError) -> Bool {
         guard statusline.count <= Self.statuslineByteLimit,
-            var capture = ClaudeStatuslineCapture(statusline: statusline, capturedAt: now)
+            var capture = ClaudeStatuslineCapture(
+                statusline: statusline, account: account, capturedAt: now)
         else { return false }
         let path = directory.path + "/" + capture.session + ".json"
         let earlier = earlierCapture(path)
         if let earlier {
             capture = capture.merged(with: earlier)
-            if capture.repeats(earlier, within: Self.rewriteInterval) { return false }
+            if capture == earlier { return false }
         }
         try directory.create()
         try LocalFile(path).replace(with: capture.document, durability: .cached)
@@ -71,23 +68,6 @@ package struct ClaudeStatuslineStore: Sendable {
             if index >= Self.captureLimit || isOld {
                 try? LocalFile(file.path).remove(durability: .cached)
             }
-        }
-    }
-}
-
-extension ClaudeStatuslineCapture {
-    /// Whether the numbers are those of `earlier`, captured no more than `interval` before.
-    fileprivate func repeats(
-        _ earlier: ClaudeStatuslineCapture, within interval: TimeInterval
-    ) -> Bool {
-        let age = capturedAt.timeIntervalSince(earlier.capturedAt)
-        guard (0...interval).contains(age), windows.count == earlier.windows.count else {
-            return false
-        }
-        return windows.allSatisfy { name, reading in
-            earlier.windows[name].map {
-                $0.usedPercent == reading.usedPercent && $0.resetsAt == reading.resetsAt
-            } ?? false
         }
     }
 }

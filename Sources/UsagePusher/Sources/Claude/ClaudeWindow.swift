@@ -1,4 +1,7 @@
-/// One of Claude's limits: session, weekly, or weekly for one model.
+import Foundation
+import SnapshotModels
+
+/// One of Claude's limits: session, weekly, weekly for one model, or on spending.
 struct ClaudeWindow: Sendable, Hashable, Comparable {
     var kind: WindowKind
     /// The model or surface it applies to; nil for all.
@@ -6,54 +9,73 @@ struct ClaudeWindow: Sendable, Hashable, Comparable {
 
     static let session = ClaudeWindow(kind: .session)
     static let weekly = ClaudeWindow(kind: .weekly)
+    static let spending = ClaudeWindow(kind: .unstated, scope: "Spend limit")
 
     init(kind: WindowKind, scope: String? = nil) {
         self.kind = kind
         self.scope = scope
     }
 
-    /// From Claude Code's names: "five_hour", "seven_day", "seven_day_opus".
-    init?(name: String) {
+    /// Completes "the … limit".
+    var limit: String { [scope, kind.name].compactMap { $0 }.joined(separator: " ") }
+
+    init(_ reading: LimitReading) {
+        self.init(kind: reading.windows.first?.kind ?? .unstated, scope: reading.label)
+    }
+
+    /// From Claude Code's names ("five_hour", "seven_day", "seven_day_opus", "spend_limit") and the object that the
+    /// name stands for, which may name a model.
+    ///
+    /// A name of several words ("seven_day_overage_included") is no model's: the label is then the object's, and without
+    /// one there is no window.
+    init?(name: String, fields: JSONFields? = nil) {
         guard name.utf8.count <= 48 else { return nil }
+        if name == "spend_limit" {
+            self = .spending
+            return
+        }
         for (prefix, kind) in [("five_hour", WindowKind.session), ("seven_day", .weekly)] {
             guard name.hasPrefix(prefix) else { continue }
-            let rest = name.dropFirst(prefix.count)
-            if rest.isEmpty {
+            let words = name.dropFirst(prefix.count).split(separator: "_")
+            let isJoined = name.dropFirst(prefix.count).hasPrefix("_") && !words.isEmpty
+            guard isJoined || name.count == prefix.count else { return nil }
+            let model = fields.flatMap(Self.scope)
+            if let scope = model ?? (words.count == 1 ? words[0].capitalized : nil) {
+                self.init(kind: kind, scope: scope.displayText(limit: 48))
+            } else if words.isEmpty {
                 self.init(kind: kind)
-                return
+            } else {
+                return nil
             }
-            let words = rest.split(separator: "_")
-            guard rest.hasPrefix("_"), !words.isEmpty else { return nil }
-            let scope = words.map { $0.prefix(1).uppercased() + $0.dropFirst() }
-            self.init(kind: kind, scope: scope.joined(separator: " ").displayText(limit: 48))
             return
         }
         return nil
     }
 
+    /// The model or surface that an object of Claude Code's applies to.
+    static func scope(of fields: JSONFields) -> String? {
+        let scope = fields.fields("scope")
+        let name =
+            scope?.fields("model")?.text("display_name", "id")
+            ?? scope?.fields("surface")?.text("display_name", "id") ?? scope?.text("surface")
+        return name?.displayText(limit: 48)
+    }
+
+    /// The reading of this window; nil without a percentage.
+    func reading(
+        _ percent: Double?, resetsAt: Date?, observedAt: Date, account: String? = nil,
+        origin: LimitReading.Origin
+    ) -> LimitReading? {
+        guard let percent else { return nil }
+        let window = LimitReading.Window(kind: kind, usedPercent: percent, resetsAt: resetsAt)
+        return LimitReading(
+            limit: limit, label: scope,
+            windows: [window], observedAt: observedAt, account: account, origin: origin,
+            flaw: window.flaw(observedAt: observedAt))
+    }
+
     static func < (left: ClaudeWindow, right: ClaudeWindow) -> Bool {
         if (left.scope == nil) != (right.scope == nil) { return left.scope == nil }
         return (left.scope ?? "", left.kind) < (right.scope ?? "", right.kind)
-    }
-}
-
-/// The readings of Claude's windows from one kind of evidence.
-struct ClaudeReadings: Sendable, Hashable {
-    private static let limit = 32
-    private(set) var windows: [ClaudeWindow: WindowReadings] = [:]
-
-    /// Ignores an implausible reset.
-    mutating func add(_ reading: WindowReading?, to window: ClaudeWindow) {
-        guard let reading, reading.isPlausible(for: window.kind),
-            windows[window] != nil || windows.count < Self.limit
-        else { return }
-        windows[window, default: WindowReadings()].add(reading)
-    }
-
-    mutating func merge(_ other: ClaudeReadings) {
-        for (window, readings) in other.windows {
-            guard windows[window] != nil || windows.count < Self.limit else { continue }
-            windows[window, default: WindowReadings()].merge(readings)
-        }
     }
 }

@@ -2,6 +2,8 @@ import Foundation
 
 /// The account logged in to Codex, from the named fields of `auth.json`. Contains no token.
 struct CodexAccount: Sendable, Hashable {
+    /// The fingerprint of the workspace and the user in it; nil when the file names none.
+    var id: String?
     var email: String?
     /// The raw plan name in the token.
     var plan: String?
@@ -15,14 +17,19 @@ struct CodexAccount: Sendable, Hashable {
         usesAPIKey =
             mode.map { $0 == "apikey" } ?? (tokens == nil && fields.text("OPENAI_API_KEY") != nil)
         refreshedAt = fields.date("last_refresh")
+        if usesAPIKey { id = "api-key".fingerprint }
         guard !usesAPIKey, let claims = tokens?.text("id_token").flatMap(Self.claims(of:)) else {
             return
         }
         let address =
             claims.text("email") ?? claims.fields("https://api.openai.com/profile")?.text("email")
         email = address?.displayText()
-        plan = claims.fields("https://api.openai.com/auth")?.text("chatgpt_plan_type")?
-            .displayText(limit: 64)
+        let authentication = claims.fields("https://api.openai.com/auth")
+        plan = authentication?.text("chatgpt_plan_type")?.displayText(limit: 64)
+        let workspace = tokens?.text("account_id") ?? authentication?.text("chatgpt_account_id")
+        let user = authentication?.text("chatgpt_user_id") ?? email
+        let names = [workspace, user].compactMap { $0 }
+        id = names.isEmpty ? nil : names.joined(separator: "/").fingerprint
     }
 
     /// The claims of a JSON web token. The signature is not verified: the file is the user's own,

@@ -2,14 +2,15 @@
 struct CodexPaths {
     let root: String
 
-    /// `$CODEX_HOME` if it is an absolute path, else `~/.codex`.
-    init(_ environment: SourceEnvironment) {
-        root =
-            environment.absolutePath(variable: "CODEX_HOME") ?? environment.home + "/.codex"
+    /// `$CODEX_HOME` if it is an absolute path, else `~/.codex`; and the configured further homes.
+    static func homes(in environment: SourceEnvironment) -> [CodexPaths] {
+        let own = environment.absolutePath(variable: "CODEX_HOME") ?? environment.home + "/.codex"
+        let further = (environment.additionalHomes["codex"] ?? []).filter { $0 != own }
+        return ([own] + further).map { CodexPaths(root: $0) }
     }
 
     var sessions: String { root + "/sessions" }
-    /// Flat; a session that is also below `sessions` counts once.
+    /// Flat.
     var archive: String { root + "/archived_sessions" }
     var authentication: String { root + "/auth.json" }
 }
@@ -27,8 +28,9 @@ struct CodexRollouts {
     init(_ walk: DirectoryWalk) {
         compressed = walk.files.filter { $0.name.hasSuffix(Self.compressedSuffix) }
         let plain = walk.newestFirst.filter { !$0.name.hasSuffix(Self.compressedSuffix) }
-        let live = Set(plain.filter { $0.root == 0 }.map(Self.session(of:)))
-        newestFirst = plain.filter { $0.root == 0 || !live.contains(Self.session(of: $0)) }
+        // A session that is in both directories is read where it grows.
+        var seen: Set<Substring> = []
+        newestFirst = plain.filter { seen.insert(Self.session(of: $0)).inserted }
     }
 
     var compressedFinding: SourceFinding? {

@@ -1,90 +1,79 @@
 import Foundation
 import SnapshotModels
 
-/// Codex's limits as they are pushed and shown, computed from all evidence for the time `now`.
+/// Codex's limits of one account as they are pushed and shown at the time `now`.
+///
+/// The newest reading of a limit counts, whatever its percent and resets: percents fall after a grant and resets move
+/// back. It also says which windows the limit has.
 struct CodexReport {
     private static let extraWindowLimit = 12
 
-    let digest: CodexDigest
+    let evidence: Evidence
     let account: CodexAccount?
     let now: Date
 
-    /// The main bucket's windows still in effect, in display order.
-    var mainWindows: [(kind: WindowKind, reading: WindowReading)] {
-        digest.mainKinds.compactMap { kind in
-            digest.current(kind, at: now).map { (kind, $0) }
-        }
+    private var main: LimitReading? { evidence.newest(CodexRow.mainLimit) }
+
+    /// The main limit's windows still in effect, in display order.
+    var mainWindows: [LimitReading.Window] { main.map { live($0) } ?? [] }
+
+    /// When the numbers of the main limit were observed, else the newest of all.
+    var observedAt: Date? {
+        let reading = mainWindows.isEmpty ? evidence.newest(where: \.statesLimit) : main
+        return reading.map { min($0.observedAt, now) }
     }
 
-    /// Kinds of the main bucket's windows that have been reset since they were last observed. A
-    /// kind that newer lines of the bucket no longer name is not part of the plan any more.
-    var expiredKinds: [WindowKind] {
-        let seen = digest.mainKinds.map { ($0, digest.newest($0, at: now)?.observedAt ?? now) }
-        guard let newest = seen.map(\.1).max() else { return [] }
-        return seen.filter { kind, at in
-            digest.current(kind, at: now) == nil && newest.timeIntervalSince(at) <= 60
-        }.map(\.0)
+    /// Says which of the main limit's windows have been reset since they were observed.
+    var resetNotice: String? {
+        let expired = (main?.windows ?? []).filter {
+            !$0.isLive(observedAt: main?.observedAt ?? now, at: now)
+        }
+        return WindowKind.resetNotice(expired.map(\.kind).sorted())
     }
 
     /// Nil when no number and no account is known.
     func provider(accountSeenAt: Date?) -> ProviderUsageSnapshot? {
+        guard let observed = observedAt ?? accountSeenAt else { return nil }
         let main = mainWindows
-        let extras = extraWindows
-        guard let observed = observedAt(main: main, extras: extras) ?? accountSeenAt else {
-            return nil
-        }
-        let windows =
-            main.map { $0.reading.window($0.kind) } + extras.map(\.window)
+        var windows = main.map { $0.rateWindow() } + extraWindows
+        if !windows.isEmpty, let spending = spendingWindow { windows.append(spending) }
         let primary = main.first { $0.kind != .weekly }
-        let secondary =
-            main.first { $0.kind == .weekly }
-            ?? main.first { $0.kind != .weekly && $0.kind != primary?.kind }
+        let secondary = main.first { $0.kind == .weekly } ?? main.first { $0 != primary }
         return ProviderUsageSnapshot(
-            providerID: "codex", providerName: "Codex",
-            primary: primary.map { $0.reading.window($0.kind) },
-            secondary: secondary.map { $0.reading.window($0.kind) },
-            accountEmail: account?.email, loginMethod: plan, statusMessage: status,
-            lastUpdated: min(observed, now), rateWindows: windows.isEmpty ? nil : windows,
-            budget: budget, credits: credits,
+            providerID: "codex", providerName: "Codex", primary: primary?.rateWindow(),
+            secondary: secondary?.rateWindow(), accountEmail: account?.email,
+            loginMethod: plan, statusMessage: status, lastUpdated: min(observed, now),
+            rateWindows: windows.isEmpty ? nil : windows, budget: budget, credits: credits,
             usageDataConfidence: windows.isEmpty ? nil : "exact")
     }
 
-    /// The time of the newest number: of the main windows, else of anything else.
-    private func observedAt(
-        main: [(kind: WindowKind, reading: WindowReading)], extras: [Extra]
-    ) -> Date? {
-        if let newest = main.map(\.reading.observedAt).max() { return newest }
-        let former = digest.windows.values.compactMap { $0.newest(at: now)?.observedAt }
-        let money = [
-            credits == nil ? nil : digest.credits?.at, budget == nil ? nil : digest.spendLimit?.at,
-        ]
-        return (former + extras.map(\.observedAt) + money.compactMap { $0 }).max()
+    private func live(_ reading: LimitReading) -> [LimitReading.Window] {
+        reading.windows.filter { $0.isLive(observedAt: reading.observedAt, at: now) }
+            .sorted { $0.kind < $1.kind }
     }
 
-    private struct Extra {
-        var window: SyncRateWindow
-        var observedAt: Date
-    }
-
-    /// Windows of other buckets (a model with its own limits), labelled with the bucket's name, and
-    /// with the window's where a bucket has several.
-    private var extraWindows: [Extra] {
-        let slots = digest.windows.keys.filter { $0.bucket != CodexRow.mainBucket }
-        let live = slots.compactMap { slot in
-            digest.windows[slot]?.current(slot.kind, at: now).map { (slot: slot, reading: $0) }
-        }
-        let byBucket = Dictionary(grouping: live, by: \.slot.bucket)
-        let extras = byBucket.keys.sorted().flatMap { bucket -> [Extra] in
-            let name = Self.shortName(digest.bucketNames[bucket]?.value ?? bucket)
-            let windows = (byBucket[bucket] ?? []).sorted { $0.slot.kind < $1.slot.kind }
-            return windows.map { slot, reading in
-                let label = windows.count > 1 ? "\(name) \(slot.kind.name)" : name
-                return Extra(
-                    window: reading.window(slot.kind, label: label),
-                    observedAt: reading.observedAt)
+    /// Windows of other limits (a model with its own), labelled with the limit's name, and with the window's where a
+    /// limit has several.
+    private var extraWindows: [SyncRateWindow] {
+        let limits = evidence.readings.keys.filter { $0 != CodexRow.mainLimit }.sorted()
+        let windows = limits.flatMap { limit -> [SyncRateWindow] in
+            guard let reading = evidence.newest(limit) else { return [] }
+            let label = evidence.readings[limit]?.lazy.compactMap(\.label).first
+            let name = Self.shortName(label ?? limit)
+            let live = live(reading)
+            return live.map {
+                $0.rateWindow(label: live.count > 1 ? "\(name) \($0.kind.name)" : name)
             }
         }
-        return Array(extras.prefix(Self.extraWindowLimit))
+        return Array(windows.prefix(Self.extraWindowLimit))
+    }
+
+    private var spendingWindow: SyncRateWindow? {
+        budget.map {
+            SyncRateWindow(
+                usedPercent: $0.usedAmount / $0.limitAmount * 100, resetsAt: $0.resetsAt,
+                label: "Individual limit")
+        }
     }
 
     /// "GPT-5.3-Codex-Spark" → "Spark".
@@ -98,48 +87,60 @@ struct CodexReport {
     /// A rollout's plan, unless the token was renewed later.
     private var plan: String? {
         if account?.usesAPIKey == true { return "API key" }
-        var newest = digest.plan
-        if let plan = account?.plan {
-            newest.keepNewer(Timestamped(value: plan, at: account?.refreshedAt ?? .distantPast))
-        }
-        return newest.flatMap { CodexPlan.displayName($0.value) }
+        let stated = evidence.newest { $0.plan != nil }
+        let isTokenNewer =
+            account?.refreshedAt.map { $0 > stated?.observedAt ?? .distantPast } ?? false
+        let name = isTokenNewer ? account?.plan ?? stated?.plan : stated?.plan ?? account?.plan
+        return name.flatMap(CodexPlan.displayName)
+    }
+
+    private var newestCredits: LimitReading.Credits? {
+        evidence.newest { $0.credits != nil }?.credits
     }
 
     private var credits: SyncCredits? {
-        guard let credits = digest.credits?.value, credits.hasCredits || credits.isUnlimited else {
+        guard let credits = newestCredits, credits.hasCredits || credits.isUnlimited else {
             return nil
         }
         return SyncCredits(balance: credits.balance, unlimited: credits.isUnlimited)
     }
 
     private var budget: SyncBudget? {
-        guard let limit = digest.spendLimit?.value else { return nil }
+        guard let limit = evidence.newest(where: { $0.budget != nil })?.budget else { return nil }
         return limit.resetsAt.map { $0 > now } ?? true ? limit : nil
     }
 
     private var status: String? {
         var sentences: [String] = []
-        if let type = digest.reached[CodexRow.mainBucket]?.value ?? creditsOnlyReachedType,
-            isReachedStillTrue
-        {
+        if let type = reachedType {
             sentences.append(Self.sentence(forReachedType: type))
-        } else if budget != nil, digest.isSpendLimitReached?.value == true {
+        } else if budget != nil,
+            evidence.newest(where: { $0.isSpendLimitReached != nil })?.isSpendLimitReached == true
+        {
             sentences.append("Spend limit reached")
+        } else if areCreditsUsedUp {
+            sentences.append(Self.sentence(forReachedType: "workspace_member_credits_depleted"))
         }
         if let resetNotice { sentences.append(resetNotice) }
         return sentences.isEmpty ? nil : sentences.joined(separator: ". ")
     }
 
-    /// Plans without windows report it in whatever bucket they have.
-    private var creditsOnlyReachedType: String? {
-        guard digest.mainKinds.isEmpty else { return nil }
-        return digest.reached.values.max { $0.at < $1.at }?.value
+    private var hasMainWindows: Bool { main.map { !$0.windows.isEmpty } ?? false }
+
+    /// A reached limit ends when the windows observed with it are reset. Plans without windows report it for whatever
+    /// limit they have.
+    private var reachedType: String? {
+        guard hasMainWindows else { return evidence.newest(where: \.statesLimit)?.reachedType }
+        return mainWindows.isEmpty ? nil : main?.reachedType
     }
 
-    /// A reached limit ends when the windows observed with it are reset.
-    private var isReachedStillTrue: Bool { digest.mainKinds.isEmpty || !mainWindows.isEmpty }
-
-    var resetNotice: String? { WindowKind.resetNotice(expiredKinds) }
+    /// A plan without windows that states no credits.
+    private var areCreditsUsedUp: Bool {
+        guard !hasMainWindows, let reading = evidence.newest(where: { $0.credits != nil }),
+            let credits = reading.credits, !credits.hasCredits, !credits.isUnlimited
+        else { return false }
+        return credits.balance.map { $0 <= 0 } ?? (reading.limit == "premium")
+    }
 
     private static func sentence(forReachedType type: String) -> String {
         switch type {

@@ -9,84 +9,82 @@ import SnapshotModels
 /// - the same with `resets_at`, plus `credits` and `plan_type` (from November 2025),
 /// - plus `limit_id`, `limit_name`, `individual_limit`, `rate_limit_reached_type` (2026).
 /// Newer drafts use camelCase names and nest `spendControl`; both spellings are read.
-struct CodexRow: Sendable {
+struct CodexRow {
     /// In every line of interest; a text that mentions it escapes the quotes.
     static let needle = ByteNeedle("\"token_count\"")
-    /// The bucket of every plan; older lines name none.
-    static let mainBucket = "codex"
+    /// The limit of every plan; older lines name none.
+    static let mainLimit = "codex"
 
-    struct Window: Sendable {
-        var kind: WindowKind
-        var reading: WindowReading
-    }
+    /// Nil when the line states only numbers that cannot be.
+    private(set) var reading: LimitReading?
+    /// One for each number that cannot be.
+    private(set) var flawed: [LimitReading] = []
 
-    struct Credits: Sendable, Hashable {
-        var hasCredits: Bool
-        var isUnlimited: Bool
-        var balance: Double?
-    }
-
-    var at: Date
-    var bucket: String
-    var bucketName: String?
-    var windows: [Window] = []
-    var credits: Credits?
-    var spendLimit: SyncBudget?
-    var isSpendLimitReached: Bool?
-    var reachedType: String?
-    var plan: String?
-
-    /// Nil when the line contains no rate limits.
-    init?(line: Data) {
+    /// Nil when the line states nothing about limits.
+    init?(line: Data, origin: LimitReading.Origin) {
         guard let row = JSONFields(line), row.text("type") == "event_msg",
             let payload = row.fields("payload"), payload.text("type") == "token_count",
             let limits = payload.fields("rate_limits", "rateLimits"),
             let at = row.date("timestamp")
         else { return nil }
-        self.at = at
         let id = limits.text("limit_id", "limitId")?.displayText(limit: 64)
-        bucket = id?.lowercased() ?? Self.mainBucket
-        bucketName = limits.text("limit_name", "limitName")?.displayText(limit: 64)
-        plan = limits.text("plan_type", "planType")?.displayText(limit: 64)
-        reachedType = limits.text("rate_limit_reached_type", "rateLimitReachedType")
-        credits = limits.fields("credits").map { fields in
-            Credits(
+        var reading = LimitReading(
+            limit: id?.lowercased() ?? Self.mainLimit,
+            label: limits.text("limit_name", "limitName")?.displayText(limit: 64),
+            plan: limits.text("plan_type", "planType")?.displayText(limit: 64),
+            reachedType: limits.text("rate_limit_reached_type", "rateLimitReachedType"),
+            observedAt: at, origin: origin)
+        reading.credits = limits.fields("credits").map { fields in
+            LimitReading.Credits(
                 hasCredits: fields.flag("has_credits") ?? fields.flag("hasCredits") ?? false,
                 isUnlimited: fields.flag("unlimited") ?? false,
                 balance: fields.number("balance"))
         }
-        readWindows(limits)
-        readSpendLimit(limits)
+        for (place, name) in ["primary", "secondary"].enumerated() {
+            readWindow(limits, name, place: place, into: &reading)
+        }
+        Self.readSpendLimit(limits, into: &reading)
+        if reading.statesLimit || reading.plan != nil { self.reading = reading }
+        if self.reading == nil, flawed.isEmpty { return nil }
     }
 
-    private mutating func readWindows(_ limits: JSONFields) {
-        for (place, name) in ["primary", "secondary"].enumerated() {
-            let percent: Double?
-            let minutes: Double?
-            var reset: Date?
-            if let window = limits.fields(name) {
-                percent = window.number("used_percent", "usedPercent")
-                minutes = window.number("window_minutes", "windowMinutes", "windowDurationMins")
-                reset = window.date("resets_at", "resetsAt", "reset_at", "resetAt")
-                if reset == nil {
-                    reset = window.number("resets_in_seconds", "resetsInSeconds")
-                        .flatMap { $0 >= 0 && $0 < 1e9 ? at.addingTimeInterval($0) : nil }
-                }
-            } else {
-                percent = limits.number(name + "_used_percent")
-                minutes = limits.number(name + "_window_minutes")
+    private mutating func readWindow(
+        _ limits: JSONFields, _ name: String, place: Int, into reading: inout LimitReading
+    ) {
+        let stated: Double?
+        let minutes: Double?
+        var reset: Date?
+        if let window = limits.fields(name) {
+            stated = window.number("used_percent", "usedPercent")
+            minutes = window.number("window_minutes", "windowMinutes", "windowDurationMins")
+            reset = window.date("resets_at", "resetsAt", "reset_at", "resetAt")
+            if reset == nil {
+                reset = window.number("resets_in_seconds", "resetsInSeconds")
+                    .flatMap {
+                        $0 >= 0 && $0 < 1e9 ? reading.observedAt.addingTimeInterval($0) : nil
+                    }
             }
-            let kind = WindowKind(
-                minutes: minutes.flatMap { Int(exactly: $0.rounded()) }, place: place)
-            let reading = WindowReading(usedPercent: percent, resetsAt: reset, observedAt: at)
-            guard let reading, reading.isPlausible(for: kind) else { continue }
-            windows.append(Window(kind: kind, reading: reading))
+        } else {
+            stated = limits.number(name + "_used_percent")
+            minutes = limits.number(name + "_window_minutes")
+        }
+        guard let percent = stated else { return }
+        let window = LimitReading.Window(
+            kind: WindowKind(minutes: minutes.flatMap { Int(exactly: $0.rounded()) }, place: place),
+            usedPercent: percent, resetsAt: reset)
+        if let flaw = window.flaw(observedAt: reading.observedAt) {
+            var copy = reading
+            copy.windows = [window]
+            copy.flaw = flaw
+            flawed.append(copy)
+        } else {
+            reading.windows.append(window)
         }
     }
 
-    private mutating func readSpendLimit(_ limits: JSONFields) {
+    private static func readSpendLimit(_ limits: JSONFields, into reading: inout LimitReading) {
         let control = limits.fields("spend_control", "spendControl")
-        isSpendLimitReached =
+        reading.isSpendLimitReached =
             limits.flag("spend_control_reached") ?? limits.flag("spendControlReached")
             ?? control?.flag("reached")
         let individual =
@@ -95,7 +93,7 @@ struct CodexRow: Sendable {
         guard let individual, let used = individual.number("used"),
             let limit = individual.number("limit"), used >= 0, limit > 0
         else { return }
-        spendLimit = SyncBudget(
+        reading.budget = SyncBudget(
             usedAmount: used, limitAmount: limit, currencyCode: "credits",
             resetsAt: individual.date("resets_at", "resetsAt", "reset_at", "resetAt"))
     }

@@ -4,21 +4,22 @@ import SnapshotModels
 
 /// Reads Codex's limits from the rollouts that the Codex CLI writes.
 ///
-/// Codex records the limits that every reply of the provider states: the provider's own numbers,
-/// as old as the last reply on this machine. A line does not name its account: after a switch of
-/// accounts, lines of the former one count until their windows are reset.
+/// Codex records the limits that every reply of the provider states: the provider's own numbers, as old as the last
+/// reply on this machine. A line does not name its account; it belongs to the one that was logged in at its time.
 public struct CodexSource: UsageSource {
     public let providerID = "codex"
     public let providerName = "Codex"
-    private var scan = CodexScan()
+    private var scans: [String: CodexScan] = [:]
 
     public init() {}
 
     public func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
-        let paths = CodexPaths(environment)
-        return [
-            WatchedPath(paths.authentication), WatchedPath(paths.sessions, isRecursive: true),
-        ]
+        CodexPaths.homes(in: environment).flatMap { paths in
+            [
+                WatchedPath(paths.authentication), WatchedPath(paths.sessions, isRecursive: true),
+                WatchedPath(paths.archive),
+            ]
+        }
     }
 
     public mutating func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {
@@ -29,48 +30,77 @@ public struct CodexSource: UsageSource {
     mutating func read(
         in environment: SourceEnvironment, at now: Date, budget: inout ScanBudget
     ) -> SourceReading {
-        let paths = CodexPaths(environment)
-        if let reading = absence(paths, at: now) { return reading }
-
-        var findings: [SourceFinding] = []
-        let account = readAccount(paths, budget: &budget, findings: &findings)
-        let walk = DirectoryWalk(
-            roots: [paths.sessions, paths.archive], budget: &budget,
-            isWanted: CodexRollouts.isOne)
-        var errors = walk.errors
-        let rollouts = CodexRollouts(walk)
-        let digest = scan.digest(
-            of: rollouts.newestFirst, at: now, budget: &budget, errors: &errors)
-        let report = CodexReport(digest: digest, account: account?.account, now: now)
-
-        findings.insert(sessionsFinding(paths, report, rollouts), at: 0)
-        if let finding = rollouts.compressedFinding { findings.append(finding) }
-        findings += errors.map { $0.finding(title: "Codex sessions") }
-        return SourceReading(
-            isInstalled: true,
-            provider: provider(
-                report.provider(accountSeenAt: account?.seenAt), orFirstOf: errors, at: now),
-            findings: findings, isPartial: budget.isExceeded)
+        var reading = SourceReading(isInstalled: false, accounts: environment.accounts)
+        for paths in CodexPaths.homes(in: environment) {
+            if !addAbsence(of: paths, to: &reading, at: now) {
+                read(paths, into: &reading, explains: environment.explains, at: now, &budget)
+            }
+        }
+        reading.isPartial = budget.isExceeded
+        return reading
     }
 
-    /// The reading when there is no directory of Codex's; nil when there is one.
-    private func absence(_ paths: CodexPaths, at now: Date) -> SourceReading? {
+    private mutating func read(
+        _ paths: CodexPaths, into reading: inout SourceReading, explains: Bool, at now: Date,
+        _ budget: inout ScanBudget
+    ) {
+        let first = reading.findings.endIndex
+        let login = readAccount(paths, budget: &budget, findings: &reading.findings)
+        let walk = DirectoryWalk(
+            roots: [paths.sessions, paths.archive], budget: &budget, isWanted: CodexRollouts.isOne)
+        var errors = walk.errors
+        let rollouts = CodexRollouts(walk)
+        let evidence = scans[paths.root, default: CodexScan()].evidence(
+            in: rollouts.newestFirst, at: now, budget: &budget, errors: &errors)
+        var cards = AccountCards(
+            providerID: providerID, home: paths.root, present: login?.account.id,
+            changedAt: min(login?.seenAt ?? now, now),
+            accounts: reading.accounts ?? AccountHistory())
+        let account = login?.account
+        let report = CodexReport(
+            evidence: evidence.filter { cards.account(of: $0) == cards.present },
+            account: account, now: now)
+
+        let providers = cards.cards(of: evidence, at: now) {
+            CodexReport(evidence: $0, account: account, now: now)
+                .provider(accountSeenAt: login?.seenAt)
+        }
+        reading.isInstalled = true
+        reading.accounts = cards.accounts
+        reading.providers +=
+            [provider(providers.first, orFirstOf: errors, at: now)].compactMap { $0 }
+            + providers.dropFirst()
+        reading.findings.insert(sessionsFinding(paths, report, rollouts), at: first)
+        reading.findings += evidence.flawedFindings(title: "Codex sessions")
+        if let finding = rollouts.compressedFinding { reading.findings.append(finding) }
+        reading.findings += errors.map { $0.finding(title: "Codex sessions") }
+        if explains {
+            reading.considered += cards.considered(evidence, name: account?.email, at: now)
+        }
+    }
+
+    /// Whether there is no directory of Codex's, which is then a finding.
+    private func addAbsence(
+        of paths: CodexPaths, to reading: inout SourceReading, at now: Date
+    ) -> Bool {
         let title = "Codex directory"
         do throws(FileError) {
             guard let status = try FileStatus(path: paths.root) else {
-                let finding = SourceFinding(
-                    path: paths.root, title: title, detail: "Codex is not set up here")
-                return SourceReading(isInstalled: false, findings: [finding])
+                reading.findings.append(
+                    SourceFinding(
+                        path: paths.root, title: title, detail: "Codex is not set up here"))
+                return true
             }
-            guard status.kind != .directory else { return nil }
+            guard status.kind != .directory else { return false }
             throw FileError(operation: "list", path: paths.root, cause: .notADirectory)
         } catch {
+            reading.findings.append(error.finding(title: title))
             // Behind a directory that we may not search there may be nothing.
-            let isInstalled = !error.isPermissionDenied
-            return SourceReading(
-                isInstalled: isInstalled,
-                provider: isInstalled ? provider(nil, orFirstOf: [error], at: now) : nil,
-                findings: [error.finding(title: title)])
+            if !error.isPermissionDenied {
+                reading.isInstalled = true
+                reading.providers += [provider(nil, orFirstOf: [error], at: now)].compactMap { $0 }
+            }
+            return true
         }
     }
 
@@ -107,7 +137,7 @@ public struct CodexSource: UsageSource {
         _ paths: CodexPaths, _ report: CodexReport, _ rollouts: CodexRollouts
     ) -> SourceFinding {
         let main = report.mainWindows
-        var details = main.map { kind, reading in "\(kind.name) \(reading.percentText) used" }
+        var details = main.map { "\($0.kind.name) \($0.percentText) used" }
         if let notice = report.resetNotice { details.append(notice) }
         if details.isEmpty {
             details.append(
@@ -117,7 +147,7 @@ public struct CodexSource: UsageSource {
         return SourceFinding(
             path: paths.sessions, title: "Codex sessions",
             certainty: main.isEmpty ? nil : .cachedExact,
-            observedAt: main.map(\.reading.observedAt).max(),
+            observedAt: main.isEmpty ? nil : report.observedAt,
             detail: details.joined(separator: "; "))
     }
 }

@@ -1,0 +1,92 @@
+public import Foundation
+import SnapshotModels
+
+/// One statement of a tool's files about a limit, and why it is shown or not.
+public struct ConsideredReading: Sendable, Equatable {
+    public var limit: String
+    /// "session 36 %, weekly 54 %"; never a file's raw content.
+    public var statement: String
+    public var observedAt: Date
+    public var path: String
+    /// Bytes before the line; nil for a document.
+    public var offset: Int64?
+    /// The account's address, else its id.
+    public var account: String?
+    public var isShown: Bool
+    /// Completes "shown:" or "not shown:".
+    public var reason: String
+}
+
+extension LimitReading {
+    fileprivate var statement: String {
+        var parts = windows.map { window in
+            "\(window.kind.name) \(window.percentText)"
+                + (window.resetsAt.map { ", resets \($0.formatted(.iso8601))" } ?? "")
+        }
+        if isRejection { parts = windows.map { "\($0.kind.name) limit reached" } }
+        if let reachedType { parts.append(reachedType.displayText(limit: 64) ?? "") }
+        if let credits {
+            parts.append(
+                credits.isUnlimited
+                    ? "unlimited credits"
+                    : credits.balance.map { "credits \($0)" }
+                        ?? (credits.hasCredits ? "credits" : "no credits"))
+        }
+        if let budget { parts.append("\(budget.usedAmount) of \(budget.limitAmount) spent") }
+        if parts.isEmpty, let plan { parts.append("plan \(plan)") }
+        return parts.joined(separator: "; ")
+    }
+}
+
+extension Evidence {
+    private static let consideredLimit = 200
+
+    /// Every reading with its verdict, newest first.
+    ///
+    /// - Parameters:
+    ///   - account: the account of a reading.
+    ///   - present: the account that is logged in.
+    func considered(
+        account: (LimitReading) -> String?, present: String?, shownAs name: String?, at now: Date
+    ) -> [ConsideredReading] {
+        let own = filter { account($0) == present }
+        let all = readings.values.flatMap { $0 } + flawed
+        return all.sorted { LimitReading.isOlder($1, than: $0) }.prefix(Self.consideredLimit).map {
+            reading in
+            let owner = account(reading)
+            let (isShown, reason) = own.verdict(on: reading, isOwn: owner == present, at: now)
+            let scope = reading.label.map { " (\($0))" } ?? ""
+            return ConsideredReading(
+                limit: reading.limit + scope, statement: reading.statement,
+                observedAt: reading.observedAt, path: reading.origin.path,
+                offset: reading.origin.offset, account: owner == present ? name ?? owner : owner,
+                isShown: isShown, reason: reason)
+        }
+    }
+
+    private func verdict(
+        on reading: LimitReading, isOwn: Bool, at now: Date
+    ) -> (isShown: Bool, reason: String) {
+        switch reading.flaw {
+        case .copy: return (false, "a copy of another session's line")
+        case .implausiblePercent: return (false, "the percent cannot be")
+        case .implausibleReset: return (false, "the reset is further away than the window is long")
+        case nil: break
+        }
+        if !isOwn { return (false, "of an account that is not logged in") }
+        if !reading.statesLimit { return (false, "states no limit") }
+        guard let newest = newest(reading.limit) else { return (false, "") }
+        if newest != reading {
+            return reading.isFromFuture
+                ? (false, "dated in the future")
+                : (false, "older than the reading of \(newest.observedAt.formatted(.iso8601))")
+        }
+        let live = reading.windows.filter { $0.isLive(observedAt: reading.observedAt, at: now) }
+        if live.count < reading.windows.count {
+            let expired = reading.windows.filter { !live.contains($0) }.map(\.kind.name)
+            let text = "reset since: " + expired.joined(separator: " and ")
+            return live.isEmpty ? (false, text) : (true, "the newest; " + text)
+        }
+        return (true, "the newest reading of this limit")
+    }
+}

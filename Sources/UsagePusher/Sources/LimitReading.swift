@@ -1,0 +1,156 @@
+import Foundation
+import SnapshotModels
+
+/// What a tool's file states about one limit at one time.
+struct LimitReading: Sendable, Equatable {
+    struct Window: Sendable, Equatable {
+        var kind: WindowKind
+        var usedPercent: Double
+        /// In whole seconds.
+        var resetsAt: Date?
+
+        init(kind: WindowKind, usedPercent: Double, resetsAt: Date?) {
+            self.kind = kind
+            self.usedPercent = usedPercent
+            self.resetsAt = resetsAt.map {
+                Date(timeIntervalSince1970: $0.timeIntervalSince1970.rounded(.down))
+            }
+        }
+    }
+
+    struct Credits: Sendable, Equatable {
+        var hasCredits: Bool
+        var isUnlimited: Bool
+        var balance: Double?
+    }
+
+    /// The place of the statement: a line of a file, or a document as a whole.
+    struct Origin: Sendable, Equatable {
+        var path: String
+        /// Bytes before the line; nil for a document.
+        var offset: Int64?
+    }
+
+    /// Why a statement never counts.
+    enum Flaw: Sendable, Equatable {
+        /// Written into this file from another session's.
+        case copy
+        case implausiblePercent
+        case implausibleReset
+    }
+
+    /// The provider's name of the limit.
+    var limit: String
+    /// What the limit applies to, as shown; nil for everything.
+    var label: String?
+    var windows: [Window] = []
+    /// Whether the provider rejected a request: the limit was used up.
+    var isRejection = false
+    var plan: String?
+    var credits: Credits?
+    var budget: SyncBudget?
+    /// Codex's name for the kind of limit that was reached.
+    var reachedType: String?
+    var isSpendLimitReached: Bool?
+    var observedAt: Date
+    /// The fingerprint of the account's id, where the file names it.
+    var account: String?
+    var origin: Origin
+    var flaw: Flaw?
+    /// Observed later than now: a clock was wrong, so every other reading is taken for newer.
+    var isFromFuture = false
+
+    /// Without any of these a reading does not say that the limit has no windows.
+    var statesLimit: Bool {
+        !windows.isEmpty || credits != nil || reachedType != nil || budget != nil
+    }
+
+    /// Newer readings are greater.
+    static func isOlder(_ left: LimitReading, than right: LimitReading) -> Bool {
+        if left.isFromFuture != right.isFromFuture { return left.isFromFuture }
+        if left.observedAt != right.observedAt { return left.observedAt < right.observedAt }
+        if left.isRejection != right.isRejection { return right.isRejection }
+        return (left.origin.path, left.origin.offset ?? .max)
+            < (right.origin.path, right.origin.offset ?? .max)
+    }
+}
+
+extension LimitReading.Window {
+    /// How much later than a full window from its observation a plausible reset may be, in seconds.
+    private static let resetTolerance: TimeInterval = 86_400
+
+    /// Why the numbers cannot be; nil when they can. 105 % has been seen.
+    func flaw(observedAt: Date) -> LimitReading.Flaw? {
+        guard (0...1_000).contains(usedPercent) else { return .implausiblePercent }
+        guard let resetsAt else { return nil }
+        let isTooFar =
+            resetsAt.timeIntervalSince(observedAt) > kind.seconds + Self.resetTolerance
+        return isTooFar ? .implausibleReset : nil
+    }
+
+    /// Whether the number still counts: until its reset, or without one for the length of its window.
+    func isLive(observedAt: Date, at now: Date) -> Bool {
+        if let resetsAt { return resetsAt > now }
+        return now.timeIntervalSince(observedAt) < kind.seconds
+    }
+
+    /// "36 %", "41.2 %".
+    var percentText: String {
+        guard usedPercent.magnitude < 1e9 else { return "\(usedPercent) %" }
+        let tenths = (usedPercent * 10).rounded() / 10
+        return tenths == tenths.rounded() ? "\(Int(tenths)) %" : "\(tenths) %"
+    }
+
+    func rateWindow(label: String? = nil) -> SyncRateWindow {
+        SyncRateWindow(
+            usedPercent: usedPercent, windowMinutes: kind.minutes, resetsAt: resetsAt, label: label)
+    }
+}
+
+/// The readings of a tool's limits, as a set: the newest of each limit, bounded in number. Adding one twice, or in
+/// another order, gives the same set.
+struct Evidence: Sendable, Equatable {
+    private static let limitCount = 64
+    private static let readingsPerLimit = 16
+
+    /// Newest first. The key is the limit's name.
+    private(set) var readings: [String: [LimitReading]] = [:]
+    /// Those with a flaw, newest first.
+    private(set) var flawed: [LimitReading] = []
+
+    mutating func add(_ reading: LimitReading) {
+        if reading.flaw != nil {
+            Self.insert(reading, into: &flawed)
+        } else if readings[reading.limit] != nil || readings.count < Self.limitCount {
+            Self.insert(reading, into: &readings[reading.limit, default: []])
+        }
+    }
+
+    mutating func merge(_ other: Evidence) {
+        for list in other.readings.values { for reading in list { add(reading) } }
+        for reading in other.flawed { add(reading) }
+    }
+
+    private static func insert(_ reading: LimitReading, into list: inout [LimitReading]) {
+        guard !list.contains(reading) else { return }
+        let index = list.firstIndex { LimitReading.isOlder($0, than: reading) } ?? list.endIndex
+        list.insert(reading, at: index)
+        if list.count > readingsPerLimit { list.removeLast() }
+    }
+
+    func filter(_ isIncluded: (LimitReading) -> Bool) -> Evidence {
+        var result = Evidence()
+        result.readings = readings.mapValues { $0.filter(isIncluded) }.filter { !$0.value.isEmpty }
+        result.flawed = flawed.filter(isIncluded)
+        return result
+    }
+
+    /// The newest reading of a limit: it says which windows the limit has.
+    func newest(_ limit: String) -> LimitReading? { readings[limit]?.first(where: \.statesLimit) }
+
+    /// The newest reading that states something.
+    func newest(where isWanted: (LimitReading) -> Bool) -> LimitReading? {
+        readings.values.compactMap { $0.first(where: isWanted) }
+            .max { LimitReading.isOlder($0, than: $1) }
+    }
+}

@@ -1,0 +1,143 @@
+import ArgumentParser
+import CommandSupport
+import Foundation
+import LocalFiles
+import TerminalText
+import UsagePusher
+
+/// `usage-push explain`.
+struct ExplainCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "explain",
+        abstract: "List every reading of a tool's limits, and why it counts or not.",
+        discussion: """
+            Reads the files as a push does, and pushes nothing. For each reading: what it says, \
+            when and where it was written, the account, and whether it is shown. The newest \
+            reading of a limit counts; 'usage-push sources' lists the files themselves.
+
+            EXAMPLES
+              usage-push explain claude
+              usage-push explain codex --json
+            """)
+
+    @Argument(help: ArgumentHelp("The tool: claude or codex.", valueName: "provider"))
+    var provider: String
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    @OptionGroup var reading: ExplainedHome
+
+    /// Which home directory is read.
+    struct ExplainedHome: ParsableArguments {
+        @Option(
+            help: ArgumentHelp(
+                "Read the tool's files in this home directory instead of your own.",
+                valueName: "directory"))
+        var home: String?
+    }
+
+    func run() throws {
+        var options = ReadingOptions()
+        options.provider = [provider]
+        options.home = reading.home
+        try options.validate()
+        var builder = options.builder(device: DeviceIdentity(id: nil, name: ""))
+        builder.explainsReadings()
+        let now = Date()
+        builder.readThoroughly(at: now)
+        let listing = ReadingsListing(
+            provider: builder.reports[0].providerName,
+            readings: builder.reports[0].reading?.considered ?? [], now: now,
+            home: builder.environment.home)
+        if json {
+            try Console.print(VisibleJSON.text(try listing.encoded()))
+        } else {
+            for line in listing.lines(width: TerminalWidth.ofOutput) { try Console.print(line) }
+        }
+        if builder.isPartial { Console.note(PushMessages.stoppedEarly(builder)) }
+    }
+}
+
+/// The readings of one tool, as text or JSON.
+struct ReadingsListing {
+    let provider: String
+    let readings: [ConsideredReading]
+    let now: Date
+    let home: String
+
+    /// Three lines for each reading: the verdict with the numbers, the reason, and where it is from.
+    func lines(width: Int?) -> [String] {
+        if readings.isEmpty {
+            return ["no readings of \(provider)'s limits; to see why, run: usage-push sources"]
+        }
+        let wrapWidth = max(30, (width ?? 100) - 4)
+        return readings.flatMap { reading -> [String] in
+            let verdict = reading.isShown ? "shown" : "not shown"
+            let age = DurationFormatter.age(of: reading.observedAt, at: now)
+            let details = [
+                reading.reason,
+                "\(reading.observedAt.formatted(.iso8601)) (\(age)), \(reading.account ?? "no account named")",
+                PushMessages.abbreviated(reading.path, home: home)
+                    + (Self.line(of: reading).map { ":\($0)" } ?? ""),
+            ]
+            let head = "\(verdict): \(reading.limit): \(reading.statement)"
+            return VisibleText.escape(head).wrapped(toCells: wrapWidth)
+                + details.flatMap {
+                    VisibleText.escape($0).wrapped(toCells: wrapWidth).map { "    " + $0 }
+                }
+        }
+    }
+
+    func encoded() throws -> Data {
+        try VisibleJSON.prettyEncoder.encode(
+            Document(generatedAt: now, provider: provider, readings: readings.map(Reading.init)))
+    }
+
+    /// The number of a reading's line, from 1 on; nil for a document and for a file that is gone.
+    private static func line(of reading: ConsideredReading) -> Int? {
+        guard let offset = reading.offset else { return nil }
+        return try? LocalFile(reading.path).withOpen { file throws(FileError) in
+            var number = 1
+            var position: Int64 = 0
+            while position < offset {
+                let count = Int(min(262_144, offset - position))
+                let bytes = try file.bytes(at: position, count: count)
+                if bytes.isEmpty { break }
+                number += bytes.count { $0 == UInt8(ascii: "\n") }
+                position += Int64(bytes.count)
+            }
+            return number
+        }
+    }
+
+    /// Fields are added, never renamed or removed.
+    private struct Document: Encodable {
+        var schemaVersion = 1
+        var generatedAt: Date
+        var provider: String
+        var readings: [Reading]
+    }
+
+    private struct Reading: Encodable {
+        var limit: String
+        var statement: String
+        var observedAt: Date
+        var path: String
+        var line: Int?
+        var account: String?
+        var isShown: Bool
+        var reason: String
+
+        init(_ reading: ConsideredReading) {
+            limit = reading.limit
+            statement = reading.statement
+            observedAt = reading.observedAt
+            path = reading.path
+            line = ReadingsListing.line(of: reading)
+            account = reading.account
+            isShown = reading.isShown
+            reason = reading.reason
+        }
+    }
+}
