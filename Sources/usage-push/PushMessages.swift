@@ -55,8 +55,8 @@ enum PushMessages {
 
     static func stoppedEarly(_ builder: SnapshotBuilder) -> String {
         let partial = builder.reports.filter { $0.reading?.isPartial == true }
-        return "stopped early: more files of \(names(partial, separator: " and ")) than one run reads;"
-            + " numbers may be older than the files (usage-push --watch reads on)"
+        return "stopped early: \(names(partial, separator: " and ")) left more files than one run"
+            + " reads; numbers may be older than the files (usage-push --watch reads on)"
     }
 
     static func names(_ reports: [SnapshotBuilder.Report], separator: String = ", ") -> String {

@@ -74,7 +74,7 @@ extension Evidence {
         case nil: break
         }
         if !isOwn { return (false, "of an account that is not logged in") }
-        if !reading.statesLimit { return (false, "states no limit") }
+        if reading.windows.isEmpty { return (false, "no window; read for plan and credits") }
         guard let newest = newest(reading.limit) else { return (false, "") }
         if newest != reading {
             return reading.isFromFuture

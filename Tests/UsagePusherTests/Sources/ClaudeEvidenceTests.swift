@@ -272,7 +272,8 @@ struct ClaudeEvidenceTests {
     func captureOfAnotherAccount() throws {
         let home = try SampleHome(copying: "claude")
         let store = ClaudeStatuslineStore(home.environment())
-        try store.save(statusline: try statusline("full"), account: "other".fingerprint, at: sampleNow)
+        try store.save(
+            statusline: try statusline("full"), account: "other".fingerprint, at: sampleNow)
         #expect(try provider(home).primary?.usedPercent == 22)
         let present = try #require(ClaudeSource.presentAccount(in: home.environment()))
         try store.save(statusline: try statusline("full"), account: present, at: sampleNow)
