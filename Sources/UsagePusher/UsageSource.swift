@@ -24,6 +24,8 @@ public struct SourceEnvironment: Sendable {
     public var home: String
     /// Environment variables (CODEX_HOME, CLAUDE_CONFIG_DIR, XDG_…).
     public var variables: [String: String]
+    /// Absolute paths of further homes of the tools, by provider id.
+    public var additionalHomes: [String: [String]] = [:]
     public var limits: ScanLimits
     /// Seconds on a clock that never steps, for `ScanLimits.seconds`.
     public var monotonicSeconds: @Sendable () -> Double = { ProcessInfo.processInfo.systemUptime }
