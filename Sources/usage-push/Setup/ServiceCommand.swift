@@ -69,11 +69,14 @@ struct ServiceCommand: ParsableCommand {
         @Flag(help: "Print the unit, and change nothing.")
         var print = false
 
+        /// The parser gives an option to the outermost command that has one of its name.
+        @ParentCommand var root: UsagePush
+
         func run() throws {
             let unit = ServiceUnit(
                 executable: ProgramLocation.current.path, variables: ServiceCommand.variables)
             let text = BackgroundService.text(unit)
-            if print { return try Console.write(Data(text.utf8)) }
+            if print || root.print { return try Console.write(Data(text.utf8)) }
             let former = try ServiceCommand.installedText()
             if let former { try ServiceCommand.requireOwn(former) }
             let file = ServiceCommand.file
@@ -131,13 +134,16 @@ struct ServiceCommand: ParsableCommand {
         @Option(help: "The store that is pushed to.")
         var store = StoreConfiguration.defaultStoreName
 
+        /// As in `Install`.
+        @ParentCommand var root: UsagePush
+
         func run() throws {
             let isInstalled = try ServiceCommand.installedText() != nil
             let report = ServiceReport(
                 file: ServiceCommand.file.path, isInstalled: isInstalled,
                 state: isInstalled
                     ? BackgroundService.state : ServiceState(description: "not installed"),
-                lastPush: LastPush.read(StoreEnvironment(), storeName: store))
+                lastPush: LastPush.read(StoreEnvironment(), storeName: root.store))
             if json {
                 try Console.print(VisibleJSON.text(try report.encoded()))
             } else {
