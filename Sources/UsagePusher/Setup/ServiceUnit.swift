@@ -36,7 +36,6 @@ package struct ServiceUnit: Sendable, Equatable {
             \(Self.mark)
             [Unit]
             Description=Ubiquity usage pusher for AI coding tools
-            Documentation=man:usage-push(1)
             StartLimitIntervalSec=0
 
             [Service]

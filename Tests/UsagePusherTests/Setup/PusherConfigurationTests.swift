@@ -21,6 +21,17 @@ struct PusherConfigurationTests {
         try withDirectory { directory in
             let (configuration, issues) = try file(directory).read()
             #expect(configuration.homes.isEmpty && issues.isEmpty)
+            #expect(configuration.additionalHomes(for: "claude") == [])
+        }
+    }
+
+    @Test("homes are stored privately, and unknown members stay")
+    func writing() throws {
+        try withDirectory { directory in
+            let file = file(directory)
+            try Data(#"{"later": [1], "homes": {"codex": ["/c"]}}"#.utf8)
+                .write(to: URL(filePath: file.path))
+            var configuration = try file.read().configuration
             let changes = [
                 configuration.add(ToolHome(providerID: "claude", path: "/a/b")),
                 configuration.add(ToolHome(providerID: "claude", path: "/a/b")),
