@@ -219,6 +219,22 @@ struct SetupTests {
         }
     }
 
+    @Test("a file that changes while the question is open is left alone")
+    func changedMeanwhile() async throws {
+        try await withHome { home in
+            try home.file(".claude/settings.json", Self.settings)
+            let terminal = try PseudoTerminal()
+            defer { terminal.closeBoth() }
+            let setup = try RunningProgram(home, "usage-push", ["setup"], terminal: terminal)
+            await terminal.wait(toSee: "Change ~/.claude/settings.json? [y/N]")
+            try home.file(".claude/settings.json", "{}")
+            terminal.type("y\n")
+            await terminal.wait(toSee: "it has changed in the meantime; run this again")
+            #expect(await setup.status() == 74)
+            #expect(try text(home, ".claude/settings.json") == "{}")
+        }
+    }
+
     @Test("the command is named by its name when the search path leads to it, else by its path")
     func program() async throws {
         try await withHome { home in
