@@ -190,6 +190,10 @@ let package = Package(
             dependencies: ["UsagePusher", "SnapshotModels", "LocalFiles"],
             swiftSettings: strict),
         .testTarget(
+            name: "UsagePushTests",
+            dependencies: ["usage-push", "ProgramTesting"],
+            swiftSettings: strict),
+        .testTarget(
             name: "UsageViewTests",
             dependencies: ["usage-view", "SnapshotModels", "TerminalText", "ProgramTesting"],
             swiftSettings: strict),

@@ -24,9 +24,9 @@ public struct SourceEnvironment: Sendable {
     public var home: String
     /// Environment variables (CODEX_HOME, CLAUDE_CONFIG_DIR, XDG_…).
     public var variables: [String: String]
-    public var limits: ScanLimits
     /// Absolute paths of further homes of the tools, by provider id.
     public var additionalHomes: [String: [String]] = [:]
+    public var limits: ScanLimits
     /// Which accounts have been logged in.
     public var accounts = AccountHistory()
     /// Whether readings explain themselves, which costs time.

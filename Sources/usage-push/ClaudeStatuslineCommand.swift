@@ -12,7 +12,7 @@ struct ClaudeStatuslineCommand: ParsableCommand {
         discussion: """
             Claude Code passes the exact limits to a status line command while a session runs. \
             Put this command in front of yours to save them, on this machine, for the next push. \
-            Nothing else of the input is saved.
+            Nothing else of the input is saved. 'usage-push setup' does that for you.
 
             IN ~/.claude/settings.json
               "statusLine": {
@@ -43,6 +43,11 @@ struct ClaudeStatuslineCommand: ParsableCommand {
             return
         }
         let input = InputRelay.read(upTo: Self.inputByteCount)
+        // Saving takes place while the command runs.
+        let child = command.isEmpty ? nil : InputRelay.start(command, input: input)
+        if !command.isEmpty, child == nil {
+            Console.report("cannot run the status line command '\(command[0])'")
+        }
         do throws(FileError) {
             let environment = ReadingOptions.ownEnvironment
             try ClaudeStatuslineStore(environment).save(
@@ -51,9 +56,6 @@ struct ClaudeStatuslineCommand: ParsableCommand {
         } catch {
             Console.report("the status line's limits are not saved: \(error)")
         }
-        guard !command.isEmpty else { return }
-        if !InputRelay.run(command, input: input) {
-            Console.report("cannot run the status line command '\(command[0])'")
-        }
+        child?.wait()
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
 import KVStore
 import LocalFiles
@@ -21,17 +22,32 @@ struct ReadingOptions: ParsableArguments {
     /// In the order in which they are shown.
     private static var sources: [any UsageSource] { [ClaudeSource(), CodexSource()] }
 
+    static var providerIDs: [String] { sources.map(\.providerID) }
+
     /// This user's home directory and variables.
     static var ownEnvironment: SourceEnvironment {
         SourceEnvironment(
             home: UserDirectories().home, variables: ProcessInfo.processInfo.environment)
     }
 
+    /// The same with the configured homes. What is wrong with the configuration is reported.
+    private static var configuredEnvironment: SourceEnvironment {
+        var environment = ownEnvironment
+        do throws(PusherConfigurationFile.Failure) {
+            let (configuration, issues) = try PusherConfigurationFile().read()
+            for issue in issues { Console.report(issue) }
+            environment.additionalHomes = configuration.homes
+        } catch {
+            Console.report(error.description)
+        }
+        return environment
+    }
+
     func validate() throws {
         if let home, (try? FileStatus(path: home))?.kind != .directory {
             throw ValidationError("No directory '\(VisibleText.escape(home))'.")
         }
-        let known = Self.sources.map(\.providerID)
+        let known = Self.providerIDs
         for id in provider where !known.contains(id) {
             throw ValidationError(
                 "Unknown provider '\(VisibleText.escape(id))': use "
@@ -46,7 +62,7 @@ struct ReadingOptions: ParsableArguments {
             },
             environment: home.map {
                 SourceEnvironment(home: URL(fileURLWithPath: $0).standardizedFileURL.path)
-            } ?? Self.ownEnvironment,
+            } ?? Self.configuredEnvironment,
             device: device, appVersion: ProgramVersion.text)
     }
 }

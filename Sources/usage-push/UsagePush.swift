@@ -22,6 +22,8 @@ struct UsagePush: AsyncParsableCommand {
               usage-push --watch             keep running, and push when the limits change
               usage-push --print --pretty    print what would be pushed, and push nothing
               usage-push --provider codex    read only this tool
+              usage-push setup               capture the exact limits of Claude Code
+              usage-push service install     keep pushing in the background
               usage-push sources             list what was found, and why limits are missing
               usage-push explain codex       list every reading of a tool, and why it counts or not
 
@@ -33,7 +35,10 @@ struct UsagePush: AsyncParsableCommand {
               73 the identity file cannot be written · 74 reading or writing failed
             """,
         version: ProgramVersion.text,
-        subcommands: [SourcesCommand.self, ExplainCommand.self, ClaudeStatuslineCommand.self])
+        subcommands: [
+            SetupCommand.self, ServiceCommand.self, SourcesCommand.self, ExplainCommand.self,
+            ConfigCommand.self, ClaudeStatuslineCommand.self,
+        ])
 
     @Flag(help: "Keep running, and push when the limits change, at least every 100 seconds.")
     var watch = false

@@ -31,6 +31,9 @@ struct OutputFailureTests {
         ("usage-push", []), ("usage-push", ["--print"]), ("usage-push", ["sources"]),
         ("usage-push", ["sources", "--json"]), ("usage-push", ["--help"]),
         ("usage-push", ["claude-statusline", "--help"]), ("usage-push", ["--version"]),
+        ("usage-push", ["setup"]), ("usage-push", ["setup", "--json"]),
+        ("usage-push", ["config", "show"]), ("usage-push", ["service", "status"]),
+        ("usage-push", ["service", "install", "--print"]),
     ]
 
     @Test(

@@ -39,6 +39,32 @@ struct LocalFileTests {
         #expect(try directory.names == ["file"])
     }
 
+    @Test("a file is replaced with the permissions that the writer asks for")
+    func permissions() throws {
+        try file.replace(with: Data(), permissions: 0o444)
+        #expect(try directory.mode("file") == 0o444)
+        try file.replace(with: Data("one".utf8), permissions: 0o640)
+        #expect(try directory.mode("file") == 0o640)
+    }
+
+    @Test("links are resolved to the file that they lead to, and nothing else is")
+    func resolving() throws {
+        #expect(try file.resolvingLinks() == file)
+        try file.replace(with: Data())
+        #expect(try file.resolvingLinks() == file)
+        let (first, second) = (directory.file("first"), directory.file("second"))
+        try FileManager.default.createSymbolicLink(
+            atPath: first.path, withDestinationPath: "second")
+        #expect(throws: FileError(operation: "follow the link", path: first.path, code: ENOENT)) {
+            try first.resolvingLinks()
+        }
+        try FileManager.default.createSymbolicLink(
+            atPath: second.path, withDestinationPath: file.path)
+        #expect(
+            try FileStatus(path: first.resolvingLinks().path, followsLinks: false)
+                == FileStatus(path: file.path))
+    }
+
     @Test("a large file is written and read whole")
     func large() throws {
         let data = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })

@@ -5,6 +5,8 @@ import Testing
 /// A home directory of its own, in which the built programs are run.
 package struct TemporaryHome: Sendable {
     package let path: String
+    /// Environment variables of the programs, besides `HOME`, `PATH` and `LANG` or instead of them.
+    package var variables: [String: String] = [:]
 
     package init() throws {
         // A program may end before it has read its input. A handler is not inherited, unlike SIG_IGN.
@@ -15,11 +17,21 @@ package struct TemporaryHome: Sendable {
 
     package func remove() { try? FileManager.default.removeItem(atPath: path) }
 
-    /// Creates a file and returns its path.
+    /// Creates a file, with the directories that its name contains, and returns its path.
+    @discardableResult
     package func file(_ name: String, _ text: String) throws -> String {
         let file = "\(path)/\(name)"
+        try directory((name as NSString).deletingLastPathComponent)
         try Data(text.utf8).write(to: URL(filePath: file))
         return file
+    }
+
+    /// Creates a directory and returns its path.
+    @discardableResult
+    package func directory(_ name: String) throws -> String {
+        try FileManager.default.createDirectory(
+            atPath: "\(path)/\(name)", withIntermediateDirectories: true)
+        return "\(path)/\(name)"
     }
 
     package struct Outcome: Sendable {
@@ -77,20 +89,27 @@ package struct TemporaryHome: Sendable {
             errors: diagnostics.withLock { String(decoding: $0, as: UTF8.self) })
     }
 
+    /// Runs a shell command to its end, as another program would that has been given one.
+    package func shell(_ command: String, input: Data? = nil) async throws -> Outcome {
+        try await run("/bin/sh", ["-c", command], input: input)
+    }
+
     func process(
         _ program: String, _ arguments: [String], _ redirection: Redirection? = nil
     ) throws -> Process {
         let url = try #require(
-            Self.program(program), "\(program) has not been built beside the tests")
+            program.hasPrefix("/") ? URL(filePath: program) : Self.program(program),
+            "\(program) has not been built beside the tests")
         let process = Process()
         process.executableURL = redirection == nil ? url : URL(filePath: "/bin/sh")
         process.arguments = (redirection.map { ["-c", $0.script, url.path] } ?? []) + arguments
         process.environment = ["HOME": path, "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"]
+            .merging(variables) { $1 }
         return process
     }
 
     /// The programs are built into the directory of the test bundle.
-    private static func program(_ name: String) -> URL? {
+    package static func program(_ name: String) -> URL? {
         let directory = Bundle.main.executableURL?.deletingLastPathComponent()
         let candidates = [
             directory, Bundle.main.bundleURL, Bundle.main.bundleURL.deletingLastPathComponent(),

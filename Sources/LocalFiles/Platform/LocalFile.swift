@@ -2,7 +2,7 @@ package import Foundation
 
 /// A small file that is read and written as a whole. Calls block; any thread may make them.
 ///
-/// A written file has mode 0600. Readers, also after a crash, see the former file or the new one,
+/// A written file has mode 0600 unless the writer says otherwise. Readers, also after a crash, see the former file or the new one,
 /// never a part: it is written under a temporary name beside `path` first. A crash may leave that
 /// name behind.
 package struct LocalFile: Sendable, Hashable {
@@ -62,15 +62,25 @@ package struct LocalFile: Sendable, Hashable {
         try OpenFile.read(path, followsLinks: followsLinks, body)
     }
 
+    /// The file that a symbolic link leads to; the file itself if the path is no link, or missing.
+    ///
+    /// - Throws: when the link leads to nothing.
+    package func resolvingLinks() throws(FileError) -> LocalFile {
+        guard try FileStatus(path: path, followsLinks: false)?.kind == .link else { return self }
+        guard let target = realpath(path, nil) else { throw .current("follow the link", path) }
+        defer { free(target) }
+        return LocalFile(String(cString: target))
+    }
+
     /// Replaces the file, or creates it; the directory must exist. A symbolic link at the path is
     /// itself replaced.
     ///
     /// - Throws: The former file is then unchanged, except when only the flush of the directory
     ///   failed: then the new file is in place, but may not survive a power failure.
     package func replace(
-        with data: Data, durability: Durability = .flushed
+        with data: Data, permissions: Int = 0o600, durability: Durability = .flushed
     ) throws(FileError) {
-        try withTemporary(data, durability) { temporary throws(FileError) in
+        try withTemporary(data, permissions, durability) { temporary throws(FileError) in
             guard rename(temporary, path) == 0 else { throw .current("replace", path) }
         }
         if durability == .flushed { try directory.flush() }
@@ -83,7 +93,7 @@ package struct LocalFile: Sendable, Hashable {
     package func create(
         with data: Data, durability: Durability = .flushed
     ) throws(FileError) -> Bool {
-        let isCreated = try withTemporary(data, durability) { temporary throws(FileError) in
+        let isCreated = try withTemporary(data, 0o600, durability) { temporary throws(FileError) in
             if link(temporary, path) == 0 { return true }
             if errno == EEXIST { return false }
             throw FileError.current("create", path)
@@ -104,7 +114,7 @@ package struct LocalFile: Sendable, Hashable {
 
     /// Passes the path of a complete new file, which is removed afterwards unless it was renamed.
     private func withTemporary<Result>(
-        _ data: Data, _ durability: Durability,
+        _ data: Data, _ permissions: Int, _ durability: Durability,
         _ body: (String) throws(FileError) -> Result
     ) throws(FileError) -> Result {
         let name = ".\(String(UInt64.random(in: .min ... .max), radix: 16)).tmp"
@@ -115,7 +125,9 @@ package struct LocalFile: Sendable, Hashable {
         defer { unlink(temporary) }
         do throws(FileError) {
             // The umask may have taken even the owner's bits.
-            guard fchmod(descriptor, 0o600) == 0 else { throw .current("protect", path) }
+            guard fchmod(descriptor, mode_t(permissions)) == 0 else {
+                throw .current("protect", path)
+            }
             try Self.write(data, to: descriptor, path)
             if durability == .flushed, FileSystem.flush(descriptor) != 0 {
                 throw .current("flush", path)

@@ -1,0 +1,117 @@
+package import Foundation
+import LocalFiles
+
+/// Claude Code's `settings.json` in one of its homes.
+package struct ClaudeSettingsFile: Sendable, Hashable {
+    /// A change that is planned and shown before it is made.
+    package struct Change: Sendable, Equatable {
+        package var file: ClaudeSettingsFile
+        /// Nil when there is no file yet.
+        package var original: Data?
+        /// Nil to remove the file.
+        package var edited: Data?
+        /// Whether the original is kept in the backup.
+        package fileprivate(set) var isBackedUp: Bool
+
+        package var difference: TextDifference? { TextDifference(from: original, to: edited) }
+    }
+
+    package struct Failure: Error, Sendable, Equatable, CustomStringConvertible {
+        package var path: String
+        package var reason: String
+        /// Whether the file can be read, but is not what it should be.
+        package var isInvalidContent = false
+
+        package var description: String { "\(path): \(reason); nothing was changed" }
+
+        fileprivate init(_ file: ClaudeSettingsFile, _ reason: String) {
+            path = file.path
+            self.reason = reason
+        }
+
+        fileprivate init(_ file: ClaudeSettingsFile, _ error: JSONDocumentError) {
+            self.init(file, "\(error); fix it and run this again")
+            isInvalidContent = true
+        }
+    }
+
+    private static let byteLimit = 64 * 1_048_576
+    private let file: LocalFile
+
+    package init(home: ToolHome) { file = LocalFile(home.path + "/settings.json") }
+
+    package var path: String { file.path }
+    package var backupPath: String { backup.path }
+    private var backup: LocalFile { LocalFile(path + ".before-usage-push") }
+
+    /// What adds the capture by `program`, a name or a path; nil when there is nothing to add.
+    package func addition(program: String) throws(Failure) -> Change? {
+        guard let original = try content() else {
+            return Change(
+                file: self, original: nil, edited: ClaudeSettings.new(program: program),
+                isBackedUp: false)
+        }
+        let settings = try settings(original.data)
+        let edited = settings.addingCapture(program: program)
+        guard edited != original.data else { return nil }
+        let hasBackup = (try? FileStatus(path: backupPath)) != nil
+        return Change(
+            file: self, original: original.data, edited: edited,
+            isBackedUp: !settings.isCaptured || !hasBackup)
+    }
+
+    /// What removes the capture; nil when there is none.
+    package func removal() throws(Failure) -> Change? {
+        guard let original = try content() else { return nil }
+        let settings = try settings(original.data)
+        let edited: Data
+        do throws(JSONDocumentError) {
+            edited = try settings.removingCapture()
+        } catch {
+            throw Failure(self, error)
+        }
+        guard edited != original.data else { return nil }
+        // Without a backup there was no file.
+        let isCreated = edited == Data("{}\n".utf8) && (try? FileStatus(path: backupPath)) == nil
+        return Change(
+            file: self, original: original.data, edited: isCreated ? nil : edited,
+            isBackedUp: false)
+    }
+
+    /// Replaces the file atomically, through symbolic links, and keeps its mode.
+    ///
+    /// - Throws: also when the file is no longer what the change was planned for.
+    package func apply(_ change: Change) throws(Failure) {
+        let current = try content()
+        guard current?.data == change.original else {
+            throw Failure(self, "it has changed in the meantime; run this again")
+        }
+        do throws(FileError) {
+            let target = try file.resolvingLinks()
+            if change.isBackedUp, let original = change.original {
+                try backup.replace(with: original)
+            }
+            guard let edited = change.edited else { return try target.remove() }
+            try target.replace(with: edited, permissions: current?.permissions ?? 0o600)
+            if try backup.read(byteLimit: Self.byteLimit)?.data == edited { try backup.remove() }
+        } catch {
+            throw Failure(self, error.description)
+        }
+    }
+
+    private func content() throws(Failure) -> LocalFile.Content? {
+        do throws(FileError) {
+            return try file.read(byteLimit: Self.byteLimit)
+        } catch {
+            throw Failure(self, error.description)
+        }
+    }
+
+    private func settings(_ text: Data) throws(Failure) -> ClaudeSettings {
+        do throws(JSONDocumentError) {
+            return try ClaudeSettings(text)
+        } catch {
+            throw Failure(self, error)
+        }
+    }
+}

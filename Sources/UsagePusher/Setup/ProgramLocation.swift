@@ -1,0 +1,26 @@
+import LocalFiles
+
+/// Where a program is, and how a command names it.
+package struct ProgramLocation: Sendable, Equatable {
+    /// Absolute; in a directory of the search path if the program is in one.
+    package let path: String
+    /// Its name if the search path leads to it, else `path`.
+    package let command: String
+
+    /// - Parameters:
+    ///   - executable: the absolute path of the running program.
+    ///   - searchPath: the value of `PATH`.
+    package init(executable: String, name: String, searchPath: String) {
+        let identity = Self.identity(executable)
+        let first = searchPath.split(separator: ":").filter { $0.hasPrefix("/") }
+            .map { $0 + "/" + name }.first { Self.identity($0) != nil }
+        let isFound = identity != nil && first.flatMap(Self.identity) == identity
+        path = isFound ? first ?? executable : executable
+        command = isFound ? name : executable
+    }
+
+    private static func identity(_ path: String) -> FileStatus.Identity? {
+        guard let status = try? FileStatus(path: path), status.kind == .file else { return nil }
+        return status.identity
+    }
+}

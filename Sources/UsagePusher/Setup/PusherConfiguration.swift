@@ -1,0 +1,125 @@
+import Foundation
+package import LocalFiles
+
+/// What a user has configured for `usage-push`.
+package struct PusherConfiguration: Sendable, Equatable {
+    /// Absolute paths of further homes of the tools, by provider id, in the user's order.
+    package private(set) var homes: [String: [String]] = [:]
+
+    private static let homeLimit = 32
+
+    package init() {}
+
+    package func additionalHomes(for providerID: String) -> [String] { homes[providerID] ?? [] }
+
+    /// Returns false when the home is there already.
+    package mutating func add(_ home: ToolHome) -> Bool {
+        guard !additionalHomes(for: home.providerID).contains(home.path) else { return false }
+        homes[home.providerID, default: []].append(home.path)
+        return true
+    }
+
+    /// Returns false when there is no such home.
+    package mutating func remove(_ home: ToolHome) -> Bool {
+        guard additionalHomes(for: home.providerID).contains(home.path) else { return false }
+        homes[home.providerID]?.removeAll { $0 == home.path }
+        if homes[home.providerID]?.isEmpty == true { homes[home.providerID] = nil }
+        return true
+    }
+
+    /// Reads the value of `homes`. What is not a list of absolute paths is left out and described.
+    fileprivate init(homes value: Any?, home: String, issues: inout [String]) {
+        guard let value else { return }
+        guard let lists = value as? [String: Any] else {
+            issues.append("homes is not an object")
+            return
+        }
+        let environment = SourceEnvironment(home: home)
+        for (id, value) in lists.sorted(by: { $0.key < $1.key }) {
+            let paths = value as? [Any]
+            if paths == nil { issues.append("homes.\(id) is not a list") }
+            for path in (paths ?? []).prefix(Self.homeLimit) {
+                if let path = (path as? String).flatMap({ environment.absolutePath($0) }) {
+                    _ = add(ToolHome(providerID: id, path: path))
+                } else {
+                    issues.append("homes.\(id) contains a value that is not an absolute path")
+                }
+            }
+        }
+    }
+}
+
+/// `usage-push.json` in the user's configuration directory, mode 0600:
+///
+///     {"homes": {"claude": ["/home/user/.claude-work"], "codex": []}}
+///
+/// Unknown members are ignored and kept.
+package struct PusherConfigurationFile: Sendable {
+    package enum Failure: Error, Sendable, Equatable, CustomStringConvertible {
+        case file(FileError)
+        case invalid(path: String, reason: String)
+
+        package var description: String {
+            switch self {
+            case .file(let error): error.description
+            case .invalid(let path, let reason):
+                "cannot read \(path): \(reason); fix it, or remove it to start over"
+            }
+        }
+    }
+
+    private static let byteLimit = 1_048_576
+    private let file: LocalFile
+    private let home: String
+
+    package init(_ directories: UserDirectories = UserDirectories()) {
+        file = LocalFile(directories.config + "/usage-push.json")
+        home = directories.home
+    }
+
+    package var path: String { file.path }
+
+    /// Reads the file; a missing one is empty. What could not be used is in `issues`.
+    package func read() throws(Failure) -> (configuration: PusherConfiguration, issues: [String]) {
+        var issues: [String] = []
+        let configuration = PusherConfiguration(
+            homes: try members()["homes"], home: home, issues: &issues)
+        return (configuration, issues.map { "\(path): \($0)" })
+    }
+
+    /// Replaces the homes; other members stay.
+    package func write(_ configuration: PusherConfiguration) throws(Failure) {
+        var members = try members()
+        members["homes"] = configuration.homes
+        guard
+            let text = try? JSONSerialization.data(
+                withJSONObject: members,
+                options: [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
+        else { preconditionFailure("paths are text") }
+        do throws(FileError) {
+            try file.directory.create()
+            try file.resolvingLinks().replace(with: text + Data("\n".utf8))
+        } catch {
+            throw .file(error)
+        }
+    }
+
+    private func members() throws(Failure) -> [String: Any] {
+        let data: Data
+        do throws(FileError) {
+            guard let content = try file.read(byteLimit: Self.byteLimit) else { return [:] }
+            data = content.data
+        } catch {
+            throw .file(error)
+        }
+        do throws(JSONDocumentError) {
+            _ = try JSONOutline(Array(data))
+        } catch {
+            throw .invalid(path: path, reason: error.description)
+        }
+        guard let members = try? JSONSerialization.jsonObject(with: data) as? [String: Any] else {
+            throw .invalid(path: path, reason: "not a JSON object")
+        }
+        return members
+    }
+}

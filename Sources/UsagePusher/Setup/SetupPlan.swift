@@ -1,0 +1,48 @@
+/// What is set up for the tools on this machine, and what is left to do.
+package struct SetupPlan: Sendable, Equatable {
+    package private(set) var homes: ToolHomes
+    package private(set) var changes: [ClaudeSettingsFile.Change] = []
+    /// Files that cannot be changed.
+    package private(set) var failures: [ClaudeSettingsFile.Failure] = []
+
+    /// Plans to add the capture of Claude Code's status line to all homes that are read.
+    ///
+    /// - Parameter program: the pusher as a shell finds it: a name or an absolute path.
+    package static func setUp(
+        _ environment: SourceEnvironment, program: String
+    ) -> SetupPlan {
+        SetupPlan(environment) { homes in
+            homes.known
+        } change: {
+            file throws(ClaudeSettingsFile.Failure) in
+            try file.addition(program: program)
+        }
+    }
+
+    /// Plans to remove the capture from all homes, also from those that are no longer read.
+    package static func undo(_ environment: SourceEnvironment) -> SetupPlan {
+        SetupPlan(environment) { homes in
+            homes.known + homes.unread
+        } change: {
+            file throws(ClaudeSettingsFile.Failure) in
+            try file.removal()
+        }
+    }
+
+    private init(
+        _ environment: SourceEnvironment, in selection: (ToolHomes) -> [ToolHome],
+        change: (ClaudeSettingsFile) throws(ClaudeSettingsFile.Failure) -> ClaudeSettingsFile
+            .Change?
+    ) {
+        homes = ToolHomes(environment)
+        for home in selection(homes) where home.providerID == "claude" {
+            do throws(ClaudeSettingsFile.Failure) {
+                if let change = try change(ClaudeSettingsFile(home: home)) {
+                    changes.append(change)
+                }
+            } catch {
+                failures.append(error)
+            }
+        }
+    }
+}

@@ -1,0 +1,8 @@
+#if canImport(Darwin)
+    import Foundation
+
+    enum SpawnFileActions {
+        /// To be initialized by `posix_spawn_file_actions_init`.
+        static var none: posix_spawn_file_actions_t? { nil }
+    }
+#endif

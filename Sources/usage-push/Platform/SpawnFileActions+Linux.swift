@@ -1,0 +1,8 @@
+#if os(Linux) || os(Android)
+    import Foundation
+
+    enum SpawnFileActions {
+        /// To be initialized by `posix_spawn_file_actions_init`.
+        static var none: posix_spawn_file_actions_t { posix_spawn_file_actions_t() }
+    }
+#endif

@@ -1,0 +1,123 @@
+import ArgumentParser
+import CommandSupport
+import Foundation
+import LocalFiles
+import TerminalText
+import UsagePusher
+
+/// `usage-push config`.
+struct ConfigCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "config",
+        abstract: "Show and change which homes of the tools are read.",
+        discussion: """
+            A tool can have several homes, one for each account. Those of CLAUDE_CONFIG_DIR and \
+            CODEX_HOME, or the usual ones, are always read; others are configured here. A running \
+            'usage-push --watch' reads the configuration when it starts.
+
+            EXAMPLES
+              usage-push config add-home claude ~/.claude-work
+              usage-push config remove-home claude ~/.claude-work
+              usage-push config show --json
+            """,
+        subcommands: [Show.self, AddHome.self, RemoveHome.self])
+
+    /// A home as it is given on the command line.
+    struct HomeArguments: ParsableArguments {
+        @Argument(help: ArgumentHelp("claude or codex.", valueName: "tool"))
+        var tool: String
+
+        @Argument(help: "The directory.", completion: .directory)
+        var directory: String
+
+        func validate() throws {
+            let known = ReadingOptions.providerIDs
+            guard known.contains(tool) else {
+                throw ValidationError(
+                    "Unknown tool '\(VisibleText.escape(tool))': use "
+                        + known.joined(separator: " or ") + ".")
+            }
+        }
+
+        /// With an absolute path.
+        var home: ToolHome {
+            let path = (directory as NSString).expandingTildeInPath
+            return ToolHome(
+                providerID: tool, path: URL(fileURLWithPath: path).standardizedFileURL.path)
+        }
+    }
+
+    struct Show: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Show the configured homes.")
+
+        @Flag(help: "Print JSON.")
+        var json = false
+
+        func run() throws {
+            let file = PusherConfigurationFile()
+            let (configuration, issues) = try file.readReportingFailure()
+            for issue in issues { Console.report(issue) }
+            if json {
+                let document = Document(path: file.path, homes: configuration.homes)
+                return try Console.print(
+                    VisibleJSON.text(try VisibleJSON.prettyEncoder.encode(document)))
+            }
+            if configuration.homes.isEmpty {
+                return try Console.print(
+                    "no further homes; to add one: usage-push config add-home TOOL DIRECTORY")
+            }
+            for (id, paths) in configuration.homes.sorted(by: { $0.key < $1.key }) {
+                for path in paths { try Console.print(VisibleText.escape("\(id)  \(path)")) }
+            }
+        }
+
+        /// Fields are added, never renamed or removed.
+        private struct Document: Encodable {
+            var path: String
+            var homes: [String: [String]]
+        }
+    }
+
+    struct AddHome: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "add-home", abstract: "Also read a home of a tool.")
+
+        @OptionGroup var arguments: HomeArguments
+
+        func run() throws {
+            let home = arguments.home
+            guard (try? FileStatus(path: home.path))?.kind == .directory else {
+                throw CommandFailure(.noInput, "no directory \(home.path)")
+            }
+            let file = PusherConfigurationFile()
+            var (configuration, _) = try file.readReportingFailure()
+            guard configuration.add(home) else {
+                return try Console.print(VisibleText.escape("already configured: \(home.path)"))
+            }
+            try file.writeReportingFailure(configuration)
+            try Console.print(VisibleText.escape("added \(home.path)"))
+            if !ToolHomes.isHome(home) {
+                Console.report("\(home.path) does not look like a home of \(home.providerID) yet")
+            }
+        }
+    }
+
+    struct RemoveHome: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "remove-home", abstract: "No longer read a home of a tool.")
+
+        @OptionGroup var arguments: HomeArguments
+
+        func run() throws {
+            let home = arguments.home
+            let file = PusherConfigurationFile()
+            var (configuration, _) = try file.readReportingFailure()
+            guard configuration.remove(home) else {
+                throw CommandFailure(
+                    .noInput, "\(home.path) is not configured; run usage-push config show")
+            }
+            try file.writeReportingFailure(configuration)
+            try Console.print(VisibleText.escape("removed \(home.path)"))
+        }
+    }
+}

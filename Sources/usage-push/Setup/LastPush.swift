@@ -1,0 +1,34 @@
+import Foundation
+import KVStore
+import KVStoreHTTP
+import SnapshotModels
+import UsagePusher
+
+/// This device's newest snapshot in the user's store.
+enum LastPush {
+    case none
+    case unknown(String)
+    case snapshot(SyncedUsageSnapshot)
+
+    /// Reads the local replica; creates nothing and does not contact the daemon.
+    static func read(_ environment: StoreEnvironment, storeName: String) -> LastPush {
+        do {
+            let identity = DeviceIdentityFile(dataDirectory: environment.dataDirectory)
+            let configuration = try environment.configuration(
+                storeNamed: storeName, isLive: false, isOnline: false)
+            guard let id = try identity.read(),
+                FileManager.default.fileExists(atPath: configuration.directory)
+            else { return .none }
+            let store = try UbiquitousKeyValueStore(configuration: configuration)
+            defer { store.close() }
+            let data = store.data(forKey: SyncedUsageSnapshot.storeKey(deviceID: id))
+            return data.flatMap { SnapshotCodec.read($0) }.map { .snapshot($0) } ?? .none
+        } catch let error as StoreError {
+            return .unknown(error.description)
+        } catch let error as DeviceIdentityFile.Failure {
+            return .unknown(error.description)
+        } catch {
+            return .unknown(error.localizedDescription)
+        }
+    }
+}

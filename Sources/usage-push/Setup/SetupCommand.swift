@@ -1,0 +1,139 @@
+import ArgumentParser
+import CommandSupport
+import Foundation
+import LocalFiles
+import TerminalText
+import UsagePusher
+
+/// `usage-push setup`.
+struct SetupCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "setup",
+        abstract: "Capture the limits that Claude Code passes to its status line.",
+        discussion: """
+            Finds Claude Code and Codex, shows what it would change in which file, and asks before \
+            each change.
+
+            Claude Code passes its exact limits only to a status line. Setup puts \
+            'usage-push claude-statusline --' in front of your own status line command in \
+            settings.json, or adds a status line that prints nothing. Your command runs as before. \
+            All other bytes of the file stay; the former file is kept beside it as \
+            settings.json.before-usage-push. Codex needs no setup.
+
+            Setup also offers homes that it finds by their names, such as ~/.claude-work, and \
+            stores those that you accept; see 'usage-push config'.
+
+            Without a terminal and without --yes nothing is changed.
+
+            EXAMPLES
+              usage-push setup             show, ask, change
+              usage-push setup --yes       change without asking
+              usage-push setup --undo      restore your own status line
+              usage-push setup --json      print what would be changed
+
+            EXIT STATUS
+              0 all is set up, or shown · 65 a file is not valid; it is left alone
+              74 a file cannot be read or written
+            """)
+
+    @Flag(help: "Restore your own status line.")
+    var undo = false
+
+    @Flag(name: .shortAndLong, help: "Answer yes to every question.")
+    var yes = false
+
+    @Flag(help: "Print what would be changed as JSON; with --yes, what was changed.")
+    var json = false
+
+    func run() throws {
+        let file = PusherConfigurationFile()
+        var (configuration, issues) = try file.readReportingFailure()
+        for issue in issues { Console.report(issue) }
+        var environment = ReadingOptions.ownEnvironment
+        environment.additionalHomes = configuration.homes
+        let messages = SetupMessages(home: environment.home, isUndo: undo)
+
+        var plan = plan(environment)
+        if !undo, try acceptHomes(of: plan, into: &configuration, messages) {
+            try file.writeReportingFailure(configuration)
+            environment.additionalHomes = configuration.homes
+            plan = self.plan(environment)
+        }
+        if !json { for line in messages.homes(plan) { try Console.print(line) } }
+        var applied: [ClaudeSettingsFile.Change] = []
+        var failures = plan.failures
+        for change in plan.changes {
+            if !json { for line in messages.change(change) { try Console.print(line) } }
+            guard try isAccepted(messages.question(change)) else { continue }
+            do throws(ClaudeSettingsFile.Failure) {
+                try change.file.apply(change)
+                applied.append(change)
+            } catch {
+                failures.append(error)
+                continue
+            }
+            if !json { try Console.print(messages.applied(change)) }
+        }
+        if json {
+            let report = SetupReport(plan, applied: applied, failures: failures, isUndo: undo)
+            try Console.print(VisibleJSON.text(try report.encoded()))
+        } else {
+            for line in messages.end(plan, isChanged: !applied.isEmpty, canAsk: canAsk) {
+                try Console.print(line)
+            }
+        }
+        try Self.report(failures)
+    }
+
+    private func plan(_ environment: SourceEnvironment) -> SetupPlan {
+        undo
+            ? .undo(environment)
+            : .setUp(environment, program: ProgramLocation.current.command)
+    }
+
+    /// Asks for each home that is not read yet; returns whether one was accepted.
+    private func acceptHomes(
+        of plan: SetupPlan, into configuration: inout PusherConfiguration, _ messages: SetupMessages
+    ) throws -> Bool {
+        var isChanged = false
+        for home in plan.homes.unread where try isAccepted(messages.question(home)) {
+            if configuration.add(home) { isChanged = true }
+        }
+        return isChanged
+    }
+
+    private var canAsk: Bool { !json && Console.isInputTerminal && Console.isOutputTerminal }
+
+    private func isAccepted(_ question: String) throws -> Bool {
+        if yes { return true }
+        guard canAsk else { return false }
+        Console.note(question + " [y/N] ", terminator: "")
+        let answer = readLine()?.trimmingCharacters(in: .whitespaces).lowercased() ?? ""
+        return answer == "y" || answer == "yes"
+    }
+
+    private static func report(_ failures: [ClaudeSettingsFile.Failure]) throws {
+        guard let last = failures.last else { return }
+        for failure in failures.dropLast() { Console.report(failure.description) }
+        throw CommandFailure(last.isInvalidContent ? .dataError : .ioError, last.description)
+    }
+}
+
+extension PusherConfigurationFile {
+    func readReportingFailure() throws(CommandFailure) -> (PusherConfiguration, issues: [String]) {
+        do throws(Failure) {
+            let (configuration, issues) = try read()
+            return (configuration, issues)
+        } catch {
+            throw CommandFailure(.configuration, error.description)
+        }
+    }
+
+    func writeReportingFailure(_ configuration: PusherConfiguration) throws(CommandFailure) {
+        do throws(Failure) {
+            try write(configuration)
+        } catch {
+            throw CommandFailure(.cannotCreate, error.description)
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import TerminalText
+import UsagePusher
+
+/// The texts of `usage-push setup`. Pure; texts from files are escaped.
+struct SetupMessages {
+    let home: String
+    let isUndo: Bool
+
+    /// The tools that were found.
+    func homes(_ plan: SetupPlan) -> [String] {
+        var table = TextTable(columns: [.init(""), .init(""), .init("")])
+        for (id, name) in Self.tools {
+            let homes = plan.homes.known.filter { $0.providerID == id }
+            if homes.isEmpty { table.append([name, "not found"]) }
+            for home in homes { table.append([name, shown(home.path), state(home, plan)]) }
+        }
+        for home in plan.homes.unread {
+            table.append([Self.name(home), shown(home.path), isUndo ? "" : "not read"])
+        }
+        return table.lines()
+    }
+
+    func question(_ home: ToolHome) -> String {
+        "\(Self.name(home)) also has a home in \(shown(home.path)). Read it?"
+    }
+
+    /// A small diff.
+    func change(_ change: ClaudeSettingsFile.Change) -> [String] {
+        guard let difference = change.difference else { return [] }
+        let path = shown(change.file.path)
+        let title =
+            change.original == nil
+            ? "\(path), a new file:"
+            : change.edited == nil ? "\(path), removed:" : "\(path), line \(difference.line):"
+        return ["", title] + difference.removed.map { "  - " + VisibleText.escape($0) }
+            + difference.added.map { "  + " + VisibleText.escape($0) } + [""]
+    }
+
+    func question(_ change: ClaudeSettingsFile.Change) -> String {
+        let verb = change.original == nil ? "Create" : change.edited == nil ? "Remove" : "Change"
+        return "\(verb) \(shown(change.file.path))?"
+    }
+
+    func applied(_ change: ClaudeSettingsFile.Change) -> String {
+        let path = shown(change.file.path)
+        if change.original == nil { return "created \(path)" }
+        if change.edited == nil { return "removed \(path)" }
+        return change.isBackedUp
+            ? "changed \(path); the former file is \(shown(change.file.backupPath))"
+            : "changed \(path)"
+    }
+
+    /// What comes next.
+    ///
+    /// - Parameter canAsk: whether the user was asked.
+    func end(_ plan: SetupPlan, isChanged: Bool, canAsk: Bool) -> [String] {
+        let option = isUndo ? " --undo" : ""
+        if isChanged {
+            return isUndo
+                ? ["Your own status line is restored."]
+                : [
+                    "The next answer in a Claude Code session is captured."
+                        + " To undo this: usage-push setup --undo"
+                ]
+        }
+        let hasQuestions = !plan.changes.isEmpty || (!isUndo && !plan.homes.unread.isEmpty)
+        if hasQuestions {
+            return [
+                canAsk
+                    ? "Nothing was changed."
+                    : "Nothing was changed. To do this: usage-push setup\(option) --yes"
+            ]
+        }
+        if !plan.failures.isEmpty { return [] }
+        return [isUndo ? "Nothing to undo." : "Nothing left to set up."]
+    }
+
+    private static let tools = [("claude", "Claude Code"), ("codex", "Codex")]
+
+    private static func name(_ home: ToolHome) -> String {
+        tools.first { $0.0 == home.providerID }?.1 ?? VisibleText.escape(home.providerID)
+    }
+
+    private func state(_ tool: ToolHome, _ plan: SetupPlan) -> String {
+        if isUndo { return "" }
+        guard tool.providerID == "claude" else { return "needs no setup" }
+        let path = ClaudeSettingsFile(home: tool).path
+        if plan.failures.contains(where: { $0.path == path }) { return "cannot be set up" }
+        return plan.changes.contains { $0.file.path == path }
+            ? "status line is not captured" : "status line is captured"
+    }
+
+    private func shown(_ path: String) -> String {
+        VisibleText.escape(PushMessages.abbreviated(path, home: home))
+    }
+}

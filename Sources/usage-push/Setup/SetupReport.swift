@@ -1,0 +1,48 @@
+import Foundation
+import UsagePusher
+
+/// The plan of `usage-push setup` as JSON. Fields are added, never renamed or removed.
+struct SetupReport: Encodable {
+    private var schemaVersion = 1
+    private var isUndo: Bool
+    /// Whether nothing is left to change.
+    private var isComplete: Bool
+    private var homes: [ToolHome]
+    private var unreadHomes: [ToolHome]
+    private var changes: [Change]
+    private var failures: [Failure]
+
+    private struct Change: Encodable {
+        var path: String
+        var isApplied: Bool
+        /// The first line that changes, from 1.
+        var line: Int
+        var removed: [String]
+        var added: [String]
+    }
+
+    private struct Failure: Encodable {
+        var path: String
+        var reason: String
+    }
+
+    init(
+        _ plan: SetupPlan, applied: [ClaudeSettingsFile.Change],
+        failures: [ClaudeSettingsFile.Failure], isUndo: Bool
+    ) {
+        self.isUndo = isUndo
+        homes = plan.homes.known
+        unreadHomes = plan.homes.unread
+        changes = plan.changes.compactMap { change in
+            change.difference.map {
+                Change(
+                    path: change.file.path, isApplied: applied.contains(change), line: $0.line,
+                    removed: $0.removed, added: $0.added)
+            }
+        }
+        self.failures = failures.map { Failure(path: $0.path, reason: $0.reason) }
+        isComplete = failures.isEmpty && applied.count == plan.changes.count
+    }
+
+    func encoded() throws -> Data { try VisibleJSON.prettyEncoder.encode(self) }
+}

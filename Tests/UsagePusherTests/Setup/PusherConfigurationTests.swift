@@ -1,0 +1,83 @@
+import Foundation
+import LocalFiles
+import Testing
+
+@testable import UsagePusher
+
+@Suite("Configuration of the pusher")
+struct PusherConfigurationTests {
+    private func withDirectory(_ body: (String) throws -> Void) throws {
+        let home = try SampleHome()
+        try withExtendedLifetime(home) { try body(home.path) }
+    }
+
+    private func file(_ directory: String) -> PusherConfigurationFile {
+        PusherConfigurationFile(
+            UserDirectories(environment: ["HOME": "/home/u", "UBIQUITY_CONFIG_DIR": directory]))
+    }
+
+    @Test("without a file there are no further homes")
+    func missing() throws {
+        try withDirectory { directory in
+            let (configuration, issues) = try file(directory).read()
+            #expect(configuration.homes.isEmpty && issues.isEmpty)
+            #expect(configuration.additionalHomes(for: "claude") == [])
+        }
+    }
+
+    @Test("homes are stored privately, and unknown members stay")
+    func writing() throws {
+        try withDirectory { directory in
+            let file = file(directory)
+            try Data(#"{"later": [1], "homes": {"codex": ["/c"]}}"#.utf8)
+                .write(to: URL(filePath: file.path))
+            var configuration = try file.read().configuration
+            let changes = [
+                configuration.add(ToolHome(providerID: "claude", path: "/a/b")),
+                configuration.add(ToolHome(providerID: "claude", path: "/a/b")),
+                configuration.remove(ToolHome(providerID: "codex", path: "/c")),
+                configuration.remove(ToolHome(providerID: "codex", path: "/c")),
+            ]
+            #expect(changes == [true, false, true, false])
+            try file.write(configuration)
+            let text = try String(contentsOfFile: file.path, encoding: .utf8)
+            #expect(text.contains("\"later\"") && text.contains("\"/a/b\""))
+            #expect(try file.read().configuration.homes == ["claude": ["/a/b"]])
+            let mode = try FileManager.default.attributesOfItem(atPath: file.path)
+            #expect(mode[.posixPermissions] as? Int == 0o600)
+        }
+    }
+
+    @Test("what is no absolute path is left out and described")
+    func lenient() throws {
+        try withDirectory { directory in
+            let file = file(directory)
+            try Data(
+                #"{"homes": {"claude": ["~/.claude-work/", "relative", 3, "/x"], "codex": "/c"}}"#
+                    .utf8
+            )
+            .write(to: URL(filePath: file.path))
+            let (configuration, issues) = try file.read()
+            #expect(configuration.homes == ["claude": ["/home/u/.claude-work", "/x"]])
+            #expect(
+                issues == [
+                    "\(file.path): homes.claude contains a value that is not an absolute path",
+                    "\(file.path): homes.claude contains a value that is not an absolute path",
+                    "\(file.path): homes.codex is not a list",
+                ])
+        }
+    }
+
+    @Test("a file that is not JSON is an error and is not replaced")
+    func invalid() throws {
+        try withDirectory { directory in
+            let file = file(directory)
+            try Data("{\n  homes\n}".utf8).write(to: URL(filePath: file.path))
+            let failure = PusherConfigurationFile.Failure.invalid(
+                path: file.path, reason: "line 2, column 3: a name in quotes is expected")
+            #expect(throws: failure) { try file.read() }
+            #expect(throws: failure) { try file.write(PusherConfiguration()) }
+            #expect(try String(contentsOfFile: file.path, encoding: .utf8) == "{\n  homes\n}")
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import Testing
+
+@testable import UsagePusher
+
+@Suite("Plan of the setup")
+struct SetupPlanTests {
+    private func withHome(_ body: (String) throws -> Void) throws {
+        let home = try SampleHome()
+        try withExtendedLifetime(home) { try body(home.path) }
+    }
+
+    private func directory(_ path: String) throws {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    private func paths(_ homes: [ToolHome], _ home: String) -> [String] {
+        homes.map { $0.providerID + " " + $0.path.dropFirst(home.count + 1) }
+    }
+
+    @Test("homes are found by name only when they contain what the tool creates")
+    func named() throws {
+        try withHome { home in
+            for path in [
+                ".claude/projects", ".claude-work/projects", ".claude-mem", ".codex/sessions",
+                ".codex-team/sessions", ".codexbar/sessions", "work",
+            ] { try directory(home + "/" + path) }
+            try Data("{}".utf8).write(to: URL(filePath: home + "/.claude-mem/settings.json"))
+            try Data("{}".utf8).write(to: URL(filePath: home + "/.claude-file"))
+            let homes = ToolHomes(SourceEnvironment(home: home))
+            #expect(paths(homes.known, home) == ["claude .claude", "codex .codex"])
+            #expect(paths(homes.unread, home) == ["claude .claude-work", "codex .codex-team"])
+        }
+    }
+
+    @Test("a home counts once, whatever leads to it")
+    func links() throws {
+        try withHome { home in
+            try directory(home + "/.claude/projects")
+            try directory(home + "/work/sessions")
+            try FileManager.default.createSymbolicLink(
+                atPath: home + "/.claude-link", withDestinationPath: home + "/.claude")
+            try FileManager.default.createSymbolicLink(
+                atPath: home + "/.codex-work", withDestinationPath: home + "/work")
+            var environment = SourceEnvironment(
+                home: home, variables: ["CLAUDE_CONFIG_DIR": home + "/.claude"])
+            #expect(paths(ToolHomes(environment).unread, home) == ["codex .codex-work"])
+            environment.additionalHomes = ["codex": [home + "/work", home + "/gone"]]
+            #expect(paths(ToolHomes(environment).known, home) == ["claude .claude", "codex work"])
+            #expect(ToolHomes(environment).unread.isEmpty)
+        }
+    }
+
+    @Test("CLAUDE_CONFIG_DIR replaces the usual home, which is then offered")
+    func variable() throws {
+        try withHome { home in
+            try directory(home + "/.claude/projects")
+            try directory(home + "/elsewhere/projects")
+            let environment = SourceEnvironment(
+                home: home, variables: ["CLAUDE_CONFIG_DIR": home + "/elsewhere"])
+            let plan = SetupPlan.setUp(environment, program: "usage-push")
+            #expect(plan.changes.map(\.file.path) == [home + "/elsewhere/settings.json"])
+            #expect(paths(plan.homes.unread, home) == ["claude .claude"])
+        }
+    }
+
+    @Test("a program is named by its name only if the search path leads to it")
+    func location() throws {
+        try withHome { home in
+            for name in ["a", "b", "c"] { try directory(home + "/" + name) }
+            try Data("1".utf8).write(to: URL(filePath: home + "/a/usage-push"))
+            try Data("2".utf8).write(to: URL(filePath: home + "/b/usage-push"))
+            try FileManager.default.createSymbolicLink(
+                atPath: home + "/c/usage-push", withDestinationPath: home + "/a/usage-push")
+            func location(_ searchPath: String) -> ProgramLocation {
+                ProgramLocation(
+                    executable: home + "/a/usage-push", name: "usage-push", searchPath: searchPath)
+            }
+            #expect(location("/bin:\(home)/c:\(home)/b").command == "usage-push")
+            #expect(location("/bin:\(home)/c:\(home)/b").path == home + "/c/usage-push")
+            for searchPath in ["", "/bin", "\(home)/b:\(home)/a"] {
+                #expect(location(searchPath).command == home + "/a/usage-push")
+            }
+        }
+    }
+
+    @Test("a difference shows the lines that change, of a long line only the part")
+    func difference() {
+        func difference(_ old: String?, _ new: String?) -> TextDifference? {
+            TextDifference(from: old.map { Data($0.utf8) }, to: new.map { Data($0.utf8) })
+        }
+        #expect(difference("a\nb\n", "a\nb\n") == nil)
+        let inserted = difference("a\nc\n", "a\nb\nc\n")
+        #expect(inserted?.line == 2 && inserted?.removed == [] && inserted?.added == ["b"])
+        let created = difference(nil, "a\nb\n")
+        #expect(created?.line == 1 && created?.removed == [] && created?.added == ["a", "b"])
+        let changed = difference("a\r\nb\r\n", "a\r\nx\r\n")
+        #expect(changed?.removed == ["b"] && changed?.added == ["x"])
+        let secret = String(repeating: "secret", count: 100)
+        let long = difference("{\(secret)}", "{\(secret),new}")
+        #expect(long?.removed == ["……"] && long?.added == ["…,new…"])
+    }
+}
