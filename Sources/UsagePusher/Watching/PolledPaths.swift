@@ -63,13 +63,54 @@ struct PolledPaths: Sendable {
 
     /// Polls a watched path, and all below it.
     mutating func add(_ watched: WatchedPath, root: Int) {
-        let status = try? FileStatus(path: watched.path)
-        anchors.append(Anchor(watched: watched, root: root, status: status))
-        addTree(of: anchors[anchors.count - 1])
+        let anchor = Anchor(
+            watched: watched, root: root, status: try? FileStatus(path: watched.path))
+        anchors.append(anchor)
+        withoutDebt { $0.discover(anchor) }
     }
 
     /// Polls a directory and the directories at most `depth` levels below it.
     mutating func addTree(_ path: String, root: Int, depth: Int) {
+        withoutDebt { $0.discover(path, root: root, depth: depth) }
+    }
+
+    /// What is inspected to know the state before the first round is no round's.
+    private mutating func withoutDebt(_ body: (inout PolledPaths) -> Void) {
+        let before = inspections
+        body(&self)
+        inspections = before
+    }
+
+    /// Returns the indices of the watched paths that changed since the last round.
+    mutating func round() -> Set<Int> {
+        var changed: Set<Int> = []
+        entryBudget = limits.entryCount
+        inspections = max(0, inspections - limits.inspectionCount)
+        compareAnchors(&changed)
+        compareRecent(&changed)
+        var visits = tour.count
+        while inspections < limits.inspectionCount, visits > 0 {
+            visits -= 1
+            if position >= tour.count { position = 0 }
+            if visit(tour[position], &changed) {
+                position += 1
+            } else {
+                directories[tour[position]] = nil
+                tour.swapAt(position, tour.count - 1)
+                tour.removeLast()
+            }
+        }
+        return changed
+    }
+
+    private mutating func discover(_ anchor: Anchor) {
+        guard anchor.status?.kind == .directory else { return }
+        discover(
+            anchor.watched.path, root: anchor.root,
+            depth: anchor.watched.isRecursive ? limits.depth : 0)
+    }
+
+    private mutating func discover(_ path: String, root: Int, depth: Int) {
         var waiting = [(path: path, depth: depth)]
         while let (path, depth) = waiting.popLast() {
             guard let status = try? FileStatus(path: path), status.kind == .directory else {
@@ -96,35 +137,6 @@ struct PolledPaths: Sendable {
         }
     }
 
-    /// Returns the indices of the watched paths that changed since the last round.
-    mutating func round() -> Set<Int> {
-        var changed: Set<Int> = []
-        entryBudget = limits.entryCount
-        inspections = max(0, inspections - limits.inspectionCount)
-        compareAnchors(&changed)
-        compareRecent(&changed)
-        var visits = tour.count
-        while inspections < limits.inspectionCount, visits > 0 {
-            visits -= 1
-            if position >= tour.count { position = 0 }
-            if visit(tour[position], &changed) {
-                position += 1
-            } else {
-                directories[tour[position]] = nil
-                tour.swapAt(position, tour.count - 1)
-                tour.removeLast()
-            }
-        }
-        return changed
-    }
-
-    private mutating func addTree(of anchor: Anchor) {
-        guard anchor.status?.kind == .directory else { return }
-        addTree(
-            anchor.watched.path, root: anchor.root,
-            depth: anchor.watched.isRecursive ? limits.depth : 0)
-    }
-
     private mutating func compareAnchors(_ changed: inout Set<Int>) {
         inspections += anchors.count
         for index in anchors.indices {
@@ -132,7 +144,7 @@ struct PolledPaths: Sendable {
             guard status != anchors[index].status else { continue }
             anchors[index].status = status
             changed.insert(anchors[index].root)
-            addTree(of: anchors[index])
+            discover(anchors[index])
         }
     }
 
@@ -164,7 +176,7 @@ struct PolledPaths: Sendable {
         }
         if directory.depth > 0 {
             for path in list.directories {
-                addTree(path, root: key.root, depth: directory.depth - 1)
+                discover(path, root: key.root, depth: directory.depth - 1)
             }
         }
         return true
