@@ -4,7 +4,10 @@ extension FileStatus {
     /// Nil when there is nothing at the path.
     package init?(path: String, followsLinks: Bool = true) throws(FileError) {
         var status = stat()
-        guard (followsLinks ? stat(path, &status) : lstat(path, &status)) == 0 else {
+        let result = PathText.withCString(path) {
+            followsLinks ? stat($0, &status) : lstat($0, &status)
+        }
+        guard result == 0 else {
             let error = FileError.current("inspect", path)
             if error.isMissing { return nil }
             throw error

@@ -7,6 +7,7 @@ package struct LocalDirectory: Sendable, Hashable {
     package init(_ path: String) { self.path = path }
 
     package struct Entry: Sendable, Hashable {
+        /// Of any bytes, as `PathText`; part of a path for all calls of this module that only read.
         package var name: String
         /// Whether the directory itself says that this is a regular file: then no `stat` is needed.
         package var isKnownFile: Bool
@@ -29,7 +30,9 @@ package struct LocalDirectory: Sendable, Hashable {
     package func entries(
         limit: Int = .max
     ) throws(FileError) -> (entries: [Entry], hasMore: Bool) {
-        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK)
+        let descriptor = PathText.withCString(path) {
+            open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK)
+        }
         guard descriptor >= 0 else { throw .current("list", path) }
         guard let stream = fdopendir(descriptor) else {
             let error = FileError.current("list", path)
@@ -45,7 +48,11 @@ package struct LocalDirectory: Sendable, Hashable {
                 return (entries, false)
             }
             let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+                PathText.decode(
+                    UnsafeRawBufferPointer(
+                        start: pointer, count: MemoryLayout.size(ofValue: pointer.pointee)
+                    )
+                    .prefix { $0 != 0 })
             }
             guard name != ".", name != ".." else { continue }
             guard entries.count < limit else { return (entries, true) }

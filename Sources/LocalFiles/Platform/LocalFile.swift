@@ -31,6 +31,18 @@ package struct LocalFile: Sendable, Hashable {
         return LocalDirectory(parent.isEmpty ? "." : parent)
     }
 
+    /// The path that a symbolic link holds, absolute or relative to the link's directory.
+    package func linkTarget() throws(FileError) -> String {
+        var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = buffer.withUnsafeMutableBytes { buffer in
+            PathText.withCString(path) {
+                readlink($0, buffer.baseAddress!.assumingMemoryBound(to: CChar.self), buffer.count)
+            }
+        }
+        guard count >= 0 else { throw .current("read the link", path) }
+        return PathText.decode(buffer.prefix(count))
+    }
+
     /// Reads the file; nil when there is none.
     ///
     /// - Parameter followsLinks: false to refuse a symbolic link as the last component.

@@ -14,7 +14,7 @@ package struct OpenFile {
         _ body: (OpenFile) throws(FileError) -> Result
     ) throws(FileError) -> Result {
         let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (followsLinks ? 0 : O_NOFOLLOW)
-        let descriptor = open(path, flags)
+        let descriptor = PathText.withCString(path) { open($0, flags) }
         guard descriptor >= 0 else {
             // How a socket answers.
             if errno == ENXIO { throw FileError(operation: "read", path: path, cause: .notAFile) }

@@ -6,10 +6,14 @@ public import SnapshotModels
 /// a clock that never steps. The caller performs the action of `next(at:)`, reports its outcome and
 /// asks again; changed files are reported at any time.
 ///
-/// - The first change after a quiet time is read after `debounce`, so that a line written in pieces
-///   is complete. Later ones keep `readInterval`, `pushInterval` and `restFactor`.
-/// - A snapshot that looks different from the last pushed one is pushed, see
-///   `SyncedUsageSnapshot.looksDifferent(from:)`.
+/// - The first change after a quiet time is read at once. A snapshot that looks different from the
+///   last pushed one, see `SyncedUsageSnapshot.looksDifferent(from:)`, is pushed at once.
+/// - What follows a push within `coalescingInterval` is gathered into one read. A read that found no
+///   difference, say a line that is not complete yet, gathers nothing: the next change is read at
+///   once.
+/// - Reads keep `readRate`, and `restFactor` when they take long; pushes keep `pushRate`. What
+///   changes in between is read and pushed as soon as they allow, so the last change of a burst is
+///   never left unpushed.
 /// - `heartbeat` after the last push all sources are read and the snapshot is pushed even if it
 ///   looks the same, so that a reader can distinguish a quiet pusher from a dead one.
 /// - Without any provider nothing is pushed: the stored snapshot stays, and shows its age. A
@@ -18,11 +22,10 @@ public import SnapshotModels
 ///   the newest snapshot.
 public struct PushPlan: Sendable, Equatable {
     public struct Timing: Sendable, Equatable {
-        public var debounce = Duration.milliseconds(100)
-        /// From the start of a read to the start of the next.
-        public var readInterval = Duration.milliseconds(250)
         /// From one push to the next, or to the next read.
-        public var pushInterval = Duration.seconds(1)
+        public var coalescingInterval = Duration.milliseconds(100)
+        public var readRate = Rate(burst: 4, interval: .milliseconds(250))
+        public var pushRate = Rate(burst: 3, interval: .seconds(1))
         /// After a read, none follows for this many times its duration.
         public var restFactor = 4
         public var heartbeat = Duration.seconds(100)
@@ -30,6 +33,17 @@ public struct PushPlan: Sendable, Equatable {
         public var retryDelayLimit = Duration.seconds(60)
 
         public init() {}
+    }
+
+    /// A token bucket: any time span holds at most `burst` events and one more per `interval`.
+    public struct Rate: Sendable, Equatable {
+        public var burst: Int
+        public var interval: Duration
+
+        public init(burst: Int, interval: Duration) {
+            self.burst = burst
+            self.interval = interval
+        }
     }
 
     public enum Reason: String, Sendable, Equatable, Codable {
@@ -56,11 +70,30 @@ public struct PushPlan: Sendable, Equatable {
         case pushing(SyncedUsageSnapshot, since: Duration)
     }
 
+    /// The tokens of a `Rate`.
+    private struct Tokens: Sendable, Equatable {
+        /// When the bucket is full again.
+        private var full: Duration
+        private let rate: Rate
+
+        init(_ rate: Rate, at now: Duration) {
+            self.rate = rate
+            full = now
+        }
+
+        /// When the next event may happen.
+        var next: Duration { full - rate.interval * (rate.burst - 1) }
+
+        mutating func take(at now: Duration) { full = max(full, now) + rate.interval }
+    }
+
     private let timing: Timing
     private var state = State.idle
-    private var changedSince: Duration?
+    private var isChanged = false
     private var nextRead: Duration
     private var nextPush: Duration
+    private var readTokens: Tokens
+    private var pushTokens: Tokens
     private var heartbeatDue: Duration
     private var pending: Pending?
     private var lastPushed: SyncedUsageSnapshot?
@@ -77,6 +110,8 @@ public struct PushPlan: Sendable, Equatable {
         nextRead = now
         nextPush = now
         heartbeatDue = now
+        readTokens = Tokens(timing.readRate, at: now)
+        pushTokens = Tokens(timing.pushRate, at: now)
     }
 
     /// The action to perform now.
@@ -92,22 +127,21 @@ public struct PushPlan: Sendable, Equatable {
         }
         if now >= heartbeatDue {
             state = .reading(since: now, isHeartbeat: true)
-            changedSince = nil
+            isChanged = false
             return .readAll
         }
-        let readDue = changedSince.map { max($0 + timing.debounce, nextRead) }
-        if let readDue, now >= readDue {
+        if isChanged, now >= nextRead {
             state = .reading(since: now, isHeartbeat: false)
-            changedSince = nil
+            isChanged = false
             return .readChanged
         }
-        let times = [heartbeatDue, readDue, pending == nil ? nil : nextPush]
+        let times = [
+            heartbeatDue, isChanged ? nextRead : nil, pending == nil ? nil : nextPush,
+        ]
         return .wait(until: times.compactMap { $0 }.min() ?? heartbeatDue)
     }
 
-    public mutating func filesChanged(at now: Duration) {
-        changedSince = changedSince ?? now
-    }
+    public mutating func filesChanged() { isChanged = true }
 
     /// - Parameter snapshot: nil when no source knows anything.
     public mutating func readEnded(_ snapshot: SyncedUsageSnapshot?, at now: Duration) {
@@ -115,8 +149,8 @@ public struct PushPlan: Sendable, Equatable {
             preconditionFailure("no read is under way")
         }
         state = .idle
-        nextRead = max(
-            since + timing.readInterval, now + (now - since) * timing.restFactor, nextRead)
+        readTokens.take(at: since)
+        nextRead = max(readTokens.next, now + (now - since) * timing.restFactor, nextRead)
         if isHeartbeat { heartbeatDue = now + timing.heartbeat }
         guard let snapshot, !snapshot.providers.isEmpty else {
             pending = nil
@@ -139,7 +173,8 @@ public struct PushPlan: Sendable, Equatable {
             pending = nil
             failureCount = 0
             heartbeatDue = since + timing.heartbeat
-            nextPush = since + timing.pushInterval
+            pushTokens.take(at: since)
+            nextPush = max(since + timing.coalescingInterval, pushTokens.next)
             nextRead = max(nextRead, nextPush)
         } else {
             let delay = timing.retryDelay * (1 << min(failureCount, 16))

@@ -1,6 +1,6 @@
 #if canImport(Darwin)
-    /// The watcher of this system: compares the paths, since Apple's events for single files need an
-    /// open descriptor per file, too many for a home directory with many sessions.
+    /// The watcher of this system: polls, since Apple's events for single files need an open
+    /// descriptor per file, too many for a home directory with many sessions.
     public struct SystemFileWatcher: FileWatcher {
         private let limits: WatchLimits
 
@@ -10,7 +10,8 @@
 
         public func events(for paths: [WatchedPath]) -> WatchEvents {
             WatchSession.events(for: paths, limits: limits) { session in
-                session.degrade("comparing files every \(limits.pollInterval.components.seconds) s")
+                session.poll(
+                    because: "polling files every \(limits.pollInterval.components.seconds) s")
                 session.post(.started)
                 return {}
             }

@@ -4,8 +4,8 @@
 
     /// The watcher of this system: inotify, with one thread per sequence of events.
     ///
-    /// When inotify is unavailable, or out of watches, the paths are compared every
-    /// `WatchLimits.pollInterval`, and a `degraded` event says so. Symbolic links on the way to a
+    /// What inotify cannot watch, for want of watches or altogether, is polled, and a `degraded`
+    /// event says so; the most recently modified directories are watched first. Symbolic links on the way to a
     /// path, and to directories below it, are followed; the targets of links to single files inside
     /// a recursive path are not watched.
     public struct SystemFileWatcher: FileWatcher {
@@ -26,7 +26,7 @@
         public func events(for paths: [WatchedPath]) -> WatchEvents {
             WatchSession.events(for: paths, limits: limits) { session in
                 guard let wake = WakeUp() else {
-                    session.degrade(InotifyWatch.refusal(errno, limits: limits))
+                    session.poll(because: InotifyWatch.refusal(errno, limits: limits))
                     session.post(.started)
                     return {}
                 }
@@ -47,21 +47,40 @@
         private var inotify: Inotify?
         private var table = WatchTable()
         private var entryBudget: Int
+        /// What inotify does not watch.
+        private var polled: PolledPaths
+        private var nextPoll = ContinuousClock.now
 
         init(session: WatchSession, open: @escaping () throws(FileError) -> Inotify) {
             self.session = session
             self.open = open
             entryBudget = session.limits.entryCount
+            polled = PolledPaths(limits: session.limits)
         }
 
         mutating func run(until wake: WakeUp) {
             rebuild()
             session.post(.started)
-            while !wake.wait(or: inotify?.descriptor) {
+            while !wake.wait(or: inotify?.descriptor, milliseconds: millisecondsToPoll) {
                 handle(inotify?.events() ?? [])
+                poll()
                 // Bounds the work for a file that is written all the time.
                 if wake.wait(or: nil, milliseconds: 10) { return }
             }
+        }
+
+        /// -1, for ever, when nothing is polled.
+        private var millisecondsToPoll: Int32 {
+            guard !polled.isEmpty else { return -1 }
+            let time = max(.zero, nextPoll - .now).components
+            // Rounded up: what is awakened early waits again.
+            return Int32(time.seconds * 1_000 + time.attoseconds / 1_000_000_000_000_000 + 1)
+        }
+
+        private mutating func poll() {
+            guard !polled.isEmpty, ContinuousClock.now >= nextPoll else { return }
+            session.postChanges(of: polled.round())
+            nextPoll = .now + session.limits.pollInterval
         }
 
         private mutating func handle(_ events: [DirectoryEvent]) {
@@ -81,23 +100,24 @@
                 watchTree(entry.path, root: entry.root, depth: entry.depth)
             }
             // Posted last: what was written before a new directory was watched is read after it.
-            if !outcome.changed.isEmpty {
-                session.post(.changed(Set(outcome.changed.map { session.paths[$0] })))
-            }
+            session.postChanges(of: outcome.changed)
         }
 
         /// Replaces all watches; the former instance is closed when the new one is complete.
         private mutating func rebuild() {
+            let former = inotify
+            table = WatchTable()
+            polled = PolledPaths(limits: session.limits)
+            entryBudget = session.limits.entryCount
             do throws(FileError) {
-                let former = inotify
                 inotify = try open()
-                table = WatchTable()
-                entryBudget = session.limits.entryCount
-                for (root, path) in session.paths.enumerated() { watch(path, root: root) }
-                withExtendedLifetime(former) {}
             } catch {
-                session.degrade(Self.refusal(error.code, limits: session.limits))
+                inotify = nil
+                session.post(.degraded(Self.refusal(error.code, limits: session.limits)))
             }
+            for (root, path) in session.paths.enumerated() { watch(path, root: root) }
+            nextPoll = .now + session.limits.pollInterval
+            withExtendedLifetime(former) {}
         }
 
         /// Nil when there is nothing, or nothing visible, at the path.
@@ -118,7 +138,10 @@
                 }
                 let path = WatchPath.join(directory, name)
                 // Watched before it is inspected: a change in between is reported.
-                guard let number = add(directory, for: .names) else { return }
+                guard let number = add(directory, for: .names) else {
+                    polled.add(watched, root: root)
+                    return
+                }
                 let kind = Self.kind(path, followsLinks: false)
                 if let number {
                     table.add(
@@ -130,27 +153,33 @@
                 case .link:
                     linkCount += 1
                     guard linkCount <= 40,
-                        let target = try? FileManager.default.destinationOfSymbolicLink(
-                            atPath: path)
+                        let target = try? LocalFile(path).linkTarget()
                     else { return }
                     if target.hasPrefix("/") { directory = "/" }
                     rest = (WatchPath.components(of: target) + rest)[...]
                 case .file, .other, nil:
-                    if rest.isEmpty { _ = add(directory, for: .contents) }
+                    if rest.isEmpty, add(directory, for: .contents) == nil {
+                        polled.add(watched, root: root)
+                    }
                     return
                 }
             }
             if watched.isRecursive {
                 watchTree(directory, root: root, depth: session.limits.depth)
-            } else if case .some(.some(let number)) = add(directory, for: .contents) {
-                table.add(number, path: directory, role: .contents(root: root))
+            } else if let number = add(directory, for: .contents) {
+                if let number { table.add(number, path: directory, role: .contents(root: root)) }
+            } else {
+                polled.add(watched, root: root)
             }
         }
 
         private mutating func watchTree(_ path: String, root: Int, depth: Int) {
             var waiting = [(path: path, depth: depth)]
             while let (path, depth) = waiting.popLast() {
-                guard let number = add(path, for: .contents) else { return }
+                guard let number = add(path, for: .contents) else {
+                    polled.addTree(path, root: root, depth: depth)
+                    continue
+                }
                 guard let number, !table.isInTree(number, root: root) else { continue }
                 table.add(number, path: path, role: .tree(root: root, depth: depth))
                 guard depth > 0 else { continue }
@@ -160,35 +189,48 @@
                 }
                 entryBudget -= listing.entries.count
                 guard !listing.hasMore else {
-                    session.degrade(
-                        "\(session.paths[root].path) has too many entries to find every directory;"
-                            + " \(Self.interval(session.limits))")
+                    reportIncompleteness(root)
                     return
                 }
+                var children: [(path: String, modified: Int64)] = []
                 for entry in listing.entries where !entry.isKnownFile {
                     let child = WatchPath.join(path, entry.name)
-                    if Self.kind(child) == .directory { waiting.append((child, depth - 1)) }
+                    if let status = try? FileStatus(path: child), status.kind == .directory {
+                        children.append((child, status.modified))
+                    }
                 }
+                // The newest is watched next.
+                children.sort { $0.modified < $1.modified }
+                waiting += children.map { ($0.path, depth - 1) }
             }
+            if polled.isIncomplete { reportIncompleteness(root) }
+        }
+
+        private func reportIncompleteness(_ root: Int) {
+            session.post(
+                .degraded(
+                    "\(session.paths[root].path) has too many entries to find every directory"))
         }
 
         /// Watches a directory and returns the watch's number; `.some(nil)` when this directory
         /// cannot be watched, nil when no further one can.
-        private mutating func add(_ path: String, for interest: Inotify.Interest) -> Int32?? {
+        private func add(_ path: String, for interest: Inotify.Interest) -> Int32?? {
             guard let inotify else { return nil }
             let limit = session.limits.directoryCount
             let number = inotify.watch(path, for: interest)
             switch number {
             case 0...:
                 guard table.contains(number) || table.directoryCount < limit else {
-                    session.degrade(
-                        "more than \(limit) directories to watch;"
-                            + " \(Self.interval(session.limits))")
+                    inotify.stopWatching(number)
+                    session.post(
+                        .degraded(
+                            "more than \(limit) directories to watch;"
+                                + " polling the others \(Self.frequency(session.limits))"))
                     return nil
                 }
                 return number
             case -ENOSPC, -ENOMEM:
-                session.degrade(Self.refusal(-number, limits: session.limits))
+                session.post(.degraded(Self.refusal(-number, limits: session.limits)))
                 return nil
             default: return .some(nil)
             }
@@ -203,11 +245,11 @@
                 }
             return
                 "cannot watch with inotify: \(String(cString: strerror(code)).lowercased())\(advice);"
-                + " \(interval(limits))"
+                + " polling \(frequency(limits)) instead"
         }
 
-        private static func interval(_ limits: WatchLimits) -> String {
-            "comparing files every \(limits.pollInterval.components.seconds) s instead"
+        private static func frequency(_ limits: WatchLimits) -> String {
+            "every \(limits.pollInterval.components.seconds) s"
         }
     }
 #endif

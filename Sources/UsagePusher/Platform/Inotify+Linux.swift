@@ -35,9 +35,11 @@
                 IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF)
             if case .contents = interest { mask |= UInt32(IN_MODIFY | IN_CLOSE_WRITE) }
             mask |= UInt32(IN_ONLYDIR | IN_MASK_ADD | IN_EXCL_UNLINK)
-            let number = inotify_add_watch(descriptor, path, mask)
+            let number = PathText.withCString(path) { inotify_add_watch(descriptor, $0, mask) }
             return number >= 0 ? number : -errno
         }
+
+        func stopWatching(_ number: Int32) { inotify_rm_watch(descriptor, number) }
 
         /// Reads the pending events, up to `rounds` buffers of them.
         func events(rounds: Int = 16) -> [DirectoryEvent] {
@@ -68,7 +70,7 @@
                 events.append(
                     DirectoryEvent(
                         descriptor: number, kinds: kinds(of: mask),
-                        name: String(decoding: name, as: UTF8.self)))
+                        name: PathText.decode(name)))
                 offset = end
             }
         }

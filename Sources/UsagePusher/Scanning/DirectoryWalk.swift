@@ -12,7 +12,8 @@ struct DirectoryWalk {
         var root: Int
 
         var name: Substring {
-            path[path.index(after: path.lastIndex(of: "/") ?? path.startIndex)...]
+            let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+            return path[(slash.map(path.utf8.index(after:)) ?? path.startIndex)...]
         }
     }
 

@@ -30,14 +30,16 @@ public enum WatchEvent: Sendable, Equatable {
 
 /// What watching may cost.
 public struct WatchLimits: Sendable, Equatable {
-    /// Watched directories; beyond that all paths are compared every `pollInterval`.
+    /// Directories that the system watches; the others are polled.
     public var directoryCount = 8_192
     /// Levels of directories below a recursive path.
     public var depth = 12
     /// Directory entries listed in one pass to find further directories.
     public var entryCount = 200_000
-    /// Time between two comparisons when the system does not report changes.
-    public var pollInterval = Duration.seconds(30)
+    /// Time between two rounds of polling what the system does not watch.
+    public var pollInterval = Duration.seconds(1)
+    /// Files and directories inspected in one round of polling, on average.
+    public var inspectionCount = 2_000
 
     public init() {}
 }

@@ -92,7 +92,7 @@ public struct PushLoop: Sendable {
             case .watch(.degraded(let reason)): report(.degraded(reason))
             case .watch(.changed(let paths)):
                 changed.formUnion(paths)
-                plan.filesChanged(at: clock.now - start)
+                plan.filesChanged()
             case .timer: break
             case nil: return
             }

@@ -56,33 +56,25 @@ final class WatchSession: Sendable {
 
     private func take() -> WatchEvent? { state.withLock { $0.pending.take() } }
 
-    /// Posts the reason and compares all paths every `limits.pollInterval` from now on.
-    func degrade(_ reason: String) {
+    /// Polls all paths from now on, for the reason. No change after this returns is missed.
+    func poll(because reason: String) {
         post(.degraded(reason))
-        guard state.withLock({ $0.poll == nil && !$0.isEnded }) else { return }
-        // Taken before this returns, so that no change falls between it and the first comparison.
-        let baseline = signatures()
+        var baseline = PolledPaths(limits: limits)
+        for (root, path) in paths.enumerated() { baseline.add(path, root: root) }
         state.withLock { state in
             guard state.poll == nil, !state.isEnded else { return }
-            state.poll = Task.detached(priority: .utility) { [self] in
-                var last = baseline
+            state.poll = Task.detached(priority: .utility) { [self, baseline] in
+                var polled = baseline
                 while (try? await Task.sleep(for: limits.pollInterval)) != nil {
-                    let next = signatures()
-                    let changed = next.filter { $0.value != last[$0.key] }
-                    last = next
-                    if !changed.isEmpty { post(.changed(Set(changed.keys))) }
+                    postChanges(of: polled.round())
                 }
             }
         }
     }
 
-    private func signatures() -> [WatchedPath: WatchSignature] {
-        var budget = limits.entryCount
-        var signatures: [WatchedPath: WatchSignature] = [:]
-        for path in paths {
-            signatures[path] = WatchSignature(of: path, depth: limits.depth, budget: &budget)
-        }
-        return signatures
+    /// - Parameter roots: indices of paths.
+    func postChanges(of roots: Set<Int>) {
+        if !roots.isEmpty { post(.changed(Set(roots.map { paths[$0] }))) }
     }
 
     private func end() {

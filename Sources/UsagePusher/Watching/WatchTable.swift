@@ -134,14 +134,16 @@ struct WatchOutcome: Sendable, Equatable {
     var needsRebuild = false
 }
 
-/// Absolute paths as text.
+/// Absolute paths as text. A slash is one even before a combining mark.
 enum WatchPath {
+    private static let slash = UInt8(ascii: "/")
+
     static func join(_ directory: String, _ name: String) -> String {
-        directory.hasSuffix("/") ? directory + name : directory + "/" + name
+        directory.utf8.last == slash ? directory + name : directory + "/" + name
     }
 
     /// The names in a path without "." and empty ones; ".." stays.
     static func components(of path: String) -> [String] {
-        path.split(separator: "/").filter { $0 != "." }.map(String.init)
+        path.utf8.split(separator: slash).map { String(Substring($0)) }.filter { $0 != "." }
     }
 }

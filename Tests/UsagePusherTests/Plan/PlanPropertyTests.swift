@@ -25,8 +25,19 @@ struct PlanPropertyTests {
         return changes
     }
 
+    /// No time span holds more pushes than the rate allows.
+    private func expectRate(of pushes: [PlanSimulation.Push], seed: UInt64) {
+        let rate = timing.pushRate
+        for (index, first) in pushes.enumerated() {
+            for (count, last) in zip(2..., pushes[(index + 1)...].prefix(2 * rate.burst)) {
+                let least = rate.interval * max(0, count - rate.burst)
+                #expect(last.at - first.at >= least, "seed \(seed)")
+            }
+        }
+    }
+
     @Test(
-        "pushes keep their interval, miss nothing and keep the heartbeat",
+        "pushes keep their rate, miss nothing, and keep the heartbeat",
         arguments: 0..<150 as Range<UInt64>)
     func instantReads(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
@@ -34,20 +45,42 @@ struct PlanPropertyTests {
         let changes = changes(&generator)
         simulation.changes = changes
         try simulation.run(until: .seconds(900))
+        expectRate(of: simulation.pushes, seed: seed)
         for (earlier, later) in zip(simulation.pushes, simulation.pushes.dropFirst()) {
             let gap = later.at - earlier.at
-            #expect(gap >= timing.pushInterval, "seed \(seed)")
+            #expect(gap >= timing.coalescingInterval, "seed \(seed)")
             #expect(gap <= timing.heartbeat, "seed \(seed)")
             if later.reason == .heartbeat { #expect(gap == timing.heartbeat, "seed \(seed)") }
             if later.reason == .change { #expect(earlier.percent != later.percent, "seed \(seed)") }
         }
         // A percent that stays for the longest delay of a push has been pushed by then.
-        let patience = timing.debounce + timing.pushInterval
+        let patience = timing.pushRate.interval
         for (index, change) in changes.enumerated() {
             let end = index + 1 < changes.count ? changes[index + 1].at : .seconds(900)
             guard end - change.at > patience else { continue }
             let shown = simulation.pushes.last { $0.at <= change.at + patience }
             #expect(shown?.percent == change.percent, "seed \(seed), change at \(change.at)")
+        }
+    }
+
+    @Test(
+        "the first difference after a quiet time is pushed at that very time",
+        arguments: 0..<150 as Range<UInt64>)
+    func leadingEdge(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        var simulation = PlanSimulation()
+        let changes = changes(&generator)
+        simulation.changes = changes
+        try simulation.run(until: .seconds(900))
+        let quiet = timing.pushRate.interval * (timing.pushRate.burst + 1)
+        for (former, change) in zip(changes, changes.dropFirst())
+        where change.at - former.at > quiet && change.percent != former.percent {
+            // Only a heartbeat of the last 100 ms may delay it.
+            let push = simulation.pushes.first { $0.at >= change.at }
+            let isDelayed = simulation.pushes.contains {
+                $0.at < change.at && change.at - $0.at < timing.coalescingInterval
+            }
+            #expect(isDelayed || push?.at == change.at, "seed \(seed), change at \(change.at)")
         }
     }
 
@@ -74,9 +107,7 @@ struct PlanPropertyTests {
         }
         let end = last.at + .seconds(300)
         try simulation.run(until: end)
-        for (earlier, later) in zip(simulation.pushes, simulation.pushes.dropFirst()) {
-            #expect(later.at - earlier.at >= timing.pushInterval, "seed \(seed)")
-        }
+        expectRate(of: simulation.pushes.filter(\.succeeded), seed: seed)
         let final = simulation.pushes.last { $0.succeeded }
         #expect(final?.percent == last.percent, "seed \(seed)")
         #expect(end - (final?.at ?? .zero) < timing.heartbeat + .seconds(10), "seed \(seed)")

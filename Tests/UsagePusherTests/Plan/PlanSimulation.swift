@@ -85,7 +85,7 @@ struct PlanSimulation {
         while let change = changes.first, change.at <= now {
             changes.removeFirst()
             percent = change.percent
-            plan.filesChanged(at: change.at)
+            plan.filesChanged()
         }
     }
 }

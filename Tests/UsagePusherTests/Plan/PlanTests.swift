@@ -13,33 +13,59 @@ struct PlanTests {
             simulation.pushes == [.init(at: .zero, reason: .change, percent: 0, succeeded: true)])
     }
 
-    @Test("a change after a quiet time is pushed after the debounce time")
+    @Test("a change after a quiet time is read and pushed at once")
     func quick() throws {
         var simulation = PlanSimulation()
         simulation.changes = [(.seconds(10), 5)]
         try simulation.run(until: .seconds(20))
-        #expect(simulation.pushes.map(\.at) == [.zero, .milliseconds(10_100)])
+        #expect(simulation.pushes.map(\.at) == [.zero, .seconds(10)])
         #expect(simulation.pushes.last?.percent == 5)
     }
 
-    @Test("an irrelevant line does not delay a relevant one")
-    func silentLineFirst() throws {
+    @Test("what follows a push within 100 ms is gathered into one more")
+    func gathered() throws {
         var simulation = PlanSimulation()
-        simulation.changes = [(.seconds(10), 0), (.milliseconds(10_150), 5)]
+        simulation.changes = (0..<9).map { (.milliseconds(10_000 + 10 * $0), Double($0 + 1)) }
         try simulation.run(until: .seconds(20))
-        #expect(simulation.pushes.last?.at == .milliseconds(10_350))
+        #expect(simulation.pushes.map(\.at) == [.zero, .seconds(10), .milliseconds(10_100)])
+        #expect(simulation.pushes.map(\.percent) == [0, 1, 9])
+    }
+
+    @Test(
+        "the rest of an incomplete line, or the line after an irrelevant one, is pushed at once",
+        arguments: [1, 150])
+    func completedLine(milliseconds: Int) throws {
+        var simulation = PlanSimulation()
+        let completion = Duration.milliseconds(10_000 + milliseconds)
+        simulation.changes = [(.seconds(10), 0), (completion, 5)]
+        try simulation.run(until: .seconds(20))
+        #expect(simulation.pushes.last?.at == completion)
         #expect(simulation.pushes.last?.percent == 5)
     }
 
-    @Test("a burst is pushed once per second")
-    func burst() throws {
+    @Test(
+        "a burst of 5 s makes at most 10 pushes, and its last line is pushed",
+        arguments: [50, 100, 500])
+    func burst(lineCount: Int) throws {
         var simulation = PlanSimulation()
-        simulation.changes = (0..<500).map { (.milliseconds(10_000 + 10 * $0), Double($0)) }
+        simulation.changes = (0..<lineCount).map {
+            (.milliseconds(10_000 + 5_000 / lineCount * $0), Double($0 + 1))
+        }
         try simulation.run(until: .seconds(30))
         let during = simulation.pushes.dropFirst()
-        #expect((5...7).contains(during.count))
-        #expect(zip(during, during.dropFirst()).allSatisfy { $1.at - $0.at >= .seconds(1) })
-        #expect(simulation.pushes.last?.percent == 499)
+        #expect((6...10).contains(during.count))
+        #expect(during.first?.at == .seconds(10))
+        #expect(during.last?.percent == Double(lineCount))
+        #expect(during.last.map { $0.at <= .seconds(16) } == true)
+    }
+
+    @Test("lines without a visible difference are read at most 4 times per second")
+    func invisibleBurst() throws {
+        var simulation = PlanSimulation()
+        simulation.changes = (0..<1_000).map { (.milliseconds(10_000 + 10 * $0), 0) }
+        try simulation.run(until: .milliseconds(20_500))
+        #expect(simulation.pushes.count == 1)
+        #expect((40...46).contains(simulation.readCount))
     }
 
     @Test("changes without a visible difference push nothing")
@@ -59,7 +85,7 @@ struct PlanTests {
         try simulation.run(until: .seconds(300))
         #expect(
             simulation.pushes.map(\.at)
-                == [.zero, .milliseconds(30_100), .milliseconds(130_100), .milliseconds(230_100)])
+                == [.zero, .seconds(30), .seconds(130), .seconds(230)])
         #expect(simulation.pushes.map(\.reason) == [.change, .change, .heartbeat, .heartbeat])
     }
 

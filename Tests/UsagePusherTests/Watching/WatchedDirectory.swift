@@ -93,6 +93,10 @@ final class WatchedDirectory {
         try file.close()
     }
 
+    func setModified(_ date: Date, _ path: String) throws {
+        try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: path)
+    }
+
     func createDirectory(_ path: String) throws {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }

@@ -38,7 +38,7 @@ struct WatchingPushLoopTests {
         let sink = MemorySink()
         let reports = Reports()
         var timing = PushPlan.Timing()
-        timing.pushInterval = .milliseconds(50)
+        timing.pushRate.interval = .milliseconds(50)
         let loop = loop(directory, sink: sink, reports: reports, timing: timing)
         let task = Task { await loop.run() }
         var seen = reports.stream.makeAsyncIterator()
@@ -91,8 +91,8 @@ struct WatchingPushLoopTests {
         try directory.replace(directory.at("codex"), with: "10")
         var timing = PushPlan.Timing()
         timing.heartbeat = .milliseconds(20)
-        timing.pushInterval = .milliseconds(1)
-        timing.readInterval = .milliseconds(1)
+        timing.pushRate.interval = .milliseconds(1)
+        timing.readRate.interval = .milliseconds(1)
         // The machine's clock may be set back, or be too coarse for two pushes.
         let seconds = Mutex(1_789_732_800.0)
         let loop = loop(directory, sink: sink, reports: reports, timing: timing) {

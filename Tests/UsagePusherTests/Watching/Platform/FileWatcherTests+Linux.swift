@@ -25,24 +25,58 @@
             await directory.waitForChange(of: later)
         }
 
-        @Test(
-            "directories beyond the limit are compared",
-            .enabled(if: InotifyInstances.isAvailable, InotifyInstances.comment))
-        func tooMany() async throws {
-            let directory = try WatchedDirectory()
+        /// 20 directories, the greater number the later modified, and room to watch 12 directories.
+        private func watchTooMany(
+            _ directory: WatchedDirectory, pollInterval: Duration
+        ) async throws -> WatchedPath {
             let tree = WatchedPath(directory.at("sessions"), isRecursive: true)
             for number in 0..<20 {
                 try directory.createDirectory(directory.at("sessions/\(number)"))
+                try directory.setModified(
+                    Date(timeIntervalSince1970: 1e9 + Double(number)),
+                    directory.at("sessions/\(number)"))
             }
-            var limits = WatchLimits.quick
-            limits.directoryCount = 12
+            var limits = WatchLimits()
+            // The directories on the way, the tree, and some of the 20.
+            limits.directoryCount = WatchPath.components(of: tree.path).count + 4
+            limits.pollInterval = pollInterval
             try await directory.watch([tree], with: SystemFileWatcher(limits: limits))
             #expect(directory.degradations.count == 1)
-            #expect(directory.degradations.first?.contains("more than 12 directories") == true)
+            #expect(
+                directory.degradations.first?.contains(
+                    "more than \(limits.directoryCount) directories") == true)
+            return tree
+        }
+
+        @Test(
+            "of more directories than can be watched, the rest is polled",
+            .enabled(if: InotifyInstances.isAvailable, InotifyInstances.comment))
+        func tooMany() async throws {
+            let directory = try WatchedDirectory()
+            let tree = try await watchTooMany(directory, pollInterval: .milliseconds(20))
             for number in 0..<20 {
                 try directory.write("x", to: directory.at("sessions/\(number)/log"))
                 await directory.waitForChange(of: tree)
+                try await directory.settle()
+                try directory.write("x", to: directory.at("sessions/\(number)/log"))
+                await directory.waitForChange(of: tree)
+                try await directory.settle()
             }
+        }
+
+        @Test(
+            "of more directories than can be watched, the last modified are watched",
+            .enabled(if: InotifyInstances.isAvailable, InotifyInstances.comment))
+        func newestWatched() async throws {
+            let directory = try WatchedDirectory()
+            let tree = try await watchTooMany(directory, pollInterval: .seconds(86_400))
+            for number in 17..<20 {
+                try directory.write("x", to: directory.at("sessions/\(number)/log"))
+                await directory.waitForChange(of: tree)
+                try await directory.settle()
+            }
+            try directory.write("x", to: directory.at("sessions/0/log"))
+            #expect(try await directory.settle() == [])
         }
 
         @Test(
