@@ -25,8 +25,7 @@ public final class StoreServer: Sendable {
     let requestRates: RateLimiter
     /// Failed authentications by address.
     let failureRates: RateLimiter
-    let metrics = Metrics()
-    let connections = ConnectionTable()
+    var metrics: Metrics { engine.metrics }
     /// The replica id in the stamps of the server's own writes.
     let replica: ReplicaID
     private let address: ListenAddress

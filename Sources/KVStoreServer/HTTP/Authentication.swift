@@ -1,4 +1,5 @@
 import Hummingbird
+import KVStoreLog
 import KVStoreWire
 
 /// Sets the device of requests with a valid token and rejects all others.
@@ -22,7 +23,7 @@ extension StoreServer {
     fileprivate func authenticate(
         authorization: String?, address: String
     ) throws(Problem) -> Device {
-        let now = ServerClock.monotonicMilliseconds()
+        let now = System.monotonicMilliseconds()
         if let token = authorization.flatMap(DeviceToken.init(authorization:)),
             let device = devices.authenticate(token.digest, now: engine.options.now())
         {

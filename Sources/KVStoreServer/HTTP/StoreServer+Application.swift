@@ -11,8 +11,7 @@ extension StoreServer {
     ) -> some ApplicationProtocol {
         let channel = HTTP1Channel.Configuration(
             additionalChannelHandlers: [
-                ConnectionGuard(
-                    table: self.connections, limits: self.limits, metrics: self.metrics)
+                ConnectionGuard(limits: self.limits, metrics: self.metrics)
             ],
             idleTimeout: .milliseconds(limits.idleMilliseconds),
             httpDecoderConfiguration: .init(
