@@ -39,9 +39,7 @@ extension SimulatedCloud {
                     after: limit, what: Array(Set(moving.map(\.description)).sorted().prefix(10)))
             }
         }
-        let held = machines.flatMap { machine in
-            machine.state.withLock { $0.network.held.map(\.description) }
-        }
+        let held = machines.flatMap { $0.network.withLock { $0.held.map(\.description) } }
         if !held.isEmpty { throw .held(what: held) }
     }
 
@@ -54,7 +52,7 @@ extension SimulatedCloud {
             if Task.isCancelled { return .failure(.unreachable("cancelled")) }
             if driver.isStopped { return .failure(.unreachable("the store was closed")) }
             let machine = driver.program.machine
-            if machine.state.withLock({ $0.network.isHeld && !$0.network.held.isEmpty }) {
+            if machine.network.withLock({ $0.isHeld && !$0.held.isEmpty }) {
                 return .failure(
                     .unreachable("the messages of \(machine.name) are held until release()"))
             }
@@ -65,9 +63,7 @@ extension SimulatedCloud {
     }
 
     var machines: [Machine] {
-        state.withLock { state in
-            state.machines.sorted { $0.key < $1.key }.map(\.value)
-        }
+        state.withLock { $0.machines.sorted { $0.key < $1.key }.map(\.value) }
     }
 
     /// Performs the next action if it is due by `limit`, and waits until observers have been called.
@@ -99,9 +95,8 @@ extension SimulatedCloud {
     private func perform(_ action: Action) {
         if action.isMessage, !arrives(action) { return }
         switch action {
-        case .timer(_, let life, let body), .directoryChanged(_, let life, let body):
-            if !life.isOver { body() }
-        case .execute(let ready, let driver): driver.execute(ready, in: self)
+        case .local(_, let life, _, let body): if !life.isOver { body() }
+        case .execute(let ready, let driver): driver.execute(ready)
         case .deliver(let event, let driver), .message(let event, let driver):
             driver.deliver(event, in: self)
         case .request(let driver, let outgoing):
