@@ -10,12 +10,10 @@ package struct LocalFile: Sendable, Hashable {
 
     package init(_ path: String) { self.path = path }
 
-    /// Bytes with the status and mode of the very file that they were read from.
+    /// Bytes with the status of the very file that they were read from.
     package struct Content: Sendable {
         package var data: Data
         package var status: FileStatus
-        /// The permission bits, 0o000 to 0o777.
-        package var permissions: Int
     }
 
     /// How far a change gets before the call returns.
@@ -47,19 +45,31 @@ package struct LocalFile: Sendable, Hashable {
                     throw FileError(
                         operation: "read", path: path, cause: .tooLarge(byteLimit: byteLimit))
                 }
-                return Content(
-                    data: Data(bytes), status: file.status, permissions: file.permissions)
+                return Content(data: Data(bytes), status: file.status)
             }
         } catch  where error.isMissing {
             return nil
         }
     }
 
-    /// Opens the file for reading at any offset. A missing file is an error.
+    /// Opens the file for reading at any offset. A missing file is an error. A pipe or a
+    /// device is refused instead of waited for.
     package func withOpen<Result>(
         followsLinks: Bool = true, _ body: (OpenFile) throws(FileError) -> Result
     ) throws(FileError) -> Result {
-        try OpenFile.read(path, followsLinks: followsLinks, body)
+        let notAFile = FileError(operation: "read", path: path, cause: .notAFile)
+        let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (followsLinks ? 0 : O_NOFOLLOW)
+        let descriptor = open(path, flags)
+        guard descriptor >= 0 else {
+            // ENXIO is how a socket answers.
+            throw errno == ENXIO ? notAFile : .current("open", path)
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw .current("inspect", path) }
+        let file = OpenFile(path: path, status: FileStatus(status), descriptor: descriptor)
+        guard file.status.kind == .file else { throw notAFile }
+        return try body(file)
     }
 
     /// Replaces the file, or creates it; the directory must exist. A symbolic link at the path is
