@@ -46,18 +46,19 @@ extension SimulatedCloud {
     /// Runs until a round trip that is waited for is over. Fails if it cannot end by itself.
     func runUntilCompleted(
         _ driver: CloudDriver, waiter: UInt64
-    ) async -> Result<SyncReport, SyncTransportError> {
+    ) async throws(SyncTransportError) -> SyncReport {
         while true {
-            if let completion = driver.completion(of: waiter) { return completion.outcome }
-            if Task.isCancelled { return .failure(.unreachable("cancelled")) }
-            if driver.isStopped { return .failure(.unreachable("the store was closed")) }
+            if let completion = driver.completion(of: waiter) {
+                return try completion.outcome.get()
+            }
+            if Task.isCancelled { throw .unreachable("cancelled") }
+            if driver.isStopped { throw .unreachable("the store was closed") }
             let machine = driver.program.machine
             if machine.network.withLock({ $0.isHeld && !$0.held.isEmpty }) {
-                return .failure(
-                    .unreachable("the messages of \(machine.name) are held until release()"))
+                throw .unreachable("the messages of \(machine.name) are held until release()")
             }
             guard await step(through: .max) else {
-                return .failure(.unreachable("nothing is under way that could answer"))
+                throw .unreachable("nothing is under way that could answer")
             }
         }
     }
@@ -68,8 +69,8 @@ extension SimulatedCloud {
 
     /// Performs the next action if it is due by `limit`, and waits until observers have been called.
     private func step(through limit: Int64) async -> Bool {
-        await turn.take()
-        defer { turn.give() }
+        await stepping.lock()
+        defer { stepping.unlock() }
         guard let (time, action) = state.withLock({ $0.agenda.popFirst(through: limit) }) else {
             return false
         }
@@ -80,8 +81,8 @@ extension SimulatedCloud {
     }
 
     private func drainAll() async {
-        await turn.take()
-        defer { turn.give() }
+        await stepping.lock()
+        defer { stepping.unlock() }
         for machine in machines { for program in machine.programs { await drain(program) } }
     }
 

@@ -34,7 +34,8 @@ public final class SimulatedCloud: Sendable {
     let clock = VirtualClock()
     let state: Mutex<State>
     let hub: Mutex<CloudHub>
-    let turn = Turn()
+    /// Held while an action is performed and its notifications are delivered.
+    let stepping = AsyncLock()
 
     /// The account that devices join by default.
     public static let defaultAccount = "account"

@@ -54,13 +54,11 @@ final class CloudDriver: SyncDriving, ReadyExecutor {
             waiter = id
             state.withLock { $0.completions[id] = .some(nil) }
         }
-        let outcome =
-            if let cloud { await cloud.runUntilCompleted(self, waiter: waiter) } else {
-                Result<SyncReport, SyncTransportError>.failure(
-                    .unreachable("its simulated cloud is gone"))
-            }
-        state.withLock { state in _ = state.completions.removeValue(forKey: waiter) }
-        do throws(SyncTransportError) { return try outcome.get() } catch {
+        defer { state.withLock { state in _ = state.completions.removeValue(forKey: waiter) } }
+        do throws(SyncTransportError) {
+            guard let cloud else { throw .unreachable("its simulated cloud is gone") }
+            return try await cloud.runUntilCompleted(self, waiter: waiter)
+        } catch {
             throw StoreError(error, operation: "synchronize", store: storeID.name)
         }
     }
