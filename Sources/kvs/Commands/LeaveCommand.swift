@@ -22,11 +22,7 @@ struct LeaveCommand: ParsableCommand {
         let credentials = try? environment.credentials()
         let directory = credentials.map(environment.accountDirectory)
         let pending = directory.map { pendingKeyCount(environment, in: $0) } ?? 0
-        do {
-            try environment.credentialsFile.remove()
-        } catch {
-            throw CommandFailure(.ioError, error.description)
-        }
+        try environment.credentialsFile.remove()
         guard let credentials, let directory else {
             return try Console.print("left the account; its credentials could not be read")
         }
