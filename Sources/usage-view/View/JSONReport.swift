@@ -13,14 +13,6 @@ struct JSONReport: Codable, Sendable, Equatable {
         var lastSeen: Date?
     }
 
-    struct Device: Codable, Sendable, Equatable {
-        var id: String?
-        var name: String
-        var presence: DeviceState.Presence
-        var lastPush: Date
-        var ageSeconds: Int
-    }
-
     struct Window: Codable, Sendable, Equatable {
         var label: String
         /// Absent if expired.
@@ -32,13 +24,7 @@ struct JSONReport: Codable, Sendable, Equatable {
         /// Not negative; absent without a reset.
         var resetsInSeconds: Int?
         var isExpired: Bool
-        var pace: PaceReport?
-    }
-
-    struct PaceReport: Codable, Sendable, Equatable {
-        var stage: Pace.Stage
-        var expectedPercent: Double
-        var runsOutAt: Date?
+        var pace: Pace?
     }
 
     struct Provider: Codable, Sendable, Equatable {
@@ -61,7 +47,7 @@ struct JSONReport: Codable, Sendable, Equatable {
     var generatedAt: Date
     var situation: ViewModel.Situation
     var connection: Connection
-    var devices: [Device]
+    var devices: [DeviceState]
     var providers: [Provider]
 
     init(_ model: ViewModel) {
@@ -74,11 +60,7 @@ struct JSONReport: Codable, Sendable, Equatable {
             case .notJoined: Connection(state: .notJoined)
             case .offline(let lastSeen): Connection(state: .offline, lastSeen: lastSeen)
             }
-        devices = model.devices.map {
-            Device(
-                id: $0.deviceID, name: $0.name, presence: $0.presence, lastPush: $0.lastPush,
-                ageSeconds: Self.seconds(from: $0.lastPush, to: now))
-        }
+        devices = model.devices
         providers = model.providers.map { Self.provider($0, now: now) }
     }
 
@@ -95,7 +77,7 @@ struct JSONReport: Codable, Sendable, Equatable {
         return Provider(
             id: snapshot.providerID, name: snapshot.providerName, account: snapshot.accountEmail,
             plan: snapshot.loginMethod, observedAt: snapshot.lastUpdated,
-            ageSeconds: seconds(from: snapshot.lastUpdated, to: now),
+            ageSeconds: now.timeIntervalSince(snapshot.lastUpdated).wholeSeconds,
             freshness: state.freshness, isError: snapshot.isError,
             status: snapshot.statusMessage,
             windows: state.windows.map { window($0, now: now) }, credits: snapshot.credits,
@@ -110,17 +92,8 @@ struct JSONReport: Codable, Sendable, Equatable {
             remainingPercent: state.isExpired ? nil : window.remainingPercent,
             level: state.isExpired ? nil : state.level,
             windowMinutes: window.windowMinutes, resetsAt: window.resetsAt,
-            resetsInSeconds: window.resetsAt.map { max(0, seconds(from: now, to: $0)) },
+            resetsInSeconds: window.resetsAt.map { max(0, $0.timeIntervalSince(now).wholeSeconds) },
             isExpired: state.isExpired,
-            pace: state.pace.map {
-                PaceReport(
-                    stage: $0.stage, expectedPercent: ($0.expectedPercent * 10).rounded() / 10,
-                    runsOutAt: $0.runsOutAt)
-            })
-    }
-
-    /// Bounded, because a date from outside may be any number.
-    private static func seconds(from start: Date, to end: Date) -> Int {
-        Int(min(max(end.timeIntervalSince(start), -1e12), 1e12).rounded(.down))
+            pace: state.pace)
     }
 }
