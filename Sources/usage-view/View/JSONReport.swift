@@ -1,18 +1,10 @@
 import Foundation
 import SnapshotModels
-import TerminalText
 
 /// The output of `--json`. Fields are added, never renamed or removed; `schemaVersion` increases when a meaning
 /// changes. Absent values are omitted, times are ISO 8601 in UTC, ages are whole seconds (negative for a time in
-/// the future), strings are unescaped.
+/// the future), strings are unescaped. The fields of the model's types that it contains are part of it.
 struct JSONReport: Codable, Sendable, Equatable {
-    struct Connection: Codable, Sendable, Equatable {
-        enum State: String, Codable, Sendable { case online, offline, notJoined }
-        var state: State
-        /// Only if offline, and the daemon has responded before.
-        var lastSeen: Date?
-    }
-
     struct Window: Codable, Sendable, Equatable {
         var label: String
         /// Absent if expired.
@@ -46,7 +38,7 @@ struct JSONReport: Codable, Sendable, Equatable {
     var schemaVersion = 1
     var generatedAt: Date
     var situation: ViewModel.Situation
-    var connection: Connection
+    var connection: UsageData.Link
     var devices: [DeviceState]
     var providers: [Provider]
 
@@ -54,12 +46,7 @@ struct JSONReport: Codable, Sendable, Equatable {
         let now = model.now
         generatedAt = now
         situation = model.situation
-        connection =
-            switch model.data.link {
-            case .online: Connection(state: .online)
-            case .notJoined: Connection(state: .notJoined)
-            case .offline(let lastSeen): Connection(state: .offline, lastSeen: lastSeen)
-            }
+        connection = model.data.link
         devices = model.devices
         providers = model.providers.map { Self.provider($0, now: now) }
     }
