@@ -75,7 +75,7 @@ struct LiveTests {
         for _ in 0..<scroll { _ = state.handle(.down) }
         let size = ScreenSize(columns: 80, rows: 24)
         let screen = LiveScreen.screen(for: model, state: &state, size: size)
-        #expect(screen.lines.count == 24)
+        #expect(screen.count == 24)
         try StoredScreens.expect(
             screen.text(isColored: false), equals: "live-80x24-from-\(scroll)")
     }
@@ -92,9 +92,9 @@ struct LiveTests {
 
     @Test("a frame overwrites every line and clears the rest of the screen")
     func frame() {
-        let screen = Screen(lines: [StyledLine("a", .bold), StyledLine("b")])
+        let screen = [StyledLine("a", .bold), StyledLine("b")]
         #expect(
-            ANSI.frame(screen.lines, isColored: true)
+            ANSI.frame(screen, isColored: true)
                 == "\u{1B}[?2026h\u{1B}[H\u{1B}[1ma\u{1B}[0m\u{1B}[K\r\nb\u{1B}[K\u{1B}[J"
                 + "\u{1B}[?2026l")
         #expect(screen.text(isColored: false) == "a\nb\n")

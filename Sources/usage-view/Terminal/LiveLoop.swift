@@ -65,7 +65,7 @@ struct LiveLoop: Sendable {
             guard let shown else { continue }
             let model = ViewModel(data: shown, now: now(), zone: zone, options: state.options)
             let screen = LiveScreen.screen(for: model, state: &state, size: session.size)
-            session.write(ANSI.frame(screen.lines, isColored: isColored))
+            session.write(ANSI.frame(screen, isColored: isColored))
         }
     }
 }

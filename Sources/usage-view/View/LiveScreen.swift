@@ -10,22 +10,20 @@ enum LiveScreen {
         // A low pane has no row to spare for keys, and its form fits by itself.
         guard rows >= ScreenLayout.smallestRows else {
             let screen = ScreenLayout.screen(for: model, size: size)
-            state.fit(contentLines: screen.lines.count, rows: rows)
+            state.fit(contentLines: screen.count, rows: rows)
             return screen
         }
         let content =
             state.isHelpShown
             ? help
             : ScreenLayout.screen(
-                for: model, size: ScreenSize(columns: size.columns, rows: nil)
-            ).lines
+                for: model, size: ScreenSize(columns: size.columns, rows: nil))
         state.fit(contentLines: content.count, rows: rows - 1)
         var lines = Array(content.dropFirst(state.firstLine).prefix(rows - 1))
         let hidden = content.count - state.firstLine - lines.count
         lines += Array(repeating: StyledLine(), count: rows - 1 - lines.count)
         lines.append(footer(state, hidden: hidden))
-        let screen = Screen(lines: lines.map { $0.truncated(toCells: size.columns) })
-        return model.options.isUnicode ? screen : screen.inASCII
+        return ScreenLayout.fitted(lines, for: model, size: size)
     }
 
     private static func footer(_ state: LiveState, hidden: Int) -> StyledLine {
