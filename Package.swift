@@ -65,10 +65,9 @@ let package = Package(
         .target(name: "KVStoreWire", dependencies: ["KVStoreCore"], swiftSettings: strict),
         .target(name: "SnapshotModels", swiftSettings: strict),
         .target(name: "TerminalText", swiftSettings: strict),
-        .target(name: "CommandSupport", swiftSettings: strict),
+        .target(name: "CommandSupport", dependencies: ["TerminalText"], swiftSettings: strict),
         .target(
-            name: "CommandRunner",
-            dependencies: ["CommandSupport", "TerminalText", argumentParser],
+            name: "CommandRunner", dependencies: ["CommandSupport", argumentParser],
             swiftSettings: strict),
         .target(
             name: "KVStoreTesting",
@@ -102,7 +101,7 @@ let package = Package(
             name: "kvs",
             dependencies: [
                 "KVStore", "KVStoreHTTP", "TerminalText", "CommandSupport", "CommandRunner",
-                argumentParser,
+                "LocalFiles", argumentParser,
             ],
             swiftSettings: strict),
         .target(
@@ -117,8 +116,8 @@ let package = Package(
             name: "kvsd",
             dependencies: [
                 "KVStoreServer", "KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog",
-                "KVStoreWire",
-                "CommandSupport", "LocalFiles", "TerminalText", argumentParser, logging,
+                "KVStoreWire", "CommandSupport", "CommandRunner", "LocalFiles", "TerminalText",
+                argumentParser, logging,
             ],
             swiftSettings: strict),
         .target(

@@ -1,6 +1,5 @@
 package import ArgumentParser
 package import CommandSupport
-import TerminalText
 
 extension ParsableCommand {
     /// Runs the command that the arguments name and ends the process if it fails. To be called by `main`, first
@@ -13,7 +12,7 @@ extension ParsableCommand {
     package static func runProgram(
         _ arguments: [String]? = nil, failure: (any Error) -> CommandFailure? = { _ in nil }
     ) async {
-        Console.start(program: configuration.commandName ?? "", escaping: VisibleText.escape)
+        Console.start(program: configuration.commandName ?? "")
         do {
             var command = try parseAsRoot(arguments)
             if var command = command as? any AsyncParsableCommand {

@@ -1,5 +1,6 @@
 package import Foundation
 import Synchronization
+import TerminalText
 
 /// Standard output and standard error of the process. Only this type writes to them.
 ///
@@ -8,25 +9,16 @@ import Synchronization
 ///
 /// Safe to call from any thread; a call blocks while a slow reader catches up.
 package enum Console {
-    private struct Settings {
-        var program = ""
-        var escape: @Sendable (String) -> String = { $0 }
-    }
-
-    private static let settings = Mutex(Settings())
+    private static let program = Mutex("")
 
     /// Makes failing output an error instead of a signal or a stray write into another file. Call it first in
     /// `main`, before anything opens a file.
     ///
     /// Child processes still get the default action for SIGPIPE.
     ///
-    /// - Parameters:
-    ///   - program: the name that starts every diagnostic.
-    ///   - escape: makes one line of a diagnostic safe to show on a terminal.
-    package static func start(
-        program: String, escaping escape: @escaping @Sendable (String) -> String
-    ) {
-        settings.withLock { $0 = Settings(program: program, escape: escape) }
+    /// - Parameter program: the name that starts every diagnostic.
+    package static func start(program: String) {
+        self.program.withLock { $0 = program }
         Descriptor.occupyClosedStandardDescriptors()
         // Unlike SIG_IGN, a handler is not inherited by the programs that this one runs.
         signal(SIGPIPE) { _ in }
@@ -50,9 +42,11 @@ package enum Console {
 
     /// Writes a diagnostic that starts with the program's name to standard error, escaped, at most 40 lines.
     package static func report(_ text: String) {
-        let (program, escape) = settings.withLock { ($0.program, $0.escape) }
+        let program = program.withLock { $0 }
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).prefix(40)
-        note("\(program): " + lines.map { escape(String($0)) }.joined(separator: "\n"))
+        note(
+            "\(program): "
+                + lines.map { VisibleText.escape(String($0)) }.joined(separator: "\n"))
     }
 
     /// Writes text to standard error. Not escaped.
@@ -70,32 +64,25 @@ package enum Console {
     /// - Parameters:
     ///   - message: the text for any other error; with status 0 (help, version) it goes to standard output.
     ///   - status: the exit status for any other error.
-    package static func exit(
-        for error: any Error, message: @autoclosure () -> String, status: @autoclosure () -> Int32
-    ) -> Never {
+    package static func exit(for error: any Error, message: String, status: Int32) -> Never {
+        var status = status
         switch error {
-        case let error as OutputError where error.isClosedPipe: Foundation.exit(0)
+        case let error as OutputError where error.isClosedPipe: status = 0
         case let error as OutputError:
             report(error.description)
-            Foundation.exit(ExitStatus.ioError.rawValue)
+            status = ExitStatus.ioError.rawValue
         case let failure as CommandFailure:
             report(failure.message)
-            Foundation.exit(failure.status.rawValue)
-        default: exit(message(), status: status())
+            status = failure.status.rawValue
+        case _ where message.isEmpty: break
+        case _ where status == 0:
+            do throws(OutputError) {
+                try print(message)
+            } catch {
+                exit(for: error, message: "", status: 0)
+            }
+        default: report(String(message.trimmingPrefix("Error: ")))
         }
-    }
-
-    private static func exit(_ message: String, status: Int32) -> Never {
-        if message.isEmpty { Foundation.exit(status) }
-        guard status == 0 else {
-            report(String(message.trimmingPrefix("Error: ")))
-            Foundation.exit(status)
-        }
-        do throws(OutputError) {
-            try print(message)
-        } catch {
-            exit(for: error, message: "", status: 0)
-        }
-        Foundation.exit(0)
+        Foundation.exit(status)
     }
 }

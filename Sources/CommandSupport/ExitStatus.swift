@@ -1,5 +1,5 @@
 /// The exit statuses of all commands; those above 63 are the numbers of sysexits.h.
-package enum ExitStatus: Int32, CaseIterable, Sendable {
+package enum ExitStatus: Int32, Sendable {
     case success = 0
     case failure = 1
     case usage = 64

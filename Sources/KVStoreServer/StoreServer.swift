@@ -20,20 +20,19 @@ import Synchronization
 public final class StoreServer: Sendable {
     let engine: StorageEngine
     let devices: DeviceRegistry
-    let limits: ServerLimits
+    let configuration: ServerConfiguration
     /// Requests by device.
     let requestRates: RateLimiter
     /// Failed authentications by address.
     let failureRates: RateLimiter
-    let metrics = Metrics()
-    let connections = ConnectionTable()
     /// The replica id in the stamps of the server's own writes.
     let replica: ReplicaID
-    private let address: ListenAddress
-    private let logger: Logger
     private let temporaryStorage: TemporaryStorage?
     private let listening: EventLoopPromise<Int>
     private let lifecycle = Mutex(Lifecycle.idle)
+
+    var limits: ServerLimits { configuration.limits }
+    var metrics: Metrics { engine.metrics }
 
     private enum Lifecycle {
         case idle
@@ -63,22 +62,19 @@ public final class StoreServer: Sendable {
         self.init(
             engine: try directory.openEngine(options, logger: configuration.logger),
             devices: try DeviceRegistry(directory.deviceFile, logger: configuration.logger),
-            limits: configuration.limits, address: configuration.address,
-            logger: configuration.logger, temporaryStorage: temporary)
+            configuration: configuration, temporaryStorage: temporary)
     }
 
     init(
-        engine: StorageEngine, devices: DeviceRegistry, limits: ServerLimits,
-        address: ListenAddress = .anyLoopbackPort,
-        replica: ReplicaID = ReplicaID(rawValue: .random(in: 1 ... .max)), logger: Logger,
+        engine: StorageEngine, devices: DeviceRegistry, configuration: ServerConfiguration,
+        replica: ReplicaID = ReplicaID(rawValue: .random(in: 1 ... .max)),
         temporaryStorage: TemporaryStorage? = nil
     ) {
+        let limits = configuration.limits
         self.engine = engine
         self.devices = devices
-        self.limits = limits
-        self.address = address
+        self.configuration = configuration
         self.replica = replica
-        self.logger = logger
         self.temporaryStorage = temporaryStorage
         requestRates = RateLimiter(
             perSecond: limits.requestsPerSecond, burst: limits.requestBurst,
@@ -99,11 +95,9 @@ public final class StoreServer: Sendable {
     /// Stopping ends live streams, answers the requests under way and closes the remaining connections
     /// after ``ServerLimits/stopMilliseconds``. It waits for the disk without a limit.
     public func run() async throws(ServerError) {
-        var quiet = logger
-        if logger.logLevel > .debug { quiet.logLevel = max(logger.logLevel, .warning) }
-        let application = application(address: address, logger: quiet) { [listening] in
-            listening.succeed($0)
-        }
+        var quiet = configuration.logger
+        if quiet.logLevel > .debug { quiet.logLevel = max(quiet.logLevel, .warning) }
+        let application = application(logger: quiet) { [listening] in listening.succeed($0) }
         let group = ServiceGroup(configuration: .init(services: [application], logger: quiet))
         var failure: ServerError?
         switch begin(group) {
@@ -113,7 +107,8 @@ public final class StoreServer: Sendable {
             do {
                 try await group.run()
             } catch {
-                failure = ServerError(.cannotListen, "cannot listen on \(address): \(error)")
+                failure = ServerError(
+                    .cannotListen, "cannot listen on \(configuration.address): \(error)")
             }
         }
         lifecycle.withLock { $0 = .ended }

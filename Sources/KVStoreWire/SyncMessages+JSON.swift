@@ -102,18 +102,15 @@ extension SyncRejection: Codable {
         var fields = encoder.container(keyedBy: CodingKeys.self)
         try fields.encode(key, forKey: .key)
         try fields.encode(stamp, forKey: .stamp)
-        switch reason {
-        case .clock(let limit, let present):
-            try fields.encode(ReasonCode.clock, forKey: .reason)
-            try fields.encode(limit, forKey: .limit)
-            try fields.encodeIfPresent(present, forKey: .present)
-        case .quota(let limit):
-            try fields.encode(ReasonCode.quota, forKey: .reason)
-            try fields.encode(limit, forKey: .limit)
-        case .key(let limit):
-            try fields.encode(ReasonCode.key, forKey: .reason)
-            try fields.encode(limit, forKey: .limit)
-        case .again: try fields.encode(ReasonCode.again, forKey: .reason)
-        }
+        let (code, limit, present): (ReasonCode, Int64?, Stamp?) =
+            switch reason {
+            case .clock(let limit, let present): (.clock, limit, present)
+            case .quota(let limit): (.quota, Int64(limit), nil)
+            case .key(let limit): (.key, Int64(limit), nil)
+            case .again: (.again, nil, nil)
+            }
+        try fields.encode(code, forKey: .reason)
+        try fields.encodeIfPresent(limit, forKey: .limit)
+        try fields.encodeIfPresent(present, forKey: .present)
     }
 }

@@ -27,6 +27,11 @@ package struct FileError: Error, Sendable, Hashable {
         self.init(operation: operation, path: path, cause: .system(code))
     }
 
+    /// The error that `errno` names; to be created right after the failed call.
+    static func current(_ operation: String, _ path: String) -> FileError {
+        FileError(operation: operation, path: path, code: errno)
+    }
+
     /// The errno; for the other causes the one that comes closest.
     package var code: Int32 {
         switch cause {

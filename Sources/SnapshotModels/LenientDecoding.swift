@@ -43,7 +43,7 @@ extension KeyedDecodingContainer {
         if let value = try? decode(Double.self, forKey: key) {
             return value.isFinite ? value : nil
         }
-        guard let text = try? decode(String.self, forKey: key), text.utf8.count <= 64,
+        guard let text = text(key), text.utf8.count <= 64,
             let value = Double(text.trimmingCharacters(in: .whitespaces)), value.isFinite
         else { return nil }
         return value
@@ -55,9 +55,7 @@ extension KeyedDecodingContainer {
         return number(key).flatMap { Int(exactly: $0.rounded()) }
     }
 
-    func text(_ key: Key) -> String? {
-        try? decode(String.self, forKey: key)
-    }
+    func text(_ key: Key) -> String? { value(key) }
 
     /// A Boolean, also written as a number or as text.
     func flag(_ key: Key) -> Bool? {
@@ -78,9 +76,7 @@ extension KeyedDecodingContainer {
         return text(key).flatMap(LenientDate.date(fromText:))
     }
 
-    func value<Value: Decodable>(_ key: Key) -> Value? {
-        try? decode(Value.self, forKey: key)
-    }
+    func value<Value: Decodable>(_ key: Key) -> Value? { try? decode(Value.self, forKey: key) }
 
     func list<Element: Decodable>(_ key: Key, limit: Int) -> LossyList<Element>? {
         (try? decode(LossyList<Element>.self, forKey: key))?.limited(to: limit)

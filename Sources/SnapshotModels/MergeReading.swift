@@ -57,9 +57,8 @@ struct MergeReading {
 
         static func < (left: Rank, right: Rank) -> Bool {
             if left.hasPlausibleTime != right.hasPlausibleTime { return right.hasPlausibleTime }
-            if left.time != right.time { return left.time < right.time }
-            if left.deviceKey != right.deviceKey { return left.deviceKey < right.deviceKey }
-            return left.index < right.index
+            return (left.time, left.deviceKey, left.index)
+                < (right.time, right.deviceKey, right.index)
         }
     }
 

@@ -58,52 +58,46 @@ public struct ProviderUsageSnapshot: Codable, Sendable, Equatable {
 }
 
 extension ProviderUsageSnapshot {
-    enum CodingKeys: String, CodingKey {
-        case providerID, providerName, primary, secondary, accountEmail, loginMethod
-        case statusMessage, isError, lastUpdated, rateWindows, costSummary, budget, credits
-        case usageDataConfidence
-    }
-
     /// Lenient: an unreadable window is left out.
     ///
     /// - Throws: When there is no id or no readable `lastUpdated`: the age of a number must be known.
     public init(from decoder: any Decoder) throws {
-        self = try ProviderReading(from: decoder).provider
+        self = try Reading(from: decoder).provider
     }
-}
 
-/// A provider as decoded, and how many of its windows were left out.
-struct ProviderReading: Decodable {
-    let provider: ProviderUsageSnapshot
-    let skippedWindows: Int
+    /// A provider as decoded, and how many of its windows were left out.
+    struct Reading: Decodable {
+        let provider: ProviderUsageSnapshot
+        let skippedWindows: Int
 
-    init(from decoder: any Decoder) throws {
-        let fields = try decoder.container(keyedBy: ProviderUsageSnapshot.CodingKeys.self)
-        let id = try fields.decode(String.self, forKey: .providerID)
-        let providerID = try fields.required(.providerID, id.isEmpty ? nil : id)
-        let primary: SyncRateWindow? = fields.value(.primary)
-        let secondary: SyncRateWindow? = fields.value(.secondary)
-        let rateWindows: LossyList<SyncRateWindow>? = fields.list(
-            .rateWindows, limit: SnapshotLimits.windowsPerProvider)
-        var skipped = rateWindows?.skipped ?? 0
-        if primary == nil, fields.hasValue(.primary) { skipped += 1 }
-        if secondary == nil, fields.hasValue(.secondary) { skipped += 1 }
+        init(from decoder: any Decoder) throws {
+            let fields = try decoder.container(keyedBy: CodingKeys.self)
+            let id = try fields.decode(String.self, forKey: .providerID)
+            let providerID = try fields.required(.providerID, id.isEmpty ? nil : id)
+            let primary: SyncRateWindow? = fields.value(.primary)
+            let secondary: SyncRateWindow? = fields.value(.secondary)
+            let rateWindows: LossyList<SyncRateWindow>? = fields.list(
+                .rateWindows, limit: SnapshotLimits.windowsPerProvider)
+            var skipped = rateWindows?.skipped ?? 0
+            if primary == nil, fields.hasValue(.primary) { skipped += 1 }
+            if secondary == nil, fields.hasValue(.secondary) { skipped += 1 }
 
-        skippedWindows = skipped
-        provider = ProviderUsageSnapshot(
-            providerID: providerID,
-            providerName: fields.text(.providerName) ?? providerID,
-            primary: primary,
-            secondary: secondary,
-            accountEmail: fields.text(.accountEmail),
-            loginMethod: fields.text(.loginMethod),
-            statusMessage: fields.text(.statusMessage),
-            isError: fields.flag(.isError) ?? false,
-            lastUpdated: try fields.required(.lastUpdated, fields.date(.lastUpdated)),
-            rateWindows: rateWindows?.elements,
-            costSummary: fields.value(.costSummary),
-            budget: fields.value(.budget),
-            credits: fields.value(.credits),
-            usageDataConfidence: fields.text(.usageDataConfidence))
+            skippedWindows = skipped
+            provider = ProviderUsageSnapshot(
+                providerID: providerID,
+                providerName: fields.text(.providerName) ?? providerID,
+                primary: primary,
+                secondary: secondary,
+                accountEmail: fields.text(.accountEmail),
+                loginMethod: fields.text(.loginMethod),
+                statusMessage: fields.text(.statusMessage),
+                isError: fields.flag(.isError) ?? false,
+                lastUpdated: try fields.required(.lastUpdated, fields.date(.lastUpdated)),
+                rateWindows: rateWindows?.elements,
+                costSummary: fields.value(.costSummary),
+                budget: fields.value(.budget),
+                credits: fields.value(.credits),
+                usageDataConfidence: fields.text(.usageDataConfidence))
+        }
     }
 }

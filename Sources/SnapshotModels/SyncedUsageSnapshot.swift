@@ -53,8 +53,10 @@ extension SnapshotReading: Decodable {
         let fields = try decoder.container(keyedBy: SyncedUsageSnapshot.CodingKeys.self)
         let legacy = try decoder.container(keyedBy: LegacyKeys.self)
         let syncTimestamp = try fields.required(.syncTimestamp, fields.date(.syncTimestamp))
-        let providers = try fields.decode(LossyList<ProviderReading>.self, forKey: .providers)
-            .limited(to: SnapshotLimits.providers)
+        let providers = try fields.decode(
+            LossyList<ProviderUsageSnapshot.Reading>.self, forKey: .providers
+        )
+        .limited(to: SnapshotLimits.providers)
         skippedProviders = providers.skipped
         skippedWindows = providers.elements.reduce(0) { $0 + $1.skippedWindows }
         snapshot = SyncedUsageSnapshot(

@@ -32,14 +32,7 @@ package enum ANSI {
     private static let endSynchronizedUpdate = csi + "?2026l"
 
     private static func codes(of style: TextStyle) -> String {
-        let color: String? =
-            switch style.color {
-            case .red: "31"
-            case .green: "32"
-            case .yellow: "33"
-            case nil: nil
-            }
-        return [style.isBold ? "1" : nil, style.isDim ? "2" : nil, color]
-            .compactMap { $0 }.joined(separator: ";")
+        [style.isBold ? 1 : nil, style.isDim ? 2 : nil, style.color?.rawValue]
+            .compactMap { $0.map(String.init) }.joined(separator: ";")
     }
 }

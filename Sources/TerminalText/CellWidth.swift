@@ -18,11 +18,7 @@ package enum CellWidth {
 
     private static func of(_ scalar: Unicode.Scalar) -> Int {
         if scalar.value < 0x300 { return 1 }
-        switch scalar.properties.generalCategory {
-        case .nonspacingMark, .enclosingMark: return 0
-        default: break
-        }
-        if (0x1160...0x11FF).contains(scalar.value) { return 0 }
+        if scalar.isMark || (0x1160...0x11FF).contains(scalar.value) { return 0 }
         if scalar.properties.isEmojiPresentation { return isRegionalIndicator(scalar) ? 1 : 2 }
         return wide.contains { $0.contains(scalar.value) } ? 2 : 1
     }
@@ -48,4 +44,12 @@ package enum CellWidth {
         0x1F200...0x1F265, 0x1F300...0x1F320, 0x1F900...0x1F9FF,  // enclosed, pictographs
         0x20000...0x3FFFD,  // CJK extensions B and later
     ]
+}
+
+extension Unicode.Scalar {
+    /// Whether it is drawn on the character before it.
+    var isMark: Bool {
+        let category = properties.generalCategory
+        return category == .nonspacingMark || category == .enclosingMark
+    }
 }

@@ -1,7 +1,9 @@
 /// How text looks, in the colors of the terminal's own palette.
 package struct TextStyle: Sendable, Equatable {
-    package enum Color: Sendable {
-        case red, yellow, green
+    /// The raw value is the code of the foreground color.
+    package enum Color: Int, Sendable {
+        case red = 31
+        case green, yellow
     }
 
     var color: Color?
@@ -75,14 +77,12 @@ package struct StyledLine: Sendable, Equatable {
 
     /// For output that is kept: a file, a pipe, a scrollback.
     package var withoutTrailingSpaces: StyledLine {
-        var result = StyledLine()
-        var rest = spans[...]
-        while let last = rest.last, last.text.allSatisfy({ $0 == " " }) { rest.removeLast() }
-        for span in rest.dropLast() { result.append(span.text, span.style) }
-        if let last = rest.last {
-            let end = last.text.lastIndex { $0 != " " } ?? last.text.startIndex
-            result.append(String(last.text[...end]), last.style)
+        var line = self
+        while let last = line.spans.popLast() {
+            line.cells -= CellWidth.of(last.text)
+            guard let end = last.text.lastIndex(where: { $0 != " " }) else { continue }
+            return line.appending(String(last.text[...end]), last.style)
         }
-        return result
+        return line
     }
 }

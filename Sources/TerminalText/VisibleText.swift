@@ -16,7 +16,7 @@ package enum VisibleText {
         var marks = 0
         for scalar in text.unicodeScalars {
             if scalar.value == 0xFE0E || scalar.value == 0xFE0F { continue }
-            marks = isMark(scalar) ? marks + 1 : 0
+            marks = scalar.isMark ? marks + 1 : 0
             if needsEscape(scalar) || marks > combiningMarksKept {
                 let hex = String(scalar.value, radix: 16, uppercase: true)
                 result.append(contentsOf: "\\u{\(hex)}".unicodeScalars)
@@ -44,13 +44,6 @@ package enum VisibleText {
             true
         default:
             false
-        }
-    }
-
-    private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.properties.generalCategory {
-        case .nonspacingMark, .enclosingMark: true
-        default: false
         }
     }
 }

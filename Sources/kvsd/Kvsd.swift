@@ -1,8 +1,8 @@
 import ArgumentParser
+import CommandRunner
 import CommandSupport
 import KVStore
 import KVStoreServer
-import TerminalText
 
 @main
 struct Kvsd: AsyncParsableCommand {
@@ -29,20 +29,7 @@ struct Kvsd: AsyncParsableCommand {
         defaultSubcommand: Serve.self)
 
     static func main() async {
-        Console.start(program: "kvsd", escaping: VisibleText.escape)
-        do {
-            var command = try parseAsRoot()
-            if var command = command as? any AsyncParsableCommand {
-                try await command.run()
-            } else {
-                try command.run()
-            }
-        } catch {
-            let error = (error as? ServerError).map(CommandFailure.init) ?? error
-            Console.exit(
-                for: error, message: fullMessage(for: error),
-                status: exitCode(for: error).rawValue)
-        }
+        await runProgram(failure: { ($0 as? ServerError).map(CommandFailure.init) })
     }
 }
 

@@ -58,7 +58,10 @@ struct UsageView: AsyncParsableCommand {
     @Flag(help: "Show invented data.")
     var demo = false
 
-    static func main() async { await runProgram() }
+    static func main() async {
+        await runProgram(
+            failure: { ($0 as? StoreError).map { CommandFailure(.ioError, $0.description) } })
+    }
 
     func validate() throws {
         guard StoreConfiguration.isValidStoreName(store) else {
@@ -74,25 +77,17 @@ struct UsageView: AsyncParsableCommand {
     func run() async throws {
         if demo {
             let data = DemoUsage.data(at: Date())
-            let (stream, continuation) = AsyncStream.makeStream(of: UsageData.self)
-            continuation.yield(data)
-            return watch ? try await show(stream) : try print(data)
+            return watch ? try await show(AsyncStream { $0.yield(data) }) : try print(data)
         }
-        let reader: UsageReader
-        do throws(StoreError) {
-            reader = UsageReader(
-                store: try UbiquitousKeyValueStore.open(storeNamed: store, isLive: watch),
-                now: { Date() })
-        } catch {
-            throw CommandFailure(.ioError, error.description)
-        }
+        let reader = UsageReader(
+            store: try UbiquitousKeyValueStore.open(storeNamed: store, isLive: watch))
         defer { reader.store.close() }
         // Before the live screen, so that they stay above the prompt when it is left.
         for note in reader.store.status.recoveryNotes { Console.report(note) }
         if watch {
             try await show(reader.live())
         } else {
-            try print(reader.data(await reader.refresh(within: timeout)))
+            try print(reader.data(isOnline: await reader.refresh(within: timeout)))
         }
     }
 
@@ -117,7 +112,7 @@ struct UsageView: AsyncParsableCommand {
         try Console.write(Data(screen.text(isColored: isColored).utf8))
     }
 
-    private func show(_ data: AsyncStream<UsageData>) async throws {
+    private func show(_ data: some AsyncSequence<UsageData, Never> & Sendable) async throws {
         let session: TerminalSession
         do throws(TerminalError) {
             session = try TerminalSession()

@@ -1,5 +1,4 @@
 import CommandSupport
-import Synchronization
 import Testing
 
 @Suite("A deadline", .timeLimit(.minutes(5)))
@@ -26,21 +25,6 @@ struct DeadlineTests {
         let value: Void? = await withDeadline(.milliseconds(1)) { await runForever(cancelled) }
         #expect(value == nil)
         for await _ in cancellations { break }
-    }
-
-    @Test("an operation that ignores its cancellation does not delay the return")
-    func deaf() async {
-        let ending = Mutex<CheckedContinuation<Void, Never>?>(nil)
-        let (starts, started) = AsyncStream<Void>.makeStream()
-        let value: Void? = await withDeadline(.milliseconds(1)) {
-            await withCheckedContinuation { continuation in
-                ending.withLock { $0 = continuation }
-                started.yield()
-            }
-        }
-        #expect(value == nil)
-        for await _ in starts { break }
-        ending.withLock { $0?.resume() }
     }
 
     @Test("cancelling the caller cancels the operation")

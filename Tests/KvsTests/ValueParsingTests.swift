@@ -10,7 +10,7 @@ struct ValueParsingTests {
     @Test(
         "each type is parsed from its text",
         arguments: [
-            ("", ValueType.string, PropertyListValue.string("")),
+            ("", ValueForm.string, PropertyListValue.string("")),
             (" a\n", .string, .string(" a\n")),
             ("-9223372036854775808", .integer, .integer(.min)),
             ("2.50", .double, .double(2.5)), ("-1e-3", .double, .double(-0.001)),
@@ -26,14 +26,14 @@ struct ValueParsingTests {
             ("2026-09-18", .date, .date(Date(timeIntervalSince1970: 1_789_689_600))),
             ("AAEC", .data, .data(Data([0, 1, 2]))),
         ])
-    func valid(text: String, type: ValueType, value: PropertyListValue) throws {
+    func valid(text: String, type: ValueForm, value: PropertyListValue) throws {
         #expect(try ValueParsing.value(text, as: type) == value)
     }
 
     @Test(
         "text of another type is refused and quoted",
         arguments: [
-            ("", ValueType.integer), ("1.5", .integer), ("9223372036854775808", .integer),
+            ("", ValueForm.integer), ("1.5", .integer), ("9223372036854775808", .integer),
             ("0x10", .integer), (" 1", .integer), ("one", .double), ("nan", .double),
             ("inf", .double), ("1e999", .double), ("maybe", .bool), ("", .bool),
             ("yesterday", .date), ("2026-13-01", .date), ("2026-09-18T12:00", .date),
@@ -41,7 +41,7 @@ struct ValueParsingTests {
             ("2026-09-18T12:00:00", .date),
             ("A", .data), ("ä", .data),
         ])
-    func invalid(text: String, type: ValueType) {
+    func invalid(text: String, type: ValueForm) {
         do throws(CommandFailure) {
             let value = try ValueParsing.value(text, as: type)
             Issue.record("\(value)")

@@ -167,17 +167,17 @@ struct ValuePrintingTests {
     }
 
     @Test("a watched change is one escaped line or one JSON object")
-    func watchLines() {
+    func watchLines() throws {
         let time = Date(timeIntervalSince1970: 1_789_732_800.75)
         let line = WatchLine(key: "a\nb", reason: .serverChange, byteCount: 7, time: time)
         #expect(line.text == "2026-09-18T12:00:00Z  change  a\\u{A}b  7 bytes")
         let removed = WatchLine(key: "k", reason: .initialSyncChange, byteCount: nil, time: time)
         #expect(removed.text == "2026-09-18T12:00:00Z  initial-sync  k  removed")
         #expect(
-            removed.document
-                == WatchLine.Document(
-                    bytes: nil, key: "k", reason: "initial-sync", removed: true,
-                    time: "2026-09-18T12:00:00.750Z"))
+            try JSONOutput.data(removed)
+                == Data(
+                    (#"{"key":"k","reason":"initial-sync","removed":true,"#
+                        + #""time":"2026-09-18T12:00:00.750Z"}"# + "\n").utf8))
     }
 
     private static func value(depth: Int, _ random: inout SeededGenerator) -> PropertyListValue {

@@ -32,10 +32,10 @@ struct LocalFileTests {
         #expect(try content() == "one")
         #expect(try directory.mode("file") == 0o600)
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file.path)
-        #expect(try file.read(byteLimit: 9)?.permissions == 0o644)
+        #expect(try file.read(byteLimit: 9)?.status.permissions == 0o644)
         try file.replace(with: Data("three".utf8), durability: durability)
         #expect(try content() == "three")
-        #expect(try file.read(byteLimit: 9)?.permissions == 0o600)
+        #expect(try file.read(byteLimit: 9)?.status.permissions == 0o600)
         #expect(try directory.names == ["file"])
     }
 

@@ -31,7 +31,7 @@ struct JSONReportTests {
         #expect(report(.nothing, .online).situation == .waitingForFirstPush)
         let offline = report(.nothing, .offline(lastSeen: Sample.now))
         #expect(offline.situation == .offlineWithoutData)
-        #expect(offline.connection == .init(state: .offline, lastSeen: Sample.now))
+        #expect(offline.connection == .offline(lastSeen: Sample.now))
         #expect(report(.unreadable(reason: "x"), .online).situation == .unreadable)
         #expect(
             report(.usage(SnapshotMerge.merge([], now: Sample.now)), .online).situation

@@ -36,11 +36,12 @@ struct LiveTests {
     func noise(seed: UInt64) {
         var parser = KeyParser()
         var state = LiveState(options: ViewOptions())
+        state.fit(contentLines: 50, rows: 20)
         var value = seed
         for _ in 1...5_000 {
             value = value &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             for key in parser.keys(from: [UInt8(truncatingIfNeeded: value >> 33)]) {
-                _ = state.handle(key, extent: .init(contentLines: 50, rows: 20))
+                _ = state.handle(key)
                 #expect((0...30).contains(state.firstLine), "seed \(seed)")
             }
         }
@@ -50,9 +51,8 @@ struct LiveTests {
     @Test("keys change the options, scroll within the content, and quit")
     func state() {
         var state = LiveState(options: ViewOptions())
-        func press(_ key: Key) -> LiveState.Outcome {
-            state.handle(key, extent: .init(contentLines: 30, rows: 20))
-        }
+        state.fit(contentLines: 30, rows: 20)
+        func press(_ key: Key) -> LiveState.Outcome { state.handle(key) }
         #expect(press(.character("u")) == .redraw && state.options.measure == .left)
         #expect(press(.character("a")) == .redraw && state.options.isAbsolute)
         #expect(press(.character("s")) == .redraw && state.options.sortOrder == .tightest)
@@ -71,29 +71,30 @@ struct LiveTests {
     func screen(scroll: Int) throws {
         let model = try Sample.model("busy-box", "busy-laptop")
         var state = LiveState(options: model.options)
-        for _ in 0..<scroll { _ = state.handle(.down, extent: .init(contentLines: 45, rows: 23)) }
+        state.fit(contentLines: 45, rows: 23)
+        for _ in 0..<scroll { _ = state.handle(.down) }
         let size = ScreenSize(columns: 80, rows: 24)
-        let drawn = LiveScreen.screen(for: model, state: state, size: size)
-        #expect(drawn.screen.lines.count == 24)
+        let screen = LiveScreen.screen(for: model, state: &state, size: size)
+        #expect(screen.count == 24)
         try StoredScreens.expect(
-            drawn.screen.text(isColored: false), equals: "live-80x24-from-\(scroll)")
+            screen.text(isColored: false), equals: "live-80x24-from-\(scroll)")
     }
 
     @Test("the help fits a small screen")
     func help() throws {
         let model = try Sample.model("busy-box")
         var state = LiveState(options: model.options)
-        _ = state.handle(.character("?"), extent: .init(contentLines: 1, rows: 1))
-        let drawn = LiveScreen.screen(
-            for: model, state: state, size: ScreenSize(columns: 60, rows: 14))
-        try StoredScreens.expect(drawn.screen.text(isColored: false), equals: "live-help-60x14")
+        _ = state.handle(.character("?"))
+        let screen = LiveScreen.screen(
+            for: model, state: &state, size: ScreenSize(columns: 60, rows: 14))
+        try StoredScreens.expect(screen.text(isColored: false), equals: "live-help-60x14")
     }
 
     @Test("a frame overwrites every line and clears the rest of the screen")
     func frame() {
-        let screen = Screen(lines: [StyledLine("a", .bold), StyledLine("b")])
+        let screen = [StyledLine("a", .bold), StyledLine("b")]
         #expect(
-            ANSI.frame(screen.lines, isColored: true)
+            ANSI.frame(screen, isColored: true)
                 == "\u{1B}[?2026h\u{1B}[H\u{1B}[1ma\u{1B}[0m\u{1B}[K\r\nb\u{1B}[K\u{1B}[J"
                 + "\u{1B}[?2026l")
         #expect(screen.text(isColored: false) == "a\nb\n")

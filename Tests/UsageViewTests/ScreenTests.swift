@@ -12,7 +12,7 @@ struct ScreenTests {
     func draw(_ model: ViewModel, _ columns: Int, rows: Int? = nil) -> Screen {
         let screen = ScreenLayout.screen(
             for: model, size: ScreenSize(columns: columns, rows: rows))
-        for line in screen.lines {
+        for line in screen {
             #expect(line.cells <= columns, "too wide for \(columns): \(line.plainText)")
         }
         return screen
@@ -51,7 +51,7 @@ struct ScreenTests {
     func colour() throws {
         let model = try Sample.model("busy-box")
         let screen = draw(model, 80)
-        let coloured = screen.lines.map { ANSI.render($0, isColored: true) }
+        let coloured = screen.map { ANSI.render($0, isColored: true) }
         try StoredScreens.expect(
             coloured.joined(separator: "\n").replacing("\u{1B}", with: "^[") + "\n",
             equals: "busy-box-coloured")
@@ -74,7 +74,7 @@ struct ScreenTests {
     func low(rows: Int) throws {
         let model = try Sample.model("busy-box", "busy-laptop")
         let screen = draw(model, 60, rows: rows)
-        #expect(screen.lines.count <= rows)
+        #expect(screen.count <= rows)
         try StoredScreens.expect(screen.text(isColored: false), equals: "busy-60x\(rows)")
     }
 
@@ -102,7 +102,7 @@ struct ScreenTests {
         for columns in 0...200 {
             _ = draw(model, columns)
             for rows in [0, 1, 2, 9, 10, 11] {
-                #expect(draw(model, columns, rows: rows).lines.count <= rows)
+                #expect(draw(model, columns, rows: rows).count <= rows)
             }
         }
     }

@@ -26,11 +26,11 @@ struct WindowStateTests {
         #expect(WindowLabel(of: window(1, minutes: minutes)).text == text)
     }
 
-    @Test("the writer's label wins, and without a length the slot decides")
+    @Test("the writer's label wins, and without a length the expected kind decides")
     func explicitLabels() {
         #expect(WindowLabel(of: window(1, label: "Fable")).text == "Fable")
         #expect(WindowLabel(of: window(1, label: "Session")).kind == .session)
-        #expect(WindowLabel(of: window(1, minutes: nil), slot: .secondary).text == "Weekly")
+        #expect(WindowLabel(of: window(1, minutes: nil), expected: .weekly).text == "Weekly")
         #expect(WindowLabel(of: window(1, minutes: nil)).text == "Limit")
         #expect(WindowLabel(of: window(1, minutes: .max)).kind == .other)
     }

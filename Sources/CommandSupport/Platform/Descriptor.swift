@@ -40,31 +40,26 @@ package enum Descriptor {
     /// - Parameter timeout: how long a full nonblocking descriptor may stay full; nil waits as long as a
     ///   blocking one would.
     package static func write(
-        _ bytes: some ContiguousBytes, to descriptor: Int32, timeout: Duration? = nil
+        _ data: Data, to descriptor: Int32, timeout: Duration? = nil
     ) throws(OutputError) {
         let milliseconds = timeout.map { Int32($0 / .milliseconds(1)) } ?? -1
-        let code = bytes.withUnsafeBytes { writeAll($0, to: descriptor, milliseconds) }
-        if code != 0 { throw OutputError(code: code) }
-    }
-
-    /// Returns the value of `errno`, 0 on success.
-    private static func writeAll(
-        _ bytes: UnsafeRawBufferPointer, to descriptor: Int32, _ milliseconds: Int32
-    ) -> Int32 {
-        var rest = bytes
+        var rest = data
         while !rest.isEmpty {
-            let count = Foundation.write(descriptor, rest.baseAddress, rest.count)
+            let count = rest.withUnsafeBytes {
+                Foundation.write(descriptor, $0.baseAddress, $0.count)
+            }
+            var code = count < 0 ? errno : EIO
             if count > 0 {
-                rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
+                rest = rest.dropFirst(count)
                 continue
             }
-            if count == 0 { return EIO }
-            if errno == EAGAIN {
+            if code == EAGAIN {
                 var slot = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                if poll(&slot, 1, milliseconds) == 0 { return EAGAIN }
+                let ready = poll(&slot, 1, milliseconds)
+                if ready > 0 { continue }
+                if ready < 0 { code = errno }
             }
-            if errno != EINTR, errno != EAGAIN { return errno }
+            if code != EINTR { throw OutputError(code: code) }
         }
-        return 0
     }
 }

@@ -9,7 +9,6 @@ import Synchronization
 /// before anything announces that Ctrl-C is handled.
 package final class EndSignals: Sendable {
     private let arrived: AsyncStream<Never>
-    private let source: ReadSource
 
     package init() {
         let ends = Self.makePipe()
@@ -17,7 +16,13 @@ package final class EndSignals: Sendable {
         _ = arrivalCount.load(ordering: .acquiring)
         let (stream, continuation) = AsyncStream<Never>.makeStream()
         arrived = stream
-        source = ReadSource(descriptor: ends.read) { continuation.finish() }
+        let source = DispatchSource.makeReadSource(fileDescriptor: ends.read, queue: .global())
+        // The handler retains its source until a signal arrives.
+        source.setEventHandler {
+            source.cancel()
+            continuation.finish()
+        }
+        source.activate()
         for number in [SIGINT, SIGTERM] { signal(number, endSignalArrived) }
     }
 
@@ -49,18 +54,4 @@ private func endSignalArrived(_ number: Int32) {
     var byte: UInt8 = 1
     _ = write(handlerPipe.load(ordering: .relaxed), &byte, 1)
     errno = previous
-}
-
-/// Unchecked because Dispatch does not declare its sources `Sendable`; this one is only retained.
-private final class ReadSource: @unchecked Sendable {
-    private let source: any DispatchSourceRead
-
-    init(descriptor: Int32, _ handler: @escaping @Sendable () -> Void) {
-        source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .global())
-        source.setEventHandler { [source] in
-            source.cancel()
-            handler()
-        }
-        source.activate()
-    }
 }

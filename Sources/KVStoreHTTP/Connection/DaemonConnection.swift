@@ -5,7 +5,6 @@ import KVStoreWire
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import Synchronization
 
 /// Requests to one daemon with one token, over two connection pools: a stream occupies a connection for as long as it
 /// is open, so in a shared pool enough streams would starve requests.
@@ -17,7 +16,6 @@ final class DaemonConnection: Sendable {
     private let token: AccessToken
     private let requests: HTTPClient
     private let streams: HTTPClient
-    private let isShutDown = Atomic(false)
 
     /// - Parameter requestCount: concurrent requests; further ones wait.
     init(
@@ -50,7 +48,6 @@ final class DaemonConnection: Sendable {
 
     /// Ends every request and stream. Does not block, and may be called again.
     func shutDown() {
-        guard !isShutDown.exchange(true, ordering: .relaxed) else { return }
         for client in [requests, streams] { client.shutdown { _ in } }
     }
 

@@ -10,63 +10,65 @@ extension SyncTransportError {
     /// An error of the network stack or a decoder, as a sentence with the address and the cause.
     init(_ error: any Error, from connection: DaemonConnection) {
         let address = connection.address
-        let cause = Cause(error, timeouts: connection.timeouts)
         switch error {
         case let error as SyncTransportError: self = error
         case let error as WireError: self = .malformed("\(address): \(error)")
         case let error as ResponseAccumulator.ResponseTooBigError:
             self = .malformed("\(address): the answer has more than \(error.maxBodySize) bytes")
-        case _ where cause.isConnecting:
-            self = .unreachable("cannot connect to \(address.authority): \(cause.text)")
-        default: self = .unreachable("request to \(address.authority) failed: \(cause.text)")
+        default:
+            switch Cause(error, connection.timeouts) {
+            case .connecting(let cause):
+                self = .unreachable("cannot connect to \(address.authority): \(cause)")
+            case .exchange(let cause):
+                self = .unreachable("request to \(address.authority) failed: \(cause)")
+            }
         }
     }
 }
 
-private struct Cause {
-    var isConnecting = false
-    var text = "connection lost"
+/// Why there was no answer: a failure to connect, or one on an open connection.
+private enum Cause {
+    case connecting(String)
+    case exchange(String)
 
-    init(_ error: any Error, timeouts: HTTPTimeouts) {
-        switch error {
-        case is CancellationError: text = "cancelled"
-        case let error as HTTPClientError: describe(error, timeouts)
-        case let error as NIOConnectionError:
-            isConnecting = true
-            let code = error.connectionErrors.lazy.compactMap { $0.error as? IOError }.first?
-                .errnoCode
-            text = code.map(Self.message) ?? "unknown host"
-        case let error as IOError where ![ECONNRESET, EPIPE].contains(error.errnoCode):
-            isConnecting = true
-            text = Self.message(error.errnoCode)
-        case ChannelError.connectTimeout: describe(.connectTimeout, timeouts)
-        case is IOError, is ChannelError, HTTPParserError.invalidEOFState: break
-        case is HTTPParserError: text = "the peer does not speak HTTP"
-        default: text = "\(error)".printable(scalarLimit: HTTPLimits.errorScalarCount)
-        }
+    init(_ error: any Error, _ timeouts: HTTPTimeouts) {
+        self =
+            switch error {
+            case is CancellationError: .exchange("cancelled")
+            case let error as HTTPClientError: Self(error, timeouts)
+            case let error as NIOConnectionError:
+                .connecting(
+                    error.connectionErrors.lazy.compactMap { $0.error as? IOError }.first
+                        .map(Self.message) ?? "unknown host")
+            case let error as IOError where ![ECONNRESET, EPIPE].contains(error.errnoCode):
+                .connecting(Self.message(error))
+            case ChannelError.connectTimeout: Self(.connectTimeout, timeouts)
+            case is IOError, is ChannelError, HTTPParserError.invalidEOFState:
+                .exchange("connection lost")
+            case is HTTPParserError: .exchange("the peer does not speak HTTP")
+            default: .exchange("\(error)".printable(scalarLimit: HTTPLimits.errorScalarCount))
+            }
     }
 
-    private mutating func describe(_ error: HTTPClientError, _ timeouts: HTTPTimeouts) {
-        switch error {
-        case .cancelled, .requestStreamCancelled: text = "cancelled"
-        case .connectTimeout:
-            isConnecting = true
-            text = "no answer within \(timeouts.connect.brief)"
-        case .tlsHandshakeTimeout:
-            isConnecting = true
-            text = "the TLS handshake timed out"
-        case .readTimeout: text = "no data for \(timeouts.silence.brief)"
-        case .deadlineExceeded, .writeTimeout, .getConnectionFromPoolTimeout:
-            text = "no complete answer within \(timeouts.request.brief)"
-        case .remoteConnectionClosed, .uncleanShutdown: break
-        case .alreadyShutdown: text = "the transport is closed"
-        default: text = error.shortDescription
-        }
+    private init(_ error: HTTPClientError, _ timeouts: HTTPTimeouts) {
+        self =
+            switch error {
+            case .cancelled, .requestStreamCancelled: .exchange("cancelled")
+            case .connectTimeout: .connecting("no answer within \(timeouts.connect.brief)")
+            case .tlsHandshakeTimeout: .connecting("the TLS handshake timed out")
+            case .readTimeout: .exchange("no data for \(timeouts.silence.brief)")
+            case .deadlineExceeded, .writeTimeout, .getConnectionFromPoolTimeout:
+                .exchange("no complete answer within \(timeouts.request.brief)")
+            case .remoteConnectionClosed, .uncleanShutdown: .exchange("connection lost")
+            case .alreadyShutdown: .exchange("the transport is closed")
+            default: .exchange(error.shortDescription)
+            }
     }
 
-    private static func message(_ code: CInt) -> String {
-        code == ECONNREFUSED
-            ? "connection refused; is kvsd running?" : String(cString: strerror(code)).lowercased()
+    private static func message(_ error: IOError) -> String {
+        error.errnoCode == ECONNREFUSED
+            ? "connection refused; is kvsd running?"
+            : String(cString: strerror(error.errnoCode)).lowercased()
     }
 }
 

@@ -32,10 +32,11 @@ public struct CredentialsFile: Sendable, Equatable {
             guard let content = try file.read(byteLimit: HTTPLimits.credentialsByteCount) else {
                 return nil
             }
-            guard content.permissions & 0o077 == 0 else {
+            let mode = content.status.permissions
+            guard mode & 0o077 == 0 else {
                 throw error(
                     .unauthorized, "read",
-                    "the file has mode \(String(content.permissions, radix: 8)), so other users "
+                    "the file has mode \(String(mode, radix: 8)), so other users "
                         + "may access the token", hint: "run chmod 600 \(path)")
             }
             return try credentials(WireJSON.decode(from: content.data))

@@ -4,21 +4,13 @@ import LocalFiles
 
 /// devices.json of a data directory; one process at a time changes it. Calls block.
 package struct DeviceFile: Sendable {
-    typealias Reading = @Sendable (LocalFile) throws(FileError) -> LocalFile.Content?
-
     let file: LocalFile
-    private let readContent: Reading
-
-    /// - Parameter reading: how the file is read; tests inject faults.
-    init(
-        dataDirectory: String,
-        reading: @escaping Reading = { file throws(FileError) in
-            try file.read(byteLimit: DeviceTable.byteCount)
-        }
-    ) {
-        file = LocalFile(dataDirectory + "/devices.json")
-        readContent = reading
+    /// How the file is read; tests inject faults.
+    var readContent: @Sendable (LocalFile) throws(FileError) -> LocalFile.Content? = {
+        file throws(FileError) in try file.read(byteLimit: DeviceTable.byteCount)
     }
+
+    init(dataDirectory: String) { file = LocalFile(dataDirectory + "/devices.json") }
 
     /// The devices; empty without a file.
     package var devices: [Device] {

@@ -18,16 +18,11 @@ final class DeviceRegistry: Sendable {
         var streams: [String: Int] = [:]
     }
 
-    private struct Observation {
-        let notify: @Sendable () -> Void
-        /// Nil until the watch has begun.
-        var watch: (any AnyObject & Sendable)?
-    }
-
     let file: DeviceFile
     private let logger: Logger
     private let state: Mutex<State>
-    private let observation = Mutex<Observation?>(nil)
+    private let notify = Mutex<(@Sendable () -> Void)?>(nil)
+    private let watch = Mutex<(any DirectoryWatch)?>(nil)
 
     /// Creates the file if it is missing.
     init(_ file: DeviceFile, logger: Logger) throws(ServerError) {
@@ -47,11 +42,11 @@ final class DeviceRegistry: Sendable {
     /// Watches the file from now on. `notify` runs after a read that found changed devices, on the
     /// thread that read.
     func observe(_ notify: @escaping @Sendable () -> Void) {
-        observation.withLock { $0 = Observation(notify: notify) }
+        self.notify.withLock { $0 = notify }
         let watch = WatchedDirectory.watch(file.file.directory.path) { [weak self] in
             _ = self?.table
         }
-        observation.withLock { $0?.watch = watch }
+        self.watch.withLock { $0 = watch }
         // Catches changes from before the watch began.
         _ = table
     }
@@ -103,7 +98,7 @@ final class DeviceRegistry: Sendable {
             refresh(&state)
             return (body(&state), state.table != former)
         }
-        if isChanged, let notify = observation.withLock({ $0?.notify }) { notify() }
+        if isChanged, let notify = notify.withLock({ $0 }) { notify() }
         return value
     }
 

@@ -1,4 +1,5 @@
 import Hummingbird
+import KVStoreLog
 import KVStoreWire
 
 /// Sets the device of requests with a valid token and rejects all others.
@@ -11,32 +12,25 @@ struct AuthenticationMiddleware: RouterMiddleware {
         _ request: Request, context: ServerRequestContext,
         next: (Request, ServerRequestContext) async throws -> Response
     ) async throws -> Response {
+        let now = System.monotonicMilliseconds()
+        let token = request.headers[.authorization].flatMap(DeviceToken.init(authorization:))
+        guard let token,
+            let device = server.devices.authenticate(
+                token.digest, now: server.engine.options.now())
+        else { throw rejection(from: context.address, now: now) }
+        if let wait = server.requestRates.take(device.id, now: now) {
+            throw Problem.tooManyRequests(
+                waitMilliseconds: wait, perSecond: Int(server.limits.requestsPerSecond))
+        }
         var context = context
-        context.device = try server.authenticate(
-            authorization: request.headers[.authorization], address: context.address)
+        context.device = device
         return try await next(request, context)
     }
-}
 
-extension StoreServer {
-    fileprivate func authenticate(
-        authorization: String?, address: String
-    ) throws(Problem) -> Device {
-        let now = ServerClock.monotonicMilliseconds()
-        if let token = authorization.flatMap(DeviceToken.init(authorization:)),
-            let device = devices.authenticate(token.digest, now: engine.options.now())
-        {
-            if let wait = requestRates.take(device.id, now: now) {
-                throw .tooManyRequests(
-                    waitMilliseconds: wait, perSecond: Int(limits.requestsPerSecond))
-            }
-            return device
-        }
-        metrics.count { $0.failedAuthentications += 1 }
-        if let wait = failureRates.take(address, now: now) {
-            throw .tooManyFailures(
-                waitMilliseconds: wait, perMinute: Int(limits.failedAuthenticationsPerMinute))
-        }
-        throw .unauthorized
+    private func rejection(from address: String, now: Int64) -> Problem {
+        server.metrics.count { $0.failedAuthentications += 1 }
+        guard let wait = server.failureRates.take(address, now: now) else { return .unauthorized }
+        return .tooManyFailures(
+            waitMilliseconds: wait, perMinute: Int(server.limits.failedAuthenticationsPerMinute))
     }
 }

@@ -18,13 +18,11 @@ import NIOHTTPTypes
 /// timer, which requests do not reschedule.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
-    typealias InboundOut = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
     private enum Wait { case firstRequest, answer, reader, remainder }
 
-    private let table: ConnectionTable
     private let limits: ServerLimits
     private let metrics: Metrics
     private var isSurplus = false
@@ -46,14 +44,16 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var timer: (task: Scheduled<Void>, deadline: NIODeadline)?
     private var stop: Scheduled<Void>?
 
-    init(table: ConnectionTable, limits: ServerLimits, metrics: Metrics) {
-        self.table = table
+    init(limits: ServerLimits, metrics: Metrics) {
         self.limits = limits
         self.metrics = metrics
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
-        let count = table.open()
+        let count = metrics.count { counters in
+            counters.connections += 1
+            return counters.connections
+        }
         isSurplus = count > limits.connectionCount
         if count > limits.connectionCount + limits.surplusConnectionCount {
             context.close(promise: nil)
@@ -65,7 +65,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     func handlerRemoved(context: ChannelHandlerContext) {
         timer?.task.cancel()
         stop?.cancel()
-        table.close()
+        metrics.count { $0.connections -= 1 }
     }
 
     // MARK: - Requests
@@ -224,10 +224,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         switch kind {
         case .answer:
             let isBodyMissing = isBodyPending && requestCount == 1
-            answer(
-                isBodyMissing
-                    ? .requestTimeout(milliseconds: limits.requestMilliseconds) : .outcomeUnknown,
-                context)
+            let seconds = Int(limits.requestMilliseconds / 1_000)
+            answer(isBodyMissing ? .requestTimeout(seconds: seconds) : .outcomeUnknown, context)
         case .reader:
             metrics.count { $0.slowReaders += 1 }
             context.close(promise: nil)

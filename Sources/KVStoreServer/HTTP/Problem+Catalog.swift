@@ -1,6 +1,5 @@
 import KVStoreCore
 import KVStoreLog
-import LocalFiles
 import KVStoreWire
 import LocalFiles
 
@@ -68,9 +67,8 @@ extension Problem {
 
     // MARK: 408 to 431
 
-    static func requestTimeout(milliseconds: Int64) -> Problem {
-        let seconds = Int(milliseconds / 1_000)
-        return Problem(
+    static func requestTimeout(seconds: Int) -> Problem {
+        Problem(
             408, "timeout", "Request timed out",
             detail: "the body did not arrive within \(seconds) s", limit: seconds,
             hint: "send it again over a faster connection")

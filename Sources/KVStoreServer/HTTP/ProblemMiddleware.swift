@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import KVStoreLog
 import KVStoreWire
 import Logging
 
@@ -13,7 +14,7 @@ struct ProblemMiddleware: RouterMiddleware {
         _ request: Request, context: ServerRequestContext,
         next: (Request, ServerRequestContext) async throws -> Response
     ) async throws -> Response {
-        let start = ServerClock.monotonicMilliseconds()
+        let start = System.monotonicMilliseconds()
         var response: Response
         do {
             try request.checkBody(limits)
@@ -29,7 +30,7 @@ struct ProblemMiddleware: RouterMiddleware {
             metadata: [
                 "method": "\(request.method)", "path": "\(context.endpointPath ?? "unknown")",
                 "status": "\(response.status.code)",
-                "ms": "\(ServerClock.monotonicMilliseconds() - start)",
+                "ms": "\(System.monotonicMilliseconds() - start)",
             ])
         return response
     }

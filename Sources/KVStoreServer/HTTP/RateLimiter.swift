@@ -36,14 +36,12 @@ struct TokenBucket: Sendable, Equatable {
 
 /// A bounded number of buckets by name. Safe to call from any thread.
 final class RateLimiter: Sendable {
-    private let perSecond: Double
-    private let burst: Double
+    private let fullBucket: TokenBucket
     private let limit: Int
     private let buckets = Mutex<[String: TokenBucket]>([:])
 
     init(perSecond: Double, burst: Double, limit: Int) {
-        self.perSecond = perSecond
-        self.burst = burst
+        fullBucket = TokenBucket(perSecond: perSecond, burst: burst, now: 0)
         self.limit = limit
     }
 
@@ -53,8 +51,7 @@ final class RateLimiter: Sendable {
     func take(_ name: String, now: Int64) -> Int64? {
         buckets.withLock { buckets in
             if buckets[name] == nil, buckets.count >= limit { evict(from: &buckets, now: now) }
-            return buckets[name, default: TokenBucket(perSecond: perSecond, burst: burst, now: now)]
-                .take(now: now)
+            return buckets[name, default: fullBucket].take(now: now)
         }
     }
 

@@ -6,13 +6,12 @@ import NIOCore
 extension StoreServer {
     /// The routes behind an HTTP server with a `ConnectionGuard` on every connection.
     func application(
-        address: ListenAddress, routes: [Route] = Route.all, logger: Logger,
+        routes: [Route] = Route.all, logger: Logger,
         onRunning: @escaping @Sendable (_ port: Int) -> Void = { _ in }
     ) -> some ApplicationProtocol {
         let channel = HTTP1Channel.Configuration(
             additionalChannelHandlers: [
-                ConnectionGuard(
-                    table: self.connections, limits: self.limits, metrics: self.metrics)
+                ConnectionGuard(limits: self.limits, metrics: self.metrics)
             ],
             idleTimeout: .milliseconds(limits.idleMilliseconds),
             httpDecoderConfiguration: .init(
@@ -22,7 +21,8 @@ extension StoreServer {
         return Application(
             router: router(routes), server: .http1(configuration: channel),
             configuration: ApplicationConfiguration(
-                address: .hostname(address.host, port: address.port), serverName: nil),
+                address: .hostname(configuration.address.host, port: configuration.address.port),
+                serverName: nil),
             onServerRunning: { channel in onRunning(channel.localAddress?.port ?? 0) },
             logger: logger)
     }

@@ -30,10 +30,7 @@ package struct DataDirectory: Sendable {
 
     /// Opens and locks the log; no server can use the directory while the ledger exists.
     package func openLedger() throws(ServerError) -> Ledger {
-        let storage = try lockedStorage()
-        do throws(LogError) { return try Ledger(storage: storage, seed: 0) } catch {
-            throw ServerError(error)
-        }
+        try open { storage throws(LogError) in try Ledger(storage: storage, seed: 0) }
     }
 
     /// Whether a server has ever used the directory.
@@ -43,13 +40,9 @@ package struct DataDirectory: Sendable {
     func openEngine(
         _ options: StorageEngine.Options, logger: Logger
     ) throws(ServerError) -> StorageEngine {
-        let storage = try lockedStorage()
-        let engine: StorageEngine
-        do throws(LogError) {
-            engine = try StorageEngine(
+        let engine = try open { storage throws(LogError) in
+            try StorageEngine(
                 storage: storage, options: options, seed: .random(in: 0 ... .max), logger: logger)
-        } catch {
-            throw ServerError(error)
         }
         for cut in engine.recovery.cutWrites {
             logger.warning(
@@ -57,6 +50,13 @@ package struct DataDirectory: Sendable {
             )
         }
         return engine
+    }
+
+    private func open<Value>(
+        _ body: (FileLogStorage) throws(LogError) -> Value
+    ) throws(ServerError) -> Value {
+        let storage = try lockedStorage()
+        do throws(LogError) { return try body(storage) } catch { throw ServerError(error) }
     }
 
     /// The ledger locks again when it opens the log; on the same open file that changes nothing, so

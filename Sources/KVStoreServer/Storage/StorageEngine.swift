@@ -2,11 +2,9 @@ import Dispatch
 import KVStoreCore
 import KVStoreLedger
 import KVStoreLog
-import LocalFiles
 import KVStoreWire
 import LocalFiles
 import Logging
-import Synchronization
 
 /// The owner of the ledger, with group commit: all waiting requests share one disk sync.
 ///
@@ -27,27 +25,10 @@ final class StorageEngine: @unchecked Sendable {
         var now: @Sendable () -> Int64 = { ServerClock.wallMilliseconds() }
     }
 
-    /// Since the start, for monitoring.
-    struct Counters: Sendable, Equatable {
-        /// Requests that changed something or had something rejected.
-        var commits = 0
-        var recordsStored = 0
-        var recordsRejected = 0
-        var syncs = 0
-        var syncMilliseconds = 0
-        var compactionSteps = 0
-        var requestsRefusedForSpace = 0
-        var liveByteCount = 0
-        var storeCount = 0
-        var waiting = 0
-        /// No more writes until the next start.
-        var hasFailed = false
-    }
-
     let recovery: LogRecovery
     let options: Options
     let watchers = WatcherRegistry()
-    private let state = Mutex(Counters())
+    let metrics = Metrics()
     private let logger: Logger
 
     private let owner = DispatchQueue(label: "ubiquity.kvsd.owner")
@@ -83,8 +64,6 @@ final class StorageEngine: @unchecked Sendable {
         countStores()
     }
 
-    var counters: Counters { state.withLock { $0 } }
-
     // MARK: - Calls
 
     /// Runs `body` on the owner without waiting for the disk, even after a failed sync.
@@ -108,7 +87,12 @@ final class StorageEngine: @unchecked Sendable {
     func commit<Value: Sendable>(
         _ body: @escaping @Sendable (StorageEngine) throws(Problem) -> Value
     ) async throws(Problem) -> Value {
-        try enter()
+        let isAccepted = metrics.count { counters in
+            guard counters.waiting < options.waitingCount else { return false }
+            counters.waiting += 1
+            return true
+        }
+        guard isAccepted else { throw .busy }
         let result: Result<Value, Problem> = await withCheckedContinuation { continuation in
             owner.async { [self] in
                 do throws(Problem) {
@@ -120,7 +104,7 @@ final class StorageEngine: @unchecked Sendable {
                             returning: error.map { .failure(Problem($0)) } ?? .success(value))
                     }
                 } catch {
-                    count { $0.waiting -= 1 }
+                    metrics.count { $0.waiting -= 1 }
                     continuation.resume(returning: .failure(error))
                 }
                 startSync()
@@ -137,18 +121,9 @@ final class StorageEngine: @unchecked Sendable {
         do throws(Problem) {
             return try await commit(body)
         } catch {
-            guard counters.hasFailed else { throw error }
+            guard metrics.counters.hasFailed else { throw error }
             return try await read(body)
         }
-    }
-
-    private func enter() throws(Problem) {
-        let isAccepted = state.withLock { counters in
-            guard counters.waiting < options.waitingCount else { return false }
-            counters.waiting += 1
-            return true
-        }
-        if !isAccepted { throw .busy }
     }
 
     /// Applies a request. On the owner only; the answer must wait for a sync.
@@ -163,7 +138,10 @@ final class StorageEngine: @unchecked Sendable {
         do throws(LogError) {
             response = try ledger.apply(request, to: id, now: options.now())
         } catch {
-            noteRefusal(error)
+            if case .storage(let failure) = error, failure.isOutOfSpace {
+                metrics.count { $0.requestsRefusedForSpace += 1 }
+            }
+            failIfClosed()
             throw Problem(error)
         }
         let end = ledger.hub(id)?.end
@@ -177,20 +155,13 @@ final class StorageEngine: @unchecked Sendable {
                 })
         }
         changed.insert(id)
-        count {
+        metrics.count {
             $0.commits += 1
             $0.recordsStored += stored
             $0.recordsRejected += response.rejections.count
         }
         countStores()
         return response
-    }
-
-    private func noteRefusal(_ error: LogError) {
-        if case .storage(let failure) = error, failure.isOutOfSpace {
-            count { $0.requestsRefusedForSpace += 1 }
-        }
-        failIfClosed()
     }
 
     /// An append that ends a segment syncs it. If that fails the log is closed, which readiness
@@ -230,12 +201,12 @@ final class StorageEngine: @unchecked Sendable {
             }
             isSyncing = true
             disk.async { [self] in
-                let start = ServerClock.monotonicMilliseconds()
+                let start = System.monotonicMilliseconds()
                 let failure = pending.sync.perform()
-                let elapsed = ServerClock.monotonicMilliseconds() - start
+                let elapsed = System.monotonicMilliseconds() - start
                 owner.async { [self] in
                     isSyncing = false
-                    count {
+                    metrics.count {
                         $0.syncs += 1
                         $0.syncMilliseconds += Int(elapsed)
                     }
@@ -259,14 +230,14 @@ final class StorageEngine: @unchecked Sendable {
     }
 
     private func finish(_ members: [@Sendable (LogError?) -> Void], _ error: LogError?) {
-        count { $0.waiting -= members.count }
+        metrics.count { $0.waiting -= members.count }
         for member in members { member(error) }
     }
 
     private func fail(_ error: LogError) {
         guard failure == nil else { return }
         failure = error
-        count { $0.hasFailed = true }
+        metrics.count { $0.hasFailed = true }
         logger.critical("no more writes until the next start: \(error)")
     }
 
@@ -279,7 +250,7 @@ final class StorageEngine: @unchecked Sendable {
             where ledger.isCompactionDue {
                 try ledger.compactStep()
                 hasCompacted = true
-                count { $0.compactionSteps += 1 }
+                metrics.count { $0.compactionSteps += 1 }
             }
         } catch {
             // Nothing is lost: the frames to be moved are still in their old segment.
@@ -301,11 +272,9 @@ final class StorageEngine: @unchecked Sendable {
         closer.resume()
     }
 
-    private func count(_ change: (inout Counters) -> Void) { state.withLock { change(&$0) } }
-
     private func countStores() {
         let (byteCount, storeCount) = (ledger.liveByteCount, ledger.storeCount)
-        count {
+        metrics.count {
             $0.liveByteCount = byteCount
             $0.storeCount = storeCount
         }

@@ -39,41 +39,38 @@ extension SimulatedCloud {
                     after: limit, what: Array(Set(moving.map(\.description)).sorted().prefix(10)))
             }
         }
-        let held = machines.flatMap { machine in
-            machine.state.withLock { $0.network.held.map(\.description) }
-        }
+        let held = machines.flatMap { $0.network.withLock { $0.held.map(\.description) } }
         if !held.isEmpty { throw .held(what: held) }
     }
 
     /// Runs until a round trip that is waited for is over. Fails if it cannot end by itself.
     func runUntilCompleted(
         _ driver: CloudDriver, waiter: UInt64
-    ) async -> Result<SyncReport, SyncTransportError> {
+    ) async throws(SyncTransportError) -> SyncReport {
         while true {
-            if let completion = driver.completion(of: waiter) { return completion.outcome }
-            if Task.isCancelled { return .failure(.unreachable("cancelled")) }
-            if driver.isStopped { return .failure(.unreachable("the store was closed")) }
+            if let completion = driver.completion(of: waiter) {
+                return try completion.outcome.get()
+            }
+            if Task.isCancelled { throw .unreachable("cancelled") }
+            if driver.isStopped { throw .unreachable("the store was closed") }
             let machine = driver.program.machine
-            if machine.state.withLock({ $0.network.isHeld && !$0.network.held.isEmpty }) {
-                return .failure(
-                    .unreachable("the messages of \(machine.name) are held until release()"))
+            if machine.network.withLock({ $0.isHeld && !$0.held.isEmpty }) {
+                throw .unreachable("the messages of \(machine.name) are held until release()")
             }
             guard await step(through: .max) else {
-                return .failure(.unreachable("nothing is under way that could answer"))
+                throw .unreachable("nothing is under way that could answer")
             }
         }
     }
 
     var machines: [Machine] {
-        state.withLock { state in
-            state.machines.sorted { $0.key < $1.key }.map(\.value)
-        }
+        state.withLock { $0.machines.sorted { $0.key < $1.key }.map(\.value) }
     }
 
     /// Performs the next action if it is due by `limit`, and waits until observers have been called.
     private func step(through limit: Int64) async -> Bool {
-        await turn.take()
-        defer { turn.give() }
+        await stepping.lock()
+        defer { stepping.unlock() }
         guard let (time, action) = state.withLock({ $0.agenda.popFirst(through: limit) }) else {
             return false
         }
@@ -84,8 +81,8 @@ extension SimulatedCloud {
     }
 
     private func drainAll() async {
-        await turn.take()
-        defer { turn.give() }
+        await stepping.lock()
+        defer { stepping.unlock() }
         for machine in machines { for program in machine.programs { await drain(program) } }
     }
 
@@ -99,9 +96,8 @@ extension SimulatedCloud {
     private func perform(_ action: Action) {
         if action.isMessage, !arrives(action) { return }
         switch action {
-        case .timer(_, let life, let body), .directoryChanged(_, let life, let body):
-            if !life.isOver { body() }
-        case .execute(let ready, let driver): driver.execute(ready, in: self)
+        case .local(_, let life, _, let body): if !life.isOver { body() }
+        case .execute(let ready, let driver): driver.execute(ready)
         case .deliver(let event, let driver), .message(let event, let driver):
             driver.deliver(event, in: self)
         case .request(let driver, let outgoing):

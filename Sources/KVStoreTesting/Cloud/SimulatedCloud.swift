@@ -25,7 +25,6 @@ public final class SimulatedCloud: Sendable {
         var agenda = Agenda<Action>()
         var random: SplitMix64
         var machines: [String: Machine] = [:]
-        var lastID: UInt64 = 0
         var decisions: [CloudDecision] = []
         var trace: [String] = []
         /// The devices' names by the ids of their replicas.
@@ -35,7 +34,8 @@ public final class SimulatedCloud: Sendable {
     let clock = VirtualClock()
     let state: Mutex<State>
     let hub: Mutex<CloudHub>
-    let turn = Turn()
+    /// Held while an action is performed and its notifications are delivered.
+    let stepping = AsyncLock()
 
     /// The account that devices join by default.
     public static let defaultAccount = "account"
@@ -69,7 +69,7 @@ public final class SimulatedCloud: Sendable {
     }
 
     /// The true time. It begins on 18 September 2026 at noon UTC and passes only with `advance` and `settle`.
-    public var now: Date { VirtualClock.date(VirtualClock.start + clock.milliseconds) }
+    public var now: Date { VirtualClock.date(clock.wall) }
 
     /// The latest 10,000 events, one line each with its virtual second. Equal for equal seeds and calls; the wording may
     /// change between versions of this package.
@@ -96,13 +96,6 @@ extension SimulatedCloud {
     func schedule(_ action: Action, at time: Int64) {
         let time = max(time, clock.milliseconds)
         state.withLock { $0.agenda.add(action, at: time) }
-    }
-
-    func newID() -> UInt64 {
-        state.withLock { state in
-            state.lastID += 1
-            return state.lastID
-        }
     }
 
     func newSeed() -> UInt64 { state.withLock { $0.random.next() } }

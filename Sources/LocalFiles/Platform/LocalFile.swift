@@ -2,20 +2,18 @@ package import Foundation
 
 /// A small file that is read and written as a whole. Calls block; any thread may make them.
 ///
-/// A written file has mode 0600 unless the writer says otherwise. Readers, also after a crash, see the former file or the new one,
-/// never a part: it is written under a temporary name beside `path` first. A crash may leave that
-/// name behind.
+/// A written file has mode 0600 unless the writer says otherwise. Readers, also after a crash, see
+/// the former file or the new one, never a part: it is written under a temporary name beside `path`
+/// first. A crash may leave that name behind.
 package struct LocalFile: Sendable, Hashable {
     package let path: String
 
     package init(_ path: String) { self.path = path }
 
-    /// Bytes with the status and mode of the very file that they were read from.
+    /// Bytes with the status of the very file that they were read from.
     package struct Content: Sendable {
         package var data: Data
         package var status: FileStatus
-        /// The permission bits, 0o000 to 0o777.
-        package var permissions: Int
     }
 
     /// How far a change gets before the call returns.
@@ -59,19 +57,31 @@ package struct LocalFile: Sendable, Hashable {
                     throw FileError(
                         operation: "read", path: path, cause: .tooLarge(byteLimit: byteLimit))
                 }
-                return Content(
-                    data: Data(bytes), status: file.status, permissions: file.permissions)
+                return Content(data: Data(bytes), status: file.status)
             }
         } catch  where error.isMissing {
             return nil
         }
     }
 
-    /// Opens the file for reading at any offset. A missing file is an error.
+    /// Opens the file for reading at any offset. A missing file is an error. A pipe or a
+    /// device is refused instead of waited for.
     package func withOpen<Result>(
         followsLinks: Bool = true, _ body: (OpenFile) throws(FileError) -> Result
     ) throws(FileError) -> Result {
-        try OpenFile.read(path, followsLinks: followsLinks, body)
+        let notAFile = FileError(operation: "read", path: path, cause: .notAFile)
+        let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (followsLinks ? 0 : O_NOFOLLOW)
+        let descriptor = PathText.withCString(path) { open($0, flags) }
+        guard descriptor >= 0 else {
+            // ENXIO is how a socket answers.
+            throw errno == ENXIO ? notAFile : .current("open", path)
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw .current("inspect", path) }
+        let file = OpenFile(path: path, status: FileStatus(status), descriptor: descriptor)
+        guard file.status.kind == .file else { throw notAFile }
+        return try body(file)
     }
 
     /// The file that a symbolic link leads to; the file itself if the path is no link, or missing.

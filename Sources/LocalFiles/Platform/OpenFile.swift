@@ -4,33 +4,7 @@ import Foundation
 package struct OpenFile {
     package let path: String
     package let status: FileStatus
-    /// The permission bits, 0o000 to 0o777.
-    package let permissions: Int
-    private let descriptor: Int32
-
-    /// Opens without blocking: a pipe or a device is refused instead of waited for.
-    static func read<Result>(
-        _ path: String, followsLinks: Bool,
-        _ body: (OpenFile) throws(FileError) -> Result
-    ) throws(FileError) -> Result {
-        let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (followsLinks ? 0 : O_NOFOLLOW)
-        let descriptor = PathText.withCString(path) { open($0, flags) }
-        guard descriptor >= 0 else {
-            // How a socket answers.
-            if errno == ENXIO { throw FileError(operation: "read", path: path, cause: .notAFile) }
-            throw .current("open", path)
-        }
-        defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw .current("inspect", path) }
-        let file = OpenFile(
-            path: path, status: FileStatus(status), permissions: Int(status.st_mode & 0o777),
-            descriptor: descriptor)
-        guard file.status.kind == .file else {
-            throw FileError(operation: "read", path: path, cause: .notAFile)
-        }
-        return try body(file)
-    }
+    let descriptor: Int32
 
     /// Reads up to `count` bytes at `offset`; fewer only at the end of the file.
     package func bytes(at offset: Int64, count: Int) throws(FileError) -> [UInt8] {

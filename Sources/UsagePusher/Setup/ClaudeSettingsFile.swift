@@ -92,7 +92,7 @@ package struct ClaudeSettingsFile: Sendable, Hashable {
                 try backup.replace(with: original)
             }
             guard let edited = change.edited else { return try target.remove() }
-            try target.replace(with: edited, permissions: current?.permissions ?? 0o600)
+            try target.replace(with: edited, permissions: current?.status.permissions ?? 0o600)
             if try backup.read(byteLimit: Self.byteLimit)?.data == edited { try backup.remove() }
         } catch {
             throw Failure(self, error.description)

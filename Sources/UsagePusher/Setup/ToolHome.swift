@@ -24,8 +24,9 @@ package struct ToolHomes: Sendable, Equatable {
 
     package init(_ environment: SourceEnvironment) {
         let own =
-            ClaudePaths(environment).roots.map { ToolHome(providerID: "claude", path: $0) }
-            + [ToolHome(providerID: "codex", path: CodexPaths(environment).root)]
+            ClaudePaths.homes(in: environment)[0].roots
+            .map { ToolHome(providerID: "claude", path: $0) }
+            + [ToolHome(providerID: "codex", path: CodexPaths.homes(in: environment)[0].root)]
         let configured = environment.additionalHomes.sorted { $0.key < $1.key }.flatMap {
             id, paths in
             paths.map { ToolHome(providerID: id, path: $0) }

@@ -63,17 +63,23 @@ public struct SnapshotBuilder: Sendable {
     /// Whether a limit ended the last read of a source early; the next one goes on there.
     public var isPartial: Bool { reports.contains { $0.reading?.isPartial == true } }
 
+    /// How many reads in a row follow one that a limit ended early. A limit on directory entries ends every read.
+    static let sliceLimit = 16
+
     /// Reads all sources, and goes on where a limit ends a read early.
-    ///
-    /// - Parameter sliceLimit: how many reads there are at most.
-    public mutating func readThoroughly(at now: Date, sliceLimit: Int = 16) {
+    public mutating func readThoroughly(at now: Date) {
         readAll(at: now)
-        for _ in 1..<sliceLimit where isPartial {
-            for index in sources.indices where reports[index].reading?.isPartial == true {
-                read(index, at: now)
-            }
-        }
+        for _ in 1..<Self.sliceLimit where isPartial { read(changed: unfinishedPaths, at: now) }
         saveAccounts()
+    }
+
+    /// The paths of the sources whose last read ended early.
+    var unfinishedPaths: Set<WatchedPath> {
+        var paths: Set<WatchedPath> = []
+        for index in sources.indices where reports[index].reading?.isPartial == true {
+            paths.formUnion(sources[index].watchedPaths(in: environment))
+        }
+        return paths
     }
 
     /// Reads the sources that watch one of the paths.

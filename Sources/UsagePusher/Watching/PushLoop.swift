@@ -54,6 +54,7 @@ public struct PushLoop: Sendable {
         var changed: Set<WatchedPath> = []
         var isStarted = false
         var wasEmpty = false
+        var slicesLeft = SnapshotBuilder.sliceLimit
         var inputs = inputs.makeAsyncIterator()
         while !Task.isCancelled {
             var timer: Task<Void, Never>?
@@ -62,11 +63,14 @@ public struct PushLoop: Sendable {
                 switch action {
                 case .readAll, .readChanged:
                     if action == .readAll {
+                        slicesLeft = SnapshotBuilder.sliceLimit
                         builder.readAll(at: date())
                     } else {
                         builder.read(changed: changed, at: date())
                     }
-                    changed = []
+                    changed = slicesLeft > 0 ? builder.unfinishedPaths : []
+                    slicesLeft -= 1
+                    if !changed.isEmpty { plan.filesChanged() }
                     let snapshot = builder.snapshot(at: date())
                     if snapshot == nil, !wasEmpty { report(.empty) }
                     wasEmpty = snapshot == nil
@@ -91,6 +95,7 @@ public struct PushLoop: Sendable {
             case .watch(.started): isStarted = true
             case .watch(.degraded(let reason)): report(.degraded(reason))
             case .watch(.changed(let paths)):
+                slicesLeft = SnapshotBuilder.sliceLimit
                 changed.formUnion(paths)
                 plan.filesChanged()
             case .timer: break

@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandSupport
 import Foundation
 import KVStore
+import LocalFiles
 
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -32,7 +33,11 @@ struct ExportCommand: AsyncParsableCommand {
             store: options.storeName, exported: DateFormat.text(Date()), values: values
         ).encoded()
         guard let file else { return try Console.write(document) }
-        try InputOutput.writeFile(document, to: file)
+        do throws(FileError) {
+            try LocalFile(file).replace(with: document)
+        } catch {
+            throw CommandFailure(.cannotCreate, error.description)
+        }
         Console.report("\(values.count.keys) written to \(file)")
     }
 }

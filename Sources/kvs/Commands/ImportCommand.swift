@@ -24,12 +24,12 @@ struct ImportCommand: AsyncParsableCommand {
 
     func run() async throws {
         let limit = ExportDocument.byteLimit
-        let document =
+        let data =
             file == "-"
-            ? try ExportDocument.decode(
-                InputOutput.readInput(byteCount: limit), from: "standard input")
-            : try ExportDocument.decode(
-                InputOutput.readFile(file, byteCount: limit), from: file)
+            ? try InputOutput.readInput(byteCount: limit)
+            : try InputOutput.readFile(file, byteCount: limit)
+        let document = try ExportDocument.decode(
+            data, from: file == "-" ? "standard input" : file)
         let opened = try options.open()
         defer { opened.store.close() }
         if !dryRun { await opened.prepareWrite() }

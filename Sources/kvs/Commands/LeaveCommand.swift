@@ -20,17 +20,13 @@ struct LeaveCommand: ParsableCommand {
         }
         // An unreadable file can still be removed.
         let credentials = try? environment.credentials()
-        let directory = credentials.map(environment.accountDirectory)
-        let pending = directory.map { pendingKeyCount(environment, in: $0) } ?? 0
-        do {
-            try environment.credentialsFile.remove()
-        } catch {
-            throw CommandFailure(.ioError, error.description)
-        }
-        guard let credentials, let directory else {
+        let pending = credentials.map { pendingKeyCount(environment, of: $0) } ?? 0
+        try environment.credentialsFile.remove()
+        guard let credentials else {
             return try Console.print("left the account; its credentials could not be read")
         }
         try Console.print(VisibleText.escape("left as device \(credentials)"))
+        let directory = environment.accountDirectory(credentials)
         try Console.print(VisibleText.escape("the account's values stay in \(directory)"))
         if pending > 0 {
             Console.report("never synced: \(pending.keys); join again to sync them")
@@ -38,13 +34,15 @@ struct LeaveCommand: ParsableCommand {
     }
 
     /// The pending keys of all stores of the account.
-    private func pendingKeyCount(_ environment: StoreEnvironment, in directory: String) -> Int {
+    private func pendingKeyCount(
+        _ environment: StoreEnvironment, of credentials: Credentials
+    ) -> Int {
+        let directory = environment.accountDirectory(credentials)
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         return names.filter(StoreConfiguration.isValidStoreName).reduce(0) { sum, name in
-            let configuration = try? environment.configuration(
-                storeNamed: name, isLive: false, isOnline: false)
-            guard let configuration,
-                let store = try? UbiquitousKeyValueStore(configuration: configuration)
+            let configuration = environment.configuration(
+                of: credentials, storeNamed: name, isLive: false, isOnline: false)
+            guard let store = try? UbiquitousKeyValueStore(configuration: configuration)
             else { return sum }
             defer { store.close() }
             return sum + store.status.pendingKeyCount

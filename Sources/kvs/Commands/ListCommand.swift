@@ -46,30 +46,26 @@ private struct KeyListing: Encodable {
     /// Nil if the stored bytes are not a property list.
     var type: ValueType?
     var bytes: Int
-    /// ISO 8601, by the clock that all devices share.
-    var modified: String
-    private var date: Date
-
-    private enum CodingKeys: String, CodingKey { case key, type, bytes, modified }
+    /// By the clock that all devices share.
+    var modified: Date
 
     init(_ record: Record, value: PropertyListValue?) {
         key = record.key.text
         type = value.map(ValueType.init)
         bytes = record.content.byteCount
-        date = Date(timeIntervalSince1970: Double(record.stamp.milliseconds) / 1_000)
-        modified = DateFormat.text(date)
+        modified = Date(timeIntervalSince1970: Double(record.stamp.milliseconds) / 1_000)
     }
 
     static func table(_ entries: [KeyListing], now: Date) -> [String] {
         guard !entries.isEmpty else { return [] }
         var table = TextTable(columns: [
-            .init("KEY", isFlexible: true), .init("TYPE"), .init("BYTES", alignment: .trailing),
+            .init("KEY"), .init("TYPE"), .init("BYTES", alignment: .trailing),
             .init("SET"),
         ])
         for entry in entries {
             table.append([
                 entry.key, entry.type?.rawValue ?? "unknown", String(entry.bytes),
-                DurationFormatter.age(of: entry.date, at: now),
+                DurationFormatter.age(of: entry.modified, at: now),
             ])
         }
         return table.lines()

@@ -26,13 +26,10 @@ struct StatusCommand: AsyncParsableCommand {
                 connection = error.reason
             }
         }
-        let directory = opened.store.configuration.directory
-        let report = StatusReport(
-            store: options.storeName, credentials: credentials, connection: connection,
-            status: opened.store.status, directory: directory,
-            damagedFiles: try opened.store.configuration.quarantinedFiles())
+        let report = try StatusReport(
+            of: opened.store, credentials: credentials, connection: connection)
         if json {
-            try Console.write(JSONOutput.data(report.document, isIndented: true))
+            try Console.write(JSONOutput.data(report, isIndented: true))
         } else {
             for line in report.lines(now: Date()) { try Console.print(line) }
         }

@@ -30,21 +30,17 @@ struct WatchCommand: AsyncParsableCommand {
         defer { opened.store.close() }
         let store = opened.store
         let changes = store.changes
-        let printing = Task { [self] in try await print(changes, of: store) }
-        let reporting = Task {
-            for await connection in store.connectionChanges {
-                Console.report(Self.description(of: connection))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await print(changes, of: store) }
+            group.addTask { await signals.wait() }
+            group.addTask {
+                for await connection in store.connectionChanges {
+                    Console.report(Self.description(of: connection))
+                }
             }
+            defer { group.cancelAll() }
+            try await group.next()
         }
-        let ending = Task {
-            await signals.wait()
-            printing.cancel()
-        }
-        defer {
-            reporting.cancel()
-            ending.cancel()
-        }
-        try await printing.value
     }
 
     private func print(
@@ -57,7 +53,7 @@ struct WatchCommand: AsyncParsableCommand {
                     key: key, reason: change.reason,
                     byteCount: store.record(forKey: key)?.content.byteCount, time: Date())
                 if json {
-                    try Console.write(JSONOutput.data(line.document))
+                    try Console.write(JSONOutput.data(line))
                 } else {
                     try Console.print(line.text)
                 }

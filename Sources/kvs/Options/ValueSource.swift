@@ -2,23 +2,22 @@ import ArgumentParser
 import Foundation
 import KVStore
 
+/// What the text or bytes of a value are parsed as.
+enum ValueForm: String, EnumerableFlag {
+    case string, integer, double, bool, date, data, json
+
+    static func name(for form: ValueForm) -> NameSpecification {
+        .customLong(form == .integer ? "int" : form.rawValue)
+    }
+}
+
 /// The value of `set`: where it comes from and its type.
 struct ValueSource: ParsableArguments {
-    enum Shorthand: String, EnumerableFlag {
-        case string, int, double, bool, date, data, json
-    }
-
-    /// What the text or bytes are parsed as.
-    private enum Form: Equatable {
-        case json
-        case typed(ValueType)
-    }
-
     @Argument(help: "The value; after -- if it starts with a dash.")
     var text: String?
 
     @Flag(help: "Shorthand for --type, or JSON.")
-    var shorthand: Shorthand?
+    var shorthand: ValueForm?
 
     @Option(
         name: .customLong("type"),
@@ -33,28 +32,18 @@ struct ValueSource: ParsableArguments {
         completion: .file())
     var file: String?
 
-    private static let types: [ValueType] = [.string, .integer, .double, .bool, .date, .data]
-
-    private var forms: [Form] {
-        let short: Form? = shorthand.map { shorthand in
-            switch shorthand {
-            case .json: .json
-            case .int: .typed(.integer)
-            default: .typed(ValueType(rawValue: shorthand.rawValue) ?? .string)
-            }
-        }
-        let named = typeName.flatMap(ValueType.init(rawValue:)).map(Form.typed)
-        return [named, short].compactMap { $0 }
+    private var forms: [ValueForm] {
+        [typeName.flatMap(ValueForm.init(rawValue:)), shorthand].compactMap { $0 }
     }
 
     func validate() throws {
-        if let typeName, !Self.types.map(\.rawValue).contains(typeName) {
+        if let typeName, [nil, .json].contains(ValueForm(rawValue: typeName)) {
             throw ValidationError(
                 "invalid type '\(typeName)': use string, integer, double, bool, date or data, or "
                     + "--json for arrays and dictionaries")
         }
         guard forms.count <= 1 else { throw ValidationError("give the type only once") }
-        guard file == nil || forms.allSatisfy({ $0 == .typed(.data) }) else {
+        guard file == nil || forms.allSatisfy({ $0 == .data }) else {
             throw ValidationError("--data-file always stores data; omit the type")
         }
         guard [text != nil, isFromInput, file != nil].count(where: { $0 }) == 1 else {
@@ -67,12 +56,10 @@ struct ValueSource: ParsableArguments {
         // Base64 and JSON are longer than the stored value.
         let limit = limits.valueByteCount * 8
         if let file { return .data(try InputOutput.readFile(file, byteCount: limit)) }
-        let bytes = isFromInput ? try InputOutput.readInput(byteCount: limit) : nil
-        switch (forms.first ?? .typed(.string), bytes) {
-        case (.json, _): return try PlainJSON.parse(bytes ?? Data((text ?? "").utf8))
-        case (.typed(let type), let bytes?): return try ValueParsing.value(bytes, as: type)
-        case (.typed(let type), nil): return try ValueParsing.value(text ?? "", as: type)
-        }
+        let form = forms.first ?? .string
+        return isFromInput
+            ? try ValueParsing.value(InputOutput.readInput(byteCount: limit), as: form)
+            : try ValueParsing.value(text ?? "", as: form)
     }
 }
 

@@ -9,27 +9,9 @@ struct ExportDocument: Codable, Equatable {
     /// Enough for a full store in base64.
     static let byteLimit = 16 * 1_024 * 1_024
 
-    struct Entry: Codable, Equatable {
+    struct Entry: Equatable {
         var key: String
         var value: PropertyListValue
-
-        init(key: String, value: PropertyListValue) {
-            self.key = key
-            self.value = value
-        }
-
-        private enum CodingKeys: String, CodingKey { case key }
-
-        init(from decoder: any Decoder) throws {
-            key = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .key)
-            value = try TypedValue(from: decoder).value
-        }
-
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(key, forKey: .key)
-            try TypedValue(value).encode(to: encoder)
-        }
     }
 
     var version = Self.version
@@ -75,5 +57,20 @@ struct ExportDocument: Codable, Equatable {
     private static func path(_ context: DecodingError.Context) -> String {
         context.codingPath.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }
             .joined(separator: ".").replacing(".[", with: "[")
+    }
+}
+
+extension ExportDocument.Entry: Codable {
+    private enum CodingKeys: String, CodingKey { case key }
+
+    init(from decoder: any Decoder) throws {
+        key = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .key)
+        value = try TypedValue(from: decoder).value
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(key, forKey: .key)
+        try TypedValue(value).encode(to: encoder)
     }
 }

@@ -12,6 +12,12 @@ enum JSONFormatter {
     /// - Parameter indent: a line feed and the indentation of the value; nil without line breaks.
     private static func text(_ value: PropertyListValue, indent: String?) -> String {
         let inner = indent.map { $0 + "  " }
+        func list(_ elements: [String], _ opening: String, _ closing: String) -> String {
+            guard !elements.isEmpty, let indent, let inner else {
+                return opening + elements.joined(separator: ",") + closing
+            }
+            return opening + inner + elements.joined(separator: "," + inner) + indent + closing
+        }
         switch value {
         case .bool(let flag): return flag ? "true" : "false"
         case .integer(let number): return String(number)
@@ -20,23 +26,13 @@ enum JSONFormatter {
         case .date(let date): return quoted(DateFormat.text(date))
         case .data(let data): return quoted(data.base64EncodedString())
         case .array(let values):
-            return list(values.map { text($0, indent: inner) }, "[", "]", indent, inner)
+            return list(values.map { text($0, indent: inner) }, "[", "]")
         case .dictionary(let values):
             let colon = indent == nil ? ":" : ": "
             let pairs = values.sorted { $0.key < $1.key }
                 .map { quoted($0.key) + colon + text($0.value, indent: inner) }
-            return list(pairs, "{", "}", indent, inner)
+            return list(pairs, "{", "}")
         }
-    }
-
-    private static func list(
-        _ elements: [String], _ opening: String, _ closing: String, _ indent: String?,
-        _ inner: String?
-    ) -> String {
-        if elements.isEmpty { return opening + closing }
-        let separator = inner ?? ""
-        return opening + separator + elements.joined(separator: "," + separator)
-            + (indent ?? "") + closing
     }
 
     private static func quoted(_ string: String) -> String {
@@ -49,8 +45,7 @@ enum JSONFormatter {
             case "\r": text += "\\r"
             case "\t": text += "\\t"
             case _ where scalar.value < 0x20 || scalar.value == 0x7F:
-                let digits = String(scalar.value, radix: 16)
-                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                text += String(format: "\\u%04x", scalar.value)
             default: text.unicodeScalars.append(scalar)
             }
         }

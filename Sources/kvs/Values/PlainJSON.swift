@@ -22,28 +22,18 @@ struct PlainJSON: Decodable {
     }
 
     init(from decoder: any Decoder) throws {
-        if let object = try? decoder.container(keyedBy: AnyKey.self) {
-            var values: [String: PropertyListValue] = [:]
-            for key in object.allKeys {
-                values[key.stringValue] = try object.decode(PlainJSON.self, forKey: key).value
-            }
-            value = .dictionary(values)
-            return
-        }
-        if var list = try? decoder.unkeyedContainer() {
-            var values: [PropertyListValue] = []
-            while !list.isAtEnd { values.append(try list.decode(PlainJSON.self).value) }
-            value = .array(values)
-            return
-        }
-        let single = try decoder.singleValueContainer()
-        if let flag = try? single.decode(Bool.self) {
+        let container = try decoder.singleValueContainer()
+        if let values = try? container.decode([String: PlainJSON].self) {
+            value = .dictionary(values.mapValues(\.value))
+        } else if let values = try? container.decode([PlainJSON].self) {
+            value = .array(values.map(\.value))
+        } else if let flag = try? container.decode(Bool.self) {
             value = .bool(flag)
-        } else if let number = try? single.decode(Int64.self) {
+        } else if let number = try? container.decode(Int64.self) {
             value = .integer(number)
-        } else if let number = try? single.decode(Double.self) {
+        } else if let number = try? container.decode(Double.self) {
             value = .double(number)
-        } else if let text = try? single.decode(String.self) {
+        } else if let text = try? container.decode(String.self) {
             value = .string(text)
         } else {
             throw NullValue()
@@ -51,12 +41,4 @@ struct PlainJSON: Decodable {
     }
 
     private struct NullValue: Error {}
-
-    private struct AnyKey: CodingKey {
-        var stringValue: String
-        var intValue: Int?
-
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
-    }
 }

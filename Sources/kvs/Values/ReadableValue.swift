@@ -56,12 +56,10 @@ extension PropertyListValue {
     fileprivate var rawText: String? {
         switch self {
         case .string(let text): text
-        case .integer(let number): String(number)
         case .double(let number): String(number)
-        case .bool(let flag): flag ? "true" : "false"
         case .date(let date): DateFormat.text(date)
-        case .array, .dictionary: JSONFormatter.compact(self)
         case .data: nil
+        case .integer, .bool, .array, .dictionary: JSONFormatter.compact(self)
         }
     }
 }

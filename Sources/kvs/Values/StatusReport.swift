@@ -3,79 +3,71 @@ import KVStore
 import KVStoreHTTP
 import TerminalText
 
-/// The state of a store, as a table and as JSON.
-struct StatusReport {
+/// The state of a store, as a JSON document and as a table.
+struct StatusReport: Encodable {
     var store: String
-    var credentials: Credentials?
+    var joined: Bool
+    var daemon: String?
+    var account: String?
+    var device: String?
+    var deviceID: String?
     var connection: String
-    var status: StoreStatus
+    var initialSyncCompleted: Bool
+    var lastSync: Date?
+    var pendingKeys: Int
+    var usedBytes: Int
+    var limitBytes: Int
+    var usedKeys: Int
+    var limitKeys: Int
+    var replica: String
     var directory: String
+    var recoveryNotes: [String]
     /// Quarantined files in the replica's directory.
     var damagedFiles: [String]
 
-    struct Document: Encodable {
-        var store: String
-        var joined: Bool
-        var daemon: String?
-        var account: String?
-        var device: String?
-        var deviceID: String?
-        var connection: String
-        var initialSyncCompleted: Bool
-        var lastSync: String?
-        var pendingKeys: Int
-        var usedBytes: Int
-        var limitBytes: Int
-        var usedKeys: Int
-        var limitKeys: Int
-        var replica: String
-        var directory: String
-        var recoveryNotes: [String]
-        var damagedFiles: [String]
-    }
-
-    var document: Document {
-        Document(
-            store: store, joined: credentials != nil, daemon: credentials?.daemon.description,
-            account: credentials?.account, device: credentials?.deviceName,
-            deviceID: credentials?.deviceID, connection: connection,
-            initialSyncCompleted: status.initialSyncCompleted,
-            lastSync: lastSync.map(DateFormat.text), pendingKeys: status.pendingKeyCount,
-            usedBytes: status.usedByteCount, limitBytes: status.limits.totalByteCount,
-            usedKeys: status.usedKeyCount, limitKeys: status.limits.keyCount,
-            replica: status.replica.description, directory: directory,
-            recoveryNotes: status.recoveryNotes, damagedFiles: damagedFiles)
-    }
-
     func lines(now: Date) -> [String] {
         var rows = [("store", store)]
-        if let credentials {
+        if let account, let device, let deviceID, let daemon {
             rows += [
-                ("account", credentials.account),
-                ("device", "\(credentials.deviceName) (\(credentials.deviceID))"),
-                ("daemon", credentials.daemon.description),
+                ("account", account), ("device", "\(device) (\(deviceID))"), ("daemon", daemon),
             ]
         }
         rows.append(("connection", connection))
-        if credentials != nil {
+        if joined {
             let age = lastSync.map { DurationFormatter.age(of: $0, at: now) }
-            rows += [
-                ("last sync", age ?? "never"), ("pending", status.pendingKeyCount.keys),
-            ]
+            rows += [("last sync", age ?? "never"), ("pending", pendingKeys.keys)]
         }
         rows += [
-            ("space", "\(status.usedByteCount) of \(status.limits.totalByteCount) bytes"),
-            ("keys", "\(status.usedKeyCount) of \(status.limits.keyCount)"),
-            ("replica", "\(status.replica) in \(directory)"),
+            ("space", "\(usedBytes) of \(limitBytes) bytes"),
+            ("keys", "\(usedKeys) of \(limitKeys)"),
+            ("replica", "\(replica) in \(directory)"),
         ]
-        rows += status.recoveryNotes.map { ("repaired", $0) }
+        rows += recoveryNotes.map { ("repaired", $0) }
         rows += damagedFiles.map { ("damaged", "\($0); inspect it, then remove it") }
         var table = TextTable(columns: [.init(""), .init("")])
         for (name, value) in rows { table.append([name, value]) }
         return table.lines()
     }
+}
 
-    private var lastSync: Date? {
-        status.lastSyncMilliseconds.map { Date(timeIntervalSince1970: Double($0) / 1_000) }
+extension StatusReport {
+    /// - Parameter connection: "reachable", or why the daemon was not reached.
+    init(
+        of store: UbiquitousKeyValueStore, credentials: Credentials?, connection: String
+    ) throws(StoreError) {
+        let (configuration, status) = (store.configuration, store.status)
+        self.init(
+            store: configuration.storeName, joined: credentials != nil,
+            daemon: credentials?.daemon.description, account: credentials?.account,
+            device: credentials?.deviceName, deviceID: credentials?.deviceID,
+            connection: connection, initialSyncCompleted: status.initialSyncCompleted,
+            lastSync: status.lastSyncMilliseconds.map {
+                Date(timeIntervalSince1970: Double($0) / 1_000)
+            },
+            pendingKeys: status.pendingKeyCount, usedBytes: status.usedByteCount,
+            limitBytes: status.limits.totalByteCount, usedKeys: status.usedKeyCount,
+            limitKeys: status.limits.keyCount, replica: status.replica.description,
+            directory: configuration.directory, recoveryNotes: status.recoveryNotes,
+            damagedFiles: try configuration.quarantinedFiles())
     }
 }

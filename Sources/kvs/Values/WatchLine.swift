@@ -2,37 +2,36 @@ import Foundation
 import KVStore
 import TerminalText
 
-/// One changed key as `watch` prints it.
-struct WatchLine {
-    let document: Document
-    let text: String
+/// One changed key as `watch` prints it: as a JSON object or as text.
+struct WatchLine: Encodable {
+    /// Nil if the key was removed.
+    let bytes: Int?
+    let key: String
+    let reason: String
+    let removed: Bool
+    /// When the change was received.
+    let time: Date
 
-    struct Document: Encodable, Equatable {
-        var bytes: Int?
-        var key: String
-        var reason: String
-        var removed: Bool
-        var time: String
-    }
-
-    /// - Parameters:
-    ///   - byteCount: nil if the key was removed.
-    ///   - time: when the change was received.
     init(key: String, reason: StoreChangeReason, byteCount: Int?, time: Date) {
-        let reason =
+        bytes = byteCount
+        self.key = key
+        self.reason =
             switch reason {
             case .serverChange: "change"
             case .initialSyncChange: "initial-sync"
             case .quotaViolationChange: "over-quota"
             case .accountChange: "account-change"
             }
-        document = Document(
-            bytes: byteCount, key: key, reason: reason, removed: byteCount == nil,
-            time: DateFormat.text(time))
+        removed = byteCount == nil
+        self.time = time
+    }
+
+    /// Escaped for a terminal.
+    var text: String {
         let second = time.timeIntervalSinceReferenceDate.rounded(.down)
-        text = [
+        return [
             DateFormat.text(Date(timeIntervalSinceReferenceDate: second)), reason,
-            VisibleText.escape(key), byteCount.map { "\($0) bytes" } ?? "removed",
+            VisibleText.escape(key), bytes.map { "\($0) bytes" } ?? "removed",
         ].joined(separator: "  ")
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import SnapshotModels
 
 /// A device that pushes, and whether it still does.
-struct DeviceState: Sendable, Equatable {
+struct DeviceState: Sendable, Equatable, Codable {
     enum Presence: String, Sendable, Codable {
         case active
         case stale
@@ -15,18 +15,26 @@ struct DeviceState: Sendable, Equatable {
     /// A device is active for this long after a push, in seconds.
     static let activeAge: TimeInterval = 300
 
-    let deviceID: String?
+    let id: String?
     let name: String
-    let lastPush: Date
     let presence: Presence
+    let lastPush: Date
+    /// Of the last push.
+    let ageSeconds: Int
 
     init(_ device: MergedDevice, isOnline: Bool, now: Date) {
-        deviceID = device.deviceID
+        id = device.deviceID
         name = device.name
         lastPush = device.syncTimestamp
-        let age = now.timeIntervalSince(device.syncTimestamp)
+        let age = now.timeIntervalSince(lastPush)
+        ageSeconds = age.wholeSeconds
         presence =
             age < -SnapshotMerge.clockTolerance
             ? .clockAhead : age < Self.activeAge ? .active : isOnline ? .stale : .unknown
     }
+}
+
+extension TimeInterval {
+    /// Rounded down, and bounded because a date from outside may be any number.
+    var wholeSeconds: Int { Int(Swift.min(Swift.max(self, -1e12), 1e12).rounded(.down)) }
 }

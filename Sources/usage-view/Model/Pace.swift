@@ -5,12 +5,13 @@ import SnapshotModels
 ///
 /// Expected use is the elapsed part of the window in percent. A difference of up to 2 points is on pace, up to 6
 /// slightly off, up to 12 off, beyond that far off.
-struct Pace: Sendable, Equatable {
+struct Pace: Sendable, Equatable, Codable {
     enum Stage: String, Sendable, Codable {
         case farUnder, under, slightlyUnder, onPace, slightlyOver, over, farOver
     }
 
     let stage: Stage
+    /// Rounded to one decimal.
     let expectedPercent: Double
     /// When the limit is reached at the average rate so far; nil if that is not before the reset.
     let runsOutAt: Date?
@@ -26,9 +27,10 @@ struct Pace: Sendable, Equatable {
         let duration = TimeInterval(minutes) * 60
         let elapsed = duration - resetsAt.timeIntervalSince(observedAt)
         guard elapsed > 0, elapsed <= duration else { return nil }
-        expectedPercent = elapsed / duration * 100
-        guard expectedPercent >= Self.leastExpectedPercent else { return nil }
-        stage = Stage(difference: window.usedPercent - expectedPercent)
+        let expected = elapsed / duration * 100
+        guard expected >= Self.leastExpectedPercent else { return nil }
+        expectedPercent = (expected * 10).rounded() / 10
+        stage = Stage(difference: window.usedPercent - expected)
         // Infinite as long as nothing is used.
         let secondsLeft = (100 - window.usedPercent) / window.usedPercent * elapsed
         let end = observedAt.addingTimeInterval(secondsLeft)

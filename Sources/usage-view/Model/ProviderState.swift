@@ -57,9 +57,6 @@ struct ProviderState: Sendable, Equatable {
 
     /// Providers without a current window last; equal ones in their order.
     static func tightestFirst(_ providers: [ProviderState]) -> [ProviderState] {
-        providers.enumerated()
-            .map { (remaining: $1.leastRemaining ?? .infinity, index: $0, provider: $1) }
-            .sorted { ($0.remaining, $0.index) < ($1.remaining, $1.index) }
-            .map(\.provider)
+        providers.sorted { ($0.leastRemaining ?? .infinity) < ($1.leastRemaining ?? .infinity) }
     }
 }

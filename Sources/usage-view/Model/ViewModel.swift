@@ -3,11 +3,17 @@ import SnapshotModels
 
 /// What the viewer reads from the store.
 struct UsageData: Sendable, Equatable {
-    enum Link: Sendable, Equatable {
-        case notJoined
-        case online
-        /// `lastSeen` is the last time the daemon responded, nil if it never did.
-        case offline(lastSeen: Date?)
+    /// Whether the daemon is reachable.
+    struct Link: Sendable, Equatable, Codable {
+        enum State: String, Sendable, Codable { case online, offline, notJoined }
+
+        let state: State
+        /// The last time the daemon responded. Only if offline; nil if it never did.
+        let lastSeen: Date?
+
+        static let online = Link(state: .online, lastSeen: nil)
+        static let notJoined = Link(state: .notJoined, lastSeen: nil)
+        static func offline(lastSeen: Date?) -> Link { Link(state: .offline, lastSeen: lastSeen) }
     }
 
     enum Stored: Sendable, Equatable {
@@ -61,7 +67,7 @@ struct ViewModel: Sendable, Equatable {
     }
 
     var situation: Situation {
-        switch (data.stored, data.link) {
+        switch (data.stored, data.link.state) {
         case (.usage(let usage), _) where !usage.devices.isEmpty:
             usage.providers.isEmpty ? .noProviders : .ready
         case (.unreadable, _): .unreadable

@@ -3,7 +3,6 @@ import TerminalText
 
 /// The name of a window: the writer's label, else one derived from its length.
 struct WindowLabel: Sendable, Equatable {
-    enum Slot: Sendable { case primary, secondary }
     enum Kind: Sendable { case session, weekly, other }
 
     let text: String
@@ -16,8 +15,9 @@ struct WindowLabel: Sendable, Equatable {
     /// Tools report 299 for five hours and 10 079 for a week.
     private static let tolerance = 2
 
-    init(of window: SyncRateWindow, slot: Slot? = nil) {
-        let derived = Self.derived(minutes: window.windowMinutes, slot: slot)
+    /// - Parameter expected: the kind of a window with neither label nor length.
+    init(of window: SyncRateWindow, expected: Kind = .other) {
+        let derived = Self.derived(minutes: window.windowMinutes, expected: expected)
         guard let label = window.label, !label.isEmpty else {
             (text, short, kind) = derived
             return
@@ -31,13 +31,13 @@ struct WindowLabel: Sendable, Equatable {
     }
 
     private static func derived(
-        minutes: Int?, slot: Slot?
+        minutes: Int?, expected: Kind
     ) -> (text: String, short: String, kind: Kind) {
         guard let minutes else {
-            return switch slot {
-            case .primary: ("Session", "Session", .session)
-            case .secondary: ("Weekly", "Weekly", .weekly)
-            case nil: ("Limit", "Limit", .other)
+            return switch expected {
+            case .session: ("Session", "Session", .session)
+            case .weekly: ("Weekly", "Weekly", .weekly)
+            case .other: ("Limit", "Limit", .other)
             }
         }
         let length = DurationFormatter.length(minutes: rounded(minutes))

@@ -35,13 +35,13 @@ struct WindowState: Sendable, Equatable {
     /// The session window first, then the weekly one, then the others in their order.
     static func inDisplayOrder(of provider: ProviderUsageSnapshot, now: Date) -> [WindowState] {
         let hasList = provider.rateWindows?.isEmpty == false
-        let slots: [WindowLabel.Slot?] =
+        let kinds: [WindowLabel.Kind] =
             hasList
-            ? provider.windows.map { _ in nil }
-            : (provider.primary == nil ? [] : [.primary]) + [.secondary]
-        let states = zip(provider.windows, slots).map { window, slot in
+            ? provider.windows.map { _ in .other }
+            : (provider.primary == nil ? [] : [.session]) + [.weekly]
+        let states = zip(provider.windows, kinds).map { window, kind in
             WindowState(
-                window, label: WindowLabel(of: window, slot: slot),
+                window, label: WindowLabel(of: window, expected: kind),
                 observedAt: provider.lastUpdated, now: now)
         }
         return [WindowLabel.Kind.session, .weekly, .other].flatMap { kind in

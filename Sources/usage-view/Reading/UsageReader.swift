@@ -7,50 +7,46 @@ import SnapshotModels
 /// Reads what the viewer shows. The only code of the viewer that knows the store.
 struct UsageReader: Sendable {
     let store: UbiquitousKeyValueStore
-    let now: @Sendable () -> Date
 
     /// Asked of the store each time, because an account may be joined or left while it is open.
     private var isJoined: Bool { store.configuration.transport != nil }
 
-    func data(_ connection: StoreStatus.Connection) -> UsageData {
+    /// - Parameter isOnline: whether the daemon responded lately.
+    func data(isOnline: Bool) -> UsageData {
         var values: [String: Data] = [:]
         for key in store.keys where key.hasPrefix(SyncedUsageSnapshot.storeKey) {
             values[key] = store.data(forKey: key)
         }
         return UsageData(
-            link: link(connection), stored: UsageData.Stored(values: values, now: now()))
+            link: link(isOnline: isOnline), stored: UsageData.Stored(values: values, now: Date()))
     }
 
-    private func link(_ connection: StoreStatus.Connection) -> UsageData.Link {
+    private func link(isOnline: Bool) -> UsageData.Link {
         guard isJoined else { return .notJoined }
-        switch connection {
-        case .connected, .idle: return .online
-        case .local, .offline:
-            let lastSync = store.status.lastSyncMilliseconds
-            return .offline(
-                lastSeen: lastSync.map { Date(timeIntervalSince1970: Double($0) / 1_000) })
+        guard !isOnline else { return .online }
+        let lastSync = store.status.lastSyncMilliseconds
+        return .offline(lastSeen: lastSync.map { Date(timeIntervalSince1970: Double($0) / 1_000) })
+    }
+
+    private var isOnline: Bool {
+        switch store.status.connection {
+        case .connected, .idle: true
+        case .local, .offline: false
         }
     }
 
-    /// Synchronizes once, for at most `seconds`, and returns the resulting state of the connection.
-    func refresh(within seconds: Double) async -> StoreStatus.Connection {
-        guard isJoined, seconds > 0 else { return store.status.connection }
-        do throws(StoreError) {
-            let report = try await withDeadline(.seconds(seconds)) { () throws(StoreError) in
-                try await store.synchronizeNow()
-            }
-            return report == nil
-                ? .offline("no answer within \(Int(seconds.rounded(.up))) s") : .idle
-        } catch {
-            return .offline(error.description)
-        }
+    /// Synchronizes once, for at most `seconds`.
+    ///
+    /// - Returns: whether the daemon responded.
+    func refresh(within seconds: Double) async -> Bool {
+        guard isJoined, seconds > 0 else { return isOnline }
+        let report = try? await withDeadline(.seconds(seconds)) { try await store.synchronizeNow() }
+        return report != nil
     }
 
     /// The state to show, now and after every change.
-    func live() -> AsyncStream<UsageData> {
-        UsageData.following(store.connectionChanges, store.changes) {
-            data(store.status.connection)
-        }
+    func live() -> some AsyncSequence<UsageData, Never> & Sendable {
+        UsageData.following(store.connectionChanges, store.changes) { data(isOnline: isOnline) }
     }
 }
 
@@ -76,34 +72,25 @@ extension UsageData.Stored {
 }
 
 extension UsageData {
-    /// The result of `read`, now and after every event of two streams; finishes when both have. A slow consumer
-    /// gets only the newest.
+    /// The result of `read`, now and after every event of two streams; finishes when both have.
     ///
     /// Events only trigger a read. Reads do not overlap, and each begins after the event that triggered it, so the
-    /// last value is the state after the last event.
+    /// last value is the state after the last event. A slow consumer gets one value for several events.
     static func following<Connections: Sendable, Changes: Sendable>(
         _ connections: AsyncStream<Connections>, _ changes: AsyncStream<Changes>,
         read: @escaping @Sendable () async -> UsageData
-    ) -> AsyncStream<UsageData> {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: UsageData.self, bufferingPolicy: .bufferingNewest(1))
+    ) -> some AsyncSequence<UsageData, Never> & Sendable {
         let (triggers, trigger) = AsyncStream.makeStream(
             of: Void.self, bufferingPolicy: .bufferingNewest(1))
         trigger.yield()
         let following = Task {
-            await withTaskGroup(of: Void.self) { group in
-                group.addTask {
-                    for await _ in triggers { continuation.yield(await read()) }
-                }
-                await withTaskGroup(of: Void.self) { events in
-                    events.addTask { for await _ in connections { trigger.yield() } }
-                    events.addTask { for await _ in changes { trigger.yield() } }
-                }
-                trigger.finish()
+            await withTaskGroup(of: Void.self) { events in
+                events.addTask { for await _ in connections { trigger.yield() } }
+                events.addTask { for await _ in changes { trigger.yield() } }
             }
-            continuation.finish()
+            trigger.finish()
         }
-        continuation.onTermination = { _ in following.cancel() }
-        return stream
+        trigger.onTermination = { _ in following.cancel() }
+        return triggers.map { await read() }
     }
 }

@@ -47,14 +47,13 @@ struct LiveLoop: Sendable {
         var parser = KeyParser()
         var state = LiveState(options: options)
         var shown: UsageData?
-        var extent = LiveScreen.Extent()
         for await event in events {
             switch event {
             case .terminalGone:
                 return
             case .terminal(.bytes(let bytes)):
                 let keys = parser.keys(from: bytes) + parser.endOfInput()
-                let outcomes = keys.map { state.handle($0, extent: extent) }
+                let outcomes = keys.map { state.handle($0) }
                 if outcomes.contains(.quit) { return }
                 guard outcomes.contains(.redraw) else { continue }
             case .data(let value):
@@ -65,10 +64,8 @@ struct LiveLoop: Sendable {
             }
             guard let shown else { continue }
             let model = ViewModel(data: shown, now: now(), zone: zone, options: state.options)
-            let drawn = LiveScreen.screen(for: model, state: state, size: session.size)
-            extent = drawn.extent
-            state.clampScroll(to: extent)
-            session.write(ANSI.frame(drawn.screen.lines, isColored: isColored))
+            let screen = LiveScreen.screen(for: model, state: &state, size: session.size)
+            session.write(ANSI.frame(screen, isColored: isColored))
         }
     }
 }

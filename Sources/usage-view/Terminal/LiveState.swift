@@ -8,13 +8,15 @@ struct LiveState: Sendable, Equatable {
     private(set) var isHelpShown = false
     /// The first content line in the window.
     private(set) var firstLine = 0
+    /// The size of the drawn content, and of the window on it.
+    private var contentLines = 0
+    private var rows = 0
 
     init(options: ViewOptions) { self.options = options }
 
-    /// - Parameter extent: that of the last drawn screen.
-    mutating func handle(_ key: Key, extent: LiveScreen.Extent) -> Outcome {
+    mutating func handle(_ key: Key) -> Outcome {
         let before = self
-        let page = max(1, extent.rows - 1)
+        let page = max(1, rows - 1)
         switch key {
         case .interrupt, .character("q"), .character("Q"): return .quit
         case .escape, .enter: isHelpShown = false
@@ -28,15 +30,22 @@ struct LiveState: Sendable, Equatable {
         case .pageUp: firstLine -= page
         case .pageDown, .character(" "): firstLine += page
         case .home: firstLine = 0
-        case .end: firstLine = extent.contentLines
+        case .end: firstLine = contentLines
         case .character, .unknown: break
         }
-        clampScroll(to: extent)
+        clampScroll()
         return self == before ? .nothing : .redraw
     }
 
-    /// Keeps the window inside the content after a resize or a change of content.
-    mutating func clampScroll(to extent: LiveScreen.Extent) {
-        firstLine = min(max(0, firstLine), max(0, extent.contentLines - extent.rows))
+    /// Adapts to a resize or a change of content.
+    mutating func fit(contentLines: Int, rows: Int) {
+        self.contentLines = contentLines
+        self.rows = rows
+        clampScroll()
+    }
+
+    /// Keeps the window inside the content.
+    private mutating func clampScroll() {
+        firstLine = min(max(0, firstLine), max(0, contentLines - rows))
     }
 }

@@ -39,12 +39,11 @@ enum DeviceLines {
 
     /// Why the numbers may be out of date; nil if this machine reaches the daemon or shows only its own.
     static func offlineNote(_ model: ViewModel) -> String? {
-        switch model.data.link {
-        case .online, .notJoined: nil
-        case .offline(let lastSeen?):
-            "Offline, daemon last seen \(DurationFormatter.age(of: lastSeen, at: model.now)): "
-                + "newer numbers may exist."
-        case .offline(nil): "Offline: the daemon has not responded yet, newer numbers may exist."
+        guard model.data.link.state == .offline else { return nil }
+        guard let lastSeen = model.data.link.lastSeen else {
+            return "Offline: the daemon has not responded yet, newer numbers may exist."
         }
+        return "Offline, daemon last seen \(DurationFormatter.age(of: lastSeen, at: model.now)): "
+            + "newer numbers may exist."
     }
 }

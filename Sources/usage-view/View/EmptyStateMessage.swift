@@ -44,7 +44,7 @@ enum EmptyStateMessage {
     }
 
     private static func lastResponse(_ model: ViewModel) -> String {
-        guard case .offline(let lastSeen?) = model.data.link else { return "has never responded" }
+        guard let lastSeen = model.data.link.lastSeen else { return "has never responded" }
         return "last responded " + DurationFormatter.age(of: lastSeen, at: model.now)
     }
 

@@ -1,26 +1,10 @@
 import Foundation
 import SnapshotModels
-import TerminalText
 
 /// The output of `--json`. Fields are added, never renamed or removed; `schemaVersion` increases when a meaning
 /// changes. Absent values are omitted, times are ISO 8601 in UTC, ages are whole seconds (negative for a time in
-/// the future), strings are unescaped.
+/// the future), strings are unescaped. The fields of the model's types that it contains are part of it.
 struct JSONReport: Codable, Sendable, Equatable {
-    struct Connection: Codable, Sendable, Equatable {
-        enum State: String, Codable, Sendable { case online, offline, notJoined }
-        var state: State
-        /// Only if offline, and the daemon has responded before.
-        var lastSeen: Date?
-    }
-
-    struct Device: Codable, Sendable, Equatable {
-        var id: String?
-        var name: String
-        var presence: DeviceState.Presence
-        var lastPush: Date
-        var ageSeconds: Int
-    }
-
     struct Window: Codable, Sendable, Equatable {
         var label: String
         /// Absent if expired.
@@ -32,13 +16,7 @@ struct JSONReport: Codable, Sendable, Equatable {
         /// Not negative; absent without a reset.
         var resetsInSeconds: Int?
         var isExpired: Bool
-        var pace: PaceReport?
-    }
-
-    struct PaceReport: Codable, Sendable, Equatable {
-        var stage: Pace.Stage
-        var expectedPercent: Double
-        var runsOutAt: Date?
+        var pace: Pace?
     }
 
     struct Provider: Codable, Sendable, Equatable {
@@ -60,25 +38,16 @@ struct JSONReport: Codable, Sendable, Equatable {
     var schemaVersion = 1
     var generatedAt: Date
     var situation: ViewModel.Situation
-    var connection: Connection
-    var devices: [Device]
+    var connection: UsageData.Link
+    var devices: [DeviceState]
     var providers: [Provider]
 
     init(_ model: ViewModel) {
         let now = model.now
         generatedAt = now
         situation = model.situation
-        connection =
-            switch model.data.link {
-            case .online: Connection(state: .online)
-            case .notJoined: Connection(state: .notJoined)
-            case .offline(let lastSeen): Connection(state: .offline, lastSeen: lastSeen)
-            }
-        devices = model.devices.map {
-            Device(
-                id: $0.deviceID, name: $0.name, presence: $0.presence, lastPush: $0.lastPush,
-                ageSeconds: Self.seconds(from: $0.lastPush, to: now))
-        }
+        connection = model.data.link
+        devices = model.devices
         providers = model.providers.map { Self.provider($0, now: now) }
     }
 
@@ -95,7 +64,7 @@ struct JSONReport: Codable, Sendable, Equatable {
         return Provider(
             id: snapshot.providerID, name: snapshot.providerName, account: snapshot.accountEmail,
             plan: snapshot.loginMethod, observedAt: snapshot.lastUpdated,
-            ageSeconds: seconds(from: snapshot.lastUpdated, to: now),
+            ageSeconds: now.timeIntervalSince(snapshot.lastUpdated).wholeSeconds,
             freshness: state.freshness, isError: snapshot.isError,
             status: snapshot.statusMessage,
             windows: state.windows.map { window($0, now: now) }, credits: snapshot.credits,
@@ -110,17 +79,8 @@ struct JSONReport: Codable, Sendable, Equatable {
             remainingPercent: state.isExpired ? nil : window.remainingPercent,
             level: state.isExpired ? nil : state.level,
             windowMinutes: window.windowMinutes, resetsAt: window.resetsAt,
-            resetsInSeconds: window.resetsAt.map { max(0, seconds(from: now, to: $0)) },
+            resetsInSeconds: window.resetsAt.map { max(0, $0.timeIntervalSince(now).wholeSeconds) },
             isExpired: state.isExpired,
-            pace: state.pace.map {
-                PaceReport(
-                    stage: $0.stage, expectedPercent: ($0.expectedPercent * 10).rounded() / 10,
-                    runsOutAt: $0.runsOutAt)
-            })
-    }
-
-    /// Bounded, because a date from outside may be any number.
-    private static func seconds(from start: Date, to end: Date) -> Int {
-        Int(min(max(end.timeIntervalSince(start), -1e12), 1e12).rounded(.down))
+            pace: state.pace)
     }
 }

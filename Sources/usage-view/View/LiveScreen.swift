@@ -2,36 +2,28 @@ import TerminalText
 
 /// The live screen: a scrollable window on the model's screen, and a footer with the keys.
 enum LiveScreen {
-    /// The size of the content and of the window on it, as `LiveState` needs them.
-    struct Extent: Sendable, Equatable {
-        var contentLines = 0
-        var rows = 0
-    }
-
+    /// Fits the state to the screen.
     static func screen(
-        for model: ViewModel, state: LiveState, size: ScreenSize
-    ) -> (screen: Screen, extent: Extent) {
+        for model: ViewModel, state: inout LiveState, size: ScreenSize
+    ) -> Screen {
         let rows = max(1, size.rows ?? Int.max)
         // A low pane has no row to spare for keys, and its form fits by itself.
         guard rows >= ScreenLayout.smallestRows else {
             let screen = ScreenLayout.screen(for: model, size: size)
-            return (screen, Extent(contentLines: screen.lines.count, rows: rows))
+            state.fit(contentLines: screen.count, rows: rows)
+            return screen
         }
         let content =
             state.isHelpShown
             ? help
             : ScreenLayout.screen(
-                for: model, size: ScreenSize(columns: size.columns, rows: nil)
-            ).lines
-        let extent = Extent(contentLines: content.count, rows: rows - 1)
-        var state = state
-        state.clampScroll(to: extent)
-        var lines = Array(content.dropFirst(state.firstLine).prefix(extent.rows))
+                for: model, size: ScreenSize(columns: size.columns, rows: nil))
+        state.fit(contentLines: content.count, rows: rows - 1)
+        var lines = Array(content.dropFirst(state.firstLine).prefix(rows - 1))
         let hidden = content.count - state.firstLine - lines.count
-        lines += Array(repeating: StyledLine(), count: extent.rows - lines.count)
+        lines += Array(repeating: StyledLine(), count: rows - 1 - lines.count)
         lines.append(footer(state, hidden: hidden))
-        let screen = Screen(lines: lines.map { $0.truncated(toCells: size.columns) })
-        return (model.options.isUnicode ? screen : screen.inASCII, extent)
+        return ScreenLayout.fitted(lines, for: model, size: size)
     }
 
     private static func footer(_ state: LiveState, hidden: Int) -> StyledLine {

@@ -94,9 +94,9 @@ struct ProviderCard {
     /// The card as lines of at most `width` cells.
     func lines(columns: RowColumns, width: Int) -> [StyledLine] {
         let status = status.map { text, style in
-            text.wrapped(toCells: width - RowColumns.indent).prefix(3).map {
-                StyledLine(String(repeating: " ", count: RowColumns.indent)).appending($0, style)
-            }
+            StyledLine().continued(
+                by: text.wrapped(toCells: width - RowColumns.indent).prefix(3),
+                atColumn: RowColumns.indent, style)
         }
         return [heading(width: width)] + rows.flatMap(columns.lines) + (status ?? [])
     }

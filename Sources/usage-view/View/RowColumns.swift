@@ -3,15 +3,6 @@ import TerminalText
 
 /// The column layout of rows, shared by all cards of a screen so that they line up.
 struct RowColumns {
-    private enum Form {
-        /// Reset and details beside the percentage.
-        case oneLine
-        /// The reset beside the percentage, details below.
-        case detailsBelow
-        /// Both below.
-        case allBelow
-    }
-
     static let indent = 2
     private static let gap = 2
     private static let barCells = 8...30
@@ -23,7 +14,9 @@ struct RowColumns {
     private let labelCells: Int
     private let barCells: Int
     private let percentCells: Int
-    private let form: Form
+    /// What has room beside the percentage; the rest goes below.
+    private let isResetBeside: Bool
+    private let areDetailsBeside: Bool
 
     /// Where bars and text start.
     private var barColumn: Int { Self.indent + labelCells + Self.gap }
@@ -41,14 +34,11 @@ struct RowColumns {
         labelCells = min(label, Self.widestLabel)
         percentCells = percent
         let free = width - (Self.indent + labelCells + Self.gap + Self.gap + percent)
-        let room: Int
-        if free - Self.gap - note >= Self.barCellsOnOneLine {
-            (form, room) = (.oneLine, free - Self.gap - note)
-        } else if free - Self.gap - reset >= Self.barCells.lowerBound {
-            (form, room) = (.detailsBelow, free - Self.gap - reset)
-        } else {
-            (form, room) = (.allBelow, free)
-        }
+        areDetailsBeside = free - Self.gap - note >= Self.barCellsOnOneLine
+        isResetBeside =
+            areDetailsBeside || free - Self.gap - reset >= Self.barCells.lowerBound
+        let beside = areDetailsBeside ? note : reset
+        let room = isResetBeside ? free - Self.gap - beside : free
         barCells = max(1, min(room, Self.barCells.upperBound))
     }
 
@@ -70,13 +60,8 @@ struct RowColumns {
     }
 
     private func lines(_ line: StyledLine, reset: String, details: String) -> [StyledLine] {
-        let all = Self.joined(reset, details)
-        var (beside, below) =
-            switch form {
-            case .oneLine: (all, "")
-            case .detailsBelow: (reset, details)
-            case .allBelow: ("", all)
-            }
+        var beside = Self.joined(isResetBeside ? reset : "", areDetailsBeside ? details : "")
+        var below = Self.joined(isResetBeside ? "" : reset, areDetailsBeside ? "" : details)
         // Without a reset its place is free for details that fit.
         if beside.isEmpty, line.cells + Self.gap + CellWidth.of(below) <= width {
             (beside, below) = (below, "")
@@ -117,7 +102,9 @@ struct RowColumns {
 
 extension StyledLine {
     /// The line continued at a column by text, one line per piece.
-    func continued(by pieces: [String], atColumn column: Int, _ style: TextStyle) -> [StyledLine] {
+    func continued(
+        by pieces: some Sequence<String>, atColumn column: Int, _ style: TextStyle
+    ) -> [StyledLine] {
         pieces.enumerated().map { index, piece in
             var line = index == 0 ? self : StyledLine()
             line.pad(toCells: column)

@@ -8,20 +8,20 @@ struct ScreenSize: Sendable, Equatable {
 }
 
 /// Lines of styled text, top to bottom, none wider than the size they were drawn for.
-struct Screen: Sendable, Equatable {
-    var lines: [StyledLine]
+typealias Screen = [StyledLine]
 
+extension Screen {
     /// The lines for a pipe or a one-shot print, without trailing spaces.
     func text(isColored: Bool) -> String {
-        lines.map { ANSI.render($0.withoutTrailingSpaces, isColored: isColored) + "\n" }.joined()
+        map { ANSI.render($0.withoutTrailingSpaces, isColored: isColored) + "\n" }.joined()
     }
+}
 
-    /// The screen in ASCII; every character keeps its width.
-    var inASCII: Screen { Screen(lines: lines.map(Self.inASCII)) }
-
-    private static func inASCII(_ line: StyledLine) -> StyledLine {
+extension StyledLine {
+    /// The line in ASCII; every character keeps its width.
+    var inASCII: StyledLine {
         var result = StyledLine()
-        for span in line.spans {
+        for span in spans {
             let text = span.text.map { character in
                 switch character {
                 case _ where character.isASCII: String(character)

@@ -13,12 +13,17 @@ enum ScreenLayout {
     static func screen(for model: ViewModel, size: ScreenSize) -> Screen {
         let isSmall =
             size.columns < smallestColumns || (size.rows.map { $0 < smallestRows } ?? false)
-        var lines =
-            isSmall ? ShortForm.lines(for: model, size: size) : fullForm(for: model, size: size)
-        if let rows = size.rows, lines.count > rows { lines = Array(lines.prefix(rows)) }
-        lines = lines.map { $0.truncated(toCells: max(0, size.columns)) }
-        let screen = Screen(lines: lines)
-        return model.options.isUnicode ? screen : screen.inASCII
+        return fitted(
+            isSmall ? ShortForm.lines(for: model, size: size) : fullForm(for: model, size: size),
+            for: model, size: size)
+    }
+
+    /// The lines cut to the size, in ASCII if the locale supports nothing else.
+    static func fitted(_ lines: [StyledLine], for model: ViewModel, size: ScreenSize) -> Screen {
+        lines.prefix(size.rows ?? .max).map { line in
+            let line = line.truncated(toCells: max(0, size.columns))
+            return model.options.isUnicode ? line : line.inASCII
+        }
     }
 
     private static func fullForm(for model: ViewModel, size: ScreenSize) -> [StyledLine] {

@@ -48,20 +48,19 @@ struct TimeFormatter {
     func clock(_ date: Date) -> String {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = zone
-        func formatted(_ format: Date.FormatString) -> String {
-            date.formatted(
-                Date.VerbatimFormatStyle(
-                    format: format, locale: Locale(identifier: "en_US_POSIX"), timeZone: zone,
-                    calendar: calendar))
-        }
-        let time = formatted(
-            "\(hour: .twoDigits(clock: .twentyFourHour, hourCycle: .zeroBased)):\(minute: .twoDigits)"
-        )
-        if calendar.isDate(date, inSameDayAs: now) { return time }
-        let day = formatted("\(day: .defaultDigits) \(month: .abbreviated)")
-        return abs(date.timeIntervalSince(now)) > 182 * 86_400
-            ? day + formatted(" \(year: .defaultDigits)")
-            : formatted("\(weekday: .abbreviated) ") + day + " " + time
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.calendar = calendar
+        formatter.timeZone = zone
+        formatter.dateFormat =
+            if calendar.isDate(date, inSameDayAs: now) {
+                "HH:mm"
+            } else if abs(date.timeIntervalSince(now)) > 182 * 86_400 {
+                "d MMM yyyy"
+            } else {
+                "E d MMM HH:mm"
+            }
+        return formatter.string(from: date)
     }
 }
 

@@ -20,10 +20,12 @@ struct DeviceReadingTests {
         let error = Mutex<FileError?>(nil)
 
         func file(in directory: TemporaryDirectory) -> DeviceFile {
-            DeviceFile(dataDirectory: directory.path) { [self] file throws(FileError) in
+            var file = DeviceFile(dataDirectory: directory.path)
+            file.readContent = { [self, read = file.readContent] file throws(FileError) in
                 if let error = error.withLock({ $0 }) { throw error }
-                return try file.read(byteLimit: DeviceTable.byteCount)
+                return try read(file)
             }
+            return file
         }
     }
 

@@ -129,6 +129,6 @@ struct DeviceTests {
         let directory = try TemporaryDirectory()
         let file = DeviceFile(dataDirectory: directory.path)
         try file.change { table throws(ServerError) in try table.add(device("laptop")) }
-        #expect(try file.file.read(byteLimit: 10_000)?.permissions == 0o600)
+        #expect(try file.file.read(byteLimit: 10_000)?.status.permissions == 0o600)
     }
 }

@@ -36,9 +36,11 @@ struct DeadlineTests {
         let test = try TestServer(limits: Self.hasty)
         let (never, gate) = AsyncStream.makeStream(of: Never.self)
         let stalled = Route.all.map { route in
-            Route(route.method, route.path) { _, _, _ in
-                for await _ in never {}
-                throw Problem.internalError
+            Route(route.method, route.path) { _ in
+                { _, _ in
+                    for await _ in never {}
+                    throw Problem.internalError
+                }
             }
         }
         try await test.served(routes: stalled) { _, port in
@@ -72,7 +74,7 @@ struct DeadlineTests {
                 }
             }
             // The client of the test has one of its own.
-            while test.server.connections.count > 1 { await Task.yield() }
+            while test.server.metrics.counters.connections > 1 { await Task.yield() }
             #expect(try await test.server.engine.value(of: "k", in: store) == nil)
         }
     }

@@ -149,7 +149,9 @@ struct LimitTests {
         try await test.served { client, port in
             #expect(try await client.execute(uri: "/healthz", method: .get).status == .ok)
             let second = try await RawConnection.open(port: port)
-            while test.server.connections.count < 2, !Task.isCancelled { await Task.yield() }
+            while test.server.metrics.counters.connections < 2, !Task.isCancelled {
+                await Task.yield()
+            }
             let third = try await RawConnection.open(port: port)
             try await third.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
             let answer = await third.rest()
@@ -261,7 +263,7 @@ struct LimitTests {
             try await connection.send(text + rest)
             try await connection.channel.close(mode: .output)
             _ = await connection.rest()
-            while test.server.connections.count > 1 { await Task.yield() }
+            while test.server.metrics.counters.connections > 1 { await Task.yield() }
             #expect(try await test.server.engine.value(of: "k", in: store) == nil)
         }
     }

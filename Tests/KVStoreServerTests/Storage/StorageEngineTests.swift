@@ -138,7 +138,7 @@ struct StorageEngineTests {
         storage.aim(.losePages, at: .sync)
         await #expect(throws: Problem.self) { try await put(engine, "b", "lost") }
         await #expect(throws: Problem.self) { try await put(engine, "c", "refused") }
-        #expect(engine.counters.hasFailed)
+        #expect(engine.metrics.counters.hasFailed)
         #expect(try await engine.values(in: store)?.map(\.record.key) == ["a"])
         let pull = try await engine.sync(Samples.request(), store: store)
         #expect(pull.changes.map(\.record.key) == ["a"])
@@ -157,7 +157,7 @@ struct StorageEngineTests {
         let (gate, _) = storage.holdSyncs()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<3 { group.addTask { try await put(engine, "k\(index)", "v") } }
-            while engine.counters.waiting < 3 { await Task.yield() }
+            while engine.metrics.counters.waiting < 3 { await Task.yield() }
             await #expect(throws: Problem.busy) { try await put(engine, "late", "v") }
             // Reads of live streams neither wait for the disk nor count.
             #expect(try await engine.end(of: store) != nil)
@@ -188,7 +188,7 @@ struct StorageEngineTests {
         for round in 0..<300 {
             try await put(engine, "k\(round % 4)", "\(round) \(value)")
         }
-        #expect(engine.counters.compactionSteps > 0)
+        #expect(engine.metrics.counters.compactionSteps > 0)
         await engine.close()
         #expect(try storage.segments().count <= 8)
         let again = try opened(storage.disk.storage(), options())

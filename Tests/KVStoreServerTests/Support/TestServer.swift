@@ -73,8 +73,9 @@ final class TestServer: Sendable {
         try add(Self.stranger, "00000000000000a4", account: "other")
         self.tokens = tokens
         server = StoreServer(
-            engine: engine, devices: try DeviceRegistry(file, logger: logger), limits: limits,
-            replica: ReplicaID(rawValue: 0xD), logger: logger)
+            engine: engine, devices: try DeviceRegistry(file, logger: logger),
+            configuration: ServerConfiguration(limits: limits, logger: logger),
+            replica: ReplicaID(rawValue: 0xD))
     }
 
     /// Leaves only the first device, as the examples of the protocol have it.
@@ -101,10 +102,7 @@ final class TestServer: Sendable {
     }
 
     func application(routes: [Route] = Route.all) -> some ApplicationProtocol {
-        var logger = Logger(label: "test")
-        logger.logLevel = .critical
-        return server.application(
-            address: .anyLoopbackPort, routes: routes, logger: logger)
+        server.application(routes: routes, logger: server.configuration.logger)
     }
 
     /// Runs `body` against the router, and closes the log.

@@ -83,7 +83,7 @@ extension CloudDecision: CustomStringConvertible {
             case .cloud: "in the cloud"
             case .device(let name): "on \(name)"
             }
-        return "\(key) \(location): \(outcome)\(because)"
+        return "\(key) \(location): \(outcome) because \(explanation)"
     }
 
     private var outcome: String {
@@ -100,22 +100,21 @@ extension CloudDecision: CustomStringConvertible {
         }
     }
 
-    private var because: String {
+    private var explanation: String {
         switch reason {
-        case .nothingThere: " because there was no other value"
-        case .greaterStamp: " because it was written \(distance)later (greater stamp)"
-        case .greaterBytes: " because at equal stamps the greater bytes win"
-        case .provisionalGaveWay:
-            " because values set before the first download give way to the cloud"
-        case .provisionalKept: " because the cloud has no value of the key; it is sent"
-        case .removalForgotten: " because the cloud has forgotten the removal"
-        case .goneFromCloud: " because the cloud removed it long ago"
-        case .refusedForQuota(let limit?): " because the quota is \(limit)"
-        case .refusedForQuota(nil): " because it exceeds the device's quota"
+        case .nothingThere: "there was no other value"
+        case .greaterStamp: "it was written \(distance)later (greater stamp)"
+        case .greaterBytes: "at equal stamps the greater bytes win"
+        case .provisionalGaveWay: "values set before the first download give way to the cloud"
+        case .provisionalKept: "the cloud has no value of the key; it is sent"
+        case .removalForgotten: "the cloud has forgotten the removal"
+        case .goneFromCloud: "the cloud removed it long ago"
+        case .refusedForQuota(let limit?): "the quota is \(limit)"
+        case .refusedForQuota(nil): "it exceeds the device's quota"
         case .refusedForClock:
-            " because its stamp is ahead of the cloud's clock; it is reissued and sent again"
-        case .refusedForKey: " because the key is invalid"
-        case .refusedForNow: " because the answer was full; it is sent again"
+            "its stamp is ahead of the cloud's clock; it is reissued and sent again"
+        case .refusedForKey: "the key is invalid"
+        case .refusedForNow: "the answer was full; it is sent again"
         }
     }
 

@@ -15,16 +15,10 @@ extension SimulatedCloud {
             let present = before[incoming.key]
             let rejection = rejections.first { $0.key == incoming.key }
             guard present != incoming || rejection != nil else { return nil }
-            let reason: CloudDecision.Reason
             let isTaken = after[incoming.key] == incoming
-            if let rejection, !isTaken {
-                reason = Self.reason(of: rejection)
-            } else {
-                reason = Self.reason(isTaken: isTaken, incoming: incoming, present: present)
-            }
             return decision(
                 at: .cloud, account: account, incoming: incoming, present: present,
-                isTaken: isTaken, reason)
+                isTaken: isTaken, isTaken ? nil : rejection.map(Self.reason))
         }
     }
 
@@ -38,27 +32,25 @@ extension SimulatedCloud {
     }
 
     private static func reason(
-        isTaken: Bool, incoming: Record, present: Record?
+        isTaken: Bool, incoming: Record?, present: Record?
     ) -> CloudDecision.Reason {
-        guard let present else { return .nothingThere }
+        guard let incoming, let present else { return .nothingThere }
         if incoming.stamp == present.stamp { return .greaterBytes }
         // An older record that was taken all the same: what was here stood for something forgotten.
         if isTaken, incoming.stamp < present.stamp { return .removalForgotten }
         return .greaterStamp
     }
 
-    /// Runs the step and records what a device made of what it was told.
-    func recordingDecisions(
-        of event: Event, at driver: CloudDriver, _ replica: LocalReplica, _ step: () -> Bool
-    ) {
+    /// Delivers an event to a device's replica and records the decisions that it causes there.
+    func deliver(_ event: Event, to replica: LocalReplica, of driver: CloudDriver) {
         let incoming: [SequencedRecord]
         switch event {
         case .answered(_, .success(let response)): incoming = response.changes
         case .stream(_, .change(let change)): incoming = [change]
-        default: return _ = step()
+        default: return _ = replica.deliver(event)
         }
         let before = replica.read { $0.table }
-        _ = step()
+        replica.deliver(event)
         let after = replica.read { $0.table }
         note(
             decisions(
@@ -70,38 +62,32 @@ extension SimulatedCloud {
         on incoming: [Record], before: Table, after: Table, device: String, account: String
     ) -> [CloudDecision] {
         let place = CloudDecision.Place.device(device)
-        var decisions: [CloudDecision] = []
-        for record in incoming {
-            let present = before[record.key]?.record
-            guard present != record else { continue }
+        let aboutIncoming: [CloudDecision] = incoming.compactMap { record in
+            let present = before[record.key]
+            guard present?.record != record else { return nil }
             let isTaken = after[record.key]?.record == record
-            var reason = Self.reason(isTaken: isTaken, incoming: record, present: present)
-            if before[record.key]?.status == .provisional {
-                reason = isTaken ? .provisionalGaveWay : .provisionalKept
-            }
-            decisions.append(
-                decision(
-                    at: place, account: account, incoming: record, present: present,
-                    isTaken: isTaken, reason))
+            return decision(
+                at: place, account: account, incoming: record, present: present?.record,
+                isTaken: isTaken,
+                present?.status != .provisional
+                    ? nil : isTaken ? .provisionalGaveWay : .provisionalKept)
         }
         let named = Set(incoming.map(\.key))
-        for (key, former) in before.entries.sorted(by: { $0.key < $1.key })
-        where !named.contains(key) {
-            guard let entry = after[key] else { continue }
-            let (present, now) = (former.record, entry.record)
-            if former.status == .provisional, entry.status != .provisional {
-                decisions.append(
-                    decision(
-                        at: place, account: account, incoming: nil, present: now, isTaken: false,
-                        .provisionalKept))
-            } else if now.content == .tombstone, present.content != .tombstone {
-                decisions.append(
-                    decision(
-                        at: place, account: account, incoming: nil, present: present,
-                        isTaken: true, .goneFromCloud))
+        let others = before.entries.filter { !named.contains($0.key) }
+        return aboutIncoming
+            + others.sorted { $0.key < $1.key }.compactMap { key, former in
+                guard let entry = after[key] else { return nil }
+                if former.status == .provisional, entry.status != .provisional {
+                    return decision(
+                        at: place, account: account, incoming: nil, present: entry.record,
+                        isTaken: false, .provisionalKept)
+                }
+                guard entry.record.content == .tombstone, former.record.content != .tombstone
+                else { return nil }
+                return decision(
+                    at: place, account: account, incoming: nil, present: former.record,
+                    isTaken: true, .goneFromCloud)
             }
-        }
-        return decisions
     }
 
     /// Notes what a store has posted.
@@ -122,14 +108,16 @@ extension SimulatedCloud {
             })
     }
 
+    /// Without a reason it is what the stamps show.
     private func decision(
         at place: CloudDecision.Place, account: String, incoming: Record?, present: Record?,
-        isTaken: Bool, _ reason: CloudDecision.Reason
+        isTaken: Bool, _ reason: CloudDecision.Reason?
     ) -> CloudDecision {
         CloudDecision(
             time: now, place: place, account: account,
             key: (incoming ?? present)?.key.text ?? "", incoming: incoming.map(version),
-            present: present.map(version), winner: isTaken ? .incoming : .present, reason: reason)
+            present: present.map(version), winner: isTaken ? .incoming : .present,
+            reason: reason ?? Self.reason(isTaken: isTaken, incoming: incoming, present: present))
     }
 
     private func version(_ record: Record) -> CloudDecision.Version {

@@ -16,11 +16,11 @@ extension CloudDevice {
     /// Whether the device has no network. Requests fail at once, the live stream breaks, and messages in transit are
     /// lost. Back online, the device retries within half a minute.
     public var isOffline: Bool {
-        get { machine.state.withLock { $0.network.isOffline } }
+        get { machine.network.withLock { $0.isOffline } }
         nonmutating set {
-            let isChange = machine.state.withLock { state in
-                defer { state.network.isOffline = newValue }
-                return state.network.isOffline != newValue
+            let isChange = machine.network.withLock { network in
+                defer { network.isOffline = newValue }
+                return network.isOffline != newValue
             }
             guard isChange else { return }
             cloud.note("\(name) is \(newValue ? "offline" : "online")")
@@ -29,7 +29,7 @@ extension CloudDevice {
     }
 
     /// Whether messages are held back.
-    public var isHeld: Bool { machine.state.withLock { $0.network.isHeld } }
+    public var isHeld: Bool { machine.network.withLock { $0.isHeld } }
 
     /// Holds back every message in either direction until `release`.
     ///
@@ -44,39 +44,37 @@ extension CloudDevice {
     /// ```
     public func hold() {
         cloud.note("\(name) is held")
-        machine.state.withLock { $0.network.isHeld = true }
+        machine.network.withLock { $0.isHeld = true }
     }
 
     /// Delivers everything that was held, in order.
     public func release() {
         cloud.note("\(name) is released")
-        machine.state.withLock { $0.network.isHeld = false }
+        machine.network.withLock { $0.isHeld = false }
         cloud.letGo(machine)
     }
 
     /// Drops the next messages of a kind. A lost request or answer times out after 30 seconds and is retried.
     public func dropNext(_ count: Int = 1, _ message: Message) {
-        machine.state.withLock { $0.network.drops[message] = count }
+        machine.network.withLock { $0.drops[message] = count }
     }
 
     /// Duplicates the next requests; the copies arrive up to two seconds later.
     public func duplicateNext(_ count: Int = 1) {
-        machine.state.withLock { $0.network.duplicates = count }
+        machine.network.withLock { $0.duplicates = count }
     }
 
     /// Whether each message takes up to two more seconds, so that a later one may arrive first. Events of one stream keep
     /// their order, as on one connection.
     public var isReordering: Bool {
-        get { machine.state.withLock { $0.network.isReordering } }
-        nonmutating set { machine.state.withLock { $0.network.isReordering = newValue } }
+        get { machine.network.withLock { $0.isReordering } }
+        nonmutating set { machine.network.withLock { $0.isReordering = newValue } }
     }
 
     /// An additional delay of every message in each direction. A round trip of more than 30 seconds fails.
     public var delay: Duration {
-        get { .milliseconds(machine.state.withLock { $0.network.delay }) }
-        nonmutating set {
-            machine.state.withLock { $0.network.delay = max(0, newValue.milliseconds) }
-        }
+        get { .milliseconds(machine.network.withLock { $0.delay }) }
+        nonmutating set { machine.network.withLock { $0.delay = max(0, newValue.milliseconds) } }
     }
 
     /// How many requests the cloud accepts from the device; nil, the default, for any number.
@@ -85,11 +83,11 @@ extension CloudDevice {
     /// phone.throttle = .observedOfApple
     /// ```
     public var throttle: CloudThrottle? {
-        get { machine.state.withLock { $0.network.throttle } }
+        get { machine.network.withLock { $0.throttle } }
         nonmutating set {
-            machine.state.withLock { state in
-                state.network.throttle = newValue
-                state.network.requestTimes = []
+            machine.network.withLock { network in
+                network.throttle = newValue
+                network.requestTimes = []
             }
         }
     }
@@ -102,6 +100,6 @@ extension CloudDevice {
     public func failNextRequest(
         with error: SyncTransportError = .unreachable("the connection broke")
     ) {
-        machine.state.withLock { $0.network.failures.append(error) }
+        machine.network.withLock { $0.failures.append(error) }
     }
 }

@@ -130,7 +130,7 @@ public struct CloudDevice: Sendable {
     /// Ends the app and starts it again on its replica. `store` is a new object afterwards. A power failure restarts the
     /// device's other processes too.
     public func restart(after end: End = .quit) throws(StoreError) {
-        try cloud.restart(end == .powerFailure ? machine.programs : [app.program], after: end)
+        try app.restart(after: end)
     }
 
     /// Deletes the app with its data of all accounts and installs it again: a fresh replica with a new id, before its

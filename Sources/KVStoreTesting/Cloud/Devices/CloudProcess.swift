@@ -19,7 +19,6 @@ public struct CloudProcess: Sendable {
 
     /// Ends this process and starts it again. A power failure ends all processes of the device.
     public func restart(after end: CloudDevice.End = .quit) throws(StoreError) {
-        let machine = program.machine
-        try cloud.restart(end == .powerFailure ? machine.programs : [program], after: end)
+        try cloud.restart(program, after: end)
     }
 }

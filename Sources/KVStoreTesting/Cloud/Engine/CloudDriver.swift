@@ -3,7 +3,7 @@ import KVStoreCore
 import Synchronization
 
 /// Executes what a simulated store requires on the cloud's agenda, and delivers the outcomes.
-final class CloudDriver: SyncDriving {
+final class CloudDriver: SyncDriving, ReadyExecutor {
     private struct State {
         weak var cloud: SimulatedCloud?
         var replica: LocalReplica?
@@ -54,13 +54,11 @@ final class CloudDriver: SyncDriving {
             waiter = id
             state.withLock { $0.completions[id] = .some(nil) }
         }
-        let outcome =
-            if let cloud { await cloud.runUntilCompleted(self, waiter: waiter) } else {
-                Result<SyncReport, SyncTransportError>.failure(
-                    .unreachable("its simulated cloud is gone"))
-            }
-        state.withLock { state in _ = state.completions.removeValue(forKey: waiter) }
-        do throws(SyncTransportError) { return try outcome.get() } catch {
+        defer { state.withLock { state in _ = state.completions.removeValue(forKey: waiter) } }
+        do throws(SyncTransportError) {
+            guard let cloud else { throw .unreachable("its simulated cloud is gone") }
+            return try await cloud.runUntilCompleted(self, waiter: waiter)
+        } catch {
             throw StoreError(error, operation: "synchronize", store: storeID.name)
         }
     }
@@ -84,54 +82,49 @@ final class CloudDriver: SyncDriving {
     // MARK: - Execution and delivery
 
     /// Must not be called under a lock.
-    func execute(_ ready: Ready, in cloud: SimulatedCloud) {
+    func execute(_ ready: Ready) {
         guard !isStopped else { return }
-        var execution = Execution(driver: self, cloud: cloud)
-        ready.execute(on: &execution)
+        var executor = self
+        ready.execute(on: &executor)
     }
 
-    private struct Execution: ReadyExecutor {
-        let driver: CloudDriver
-        let cloud: SimulatedCloud
+    func notify(_ change: StoreChange) {}
 
-        func notify(_ change: StoreChange) {}
+    func closeStream() {}
 
-        func closeStream() {}
+    func openStream(id: UInt64, since: Cursor) {
+        cloud?.carry(.openStream(self, id: id, since: since), of: program.machine)
+    }
 
-        func openStream(id: UInt64, since: Cursor) {
-            cloud.carry(.openStream(driver, id: id, since: since), of: driver.program.machine)
-        }
-
-        func send(_ outgoing: Ready.Outgoing, mustSync: Bool) {
-            // A rejected clock has given the replica another id.
-            cloud.noteReplica(outgoing.request.replica, of: driver.program)
-            if mustSync {
-                do throws(StoreError) {
-                    try driver.state.withLock({ $0.replica })?.flush()
-                } catch {
-                    let failure = SyncTransportError.unreachable(error.description)
-                    return driver.deliver(
-                        .answered(id: outgoing.id, .failure(failure)), in: cloud)
-                }
+    func send(_ outgoing: Ready.Outgoing, mustSync: Bool) {
+        guard let cloud else { return }
+        // A rejected clock has given the replica another id.
+        cloud.noteReplica(outgoing.request.replica, of: program)
+        if mustSync {
+            do throws(StoreError) {
+                try state.withLock({ $0.replica })?.flush()
+            } catch {
+                let failure = SyncTransportError.unreachable(error.description)
+                return deliver(.answered(id: outgoing.id, .failure(failure)), in: cloud)
             }
-            cloud.send(outgoing, from: driver)
         }
+        cloud.send(outgoing, from: self)
+    }
 
-        func wake(at milliseconds: Int64) {
-            cloud.schedule(.deliver(.woke, driver), at: milliseconds)
-        }
+    func wake(at milliseconds: Int64) {
+        cloud?.schedule(.deliver(.woke, self), at: milliseconds)
+    }
 
-        func complete(_ completion: Ready.Completion) {
-            driver.state.withLock { state in
-                guard state.completions[completion.waiter] != nil else { return }
-                state.completions[completion.waiter] = completion
-            }
+    func complete(_ completion: Ready.Completion) {
+        state.withLock { state in
+            guard state.completions[completion.waiter] != nil else { return }
+            state.completions[completion.waiter] = completion
         }
     }
 
     func deliver(_ event: Event, in cloud: SimulatedCloud) {
         guard let replica = state.withLock({ $0.replica }), awaits(event) else { return }
         program.isDelivering = true
-        cloud.recordingDecisions(of: event, at: self, replica) { replica.deliver(event) }
+        cloud.deliver(event, to: replica, of: self)
     }
 }

@@ -8,7 +8,6 @@ final class Machine: Sendable {
         /// What its clock is ahead of the true time, in milliseconds.
         var clockError: Int64 = 0
         var account: String?
-        var network = NetworkState()
         /// Replicas' directories by their paths.
         var directories: [String: ReplicaDirectory] = [:]
         /// In the order of their opening; the app's is the first.
@@ -19,6 +18,7 @@ final class Machine: Sendable {
     let options: CloudDevice.Options
     let clock: VirtualClock
     let state: Mutex<State>
+    let network = Mutex(NetworkState())
     /// Held while a program is opened.
     let opening = Mutex(())
 
@@ -30,22 +30,16 @@ final class Machine: Sendable {
             State(clockError: options.clockError.milliseconds, account: options.account))
     }
 
-    var instant: Instant {
-        let now = clock.milliseconds
-        return Instant(
-            wall: VirtualClock.start + now + state.withLock { $0.clockError }, monotonic: now)
-    }
+    var instant: Instant { clock.instant(aheadBy: state.withLock { $0.clockError }) }
 
     var programs: [Program] { state.withLock { $0.programs } }
 
     /// Whether what is waited for can come without anybody's help.
-    var isReachable: Bool { state.withLock { !$0.network.isOffline && !$0.network.isHeld } }
-
-    func directory(account: String?) -> String { "/\(name)/\(account ?? "local")" }
+    var isReachable: Bool { network.withLock { !$0.isOffline && !$0.isHeld } }
 
     func configuration(account: String?) -> StoreConfiguration {
         StoreConfiguration(
-            directory: directory(account: account), storeName: options.storeName,
+            directory: "/\(name)/\(account ?? "local")", storeName: options.storeName,
             limits: options.limits, transport: account.map(CloudTransport.init),
             isLive: options.isLive, notificationKeyCount: options.notificationKeyCount)
     }

@@ -59,7 +59,7 @@ final class Program: Sendable {
         let clock = machine.clock
         let observation = Observation(of: store) { [weak self] change in
             let notification = CloudNotification(
-                time: VirtualClock.date(VirtualClock.start + clock.milliseconds),
+                time: VirtualClock.date(clock.wall),
                 reason: change.reason, keys: change.keys.sorted())
             self?.state.withLock { $0.notifications.append(notification) }
         }

@@ -3,11 +3,7 @@ import Synchronization
 
 /// A replica's directory on a simulated device: its disk, and the processes that watch it for writes of others.
 final class ReplicaDirectory: Sendable {
-    private struct Watcher {
-        var id: UInt64
-        var life: Life
-        var changed: StoreRuntime.Body
-    }
+    private typealias Watcher = (id: ObjectIdentifier, life: Life, changed: StoreRuntime.Body)
 
     let disk: SimulatedDisk
     private let watchers = Mutex<[Watcher]>([])
@@ -22,11 +18,10 @@ final class ReplicaDirectory: Sendable {
         return storage
     }
 
-    func watch(
-        id: UInt64, life: Life, _ changed: @escaping StoreRuntime.Body
-    ) -> any DirectoryWatch {
-        watchers.withLock { $0.append(Watcher(id: id, life: life, changed: changed)) }
-        return Watch(directory: self, id: id)
+    func watch(life: Life, _ changed: @escaping StoreRuntime.Body) -> any DirectoryWatch {
+        let watch = Watch(self)
+        watchers.withLock { $0.append((ObjectIdentifier(watch), life, changed)) }
+        return watch
     }
 
     private func notifyWatchers(exceptOf life: Life) {
@@ -35,13 +30,14 @@ final class ReplicaDirectory: Sendable {
 
     private final class Watch: DirectoryWatch {
         private let directory: ReplicaDirectory
-        private let id: UInt64
 
-        init(directory: ReplicaDirectory, id: UInt64) {
-            self.directory = directory
-            self.id = id
+        init(_ directory: ReplicaDirectory) { self.directory = directory }
+
+        deinit { cancel() }
+
+        func cancel() {
+            let id = ObjectIdentifier(self)
+            directory.watchers.withLock { $0.removeAll { $0.id == id } }
         }
-
-        func cancel() { directory.watchers.withLock { $0.removeAll { $0.id == id } } }
     }
 }

@@ -4,10 +4,8 @@ import KVStoreCore
 extension SimulatedCloud {
     /// Something that will happen at a point in virtual time.
     enum Action: Sendable {
-        /// A store's own timer.
-        case timer(Program, Life, StoreRuntime.Body)
-        /// A process notices that another one has written into its directory.
-        case directoryChanged(Program, Life, StoreRuntime.Body)
+        /// A process does something with its own files; the text completes "PROGRAM …".
+        case local(Program, Life, String, StoreRuntime.Body)
         case execute(Ready, CloudDriver)
         /// Something that happens on the device itself.
         case deliver(Event, CloudDriver)
@@ -23,7 +21,7 @@ extension SimulatedCloud.Action {
     /// The program that may notify its observers.
     var program: Program {
         switch self {
-        case .timer(let program, _, _), .directoryChanged(let program, _, _): program
+        case .local(let program, _, _, _): program
         case .execute(_, let driver), .deliver(_, let driver), .request(let driver, _),
             .openStream(let driver, _, _), .message(_, let driver):
             driver.program
@@ -33,7 +31,7 @@ extension SimulatedCloud.Action {
     var isMessage: Bool {
         switch self {
         case .request, .openStream, .message: true
-        case .timer, .directoryChanged, .execute, .deliver: false
+        case .local, .execute, .deliver: false
         }
     }
 
@@ -41,7 +39,7 @@ extension SimulatedCloud.Action {
     /// attempts of a device without a network.
     var isUnderWay: Bool {
         switch self {
-        case .timer(_, let life, _), .directoryChanged(_, let life, _): !life.isOver
+        case .local(_, let life, _, _): !life.isOver
         case .execute(_, let driver): !driver.isStopped
         case .deliver(.streamEnded(let id, let error), let driver):
             driver.awaits(.streamEnded(id: id, error))
@@ -56,8 +54,7 @@ extension SimulatedCloud.Action {
 
     var description: String {
         switch self {
-        case .timer: "\(program.label) writes to its disk"
-        case .directoryChanged: "\(program.label) reads its files"
+        case .local(_, _, let activity, _): "\(program.label) \(activity)"
         case .execute: "\(program.label) is about to act"
         case .deliver(.answered, _): "\(program.label) waits for an answer that was lost"
         case .deliver(.streamEnded, _): "the stream of \(program.label) ends"

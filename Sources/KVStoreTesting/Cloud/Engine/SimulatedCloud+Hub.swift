@@ -5,8 +5,6 @@ import KVStoreLog
 import Synchronization
 
 extension SimulatedCloud {
-    private var daemonTime: Int64 { VirtualClock.start + clock.milliseconds }
-
     /// A request has arrived at the cloud.
     func receive(_ request: SyncRequest, id: UInt64, from driver: CloudDriver) {
         let machine = driver.program.machine
@@ -16,14 +14,11 @@ extension SimulatedCloud {
             return carry(.message(.answered(id: id, .failure(refusal)), driver), of: machine)
         }
         let store = driver.storeID
-        let now = daemonTime
+        let now = clock.wall
         let (before, result, after) = hub.withLock { hub in
             let before = hub.ledger.hub(store)?.records(of: request) ?? [:]
-            let result: Result<SyncResponse, SyncTransportError>
-            do throws(SyncTransportError) {
-                result = .success(try hub.apply(request, to: store, now: now))
-            } catch {
-                result = .failure(error)
+            let result = Result { () throws(SyncTransportError) in
+                try hub.apply(request, to: store, now: now)
             }
             return (before, result, hub.ledger.hub(store)?.records(of: request) ?? [:])
         }
@@ -60,36 +55,36 @@ extension SimulatedCloud {
     /// Sends every stream what is new to it. A lost event breaks its stream.
     private func feedStreams() {
         let broken = hub.withLock { hub in
-            hub.streams.removeAll { !$0.driver.awaits(.stream(id: $0.id, .heartbeat)) }
-            var broken: [CloudHub.Stream] = []
-            for index in hub.streams.indices {
-                let machine = hub.streams[index].driver.program.machine
-                for event in hub.unreadEvents(ofStream: index) {
-                    let earliest = clock.milliseconds + latency(of: machine)
-                    hub.streams[index].lastArrival = max(hub.streams[index].lastArrival, earliest)
-                    let stream = hub.streams[index]
-                    if isDropped(.event, of: machine) {
-                        broken.append(stream)
-                        break
-                    }
-                    schedule(
-                        .message(.stream(id: stream.id, event), stream.driver),
-                        at: stream.lastArrival)
+            var (intact, broken): ([CloudHub.Stream], [CloudHub.Stream]) = ([], [])
+            for var stream in hub.streams
+            where stream.driver.awaits(.stream(id: stream.id, .heartbeat)) {
+                let events = hub.takeUnreadEvents(of: &stream)
+                if send(events, on: &stream) {
+                    intact.append(stream)
+                } else {
+                    broken.append(stream)
                 }
             }
-            hub.streams.removeAll { stream in
-                broken.contains { $0.id == stream.id && $0.driver === stream.driver }
-            }
+            hub.streams = intact
             return broken
         }
         for stream in broken {
             note("the network breaks the stream of \(stream.driver.program.label)")
-            schedule(
-                .deliver(
-                    .streamEnded(id: stream.id, .unreachable("the connection broke")),
-                    stream.driver),
-                at: stream.lastArrival)
+            breakUp([stream], "the connection broke", at: stream.lastArrival)
         }
+    }
+
+    /// Returns whether all events are on their way; those behind a lost one are not sent.
+    private func send(_ events: [SyncEvent], on stream: inout CloudHub.Stream) -> Bool {
+        let machine = stream.driver.program.machine
+        for event in events {
+            let earliest = clock.milliseconds + latency(of: machine)
+            stream.lastArrival = max(stream.lastArrival, earliest)
+            if isDropped(.event, of: machine) { return false }
+            schedule(
+                .message(.stream(id: stream.id, event), stream.driver), at: stream.lastArrival)
+        }
+        return true
     }
 
     // MARK: - The cloud's own life
@@ -105,7 +100,7 @@ extension SimulatedCloud {
             hub.restart(seed: seed)
             return hub.removeStreams()
         }
-        breakUp(streams)
+        breakUp(streams, "the daemon stopped")
     }
 
     /// Keeps a copy of everything that the cloud holds, in place of an earlier one.
@@ -132,35 +127,33 @@ extension SimulatedCloud {
             return hub.removeStreams()
         }
         note("the backup is restored")
-        breakUp(streams)
+        breakUp(streams, "the daemon stopped")
     }
 
-    private func breakUp(_ streams: [CloudHub.Stream]) {
+    func breakUp(_ streams: [CloudHub.Stream], _ reason: String, at time: Int64 = 0) {
         for stream in streams {
             schedule(
-                .deliver(
-                    .streamEnded(id: stream.id, .unreachable("the daemon stopped")),
-                    stream.driver))
+                .deliver(.streamEnded(id: stream.id, .unreachable(reason)), stream.driver),
+                at: time)
         }
     }
 }
 
 extension CloudHub {
     /// What a stream has not been sent yet, in order.
-    fileprivate mutating func unreadEvents(ofStream index: Int) -> [SyncEvent] {
-        let stream = streams[index]
+    fileprivate func takeUnreadEvents(of stream: inout Stream) -> [SyncEvent] {
         guard let hub = ledger.hub(stream.driver.storeID) else { return [] }
         if hub.endsStream(at: stream.cursor) {
-            streams[index].cursor = hub.end
+            stream.cursor = hub.end
             return [.reset]
         }
         var events: [SyncEvent] = []
         let durable = ledger.durableSequence(of: stream.driver.storeID)
         var hasMore = true
         while hasMore {
-            let page = hub.page(after: streams[index].cursor.sequence, through: durable)
+            let page = hub.page(after: stream.cursor.sequence, through: durable)
             events += page.changes.map { .change($0) }
-            streams[index].cursor.sequence = page.cursor
+            stream.cursor.sequence = page.cursor
             hasMore = page.hasMore
         }
         return events

@@ -20,16 +20,16 @@ extension SimulatedCloud {
         schedule(
             .deliver(answer(.unreachable("no answer came in time")), driver),
             after: Self.timeoutMilliseconds)
-        let failure = machine.state.withLock { state in
-            state.network.failures.isEmpty ? nil : state.network.failures.removeFirst()
+        let failure = machine.network.withLock { network in
+            network.failures.isEmpty ? nil : network.failures.removeFirst()
         }
         if let failure {
             return schedule(.message(answer(failure), driver), after: latency(of: machine))
         }
         carry(.request(driver, outgoing), of: machine)
-        let isDoubled = machine.state.withLock { state in
-            guard state.network.duplicates > 0 else { return false }
-            state.network.duplicates -= 1
+        let isDoubled = machine.network.withLock { network in
+            guard network.duplicates > 0 else { return false }
+            network.duplicates -= 1
             return true
         }
         guard isDoubled else { return }
@@ -48,17 +48,15 @@ extension SimulatedCloud {
     }
 
     func isDropped(_ kind: CloudDevice.Message, of machine: Machine) -> Bool {
-        machine.state.withLock { state in
-            guard let left = state.network.drops[kind], left > 0 else { return false }
-            state.network.drops[kind] = left - 1
+        machine.network.withLock { network in
+            guard let left = network.drops[kind], left > 0 else { return false }
+            network.drops[kind] = left - 1
             return true
         }
     }
 
     func latency(of machine: Machine) -> Int64 {
-        let (delay, isReordering) = machine.state.withLock {
-            ($0.network.delay, $0.network.isReordering)
-        }
+        let (delay, isReordering) = machine.network.withLock { ($0.delay, $0.isReordering) }
         return delay + random(Self.latencyMilliseconds)
             + (isReordering ? random(Self.reorderingMilliseconds) : 0)
     }
@@ -66,10 +64,10 @@ extension SimulatedCloud {
     /// Whether the device's network lets a message through that arrives now.
     func arrives(_ message: Action) -> Bool {
         let machine = message.program.machine
-        let (isOffline, isHeld) = machine.state.withLock { state in
-            let isHeld = !state.network.isOffline && state.network.isHeld
-            if isHeld { state.network.held.append(message) }
-            return (state.network.isOffline, isHeld)
+        let (isOffline, isHeld) = machine.network.withLock { network in
+            let isHeld = !network.isOffline && network.isHeld
+            if isHeld { network.held.append(message) }
+            return (network.isOffline, isHeld)
         }
         if isHeld { note("the network holds \(message.description)") }
         guard isOffline else { return !isHeld }
@@ -89,18 +87,15 @@ extension SimulatedCloud {
 
     /// Breaks what is open between a device that has gone offline and the cloud.
     func disconnect(_ machine: Machine) {
-        let error = SyncTransportError.unreachable("\(machine.name) is offline")
-        for stream in hub.withLock({ $0.removeStreams(of: machine) }) {
-            schedule(.deliver(.streamEnded(id: stream.id, error), stream.driver))
-        }
+        breakUp(hub.withLock { $0.removeStreams(of: machine) }, "\(machine.name) is offline")
         letGo(machine)
     }
 
     /// Delivers what a held network has kept, in the order in which it came.
     func letGo(_ machine: Machine) {
-        let held = machine.state.withLock { state in
-            defer { state.network.held = [] }
-            return state.network.held
+        let held = machine.network.withLock { network in
+            defer { network.held = [] }
+            return network.held
         }
         for message in held { schedule(message) }
     }
@@ -108,15 +103,15 @@ extension SimulatedCloud {
     /// How long a throttled device has to wait before its next request; nil when it may send now.
     func throttleSeconds(of machine: Machine) -> Double? {
         let now = clock.milliseconds
-        return machine.state.withLock { state in
-            guard let throttle = state.network.throttle else { return nil }
+        return machine.network.withLock { network in
+            guard let throttle = network.throttle else { return nil }
             let window = throttle.window.milliseconds
-            state.network.requestTimes.removeAll { $0 <= now - window }
-            guard state.network.requestTimes.count >= throttle.requestCount else {
-                state.network.requestTimes.append(now)
+            network.requestTimes.removeAll { $0 <= now - window }
+            guard network.requestTimes.count >= throttle.requestCount else {
+                network.requestTimes.append(now)
                 return nil
             }
-            let first = state.network.requestTimes.first ?? now
+            let first = network.requestTimes.first ?? now
             return Double(first + window - now) / 1_000
         }
     }

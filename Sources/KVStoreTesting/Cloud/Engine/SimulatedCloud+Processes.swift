@@ -14,8 +14,10 @@ extension SimulatedCloud {
         program.start(store, life: life)
     }
 
-    func restart(_ programs: [Program], after end: CloudDevice.End) throws(StoreError) {
-        guard let machine = programs.first?.machine else { return }
+    /// Ends a program and starts it again; a power failure ends all programs of its machine.
+    func restart(_ program: Program, after end: CloudDevice.End) throws(StoreError) {
+        let machine = program.machine
+        let programs = end == .powerFailure ? machine.programs : [program]
         note("\(programs.map(\.label).joined(separator: " and ")) ends: \(end)")
         let configurations = programs.map { program in
             program.run?.store.configuration
@@ -23,10 +25,8 @@ extension SimulatedCloud {
         }
         for program in programs { program.end(isOrderly: end == .quit) }
         if end == .powerFailure {
-            let directories = machine.state.withLock { $0.directories }
-            for (_, directory) in directories.sorted(by: { $0.key < $1.key }) {
-                directory.disk.powerFails()
-            }
+            let directories = machine.state.withLock { $0.directories.values }
+            for directory in directories { directory.disk.powerFails() }
         }
         for (program, configuration) in zip(programs, configurations) {
             try start(program, with: configuration)
@@ -41,23 +41,22 @@ extension SimulatedCloud {
                 guard let self, let machine else { throw Self.isGone(directory) }
                 return self.directory(directory, of: machine).storage(for: life)
             },
-            now: { [weak machine, clock] in
-                machine?.instant
-                    ?? Instant(
-                        wall: VirtualClock.start + clock.milliseconds,
-                        monotonic: clock.milliseconds)
-            },
+            now: { [weak machine, clock] in machine?.instant ?? clock.instant() },
             newSeed: { [weak self] in self?.newSeed() ?? 0 },
             after: { [weak self, weak program] milliseconds, body in
                 guard let self, let program else { return }
-                schedule(.timer(program, life, body), after: milliseconds)
+                schedule(
+                    .local(program, life, "writes to its disk", body), after: milliseconds)
             },
-            watch: { [weak self, weak program, weak machine] directory, changed in
-                guard let self, let machine else { return Unwatched() }
-                return self.directory(directory, of: machine).watch(id: newID(), life: life) {
-                    [weak self, weak program] in
+            watch: { [weak self, weak program, weak machine] path, changed in
+                // Nothing writes into a directory whose cloud is gone.
+                let directory =
+                    if let self, let machine { self.directory(path, of: machine) } else {
+                        ReplicaDirectory(seed: 0)
+                    }
+                return directory.watch(life: life) { [weak self, weak program] in
                     guard let self, let program else { return }
-                    schedule(.directoryChanged(program, life, changed), after: 1)
+                    schedule(.local(program, life, "reads its files", changed), after: 1)
                 }
             },
             makeDriver: { [weak self, weak program] configuration in
@@ -83,9 +82,4 @@ extension SimulatedCloud {
     private static func isGone(_ directory: String) -> FileError {
         FileError(operation: "open", path: directory, code: 2)
     }
-}
-
-/// The watch of a folder that is gone.
-private final class Unwatched: DirectoryWatch {
-    func cancel() {}
 }

@@ -1,14 +1,24 @@
 import Foundation
+import KVStoreCore
 import Synchronization
 
 /// Milliseconds since the simulated cloud began; they pass only when somebody says so.
 final class VirtualClock: Sendable {
     private let elapsed = Mutex<Int64>(0)
 
-    /// What the true time is at the beginning, in milliseconds since 1970: 2026-09-18 12:00:00 UTC.
-    static let start: Int64 = 1_789_732_800_000
+    /// The true time at the beginning, in milliseconds since 1970: 2026-09-18 12:00:00 UTC.
+    private static let start: Int64 = 1_789_732_800_000
 
     var milliseconds: Int64 { elapsed.withLock { $0 } }
+
+    /// The true time, in milliseconds since 1970.
+    var wall: Int64 { Self.start + milliseconds }
+
+    /// The time of a device whose clock is ahead by so many milliseconds.
+    func instant(aheadBy error: Int64 = 0) -> Instant {
+        let now = milliseconds
+        return Instant(wall: Self.start + now + error, monotonic: now)
+    }
 
     func advance(to time: Int64) { elapsed.withLock { $0 = max($0, time) } }
 

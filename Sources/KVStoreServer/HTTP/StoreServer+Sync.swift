@@ -4,21 +4,20 @@ import KVStoreCore
 import KVStoreWire
 
 /// Replication: push and pull, and the live stream.
-struct SyncRoutes: Sendable {
-    let server: StoreServer
-
+extension StoreServer {
     func sync(_ request: Request, _ context: ServerRequestContext) async throws -> Response {
         let store = try context.store(.read)
-        let message: SyncRequest = try await request.document(server.limits)
+        let message: SyncRequest = try await request.document(limits)
         if !message.changes.isEmpty { _ = try context.caller(.write) }
-        guard message.changes.count <= server.limits.changesPerRequest else {
-            throw Problem.tooManyChanges(limit: server.limits.changesPerRequest)
+        guard message.changes.count <= limits.changesPerRequest else {
+            throw Problem.tooManyChanges(limit: limits.changesPerRequest)
         }
-        return .json(try await server.engine.sync(message, store: store))
+        return .json(try await engine.sync(message, store: store))
     }
 
     /// Server-sent events after `Last-Event-ID`, otherwise `since`, otherwise 0.
-    func changes(_ request: Request, _ context: ServerRequestContext) async throws -> Response {
+    func streamChanges(_ request: Request, _ context: ServerRequestContext) async throws -> Response
+    {
         let store = try context.store(.read)
         let device = try context.caller(.read)
         let query = request.uri.queryParameters
@@ -26,17 +25,17 @@ struct SyncRoutes: Sendable {
         guard let sequence = UInt64(since) else {
             throw Problem.malformed("since is not a sequence number")
         }
-        guard let end = try await server.engine.end(of: store) else { throw Problem.unknownStore }
+        guard let end = try await engine.end(of: store) else { throw Problem.unknownStore }
         guard let epoch = query["epoch"].map({ EpochID(String($0)) }) ?? end.epoch else {
             throw Problem.malformed("epoch is not 16 lower-case hexadecimal digits")
         }
-        let limit = server.limits.streamsPerDevice
+        let limit = limits.streamsPerDevice
         guard
-            let slot = server.devices.openStream(
-                device.id, limit: limit, now: server.engine.options.now)
+            let slot = devices.openStream(
+                device.id, limit: limit, now: engine.options.now)
         else { throw Problem.tooManyStreams(limit: limit) }
         let stream = EventStream(
-            server: server, device: device, store: store,
+            server: self, device: device, store: store,
             start: Cursor(epoch: epoch, sequence: sequence), slot: slot)
         return Response(
             status: .ok,

@@ -2,25 +2,23 @@ import Hummingbird
 import KVStoreWire
 
 /// The account and device of a token, and the account's devices and stores.
-struct AccountRoutes: Sendable {
-    let server: StoreServer
-
-    func me(_ context: ServerRequestContext) throws -> Response {
+extension StoreServer {
+    func identity(_: Request, _ context: ServerRequestContext) throws -> Response {
         guard let device = context.device else { throw Problem.unauthorized }
         return .json(
             DaemonIdentity(
                 account: device.account, device: device.name, deviceID: device.id,
                 scopes: device.scopes.map(\.rawValue), stores: device.stores,
-                epoch: server.devices.table.instance, serverTime: server.engine.options.now()))
+                epoch: devices.table.instance, serverTime: engine.options.now()))
     }
 
-    func devices(_ context: ServerRequestContext) throws -> Response {
+    func listDevices(_: Request, _ context: ServerRequestContext) throws -> Response {
         let caller = try context.caller(.read)
-        let devices = server.devices.table.devices.filter { $0.account == caller.account }
+        let found = devices.table.devices.filter { $0.account == caller.account }
         return .json(
             DeviceList(
-                devices: devices.map { device in
-                    let presence = server.devices.presence(of: device.id)
+                devices: found.map { device in
+                    let presence = devices.presence(of: device.id)
                     return DaemonDevice(
                         deviceID: device.id, device: device.name,
                         scopes: device.scopes.map(\.rawValue), created: device.created,
@@ -28,9 +26,9 @@ struct AccountRoutes: Sendable {
                 }))
     }
 
-    func stores(_ context: ServerRequestContext) async throws -> Response {
+    func listStores(_: Request, _ context: ServerRequestContext) async throws -> Response {
         let caller = try context.caller(.read)
-        let stores = try await server.engine.stores(ofAccount: caller.account)
+        let stores = try await engine.stores(ofAccount: caller.account)
         return .json(StoreList(stores: stores.filter { caller.maySee(store: $0.store) }))
     }
 }

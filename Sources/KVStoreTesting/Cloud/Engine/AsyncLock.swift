@@ -1,28 +1,28 @@
 import Synchronization
 
-/// Lets callers in one after the other, in the order in which they came, across suspensions.
-final class Turn: Sendable {
+/// A lock that may be held across suspensions; waiters get it in the order of their calls.
+final class AsyncLock: Sendable {
     private struct State {
-        var isTaken = false
+        var isLocked = false
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
     private let state = Mutex(State())
 
-    func take() async {
+    func lock() async {
         await withCheckedContinuation { continuation in
             let isFree = state.withLock { state in
-                if state.isTaken { state.waiting.append(continuation) }
-                defer { state.isTaken = true }
-                return !state.isTaken
+                if state.isLocked { state.waiting.append(continuation) }
+                defer { state.isLocked = true }
+                return !state.isLocked
             }
             if isFree { continuation.resume() }
         }
     }
 
-    func give() {
+    func unlock() {
         let next = state.withLock { state in
-            state.isTaken = !state.waiting.isEmpty
+            state.isLocked = !state.waiting.isEmpty
             return state.waiting.isEmpty ? nil : state.waiting.removeFirst()
         }
         next?.resume()

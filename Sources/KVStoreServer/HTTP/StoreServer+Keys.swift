@@ -5,21 +5,19 @@ import KVStoreCore
 import KVStoreWire
 
 /// Single keys, for users and scripts. Replicas sync instead.
-struct KeyRoutes: Sendable {
-    let server: StoreServer
-
-    func list(_ context: ServerRequestContext) async throws -> Response {
+extension StoreServer {
+    func listKeys(_: Request, _ context: ServerRequestContext) async throws -> Response {
         let store = try context.store(.read)
-        guard let values = try await server.engine.values(in: store) else {
+        guard let values = try await engine.values(in: store) else {
             throw Problem.unknownStore
         }
         return .json(KeyList(store: store.name, entries: values))
     }
 
     /// The record as JSON, or the value's bytes if the request accepts them.
-    func get(_ request: Request, _ context: ServerRequestContext) async throws -> Response {
+    func getKey(_ request: Request, _ context: ServerRequestContext) async throws -> Response {
         let store = try context.store(.read)
-        guard let entry = try await server.engine.value(of: context.key(), in: store) else {
+        guard let entry = try await engine.value(of: context.key(), in: store) else {
             throw Problem.unknownKey
         }
         guard request.headers[.accept]?.contains(MediaType.bytes) == true,
@@ -31,7 +29,7 @@ struct KeyRoutes: Sendable {
         return response
     }
 
-    func put(_ request: Request, _ context: ServerRequestContext) async throws -> Response {
+    func putKey(_ request: Request, _ context: ServerRequestContext) async throws -> Response {
         let store = try context.store(.write)
         let key = try context.key()
         let type = request.headers[.contentType]?.split(separator: ";").first.map {
@@ -39,23 +37,23 @@ struct KeyRoutes: Sendable {
         }
         let value: Data
         switch type {
-        case MediaType.bytes: value = try await request.bytes(server.limits)
+        case MediaType.bytes: value = try await request.bytes(limits)
         case MediaType.json:
-            let document: ValueDocument = try await request.document(server.limits)
+            let document: ValueDocument = try await request.document(limits)
             value = document.value
         default: throw Problem.mediaType("\(MediaType.bytes) or \(MediaType.json)")
         }
         return .json(
             KeySummary(
-                try await server.engine.write(
-                    .value(value), forKey: key, store: store, replica: server.replica)))
+                try await engine.write(
+                    .value(value), forKey: key, store: store, replica: replica)))
     }
 
-    func delete(_ context: ServerRequestContext) async throws -> Response {
+    func deleteKey(_: Request, _ context: ServerRequestContext) async throws -> Response {
         let store = try context.store(.write)
         return .json(
-            try await server.engine.write(
-                .tombstone, forKey: context.key(), store: store, replica: server.replica))
+            try await engine.write(
+                .tombstone, forKey: context.key(), store: store, replica: replica))
     }
 }
 
