@@ -7,7 +7,11 @@ package enum PathText {
     /// The first byte of all escapes, and of few other scalars.
     private static let firstByte: UInt8 = 0xF4
 
-    package static func decode(_ bytes: some Collection<UInt8>) -> String {
+    package static func decode(_ bytes: [UInt8]) -> String {
+        bytes.withUnsafeBytes { decode($0) }
+    }
+
+    package static func decode(_ bytes: UnsafeRawBufferPointer) -> String {
         if !bytes.contains(firstByte), let text = String(validating: bytes, as: UTF8.self) {
             return text
         }

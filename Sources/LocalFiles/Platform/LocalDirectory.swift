@@ -48,11 +48,9 @@ package struct LocalDirectory: Sendable, Hashable {
                 return (entries, false)
             }
             let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                PathText.decode(
-                    UnsafeRawBufferPointer(
-                        start: pointer, count: MemoryLayout.size(ofValue: pointer.pointee)
-                    )
-                    .prefix { $0 != 0 })
+                let bytes = UnsafeRawPointer(pointer)
+                let count = strlen(bytes.assumingMemoryBound(to: CChar.self))
+                return PathText.decode(UnsafeRawBufferPointer(start: bytes, count: Int(count)))
             }
             guard name != ".", name != ".." else { continue }
             guard entries.count < limit else { return (entries, true) }

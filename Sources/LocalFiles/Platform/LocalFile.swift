@@ -38,7 +38,7 @@ package struct LocalFile: Sendable, Hashable {
             }
         }
         guard count >= 0 else { throw .current("read the link", path) }
-        return PathText.decode(buffer.prefix(count))
+        return PathText.decode(Array(buffer.prefix(count)))
     }
 
     /// Reads the file; nil when there is none.

@@ -70,7 +70,7 @@
                 events.append(
                     DirectoryEvent(
                         descriptor: number, kinds: kinds(of: mask),
-                        name: PathText.decode(name)))
+                        name: PathText.decode(UnsafeRawBufferPointer(rebasing: name))))
                 offset = end
             }
         }

@@ -45,7 +45,9 @@ struct PolledPaths: Sendable {
         var path: String
         /// Levels of directories below it.
         var depth: Int
-        /// Of its entries, in any order.
+        /// Changes with a name in it.
+        var modified: Int64
+        /// Of its entries' statuses, in any order.
         var digest: Int
     }
 
@@ -131,7 +133,8 @@ struct PolledPaths: Sendable {
             let list = list(path, root: root, limit: entryBudget)
             entryBudget -= list.count
             if known == nil { tour.append(key) }
-            directories[key] = Directory(path: path, depth: depth, digest: list.digest)
+            directories[key] = Directory(
+                path: path, depth: depth, modified: status.modified, digest: list.digest)
             addRecent(Entry(path: path, status: status), root: root)
             if depth > 0 { waiting += list.directories.map { ($0, depth - 1) } }
         }
@@ -164,13 +167,15 @@ struct PolledPaths: Sendable {
     private mutating func visit(_ key: Key, _ changed: inout Set<Int>) -> Bool {
         guard let directory = directories[key] else { return false }
         inspections += 1
-        let status = try? FileStatus(path: directory.path)
-        guard status?.kind == .directory, status?.identity == key.identity else {
+        guard let status = try? FileStatus(path: directory.path), status.kind == .directory,
+            status.identity == key.identity
+        else {
             changed.insert(key.root)
             return false
         }
         let list = list(directory.path, root: key.root, limit: limits.entryCount)
-        if list.digest != directory.digest {
+        if status.modified != directory.modified || list.digest != directory.digest {
+            directories[key]?.modified = status.modified
             directories[key]?.digest = list.digest
             changed.insert(key.root)
         }
@@ -193,16 +198,13 @@ struct PolledPaths: Sendable {
         for entry in entries {
             let child = WatchPath.join(path, entry.name)
             guard let status = try? FileStatus(path: child) else { continue }
-            var hasher = Hasher()
-            hasher.combine(child)
-            hasher.combine(status.identity)
             if status.kind == .directory {
                 directories.append(child)
+                digest ^= status.identity.hashValue
             } else {
-                hasher.combine(status)
                 addRecent(Entry(path: child, status: status), root: root)
+                digest ^= status.hashValue
             }
-            digest ^= hasher.finalize()
         }
         return (digest, directories, entries.count)
     }
