@@ -32,7 +32,7 @@ struct OutputFailureTests {
         ("usage-push", ["sources", "--json"]), ("usage-push", ["--help"]),
         ("usage-push", ["claude-statusline", "--help"]), ("usage-push", ["--version"]),
         ("usage-push", ["setup"]), ("usage-push", ["setup", "--json"]),
-        ("usage-push", ["config", "show"]), ("usage-push", ["service", "status"]),
+        ("usage-push", ["config", "show"]), ("usage-push", ["service", "remove"]),
         ("usage-push", ["service", "install", "--print"]),
     ]
 
