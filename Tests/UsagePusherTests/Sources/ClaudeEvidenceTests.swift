@@ -7,42 +7,12 @@ import Testing
 
 @Suite("Evidence for Claude's limits")
 struct ClaudeEvidenceTests {
-    private func statusline(_ name: String) throws -> Data {
-        try Data(
-            contentsOf: URL(fileURLWithPath: SampleHome.fixture("claude-statusline/\(name).json")))
-    }
-
-    private func statusline(session: String, _ windows: String) -> Data {
-        Data("{\"session_id\":\"\(session)\",\"rate_limits\":{\(windows)}}".utf8)
-    }
-
-    private func refusal(_ time: String, _ limits: String) -> String {
-        "{\"type\":\"assistant\",\"timestamp\":\"\(time)\",\"isApiErrorMessage\":true,"
-            + "\"apiErrorStatus\":429,\"error\":\"rate_limit\"\(limits),"
-            + "\"message\":{\"model\":\"<synthetic>\",\"content\":[{\"type\":\"text\","
-            + "\"text\":\"You have hit your limit\"}]}}\n"
-    }
-
-    private func quota(_ type: String, _ reset: String) -> String {
-        ",\"quotaLimits\":{\"status\":\"rejected\",\"rateLimitType\":\"\(type)\","
-            + "\"resetsAt\":\(reset)}"
-    }
-
-    private func provider(
-        _ home: SampleHome, at now: Date = sampleNow
-    ) throws -> ProviderUsageSnapshot {
-        var source = ClaudeSource()
-        return try #require(source.read(in: home.environment(), at: now).provider)
-    }
-
-    private static let transcript = ".claude/projects/p/s.jsonl"
-
     @Test("a status line's newer numbers override the cache in the same window")
     func captureAndCache() throws {
         let home = try SampleHome(copying: "claude")
         let store = ClaudeStatuslineStore(home.environment())
         #expect(try store.save(statusline: try statusline("full"), at: sampleNow))
-        let provider = try provider(home)
+        let provider = try claudeProvider(home)
         #expect(provider.primary?.usedPercent == 23.5)
         #expect(provider.secondary?.usedPercent == 41.2)
         #expect(provider.rateWindows?.count == 3)
@@ -64,11 +34,11 @@ struct ClaudeEvidenceTests {
             statusline: statusline(session: "busy", window(60, 1_789_740_600)),
             at: sampleNow.addingTimeInterval(-60))
         #expect(try !store.save(statusline: idle, at: sampleNow))
-        #expect(try provider(home).primary?.usedPercent == 60)
-        #expect(try provider(home).lastUpdated == sampleNow.addingTimeInterval(-60))
+        #expect(try claudeProvider(home).primary?.usedPercent == 60)
+        #expect(try claudeProvider(home).lastUpdated == sampleNow.addingTimeInterval(-60))
         try store.save(
             statusline: statusline(session: "idle", window(5, 1_789_740_630)), at: sampleNow)
-        #expect(try provider(home).primary?.usedPercent == 5)
+        #expect(try claudeProvider(home).primary?.usedPercent == 5)
     }
 
     @Test("a status line without limits leaves the last capture unchanged")
@@ -79,7 +49,7 @@ struct ClaudeEvidenceTests {
         for name in ["absent", "null"] {
             #expect(try !store.save(statusline: try statusline(name), at: sampleNow))
         }
-        let provider = try provider(home)
+        let provider = try claudeProvider(home)
         #expect(provider.windows.map(\.usedPercent) == [23.5, 41.2])
         #expect(provider.lastUpdated == sampleNow.addingTimeInterval(-100))
     }
@@ -89,13 +59,13 @@ struct ClaudeEvidenceTests {
         let over = try SampleHome()
         try ClaudeStatuslineStore(over.environment())
             .save(statusline: try statusline("over-100"), at: sampleNow)
-        #expect(try provider(over).primary?.usedPercent == 105)
-        #expect(try provider(over).primary?.remainingPercent == 0)
+        #expect(try claudeProvider(over).primary?.usedPercent == 105)
+        #expect(try claudeProvider(over).primary?.remainingPercent == 0)
         let weekly = try SampleHome()
         try ClaudeStatuslineStore(weekly.environment())
             .save(statusline: try statusline("weekly-only"), at: sampleNow)
-        #expect(try provider(weekly).primary == nil)
-        #expect(try provider(weekly).secondary?.usedPercent == 12)
+        #expect(try claudeProvider(weekly).primary == nil)
+        #expect(try claudeProvider(weekly).secondary?.usedPercent == 12)
     }
 
     @Test("a window missing from a later status line keeps its own observation time")
@@ -175,84 +145,6 @@ struct ClaudeEvidenceTests {
         #expect(error?.path == home.path(".local"))
     }
 
-    @Test("a rejection is 100 % until its reset, or until a newer number of its window")
-    func refused() throws {
-        let home = try SampleHome(copying: "claude")
-        try home.write(
-            Self.transcript,
-            refusal("2026-09-18T11:50:00Z", quota("five_hour", "1789740600000"))
-                + "{\"type\":\"summary\"}\n")
-        let store = ClaudeStatuslineStore(home.environment())
-        try store.save(statusline: try statusline("full"), at: utc("2026-09-18T11:40:00Z"))
-        let refused = try provider(home)
-        #expect(refused.primary?.usedPercent == 100)
-        #expect(refused.primary?.resetsAt == utc("2026-09-18T14:10:00Z"))
-        #expect(refused.secondary?.usedPercent == 41.2)
-        #expect(try provider(home, at: utc("2026-09-18T14:10:01Z")).primary == nil)
-        let window = "\"five_hour\":{\"used_percentage\":3,\"resets_at\":1789740600}"
-        try store.save(statusline: statusline(session: "s", window), at: sampleNow)
-        #expect(try provider(home).primary?.usedPercent == 3)
-    }
-
-    private func rejection(_ line: String) -> LimitReading? {
-        ClaudeRejection.reading(
-            line: Data(line.utf8), origin: LimitReading.Origin(path: "/t", offset: 0))
-    }
-
-    @Test("rejections are read by week, by model and in the oldest text form, but not for credits")
-    func refusalForms() throws {
-        let limit = { (type: String) in
-            rejection(refusal("2026-09-18T11:50:00Z", quota(type, "1790006400")))?.limit
-        }
-        #expect(limit("seven_day") == "weekly")
-        #expect(limit("seven_day_opus") == "Opus weekly")
-        #expect(limit("overage") == nil)
-        // The name of a field is no model's.
-        #expect(limit("seven_day_overage_included") == nil)
-        #expect(rejection(refusal("2026-09-18T11:50:00Z", "")) == nil)
-        let scoped =
-            ",\"quotaLimits\":{\"status\":\"rejected\",\"rateLimitType\":\"seven_day_overage_included\","
-            + "\"scope\":{\"model\":{\"display_name\":\"Fable\"}},\"resetsAt\":1790006400}"
-        #expect(rejection(refusal("2026-09-18T11:50:00Z", scoped))?.label == "Fable")
-        let older = { (content: String, flag: Bool) in
-            "{\"timestamp\":\"2026-09-18T11:50:00Z\",\"isApiErrorMessage\":\(flag),"
-                + "\"message\":{\"content\":\(content)}}"
-        }
-        let words = "\"Claude AI usage limit reached|1789740600\""
-        #expect(rejection(older(words, true))?.limit == "session")
-        let block = rejection(older("[{\"type\":\"text\",\"text\":\(words)}]", true))
-        #expect(block?.windows.first?.usedPercent == 100)
-        #expect(rejection(older("\"limit reached|1790006400\"", true))?.limit == "weekly")
-        #expect(rejection(older("\"limit reached|\"", true)) == nil)
-        #expect(rejection(older(words, false)) == nil)
-    }
-
-    @Test(
-        "a rejection in words is read with its zone, as the next such time after its row",
-        arguments: [
-            ("session limit · resets 5:40pm (Europe/Madrid)", "session", "2026-09-18T15:40:00Z"),
-            ("session limit · resets 1:30pm (Europe/Madrid)", "session", "2026-09-19T11:30:00Z"),
-            ("session limit ∙ resets 2pm (UTC)", "session", "2026-09-18T14:00:00Z"),
-            ("weekly limit · resets Sep 21, 2am (Europe/Madrid)", "weekly", "2026-09-21T00:00:00Z"),
-            (
-                "Opus limit · resets Sep 21 at 2am (Asia/Tokyo)", "Opus weekly",
-                "2026-09-20T17:00:00Z"
-            ),
-            ("session limit · resets 5:40pm", nil, nil),
-            ("session limit · resets 5:40pm (Nowhere/Town)", nil, nil),
-            ("session limit · resets 25pm (UTC)", nil, nil),
-            ("spending limit · resets 5pm (UTC)", nil, nil),
-            ("weekly limit · resets Foo 21, 2am (UTC)", nil, nil),
-        ] as [(String, String?, String?)])
-    func inWords(text: String, limit: String?, reset: String?) throws {
-        let line =
-            "{\"timestamp\":\"2026-09-18T11:50:00Z\",\"isApiErrorMessage\":true,\"message\":"
-            + "{\"content\":[{\"type\":\"text\",\"text\":\"You've hit your \(text)\"}]}}"
-        let found = rejection(line)
-        #expect(found?.limit == limit)
-        #expect(found?.windows.first?.resetsAt == reset.map(utc))
-    }
-
     @Test("model windows and the spending limit of a status line are labelled windows")
     func modelScoped() throws {
         let home = try SampleHome()
@@ -263,7 +155,7 @@ struct ClaudeEvidenceTests {
             + "\"spend_limit\":{\"used_percentage\":130,\"resets_at\":1790006400}"
         try ClaudeStatuslineStore(home.environment())
             .save(statusline: statusline(session: "s", limits), at: sampleNow)
-        let provider = try provider(home)
+        let provider = try claudeProvider(home)
         #expect(provider.windows.map(\.label) == [nil, "Fable", "Spend limit"])
         #expect(provider.windows.map(\.usedPercent) == [5, 12, 130])
     }
@@ -274,21 +166,10 @@ struct ClaudeEvidenceTests {
         let store = ClaudeStatuslineStore(home.environment())
         try store.save(
             statusline: try statusline("full"), account: "other".fingerprint, at: sampleNow)
-        #expect(try provider(home).primary?.usedPercent == 22)
+        #expect(try claudeProvider(home).primary?.usedPercent == 22)
         let present = try #require(ClaudeSource.presentAccount(in: home.environment()))
         try store.save(statusline: try statusline("full"), account: present, at: sampleNow)
-        #expect(try provider(home).primary?.usedPercent == 23.5)
-    }
-
-    @Test("a user message about limits is not a rejection")
-    func quoted() throws {
-        let home = try SampleHome(copying: "claude")
-        try home.write(
-            Self.transcript,
-            "{\"type\":\"user\",\"timestamp\":\"2026-09-18T11:50:00Z\",\"quotaLimits\":{\"status\":"
-                + "\"rejected\",\"rateLimitType\":\"five_hour\",\"resetsAt\":1789740600},"
-                + "\"message\":{\"role\":\"user\",\"content\":\"limit reached|1789740600\"}}\n")
-        #expect(try provider(home).primary?.usedPercent == 22)
+        #expect(try claudeProvider(home).primary?.usedPercent == 23.5)
     }
 
     @Test("a cache of another account is ignored and reported")
@@ -321,13 +202,13 @@ struct ClaudeEvidenceTests {
         let home = try SampleHome()
         try home.write(".claude.json", state(extra))
         #expect(
-            try provider(home).budget
+            try claudeProvider(home).budget
                 == SyncBudget(
                     usedAmount: 12.34, limitAmount: 50, currencyCode: "EUR", period: "month"))
         try home.write(".claude.json", state(extra + "," + spend))
-        #expect(try provider(home).budget?.usedAmount == 1.5)
-        #expect(try provider(home).budget?.limitAmount == 20)
-        #expect(try provider(home, at: utc("2026-10-01T00:00:00Z")).budget == nil)
+        #expect(try claudeProvider(home).budget?.usedAmount == 1.5)
+        #expect(try claudeProvider(home).budget?.limitAmount == 20)
+        #expect(try claudeProvider(home, at: utc("2026-10-01T00:00:00Z")).budget == nil)
     }
 
     @Test("a limit on something unnamed does not pass for the limit on everything")
@@ -341,7 +222,7 @@ struct ClaudeEvidenceTests {
                 + "\"resets_at\":\"2026-09-21T16:00:00Z\",\"scope\":{\"model\":null}},"
                 + "{\"kind\":\"weekly_all\",\"group\":\"weekly\",\"percent\":5,"
                 + "\"resets_at\":\"2026-09-21T16:00:00Z\",\"scope\":null}]}}}")
-        let provider = try provider(home)
+        let provider = try claudeProvider(home)
         #expect(provider.windows.map(\.usedPercent) == [5])
     }
 
@@ -366,7 +247,7 @@ struct ClaudeEvidenceTests {
         try home.link(".config/claude/projects", to: "projects")
         #expect(mkfifo(home.path(".claude/projects/x.jsonl"), 0o600) == 0)
         #expect(mkfifo(home.path(".config/claude/.claude.json"), 0o600) == 0)
-        let provider = try provider(home)
+        let provider = try claudeProvider(home)
         #expect(provider.primary?.usedPercent == 22)
         #expect(provider.loginMethod == "Max 5x")
         #expect(!provider.isError)
@@ -381,38 +262,6 @@ struct ClaudeEvidenceTests {
         #expect(reading.isInstalled)
         #expect(reading.provider?.isError == true)
         #expect(reading.provider?.statusMessage?.contains(home.path(".claude.json")) == true)
-    }
-
-    @Test("a rejection deep in a transcript is found, and unchanged files are read once")
-    func cost() throws {
-        let home = try SampleHome()
-        let filler = Data(repeating: UInt8(ascii: "x"), count: 8 * 1_048_576)
-        let line = Data(
-            (refusal("2026-09-18T11:50:00Z", quota("five_hour", "1789740600")) + "{}\n").utf8)
-        try home.write(Self.transcript, line + filler + Data("\n".utf8))
-        var source = ClaudeSource()
-        var first = stillBudget()
-        #expect(
-            source.read(in: home.environment(), at: sampleNow, budget: &first).provider?.primary?
-                .usedPercent == 100)
-        var second = stillBudget()
-        _ = source.read(in: home.environment(), at: sampleNow, budget: &second)
-        #expect(second.bytesRead == 0)
-    }
-
-    @Test("transcripts from before the known numbers are not read")
-    func horizon() throws {
-        let home = try SampleHome()
-        try home.write(
-            Self.transcript, refusal("2026-09-18T09:50:00Z", quota("five_hour", "1789740600")),
-            modified: utc("2026-09-18T09:50:00Z"))
-        try ClaudeStatuslineStore(home.environment())
-            .save(statusline: try statusline("full"), at: utc("2026-09-18T11:40:00Z"))
-        var source = ClaudeSource()
-        var budget = stillBudget()
-        let reading = source.read(in: home.environment(), at: sampleNow, budget: &budget)
-        #expect(reading.provider?.primary?.usedPercent == 23.5)
-        #expect(budget.filesOpened == 1)
     }
 
     @Test("a state file of 200 MB is read in bounded memory")
@@ -430,7 +279,7 @@ struct ClaudeEvidenceTests {
         try handle.write(contentsOf: end + state.dropFirst())
         try handle.close()
         try home.touch(".claude.json", sampleNow)
-        let provider = try provider(home)
+        let provider = try claudeProvider(home)
         #expect(provider.primary?.usedPercent == 22)
         #expect(provider.accountEmail == "dev@example.test")
     }
@@ -451,7 +300,7 @@ struct ClaudeEvidenceTests {
             (",\"exponent\":1", 123.4), ("", 12.34),
         ] {
             try home.write(".claude.json", extra(fields))
-            #expect(try provider(home).budget?.usedAmount == used)
+            #expect(try claudeProvider(home).budget?.usedAmount == used)
         }
     }
 }
