@@ -35,14 +35,26 @@ struct ClaudeStatuslineCommand: ParsableCommand {
     /// Far more than Claude Code passes; a longer input is truncated for the command and not saved.
     private static let inputByteCount = 4 * 1_048_576
 
-    func run() {
+    func run() { Self.capture(command) }
+
+    /// The user's own command in the arguments that `usage-push setup` writes; nil for others.
+    ///
+    /// A status line runs after every message, and the general parser takes milliseconds.
+    static func command(in arguments: some Collection<String>) -> [String]? {
+        guard arguments.first == "claude-statusline" else { return nil }
+        let rest = arguments.dropFirst()
+        return rest.isEmpty || rest.first == "--" ? Array(rest.dropFirst()) : nil
+    }
+
+    /// Saves the limits in standard input and runs the command.
+    static func capture(_ command: [String]) {
         guard !InputRelay.isTerminal else {
             Console.note(
-                "claude-statusline reads the input of a Claude Code status line; to set it up, see:\n"
-                    + "  usage-push claude-statusline --help")
+                "claude-statusline reads the input of a Claude Code status line; to set it up, run:\n"
+                    + "  usage-push setup")
             return
         }
-        let input = InputRelay.read(upTo: Self.inputByteCount)
+        let input = InputRelay.read(upTo: inputByteCount)
         // Saving takes place while the command runs.
         let child = command.isEmpty ? nil : InputRelay.start(command, input: input)
         if !command.isEmpty, child == nil {

@@ -71,7 +71,13 @@ struct UsagePush: AsyncParsableCommand {
         }
     }
 
-    static func main() async { await runProgram() }
+    static func main() async {
+        guard
+            let command = ClaudeStatuslineCommand.command(in: CommandLine.arguments.dropFirst())
+        else { return await runProgram() }
+        Console.start(program: "usage-push", escaping: VisibleText.escape)
+        ClaudeStatuslineCommand.capture(command)
+    }
 
     func run() async throws {
         let environment = StoreEnvironment()
