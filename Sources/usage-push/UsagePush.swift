@@ -75,7 +75,7 @@ struct UsagePush: AsyncParsableCommand {
         guard
             let command = ClaudeStatuslineCommand.command(in: CommandLine.arguments.dropFirst())
         else { return await runProgram() }
-        Console.start(program: "usage-push", escaping: VisibleText.escape)
+        Console.start(program: "usage-push")
         ClaudeStatuslineCommand.capture(command)
     }
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 # What the simulator consists of; the rest of KVStoreTesting would only take time to build.
 COPIED = ("Sources/LocalFiles", "Sources/KVStoreCore", "Sources/KVStoreLog", "Sources/KVStoreLedger",
           "Sources/KVStore", "Sources/KVStoreTesting/Disk", "Sources/KVStoreTesting/Time",
-          "Sources/CommandSupport", "Tests/SimulatedWorld", "Tests/simulate")
+          "Sources/TerminalText", "Sources/CommandSupport", "Tests/SimulatedWorld", "Tests/simulate")
 
 # Files are optimized one by one, so that a planted bug has only its own files compiled anew.
 BUILD = ("swift", "build", "-c", "release", "--product", "simulate",
@@ -43,7 +43,9 @@ let package = Package(
         .target(
             name: "KVStoreTesting", dependencies: ["KVStore", "KVStoreLedger"],
             swiftSettings: settings),
-        .target(name: "CommandSupport", swiftSettings: settings),
+        .target(name: "TerminalText", swiftSettings: settings),
+        .target(
+            name: "CommandSupport", dependencies: ["TerminalText"], swiftSettings: settings),
         .target(
             name: "SimulatedWorld", dependencies: ["KVStoreTesting"],
             path: "Tests/SimulatedWorld", swiftSettings: settings),

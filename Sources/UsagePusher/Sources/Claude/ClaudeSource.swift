@@ -23,10 +23,11 @@ public struct ClaudeSource: UsageSource {
             }
     }
 
-    /// The fingerprint of the account that is logged in, for a capture: only small files are read, as a session waits.
+    /// The fingerprint of the account that is logged in, for a capture: a session waits, so only a state file of up to
+    /// 2 MiB is read.
     package static func presentAccount(in environment: SourceEnvironment) -> String? {
         var environment = environment
-        environment.limits.objectByteCount = environment.limits.documentByteCount
+        environment.limits.objectByteCount = 2 * 1_048_576
         var budget = ScanBudget(environment)
         var files = ClaudeFiles(now: Date())
         var states = ClaudeStateFiles()
