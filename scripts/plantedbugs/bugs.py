@@ -45,12 +45,14 @@ BUGS = [
     # Stamps and the merge
     bug("old-stamp-kept", "a replica applies a greater record's value under its own old stamp",
         (ANSWERS, APPLY,
-         "        var record = record\n"
-         "        if let old = table[record.key] { record.stamp = old.record.stamp }\n" + APPLY)),
+         "        var stamped = record\n"
+         "        if let old = table[record.key] { stamped.stamp = old.record.stamp }\n"
+         + APPLY.replace("record: record", "record: stamped"))),
     bug("restamp-on-relay", "a received record is stored with a new stamp of the receiver",
         (ANSWERS, APPLY,
-         "        var record = record\n"
-         "        record.stamp = clock.next(now: 0, replica: id)\n" + APPLY)),
+         "        var stamped = record\n"
+         "        stamped.stamp = clock.next(now: 0, replica: id)\n"
+         + APPLY.replace("record: record", "record: stamped"))),
     bug("clock-deaf", "the clock does not follow stamps that are received",
         (ANSWERS,
          "        clock.confirm(record.stamp)\n        if let entry",
