@@ -153,14 +153,14 @@ struct CodexScanTests {
         }
     }
 
-    @Test("with a newer row known, files from more than a week ago are not opened")
+    @Test("with a newer row known, files from more than a day ago are not opened")
     func horizon() throws {
         let home = try SampleHome()
         try home.write(CodexLines.name(0), CodexLines.usual("2026-09-18T11:00:00Z", 36, 55))
         for number in 1...20 {
             try home.write(
-                CodexLines.name(number), CodexLines.usual("2026-09-11T11:00:00Z", 1, 2),
-                modified: utc("2026-09-11T11:00:00Z"))
+                CodexLines.name(number), CodexLines.usual("2026-09-17T11:00:00Z", 1, 2),
+                modified: utc("2026-09-17T11:00:00Z"))
         }
         var source = CodexSource()
         var budget = stillBudget()

@@ -7,7 +7,8 @@ import LocalFiles
 /// codex-rs/rollout]. The marks: `forked_from_id`, a subagent's parent or start ordinal in the first `session_meta`, or
 /// a second `session_meta`.
 struct CodexRolloutHead: Sendable {
-    private static let byteCount = 262_144
+    /// The first line holds the session's instructions. Two lines mostly fit into the first of these.
+    private static let byteCounts = [32_768, 262_144]
     /// Seconds from the start of the session in which copies are written.
     private static let copyInterval: TimeInterval = 2
 
@@ -17,13 +18,19 @@ struct CodexRolloutHead: Sendable {
     init() {}
 
     init(_ file: OpenFile, budget: inout ScanBudget) {
-        let count = min(Self.byteCount, budget.bytesLeft)
-        guard count > 0, let bytes = try? file.bytes(at: 0, count: count) else { return }
-        budget.recordRead(bytes.count)
+        let newline = UInt8(ascii: "\n")
+        var bytes: [UInt8] = []
+        for byteCount in Self.byteCounts where bytes.count(where: { $0 == newline }) < 2 {
+            let count = min(byteCount, budget.bytesLeft)
+            guard count > 0, let read = try? file.bytes(at: 0, count: count) else { return }
+            budget.recordRead(read.count)
+            bytes = read
+        }
         var metas: [JSONFields] = []
-        for line in bytes.split(separator: UInt8(ascii: "\n"), maxSplits: 8).prefix(8) {
-            guard let fields = JSONFields(Data(line)) else { continue }
-            guard fields.text("type") == "session_meta" else { continue }
+        for line in bytes.split(separator: newline, maxSplits: 8).prefix(8) {
+            guard let fields = JSONFields(Data(line)), fields.text("type") == "session_meta" else {
+                continue
+            }
             metas.append(fields)
             if metas.count == 2 { break }
         }

@@ -5,7 +5,7 @@ import LocalFiles
 ///
 /// When to stop: a line is not newer than its file. Hence:
 /// - Across files: once a reading of the main limit is known, files that were modified before it can only hold other
-///   limits (a model with its own), for which the last week is looked through.
+///   limits (a model with its own), for which the last day is looked through.
 /// - Within a file: at its newest reading of the main limit; in a file that is only looked through for other
 ///   limits, also after 1 MiB.
 /// - A file without any such line gets 8 MiB in a first round, so that it leaves some of the budget to the others, and
@@ -15,7 +15,7 @@ struct CodexScan: Sendable {
     private static let otherLimitsByteCount: Int64 = 1_048_576
     /// The longest window seen, in seconds.
     private static let longestWindow: TimeInterval = 31 * 86_400
-    private static let weeklyWindow: TimeInterval = 7 * 86_400
+    private static let otherLimitsInterval: TimeInterval = 86_400
     /// Seconds by which a line may be newer than its file: clocks of file systems are coarse.
     private static let tolerance: TimeInterval = 2
 
@@ -43,7 +43,7 @@ struct CodexScan: Sendable {
                 let isForOthers =
                     main.map { modified.addingTimeInterval(Self.tolerance) < $0.observedAt }
                     ?? false
-                let horizon = isForOthers ? Self.weeklyWindow : Self.longestWindow
+                let horizon = isForOthers ? Self.otherLimitsInterval : Self.longestWindow
                 if modified < now.addingTimeInterval(-horizon) { break }
                 do throws(FileError) {
                     try update(
