@@ -32,9 +32,6 @@ public struct AccountHistory: Codable, Sendable, Equatable {
         let former = entries.last { $0.providerID == providerID && $0.home == home }
         guard former?.account != account else { return }
         let since = former.map { max($0.since, changedAt) } ?? .distantPast
-        entries.removeAll {
-            $0.providerID == providerID && $0.home == home && $0.account == account
-        }
         entries.append(
             Entry(providerID: providerID, home: home, account: account, since: since))
         let own = entries.indices.filter {
@@ -49,9 +46,11 @@ public struct AccountHistory: Codable, Sendable, Equatable {
         return (own.last { $0.since <= time } ?? own.first)?.account
     }
 
-    /// The accounts that were logged in before the present one, the latest first.
+    /// The last login of every account that was logged in before the present one, the latest first.
     func former(providerID: String, home: String) -> [Entry] {
-        entries.filter { $0.providerID == providerID && $0.home == home }.dropLast().reversed()
+        let own = entries.filter { $0.providerID == providerID && $0.home == home }
+        var seen = Set(own.suffix(1).map(\.account))
+        return own.reversed().filter { seen.insert($0.account).inserted }
     }
 
     func hasSameLogins(as other: AccountHistory) -> Bool {

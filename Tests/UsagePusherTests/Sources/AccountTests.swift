@@ -44,6 +44,24 @@ struct AccountTests {
         #expect(end.providers.map(\.accountEmail) == ["bob@example.test"])
     }
 
+    @Test("an account that comes back keeps its earlier rows")
+    func cameBack() throws {
+        let home = try SampleHome()
+        var environment = home.environment()
+        var source = CodexSource()
+        let name = CodexLines.name(1)
+        try home.write(name, CodexLines.usual("2026-09-18T09:30:00Z", 80, 60))
+        for (user, time) in [("ann", "09:00"), ("bob", "10:00"), ("ann", "11:00")] {
+            let login = utc("2026-09-18T\(time):00Z")
+            try home.write(".codex/auth.json", self.login(user), modified: login)
+            let reading = source.read(in: environment, at: login.addingTimeInterval(60))
+            environment.accounts = try #require(reading.accounts)
+        }
+        let reading = source.read(in: environment, at: sampleNow)
+        #expect(reading.providers.map(\.accountEmail) == ["ann@example.test"])
+        #expect(reading.provider?.windows.map(\.usedPercent) == [80, 60])
+    }
+
     @Test("rows from before the login are not the new account's")
     func rowsBeforeLogin() throws {
         let home = try SampleHome()
