@@ -115,6 +115,23 @@ struct AccountTests {
         #expect(reading.providers.map { $0.primary?.usedPercent } == [22, 77])
     }
 
+    @Test("a capture of a former account is not shown for a further home without an account")
+    func furtherHomeWithoutAccount() throws {
+        let home = try SampleHome(copying: "claude")
+        var environment = home.environment()
+        environment.additionalHomes = ["claude": [home.path(".claude-work")]]
+        try home.createDirectory(".claude-work/projects")
+        let statusline = Data(
+            ("{\"session_id\":\"w\",\"rate_limits\":{\"five_hour\":"
+                + "{\"used_percentage\":77,\"resets_at\":1789740600}}}").utf8)
+        try ClaudeStatuslineStore(environment)
+            .save(statusline: statusline, account: "former".fingerprint, at: sampleNow)
+        var source = ClaudeSource()
+        let reading = source.read(in: environment, at: sampleNow)
+        #expect(reading.providers.map(\.accountEmail) == ["dev@example.test"])
+        #expect(reading.providers.map { $0.primary?.usedPercent } == [22])
+    }
+
     @Test("an explanation names every reading with its place and its verdict")
     func explained() throws {
         let home = try SampleHome(copying: "codex")

@@ -52,11 +52,9 @@ public struct ClaudeSource: UsageSource {
             in: ClaudeStatuslineStore.directory(in: environment), budget: &budget)
         let accounts = states.map { $0?.account?.id }
         for (index, paths) in homes.enumerated() {
-            // A capture that names no account is of the first home.
+            // A capture that names no account is of the first home; one that does, of a home with an account.
             let own = captures.filter {
-                $0.account.map { id in
-                    accounts[index] == nil ? !accounts.contains(id) : true
-                } ?? (index == 0)
+                $0.account == nil ? index == 0 : accounts[index] != nil || homes.count == 1
             }
             read(
                 paths, states[index], captures: own, files: &files, into: &reading,
