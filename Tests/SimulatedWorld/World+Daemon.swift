@@ -127,6 +127,7 @@ extension World {
             for _ in 0..<2 where ledger.isCompactionDue {
                 try ledger.compactStep()
                 count("compaction step")
+                if strikesUnsynced() { return daemonFails(losesPower: true) }
                 scheduleSync()
             }
         } catch {
