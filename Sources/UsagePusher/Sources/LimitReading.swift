@@ -65,6 +65,13 @@ struct LimitReading: Sendable, Equatable {
         !windows.isEmpty || credits != nil || reachedType != nil || budget != nil
     }
 
+    /// As read at `now`.
+    func dated(at now: Date) -> LimitReading {
+        var reading = self
+        reading.isFromFuture = observedAt > now.addingTimeInterval(SnapshotBounds.clockTolerance)
+        return reading
+    }
+
     /// Newer readings are greater.
     static func isOlder(_ left: LimitReading, than right: LimitReading) -> Bool {
         if left.isFromFuture != right.isFromFuture { return left.isFromFuture }
@@ -136,6 +143,13 @@ struct Evidence: Sendable, Equatable {
         let index = list.firstIndex { LimitReading.isOlder($0, than: reading) } ?? list.endIndex
         list.insert(reading, at: index)
         if list.count > readingsPerLimit { list.removeLast() }
+    }
+
+    func dated(at now: Date) -> Evidence {
+        var result = Evidence()
+        for reading in readings.values.joined() { result.add(reading.dated(at: now)) }
+        result.flawed = flawed
+        return result
     }
 
     func filter(_ isIncluded: (LimitReading) -> Bool) -> Evidence {

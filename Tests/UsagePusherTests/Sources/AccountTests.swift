@@ -115,6 +115,32 @@ struct AccountTests {
         #expect(reading.providers.map { $0.primary?.usedPercent } == [22, 77])
     }
 
+    @Test("every home has its own time of a login, and its own errors")
+    func homesApart() throws {
+        let home = try SampleHome()
+        var environment = home.environment()
+        environment.additionalHomes = ["claude": [home.path(".claude-work")]]
+        let state = { (name: String) in
+            "{\"oauthAccount\":{\"accountUuid\":\"\(name)\","
+                + "\"emailAddress\":\"\(name)@example.test\"}}"
+        }
+        var source = ClaudeSource()
+        try home.write(
+            ".claude-work/.claude.json", state("work"), modified: utc("2026-09-18T07:00:00Z"))
+        for (user, time) in [("ann", "08:00"), ("bob", "11:00")] {
+            try home.write(
+                ".claude.json", state(user), modified: utc("2026-09-18T\(time):00Z"))
+            let reading = source.read(in: environment, at: sampleNow)
+            environment.accounts = try #require(reading.accounts)
+        }
+        let bob = environment.accounts.entries.last { $0.account == "bob".fingerprint }
+        #expect(bob?.since == utc("2026-09-18T11:00:00Z"))
+
+        try home.link(".claude/.credentials.json", to: ".credentials.json")
+        let reading = source.read(in: environment, at: sampleNow)
+        #expect(reading.providers.map(\.isError) == [true, false])
+    }
+
     @Test("a capture of a former account is not shown for a further home without an account")
     func furtherHomeWithoutAccount() throws {
         let home = try SampleHome(copying: "claude")

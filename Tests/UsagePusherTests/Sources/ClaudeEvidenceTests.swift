@@ -41,6 +41,18 @@ struct ClaudeEvidenceTests {
         #expect(try claudeProvider(home).primary?.usedPercent == 5)
     }
 
+    @Test("a cache from the future does not win over a capture")
+    func futureCache() throws {
+        let home = try SampleHome(copying: "claude")
+        let store = ClaudeStatuslineStore(home.environment())
+        let earlier = utc("2026-09-18T11:20:00Z")
+        try store.save(statusline: try statusline("full"), at: earlier)
+        // The cache was fetched at 11:34.
+        let before = try claudeProvider(home, at: utc("2026-09-18T11:30:00Z"))
+        #expect(before.primary?.usedPercent == 23.5)
+        #expect(try claudeProvider(home).primary?.usedPercent == 22)
+    }
+
     @Test("a status line without limits leaves the last capture unchanged")
     func absent() throws {
         let home = try SampleHome()

@@ -216,6 +216,19 @@ struct CodexPitfallTests {
         #expect(provider.primary?.usedPercent == 36)
     }
 
+    @Test("a line from the future does not keep older files from being read")
+    func futureLineAndOlderFile() throws {
+        let home = try SampleHome()
+        try home.write(CodexLines.name(1), CodexLines.usual("2027-09-18T11:00:00Z", 99, 98))
+        try home.write(
+            CodexLines.name(2), CodexLines.usual("2026-09-16T11:00:00Z", 36, 54),
+            modified: utc("2026-09-16T11:00:00Z"))
+        var source = CodexSource()
+        let provider = source.read(in: home.environment(), at: sampleNow).provider
+        #expect(provider?.secondary?.usedPercent == 54)
+        #expect(provider?.lastUpdated == utc("2026-09-16T11:00:00Z"))
+    }
+
     @Test("both spellings of a spending limit are read, and an expired one is not shown")
     func spendControl() throws {
         let line = { (reset: Int) in

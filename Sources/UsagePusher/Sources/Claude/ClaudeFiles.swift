@@ -1,7 +1,7 @@
 import Foundation
 import LocalFiles
 
-/// Reads Claude Code's documents and records a finding for each.
+/// Reads Claude Code's documents of one home and records a finding for each.
 struct ClaudeFiles {
     private(set) var findings: [SourceFinding] = []
     private(set) var errors: [FileError] = []
@@ -84,10 +84,8 @@ struct ClaudeFiles {
                 add(file.path, title, "not a capture in a format that this version reads")
                 continue
             }
-            for var reading in capture.readings(path: file.path) {
-                reading.isFromFuture =
-                    reading.observedAt > now.addingTimeInterval(SnapshotBounds.clockTolerance)
-                evidence.add(reading)
+            for reading in capture.readings(path: file.path) {
+                evidence.add(reading.dated(at: now))
             }
         }
         add(walk.errors, title: title)

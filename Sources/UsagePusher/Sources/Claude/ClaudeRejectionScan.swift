@@ -32,13 +32,9 @@ struct ClaudeRejectionScan: Sendable {
                         isEnough: { $0.isComplete || $0.coveredByteCount >= depth },
                         add: { evidence, line, offset in
                             let origin = LimitReading.Origin(path: file.path, offset: offset)
-                            guard
-                                var reading = ClaudeRejection.reading(line: line, origin: origin)
-                            else { return }
-                            reading.isFromFuture =
-                                reading.observedAt
-                                > now.addingTimeInterval(SnapshotBounds.clockTolerance)
-                            evidence.add(reading)
+                            if let reading = ClaudeRejection.reading(line: line, origin: origin) {
+                                evidence.add(reading.dated(at: now))
+                            }
                         })
                 } catch {
                     if !error.isMissing {

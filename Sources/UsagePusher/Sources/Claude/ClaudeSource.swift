@@ -45,24 +45,23 @@ public struct ClaudeSource: UsageSource {
         in environment: SourceEnvironment, at now: Date, budget: inout ScanBudget
     ) -> SourceReading {
         var reading = SourceReading(isInstalled: false, accounts: environment.accounts)
-        var files = ClaudeFiles(now: now)
         let homes = ClaudePaths.homes(in: environment)
-        let states = homes.map { files.state($0, known: &self.states, budget: &budget) }
-        let captures = files.captures(
+        var files = homes.map { _ in ClaudeFiles(now: now) }
+        let states = homes.indices.map {
+            files[$0].state(homes[$0], known: &self.states, budget: &budget)
+        }
+        let captures = files[0].captures(
             in: ClaudeStatuslineStore.directory(in: environment), budget: &budget)
-        let accounts = states.map { $0?.account?.id }
-        for (index, paths) in homes.enumerated() {
+        for index in homes.indices {
             // A capture that names no account is of the first home; one that does, of a home with an account.
+            let hasAccount = states[index]?.account?.id != nil
             let own = captures.filter {
-                $0.account == nil ? index == 0 : accounts[index] != nil || homes.count == 1
+                $0.account == nil ? index == 0 : hasAccount || homes.count == 1
             }
             read(
-                paths, states[index], captures: own, files: &files, into: &reading,
+                homes[index], states[index], captures: own, files: &files[index], into: &reading,
                 explains: environment.explains, at: now, &budget)
         }
-        reading.isInstalled = files.isInstalled
-        if !files.isInstalled { reading.providers = [] }
-        reading.findings = files.findings
         reading.isPartial = budget.isExceeded
         return reading
     }
@@ -77,7 +76,7 @@ public struct ClaudeSource: UsageSource {
             changedAt: min(files.accountSeenAt ?? now, now),
             accounts: reading.accounts ?? AccountHistory())
         var evidence = captures
-        if let cache = state?.cache { evidence.merge(cache.evidence) }
+        if let cache = state?.cache { evidence.merge(cache.evidence.dated(at: now)) }
 
         var errors: [FileError] = []
         let walk = DirectoryWalk(roots: paths.projects, budget: &budget) { $0.hasSuffix(".jsonl") }
@@ -97,9 +96,13 @@ public struct ClaudeSource: UsageSource {
             ).provider(accountSeenAt: seenAt)
         }
         reading.accounts = cards.accounts
-        reading.providers +=
-            [provider(providers.first, orFirstOf: files.errors, at: now)].compactMap { $0 }
-            + providers.dropFirst()
+        reading.findings += files.findings
+        if files.isInstalled {
+            reading.isInstalled = true
+            reading.providers +=
+                [provider(providers.first, orFirstOf: files.errors, at: now)].compactMap { $0 }
+                + providers.dropFirst()
+        }
         if explains {
             reading.considered += cards.considered(
                 evidence, name: state?.account?.email, at: now)

@@ -39,10 +39,10 @@ struct CodexScan: Sendable {
         for byteCount in [Self.firstRoundByteCount, Int.max] {
             for file in newestFirst where !unreadable.contains(file.status.identity) {
                 let modified = file.status.modificationDate
-                let main = evidence.newest(CodexRow.mainLimit)
                 let isForOthers =
-                    main.map { modified.addingTimeInterval(Self.tolerance) < $0.observedAt }
-                    ?? false
+                    Self.mainReading(evidence).map {
+                        modified.addingTimeInterval(Self.tolerance) < $0.observedAt
+                    } ?? false
                 let horizon = isForOthers ? Self.otherLimitsInterval : Self.longestWindow
                 if modified < now.addingTimeInterval(-horizon) { break }
                 do throws(FileError) {
@@ -62,6 +62,11 @@ struct CodexScan: Sendable {
         return evidence
     }
 
+    /// The newest reading of the main limit; one from the future says nothing about what older lines hold.
+    private static func mainReading(_ evidence: Evidence) -> LimitReading? {
+        evidence.newest(CodexRow.mainLimit).flatMap { $0.isFromFuture ? nil : $0 }
+    }
+
     private mutating func update(
         _ file: DirectoryWalk.File, byteCount: Int, depth: Int64, at now: Date,
         budget: inout ScanBudget
@@ -71,7 +76,7 @@ struct CodexScan: Sendable {
             budget: &budget,
             begin: { $0.head = CodexRolloutHead($1, budget: &$2) },
             isEnough: {
-                $0.isComplete || $0.digest.evidence.newest(CodexRow.mainLimit) != nil
+                $0.isComplete || Self.mainReading($0.digest.evidence) != nil
                     || $0.coveredByteCount >= depth
             },
             add: { rollout, line, offset in
@@ -80,9 +85,7 @@ struct CodexScan: Sendable {
                 for reading in row.flawed + [row.reading].compactMap({ $0 }) {
                     var reading = reading
                     if rollout.head.isCopy(reading.observedAt) { reading.flaw = .copy }
-                    reading.isFromFuture =
-                        reading.observedAt > now.addingTimeInterval(SnapshotBounds.clockTolerance)
-                    rollout.evidence.add(reading)
+                    rollout.evidence.add(reading.dated(at: now))
                 }
             })
     }
