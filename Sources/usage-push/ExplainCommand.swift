@@ -26,23 +26,13 @@ struct ExplainCommand: ParsableCommand {
     @Flag(help: "Print JSON.")
     var json = false
 
-    @OptionGroup var reading: ExplainedHome
+    @OptionGroup var place: HomeOption
 
-    /// Which home directory is read.
-    struct ExplainedHome: ParsableArguments {
-        @Option(
-            help: ArgumentHelp(
-                "Read the tool's files in this home directory instead of your own.",
-                valueName: "directory"))
-        var home: String?
-    }
+    func validate() throws { try ReadingOptions.requireKnown(provider) }
 
     func run() throws {
-        var options = ReadingOptions()
-        options.provider = [provider]
-        options.home = reading.home
-        try options.validate()
-        var builder = options.builder(device: DeviceIdentity(id: nil, name: ""))
+        var builder = ReadingOptions.builder(
+            of: [provider], in: place, device: DeviceIdentity(id: nil, name: ""))
         builder.explainsReadings()
         let now = Date()
         builder.readThoroughly(at: now)

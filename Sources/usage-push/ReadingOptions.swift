@@ -13,11 +13,9 @@ struct ReadingOptions: ParsableArguments {
             "Read only this provider's tool; may be repeated.", valueName: "id"))
     var provider: [String] = []
 
-    @Option(
-        help: ArgumentHelp(
-            "Read the tools' files in this home directory instead of your own.",
-            discussion: "Variables such as CODEX_HOME are then ignored.", valueName: "directory"))
-    var home: String?
+    @OptionGroup var place: HomeOption
+
+    var home: String? { place.home }
 
     /// In the order in which they are shown.
     private static var sources: [any UsageSource] { [ClaudeSource(), CodexSource()] }
@@ -30,9 +28,53 @@ struct ReadingOptions: ParsableArguments {
             home: UserDirectories().home, variables: ProcessInfo.processInfo.environment)
     }
 
-    /// The same with the configured homes. What is wrong with the configuration is reported.
-    private static var configuredEnvironment: SourceEnvironment {
-        var environment = ownEnvironment
+    func validate() throws {
+        for id in provider { try Self.requireKnown(id) }
+    }
+
+    static func requireKnown(_ id: String) throws {
+        guard !providerIDs.contains(id) else { return }
+        throw ValidationError(
+            "Unknown provider '\(VisibleText.escape(id))': use "
+                + providerIDs.joined(separator: " or ") + ".")
+    }
+
+    func builder(device: DeviceIdentity) -> SnapshotBuilder {
+        Self.builder(of: provider, in: place, device: device)
+    }
+
+    /// - Parameter providers: ids; none for all.
+    static func builder(
+        of providers: [String], in place: HomeOption, device: DeviceIdentity
+    ) -> SnapshotBuilder {
+        SnapshotBuilder(
+            sources: sources.filter { providers.isEmpty || providers.contains($0.providerID) },
+            environment: place.environment, device: device, appVersion: ProgramVersion.text)
+    }
+}
+
+/// The home directory that is read.
+struct HomeOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Read the tools' files in this home directory instead of your own.",
+            discussion: "Variables such as CODEX_HOME are then ignored.", valueName: "directory"))
+    var home: String?
+
+    func validate() throws {
+        if let home, (try? FileStatus(path: home))?.kind != .directory {
+            throw ValidationError("No directory '\(VisibleText.escape(home))'.")
+        }
+    }
+
+    var environment: SourceEnvironment {
+        home.map { SourceEnvironment(home: URL(fileURLWithPath: $0).standardizedFileURL.path) }
+            ?? Self.configured
+    }
+
+    /// This user's, with the configured homes. What is wrong with the configuration is reported.
+    private static var configured: SourceEnvironment {
+        var environment = ReadingOptions.ownEnvironment
         do throws(PusherConfigurationFile.Failure) {
             let (configuration, issues) = try PusherConfigurationFile().read()
             for issue in issues { Console.report(issue) }
@@ -41,28 +83,5 @@ struct ReadingOptions: ParsableArguments {
             Console.report(error.description)
         }
         return environment
-    }
-
-    func validate() throws {
-        if let home, (try? FileStatus(path: home))?.kind != .directory {
-            throw ValidationError("No directory '\(VisibleText.escape(home))'.")
-        }
-        let known = Self.providerIDs
-        for id in provider where !known.contains(id) {
-            throw ValidationError(
-                "Unknown provider '\(VisibleText.escape(id))': use "
-                    + known.joined(separator: " or ") + ".")
-        }
-    }
-
-    func builder(device: DeviceIdentity) -> SnapshotBuilder {
-        SnapshotBuilder(
-            sources: Self.sources.filter {
-                provider.isEmpty || provider.contains($0.providerID)
-            },
-            environment: home.map {
-                SourceEnvironment(home: URL(fileURLWithPath: $0).standardizedFileURL.path)
-            } ?? Self.configuredEnvironment,
-            device: device, appVersion: ProgramVersion.text)
     }
 }

@@ -52,12 +52,13 @@ struct ScanBudget {
 }
 
 extension ScanBudget {
-    /// A small JSON file read as a whole.
+    /// A JSON file, or some members of one.
     struct Document {
         /// Nil when the file is not one JSON object.
         var fields: JSONFields?
-        var modificationDate: Date
         var status: FileStatus
+
+        var modificationDate: Date { status.modificationDate }
     }
 
     /// Reads a document; nil when there is no file.
@@ -67,28 +68,16 @@ extension ScanBudget {
     mutating func readDocument(
         _ path: String, followsLinks: Bool = true
     ) throws(FileError) -> Document? {
-        func tooLarge(_ byteLimit: Int) -> FileError {
-            FileError(operation: "read", path: path, cause: .tooLarge(byteLimit: byteLimit))
-        }
-        do throws(FileError) {
-            return try LocalFile(path).withOpen(followsLinks: followsLinks) {
-                file throws(FileError) in
-                let byteCount = Int(clamping: file.status.byteCount)
-                guard byteCount <= limits.documentByteCount else {
-                    throw tooLarge(limits.documentByteCount)
-                }
-                guard reserveFile(), byteCount <= bytesLeft else {
-                    markExceeded()
-                    throw tooLarge(bytesLeft)
-                }
-                let bytes = try file.bytes(at: 0, count: byteCount)
-                recordRead(bytes.count)
-                return Document(
-                    fields: JSONFields(Data(bytes)),
-                    modificationDate: file.status.modificationDate, status: file.status)
+        try read(path, followsLinks: followsLinks, byteLimit: limits.documentByteCount) {
+            budget, file throws(FileError) in
+            let byteCount = Int(file.status.byteCount)
+            guard byteCount <= budget.bytesLeft else {
+                budget.markExceeded()
+                throw Self.tooLarge(path, budget.bytesLeft)
             }
-        } catch  where error.isMissing {
-            return nil
+            let bytes = try file.bytes(at: 0, count: byteCount)
+            budget.recordRead(bytes.count)
+            return Data(bytes)
         }
     }
 
@@ -97,35 +86,43 @@ extension ScanBudget {
     /// Bounded by time instead of the budget's bytes, which are for logs: the object is read as a whole or not at all.
     mutating func readMembers(_ names: Set<String>, of path: String) throws(FileError) -> Document?
     {
+        try read(path, byteLimit: limits.objectByteCount) { budget, file throws(FileError) in
+            var scan = JSONMemberScan(names)
+            var offset: Int64 = 0
+            while offset < file.status.byteCount {
+                guard budget.bytesLeft > 0 else {
+                    budget.markExceeded()
+                    break
+                }
+                let bytes = try file.bytes(at: offset, count: 262_144)
+                if bytes.isEmpty { break }
+                bytes.withUnsafeBytes { scan.add($0) }
+                offset += Int64(bytes.count)
+            }
+            return scan.object
+        }
+    }
+
+    private mutating func read(
+        _ path: String, followsLinks: Bool = true, byteLimit: Int,
+        json: (inout ScanBudget, OpenFile) throws(FileError) -> Data?
+    ) throws(FileError) -> Document? {
         do throws(FileError) {
-            return try LocalFile(path).withOpen { file throws(FileError) in
-                let limit = limits.objectByteCount
-                guard file.status.byteCount <= limit else {
-                    throw FileError(
-                        operation: "read", path: path, cause: .tooLarge(byteLimit: limit))
+            return try LocalFile(path).withOpen(followsLinks: followsLinks) {
+                file throws(FileError) in
+                guard file.status.byteCount <= byteLimit else {
+                    throw Self.tooLarge(path, byteLimit)
                 }
-                guard reserveFile() else {
-                    throw FileError(
-                        operation: "read", path: path, cause: .tooLarge(byteLimit: bytesLeft))
-                }
-                var scan = JSONMemberScan(names)
-                var offset: Int64 = 0
-                while offset < file.status.byteCount {
-                    guard bytesLeft > 0 else {
-                        markExceeded()
-                        break
-                    }
-                    let bytes = try file.bytes(at: offset, count: 262_144)
-                    if bytes.isEmpty { break }
-                    bytes.withUnsafeBytes { scan.add($0) }
-                    offset += Int64(bytes.count)
-                }
+                guard reserveFile() else { throw Self.tooLarge(path, bytesLeft) }
                 return Document(
-                    fields: scan.object.flatMap { JSONFields($0) },
-                    modificationDate: file.status.modificationDate, status: file.status)
+                    fields: try json(&self, file).flatMap { JSONFields($0) }, status: file.status)
             }
         } catch  where error.isMissing {
             return nil
         }
+    }
+
+    private static func tooLarge(_ path: String, _ byteLimit: Int) -> FileError {
+        FileError(operation: "read", path: path, cause: .tooLarge(byteLimit: byteLimit))
     }
 }

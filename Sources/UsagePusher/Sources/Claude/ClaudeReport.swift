@@ -14,12 +14,7 @@ struct ClaudeReport {
 
     /// The newest readings whose windows are still in effect: those of all models first, then per model.
     private var live: [(window: ClaudeWindow, reading: LimitReading)] {
-        let newest = evidence.readings.keys.compactMap { evidence.newest($0) }
-        let live = newest.filter { reading in
-            reading.windows.contains { $0.isLive(observedAt: reading.observedAt, at: now) }
-        }
-        let sorted = live.map { (ClaudeWindow($0), $0) }.sorted { $0.0 < $1.0 }
-        return Array(sorted.prefix(Self.extraWindowLimit))
+        Array(evidence.liveWindows(at: now).prefix(Self.extraWindowLimit))
     }
 
     /// Nil when neither an account nor a number is known.
@@ -68,13 +63,18 @@ extension Evidence {
     /// "session 22 % used, weekly 37 % used" for Claude's windows still in effect, and when the newest of them was
     /// observed; nil without any.
     func summary(at now: Date) -> (text: String, observedAt: Date)? {
-        let live = readings.keys.compactMap { newest($0) }.filter { reading in
-            reading.windows.contains { $0.isLive(observedAt: reading.observedAt, at: now) }
-        }
+        let live = liveWindows(at: now).map(\.reading)
         guard let observed = live.map(\.observedAt).max() else { return nil }
-        let parts = live.sorted { ClaudeWindow($0) < ClaudeWindow($1) }.map { reading in
-            "\(reading.limit) \(reading.windows[0].percentText) used"
-        }
+        let parts = live.map { "\($0.limit) \($0.windows[0].percentText) used" }
         return (parts.joined(separator: ", "), min(observed, now))
+    }
+
+    /// Claude's windows still in effect, sorted, with their newest readings.
+    fileprivate func liveWindows(
+        at now: Date
+    ) -> [(window: ClaudeWindow, reading: LimitReading)] {
+        readings.keys.compactMap { newest($0) }.filter { reading in
+            reading.windows.contains { $0.isLive(observedAt: reading.observedAt, at: now) }
+        }.map { (ClaudeWindow($0), $0) }.sorted { $0.0 < $1.0 }
     }
 }
