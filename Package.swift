@@ -14,16 +14,11 @@ let argumentParser = Target.Dependency.product(
 let asyncHTTPClient = Target.Dependency.product(
     name: "AsyncHTTPClient", package: "async-http-client")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
-let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
-let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
-let nioHTTPTypes = Target.Dependency.product(name: "NIOHTTPTypes", package: "swift-nio-extras")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
-let serviceLifecycle = Target.Dependency.product(
-    name: "ServiceLifecycle", package: "swift-service-lifecycle")
 
 let package = Package(
     name: "ubiquity",
@@ -46,10 +41,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
-        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.0"),
-        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
-        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
         .target(name: "LocalFiles", swiftSettings: strict),
@@ -108,8 +100,7 @@ let package = Package(
             name: "KVStoreServer",
             dependencies: [
                 "KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreWire",
-                "LocalFiles", crypto, httpTypes, hummingbird, hummingbirdCore, logging, nioCore,
-                nioHTTP1, nioHTTPTypes, nioPosix, serviceLifecycle,
+                "LocalFiles", crypto, logging, nioCore, nioHTTP1, nioPosix,
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -201,23 +192,21 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "ServerTestSupport",
-            dependencies: ["KVStoreCore", "KVStoreWire", nioCore, nioPosix],
+            dependencies: ["KVStoreCore", "KVStoreWire", httpTypes, nioCore, nioHTTP1, nioPosix],
             path: "Tests/ServerTestSupport", swiftSettings: strict),
         .testTarget(
             name: "KVStoreServerTests",
             dependencies: [
                 "KVStoreServer", "ServerTestSupport", "TestSupport", "KVStoreCore",
                 "KVStoreLedger", "KVStoreLog", "KVStoreTesting", "KVStoreWire", "LocalFiles",
-                httpTypes, hummingbird, logging, nioCore,
-                .product(name: "HummingbirdTesting", package: "hummingbird"),
+                httpTypes, logging, nioCore, nioHTTP1,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "KvsdTests",
             dependencies: [
                 "kvsd", "ServerTestSupport", "TestSupport", "KVStoreCore", "KVStoreWire",
-                httpTypes, hummingbird, nioCore,
-                .product(name: "HummingbirdTesting", package: "hummingbird"),
+                httpTypes, nioCore,
             ],
             swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),

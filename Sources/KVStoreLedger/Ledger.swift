@@ -221,6 +221,9 @@ package final class Ledger {
     /// Throws `closedByFailure` after a failed sync.
     package func checkOpen() throws(LogError) { try log.checkOpen() }
 
+    /// Whether everything appended is durable.
+    package var isDurable: Bool { log.isDurable }
+
     /// A sync, and what it makes durable.
     package struct PendingSync: Sendable {
         package let sync: SegmentedLog.PendingSync

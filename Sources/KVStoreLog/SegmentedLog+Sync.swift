@@ -44,10 +44,13 @@ extension SegmentedLog {
         }
     }
 
+    /// Whether everything appended is durable.
+    package var isDurable: Bool { active.map { $0.synced >= $0.end } ?? true }
+
     /// What must be synced; nil when everything is durable.
     package func prepareSync() throws(LogError) -> PendingSync? {
         try checkOpen()
-        guard let active, active.synced < active.end else { return nil }
+        guard let active, !isDurable else { return nil }
         return PendingSync(
             file: active.file, segment: active.segment, end: active.end,
             unverified: active.unverifiedStart.map { $0..<active.end },

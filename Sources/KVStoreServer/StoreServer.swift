@@ -2,8 +2,8 @@ import KVStoreCore
 import KVStoreLedger
 import Logging
 import NIOCore
+import NIOHTTP1
 import NIOPosix
-import ServiceLifecycle
 import Synchronization
 
 /// A server of key-value stores: what `kvsd` runs, and what a test starts in its own process.
@@ -27,19 +27,16 @@ public final class StoreServer: Sendable {
     let failureRates: RateLimiter
     /// The replica id in the stamps of the server's own writes.
     let replica: ReplicaID
+    let connections: ConnectionTable
+    /// The events of the live streams.
+    let pages: EventPages
     private let temporaryStorage: TemporaryStorage?
     private let listening: EventLoopPromise<Int>
-    private let lifecycle = Mutex(Lifecycle.idle)
+    private let stopping: EventLoopPromise<Void>
+    private let lifecycle = Mutex((hasRun: false, isStopped: false))
 
     var limits: ServerLimits { configuration.limits }
     var metrics: Metrics { engine.metrics }
-
-    private enum Lifecycle {
-        case idle
-        case stopRequested
-        case running(ServiceGroup)
-        case ended
-    }
 
     /// Opens the stores and devices, and locks the data directory against other servers. Blocks
     /// while the log is read. Listens only in ``run()``.
@@ -82,61 +79,81 @@ public final class StoreServer: Sendable {
         failureRates = RateLimiter(
             perSecond: limits.failedAuthenticationsPerMinute / 60,
             burst: limits.failedAuthenticationsPerMinute, limit: limits.addressCount)
-        listening = MultiThreadedEventLoopGroup.singleton.any().makePromise()
+        connections = ConnectionTable(limits, metrics: engine.metrics, loop: engine.loop)
+        pages = EventPages(engine, byteCount: limits.eventBatchByteCount)
+        listening = engine.loop.makePromise()
+        stopping = engine.loop.makePromise()
         // The live streams of a removed device end at once.
-        devices.observe { [watchers = engine.watchers] in watchers.wakeAll() }
+        devices.observe { [engine] in engine.loop.execute { engine.watchers.wakeAll() } }
     }
 
-    deinit { listening.fail(ServerError.ended) }
+    deinit {
+        listening.fail(ServerError.ended)
+        stopping.succeed()
+    }
 
-    /// Serves until ``stop()``, the cancellation of the task or the graceful shutdown of the service
-    /// group that runs it; then closes the stores. A server runs once.
+    /// Serves until ``stop()`` or the cancellation of the task; then closes the stores. A server runs once.
     ///
     /// Stopping ends live streams, answers the requests under way and closes the remaining connections
     /// after ``ServerLimits/stopMilliseconds``. It waits for the disk without a limit.
     public func run() async throws(ServerError) {
-        var quiet = configuration.logger
-        if quiet.logLevel > .debug { quiet.logLevel = max(quiet.logLevel, .warning) }
-        let application = application(logger: quiet) { [listening] in listening.succeed($0) }
-        let group = ServiceGroup(configuration: .init(services: [application], logger: quiet))
+        let former = lifecycle.withLock { lifecycle in
+            defer { lifecycle.hasRun = true }
+            return lifecycle
+        }
+        if former.hasRun { throw .ended }
         var failure: ServerError?
-        switch begin(group) {
-        case .running, .ended: throw .ended
-        case .stopRequested: break
-        case .idle:
+        if !former.isStopped {
             do {
-                try await group.run()
+                let listener = try await listen()
+                listening.succeed(listener.localAddress?.port ?? 0)
+                await withTaskCancellationHandler {
+                    // Only ever succeeds.
+                    try? await stopping.futureResult.get()
+                } onCancel: { [stopping] in
+                    stopping.succeed()
+                }
+                try? await listener.close()
+                try? await engine.loop.flatSubmit { [connections] in connections.stop() }.get()
             } catch {
                 failure = ServerError(
                     .cannotListen, "cannot listen on \(configuration.address): \(error)")
             }
         }
-        lifecycle.withLock { $0 = .ended }
         listening.fail(failure ?? .ended)
         await engine.close()
         if let failure { throw failure }
     }
 
-    /// Enters the running state unless the server ran before; returns the former state.
-    private func begin(_ group: ServiceGroup) -> Lifecycle {
-        lifecycle.withLock { lifecycle in
-            let former = lifecycle
-            switch former {
-            case .idle, .stopRequested: lifecycle = .running(group)
-            case .running, .ended: break
+    private func listen() async throws -> any Channel {
+        var limit = NIOHTTPDecoderLimitConfiguration()
+        limit.maxHeaderFieldSize = limits.headerByteCount
+        limit.maxHeaderListSize = limits.headerByteCount
+        limit.maxHeaderFieldCount = limits.headerCount
+        return try await ServerBootstrap(group: engine.loop)
+            .serverChannelOption(.backlog, value: 1_024)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
+            // Unwritable while anything waits for the peer to read.
+            .childChannelOption(
+                .writeBufferWaterMark,
+                value: ChannelOptions.Types.WriteBufferWaterMark(low: 1, high: 1)
+            )
+            .childChannelInitializer { [limit] channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let decoder = HTTPRequestDecoder(
+                        leftOverBytesStrategy: .dropBytes, limitConfiguration: limit)
+                    try channel.pipeline.syncOperations.addHandlers(
+                        ByteToMessageHandler(decoder), Connection(self))
+                }
             }
-            return former
-        }
+            .bind(host: configuration.address.host, port: configuration.address.port).get()
     }
 
     /// Shuts down gracefully: makes ``run()`` return, at once if it has not been called yet.
     public func stop() async {
-        let group: ServiceGroup? = lifecycle.withLock { lifecycle in
-            if case .running(let group) = lifecycle { return group }
-            if case .idle = lifecycle { lifecycle = .stopRequested }
-            return nil
-        }
-        await group?.triggerGracefulShutdown()
+        lifecycle.withLock { $0.isStopped = true }
+        stopping.succeed()
     }
 
     /// The port that the server listens on. Waits until it does; throws if ``run()`` ends before.

@@ -1,6 +1,5 @@
 import Foundation
 import HTTPTypes
-import HummingbirdTesting
 import KVStoreCore
 import KVStoreWire
 import KVStoreServer
@@ -16,16 +15,13 @@ struct StoreServerTests {
         _ server: StoreServer, _ token: String, _ changes: [Record] = []
     ) async throws -> SyncResponse {
         let port = try await server.port
-        return try await TestClient.withClient(
-            host: "127.0.0.1", port: port,
-            configuration: TestClient.Configuration(timeout: .seconds(60))
-        ) { client in
-            let response = try await client.post(
-                "/v1/stores/s/sync", headers: [.authorization: "Bearer \(token)"],
-                body: ByteBuffer(bytes: WireJSON.encode(Samples.request(changes))))
-            return try WireJSON.decode(
-                from: Data((response.body ?? ByteBuffer()).readableBytesView))
-        }
+        let client = TestClient(port: port)
+        let response = try await client.execute(
+            uri: "/v1/stores/s/sync", method: .post,
+            headers: [.authorization: "Bearer \(token)"],
+            body: ByteBuffer(bytes: WireJSON.encode(Samples.request(changes))))
+        await client.close()
+        return try WireJSON.decode(from: Data(response.body.readableBytesView))
     }
 
     @Test("a temporary server stores, answers on its port and stops")

@@ -1,6 +1,5 @@
 import Dispatch
 import Foundation
-import HummingbirdTesting
 import Testing
 
 /// The built program as a process of its own.

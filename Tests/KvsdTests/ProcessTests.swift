@@ -1,8 +1,6 @@
 import Dispatch
 import Foundation
 import HTTPTypes
-import Hummingbird
-import HummingbirdTesting
 import KVStoreCore
 import KVStoreWire
 import NIOCore
@@ -19,12 +17,12 @@ struct ProcessTests {
     private static func sync(
         _ client: TestClient, _ token: String, _ request: SyncRequest
     ) async throws -> SyncResponse {
-        let response = try await client.post(
-            "/v1/stores/s/sync", headers: [.authorization: "Bearer \(token)"],
+        let response = try await client.execute(
+            uri: "/v1/stores/s/sync", method: .post,
+            headers: [.authorization: "Bearer \(token)"],
             body: ByteBuffer(bytes: WireJSON.encode(request)))
         guard response.status == .ok else { throw Refused(status: response.status) }
-        return try WireJSON.decode(
-            from: Data((response.body ?? ByteBuffer()).readableBytesView))
+        return try WireJSON.decode(from: Data(response.body.readableBytesView))
     }
 
     private struct Refused: Error {
@@ -58,13 +56,14 @@ struct ProcessTests {
         }
     }
 
-    /// A client that a busy machine does not make give up.
     private static func withClient<Value: Sendable>(
         of daemon: DaemonProcess, _ body: @escaping @Sendable (TestClient) async throws -> Value
     ) async throws -> Value {
-        try await TestClient.withClient(
-            host: "127.0.0.1", port: daemon.port,
-            configuration: TestClient.Configuration(timeout: .seconds(60)), operation: body)
+        let client = TestClient(port: daemon.port)
+        let result: Result<Value, any Error>
+        do { result = .success(try await body(client)) } catch { result = .failure(error) }
+        await client.close()
+        return try result.get()
     }
 
     @Test("every acknowledged put survives three kill -9")
@@ -174,7 +173,9 @@ struct ProcessTests {
         let token = try await DaemonProcess.addDevice("laptop", dataPath: data)
         func status() async throws -> HTTPResponse.Status {
             try await Self.withClient(of: daemon) { client in
-                try await client.get("/v1/me", headers: [.authorization: "Bearer \(token)"]).status
+                try await client.execute(
+                    uri: "/v1/me", method: .get, headers: [.authorization: "Bearer \(token)"]
+                ).status
             }
         }
         #expect(try await status() == .ok)

@@ -7,7 +7,12 @@ import Synchronization
 /// are connected. Safe to call from any thread.
 final class DeviceRegistry: Sendable {
     private struct State {
-        var table: DeviceTable
+        var table: DeviceTable {
+            didSet { index = table.index }
+        }
+        var index: [TokenDigest: Device]
+        /// Changes with the table.
+        var generation: UInt64 = 0
         /// Of the file that `table` was read from.
         var status: FileStatus?
         /// Why the file could not be read last time.
@@ -36,7 +41,8 @@ final class DeviceRegistry: Sendable {
         guard let found else {
             throw ServerError(.storage, "\(file.file.path) was removed while it was opened")
         }
-        state = Mutex(State(table: found.table, status: found.status))
+        state = Mutex(
+            State(table: found.table, index: found.table.index, status: found.status))
     }
 
     /// Watches the file from now on. `notify` runs after a read that found changed devices, on the
@@ -53,20 +59,27 @@ final class DeviceRegistry: Sendable {
 
     var table: DeviceTable { withCurrent { $0.table } }
 
+    /// The generation of the table, after a look at the file.
+    var generation: UInt64 { withCurrent { $0.generation } }
+
     /// The device that a token authenticates, noted as seen now.
     func authenticate(_ digest: TokenDigest, now: Int64) -> Device? {
         withCurrent { state in
-            let device = state.table.device(with: digest)
+            let device = state.index[digest]
             if let device { state.lastSeen[device.id] = now }
             return device
         }
     }
 
+    func noteSeen(_ id: String, now: Int64) { state.withLock { $0.lastSeen[id] = now } }
+
     /// Whether the device still exists with the same permissions.
     func isCurrent(_ device: Device) -> Bool {
-        guard var present = table.device(id: device.id) else { return false }
-        present.name = device.name
-        return present == device
+        withCurrent { state in
+            guard var present = state.index[device.tokenSHA256] else { return false }
+            present.name = device.name
+            return present == device
+        }
     }
 
     /// When the device was last seen, in milliseconds since 1970, and whether it has a live stream.
@@ -94,9 +107,9 @@ final class DeviceRegistry: Sendable {
 
     private func withCurrent<Value: Sendable>(_ body: (inout State) -> Value) -> Value {
         let (value, isChanged) = state.withLock { state in
-            let former = state.table
+            let former = state.generation
             refresh(&state)
-            return (body(&state), state.table != former)
+            return (body(&state), state.generation != former)
         }
         if isChanged, let notify = notify.withLock({ $0 }) { notify() }
         return value
@@ -110,7 +123,11 @@ final class DeviceRegistry: Sendable {
         guard status != state.status else { return }
         do throws(ServerError) {
             let found = try file.read()
-            state.table = found?.table ?? DeviceTable(instance: state.table.instance)
+            let table = found?.table ?? DeviceTable(instance: state.table.instance)
+            if table != state.table {
+                state.table = table
+                state.generation += 1
+            }
             state.status = found?.status
             state.error = nil
             let known = Set(state.table.devices.map(\.id))

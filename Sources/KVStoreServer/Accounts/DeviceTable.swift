@@ -21,11 +21,10 @@ package struct DeviceTable: Sendable, Equatable {
 
     init(instance: String) { self.instance = instance }
 
-    func device(with digest: TokenDigest) -> Device? {
-        // Compares all digests, so that the time does not reveal which one matched.
-        var found: Device?
-        for device in devices where device.tokenSHA256 == digest { found = device }
-        return found
+    /// The devices by the digests of their tokens. The time of a lookup may reveal bits of a digest, but no token
+    /// follows from them.
+    var index: [TokenDigest: Device] {
+        Dictionary(devices.map { ($0.tokenSHA256, $0) }, uniquingKeysWith: { $1 })
     }
 
     func device(id: String) -> Device? { devices.first { $0.id == id } }

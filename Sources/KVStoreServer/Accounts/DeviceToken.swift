@@ -27,7 +27,7 @@ struct DeviceToken: Sendable {
 }
 
 /// The SHA-256 of a token.
-struct TokenDigest: Sendable {
+struct TokenDigest: Sendable, Hashable {
     private let bytes: Data
 
     init(of token: String) { bytes = Data(SHA256.hash(data: Data(token.utf8))) }
@@ -43,11 +43,4 @@ extension TokenDigest: Codable {
     }
 
     func encode(to encoder: any Encoder) throws { try bytes.encode(to: encoder) }
-}
-
-extension TokenDigest: Equatable {
-    /// Takes the same time wherever two digests differ.
-    static func == (left: TokenDigest, right: TokenDigest) -> Bool {
-        zip(left.bytes, right.bytes).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
-    }
 }

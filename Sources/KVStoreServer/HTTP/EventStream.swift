@@ -1,94 +1,117 @@
-import Foundation
-import Hummingbird
 import KVStoreCore
+import KVStoreLedger
 import KVStoreWire
 import NIOCore
-import ServiceLifecycle
 
-/// The live stream of one reader of a store.
-///
-/// It continues from its cursor at every signal, so changes that the reader has not received yet cost
-/// no memory, and a key that changed several times is sent once, with its current record.
-/// Invariant: sequence numbers ascend, and everything up to the last one sent was sent or is
-/// superseded.
-struct EventStream: Sendable {
-    let server: StoreServer
+/// The position of a live reader of a store.
+struct EventStream {
     let device: Device
     let store: StoreID
-    let start: Cursor
+    /// Counts the stream as one of its device's while it exists.
     let slot: StreamSlot
+    private(set) var cursor: Cursor
+    private(set) var isReset = false
+    private var isOpened = false
+    /// Of the devices in which the device was found last.
+    private var generation: UInt64?
+    var isChunked = true
 
-    /// Returns when the reader disconnects, the device loses its access, the cursor is reset, or the
-    /// server stops.
-    func run(_ body: RequestBody, writer: inout any ResponseBodyWriter) async throws {
-        let watcher = server.engine.watchers.add(store)
-        defer { watcher.continuation.finish() }
-        try await withGracefulShutdownHandler {
-            try await body.consumeWithInboundCloseHandler { _ in
-                try await withThrowingTaskGroup(of: Void.self) { group in
-                    group.addTask { await sendHeartbeats(to: watcher) }
-                    try await send(to: watcher, &writer)
-                    group.cancelAll()
-                }
-            } onInboundClosed: {
-                watcher.continuation.finish()
-            }
-        } onGracefulShutdown: {
-            watcher.continuation.finish()
-        }
-        try await writer.finish(nil)
+    init(device: Device, store: StoreID, start: Cursor, slot: StreamSlot) {
+        self.device = device
+        self.store = store
+        self.slot = slot
+        cursor = start
     }
 
-    /// Sends the changes after the cursor at every signal; returns when the stream is over.
-    func send(
-        to watcher: Watcher, _ writer: inout any ResponseBodyWriter
-    ) async throws {
-        var cursor = start
-        var isOpened = false
-        watcher.continuation.yield(.changes)
-        for await signal in watcher.signals {
-            var isSilent = true
-            var hasMore = true
-            while hasMore {
-                // Checked for every page: a slow reader of a large store may take minutes.
-                guard server.devices.isCurrent(device) else { return }
-                guard let page = try await server.engine.page(of: store, after: cursor) else {
-                    return try await writer.write(ByteBuffer(bytes: EventStreamText.reset))
-                }
-                if !isOpened {
-                    try await writer.write(ByteBuffer(bytes: EventStreamText.opened(at: cursor)))
-                    isOpened = true
-                }
-                try await write(page.changes, &writer)
-                isSilent = isSilent && page.changes.isEmpty
-                cursor.sequence = max(cursor.sequence, page.cursor)
-                hasMore = page.hasMore
-            }
-            if signal == .heartbeat, isSilent {
-                try await writer.write(ByteBuffer(bytes: EventStreamText.heartbeat))
-            }
+    /// The next events; nil when the reader has all durable changes. A reset is the last event.
+    mutating func next(_ server: StoreServer) -> ByteBuffer? {
+        guard let page = server.pages.page(of: store, after: cursor) else {
+            isReset = true
+            return framed(EventStreamText.reset)
         }
+        let start = cursor
+        cursor.sequence = max(cursor.sequence, page.cursor)
+        guard !isOpened else { return page.text.map(isChunked ? \.framed : \.events) }
+        isOpened = true
+        var text = framed(EventStreamText.opened(at: start))
+        if let events = page.text {
+            text.writeImmutableBuffer(isChunked ? events.framed : events.events)
+        }
+        return text
     }
 
-    private func write(
-        _ changes: [SequencedRecord], _ writer: inout any ResponseBodyWriter
-    ) async throws {
-        var batch = ByteBuffer()
-        for change in changes {
-            batch.writeBytes(EventStreamText.change(change))
-            if batch.readableBytes >= server.limits.eventBatchByteCount {
-                try await writer.write(batch)
-                batch = ByteBuffer()
-            }
+    /// Whether the device still exists with the same permissions.
+    mutating func isAllowed(by server: StoreServer) -> Bool {
+        let present = server.connections.generation(of: server.devices)
+        if generation != present {
+            guard server.devices.isCurrent(device) else { return false }
+            generation = present
         }
-        if batch.readableBytes > 0 { try await writer.write(batch) }
+        return true
     }
 
-    private func sendHeartbeats(to watcher: Watcher) async {
-        while (try? await Task.sleep(for: .milliseconds(server.limits.heartbeatMilliseconds)))
-            != nil
-        {
-            watcher.continuation.yield(.heartbeat)
-        }
+    func framed(_ text: some Collection<UInt8>) -> ByteBuffer {
+        var buffer = ByteBuffer()
+        if isChunked { buffer.writeChunk(text) } else { buffer.writeBytes(text) }
+        return buffer
+    }
+}
+
+/// The changes after a cursor as events, encoded once for all readers at the same position. On the event loop only, and
+/// unchecked for that reason.
+final class EventPages: @unchecked Sendable {
+    struct Page {
+        /// Nil without changes.
+        var text: Text?
+        /// The position after the page.
+        var cursor: UInt64
+    }
+
+    struct Text {
+        /// As one chunk of a chunked body, and the events alone, which share its storage.
+        var framed: ByteBuffer
+        var events: ByteBuffer
+    }
+
+    private struct Position: Equatable {
+        var store: StoreID
+        var cursor: Cursor
+        var durable: UInt64
+    }
+
+    private let engine: StorageEngine
+    private let limits: PageLimits
+    private var latest: (position: Position, page: Page)?
+
+    init(_ engine: StorageEngine, byteCount: Int) {
+        self.engine = engine
+        limits = PageLimits(
+            byteCount: byteCount, recordCount: WireLimits.page.recordCount)
+    }
+
+    /// The durable changes after a cursor; nil when it is not in the present epoch, and the reader has to sync again.
+    func page(of store: StoreID, after cursor: Cursor) -> Page? {
+        guard let hub = engine.ledger.hub(store), !hub.endsStream(at: cursor) else { return nil }
+        let durable = max(cursor.sequence, engine.ledger.durableSequence(of: store))
+        guard durable > cursor.sequence else { return Page(text: nil, cursor: cursor.sequence) }
+        let position = Position(store: store, cursor: cursor, durable: durable)
+        if let latest, latest.position == position { return latest.page }
+        let found = hub.page(after: cursor.sequence, through: durable, limits: limits)
+        let page = Page(
+            text: found.changes.isEmpty ? nil : Self.encode(found.changes), cursor: found.cursor)
+        latest = (position, page)
+        return page
+    }
+
+    private static func encode(_ changes: [SequencedRecord]) -> Text {
+        var events = ByteBuffer()
+        for change in changes { events.writeBytes(EventStreamText.change(change)) }
+        let count = events.readableBytes
+        var framed = ByteBuffer()
+        framed.writeChunk(events.readableBytesView)
+        // The chunk ends with a line break of its own.
+        return Text(
+            framed: framed,
+            events: framed.getSlice(at: framed.writerIndex - 2 - count, length: count)!)
     }
 }

@@ -63,9 +63,15 @@ extension Problem {
 
     static let unknownPath = Problem(
         404, "unknown-path", "Unknown path",
-        detail: "no resource has this path and supports this method", hint: "see docs/protocol.md")
+        detail: "no resource has this path", hint: "see docs/protocol.md")
 
-    // MARK: 408 to 431
+    // MARK: 405 to 431
+
+    static func method(_ allowed: String) -> Problem {
+        Problem(
+            405, "method", "Method not allowed",
+            detail: "this resource supports \(allowed)", hint: "see docs/protocol.md")
+    }
 
     static func requestTimeout(seconds: Int) -> Problem {
         Problem(

@@ -1,10 +1,9 @@
-import Hummingbird
 import KVStoreWire
 
 /// The account and device of a token, and the account's devices and stores.
 extension StoreServer {
-    func identity(_: Request, _ context: ServerRequestContext) throws -> Response {
-        guard let device = context.device else { throw Problem.unauthorized }
+    func identity(_ request: Request) throws(Problem) -> Answer {
+        guard let device = request.device else { throw .unauthorized }
         return .json(
             DaemonIdentity(
                 account: device.account, device: device.name, deviceID: device.id,
@@ -12,8 +11,8 @@ extension StoreServer {
                 epoch: devices.table.instance, serverTime: engine.options.now()))
     }
 
-    func listDevices(_: Request, _ context: ServerRequestContext) throws -> Response {
-        let caller = try context.caller(.read)
+    func listDevices(_ request: Request) throws(Problem) -> Answer {
+        let caller = try request.caller(.read)
         let found = devices.table.devices.filter { $0.account == caller.account }
         return .json(
             DeviceList(
@@ -26,9 +25,12 @@ extension StoreServer {
                 }))
     }
 
-    func listStores(_: Request, _ context: ServerRequestContext) async throws -> Response {
-        let caller = try context.caller(.read)
-        let stores = try await engine.stores(ofAccount: caller.account)
-        return .json(StoreList(stores: stores.filter { caller.maySee(store: $0.store) }))
+    func listStores(_ request: Request) throws(Problem) -> Answer {
+        let caller = try request.caller(.read)
+        return .json(
+            StoreList(
+                stores: engine.stores(ofAccount: caller.account).filter {
+                    caller.maySee(store: $0.store)
+                }))
     }
 }

@@ -1,63 +1,54 @@
 import Foundation
-import HTTPTypes
-import Hummingbird
 import KVStoreCore
 import KVStoreWire
+import NIOCore
+import NIOHTTP1
 
 /// Single keys, for users and scripts. Replicas sync instead.
 extension StoreServer {
-    func listKeys(_: Request, _ context: ServerRequestContext) async throws -> Response {
-        let store = try context.store(.read)
-        guard let values = try await engine.values(in: store) else {
-            throw Problem.unknownStore
-        }
+    func listKeys(_ store: StoreID) throws(Problem) -> Answer {
+        guard let values = try engine.values(in: store) else { throw .unknownStore }
         return .json(KeyList(store: store.name, entries: values))
     }
 
     /// The record as JSON, or the value's bytes if the request accepts them.
-    func getKey(_ request: Request, _ context: ServerRequestContext) async throws -> Response {
-        let store = try context.store(.read)
-        guard let entry = try await engine.value(of: context.key(), in: store) else {
-            throw Problem.unknownKey
-        }
-        guard request.headers[.accept]?.contains(MediaType.bytes) == true,
+    func getKey(
+        _ request: Request, _ key: StoreKey, _ store: StoreID
+    ) throws(Problem) -> Answer {
+        guard let entry = try engine.value(of: key, in: store) else { throw .unknownKey }
+        guard request.head.headers.first(name: "Accept")?.contains(MediaType.bytes) == true,
             case .value(let data) = entry.record.content
         else { return .json(entry) }
-        var response = Response(.ok, MediaType.bytes, data)
-        response.headers[.stamp] = entry.record.stamp.description
-        response.headers[.sequence] = String(entry.sequence)
-        return response
+        var answer = Answer(MediaType.bytes, ByteBuffer(bytes: data))
+        answer.fields = [
+            ("Ubiquity-Stamp", entry.record.stamp.description),
+            ("Ubiquity-Sequence", "\(entry.sequence)"),
+        ]
+        return answer
     }
 
-    func putKey(_ request: Request, _ context: ServerRequestContext) async throws -> Response {
-        let store = try context.store(.write)
-        let key = try context.key()
-        let type = request.headers[.contentType]?.split(separator: ";").first.map {
-            $0.trimmingCharacters(in: .whitespaces).lowercased()
-        }
+    func putKey(
+        _ request: Request, _ key: StoreKey, _ store: StoreID
+    ) throws(Problem) -> Answer {
         let value: Data
-        switch type {
-        case MediaType.bytes: value = try await request.bytes(limits)
+        switch request.head.headers.first(name: "Content-Type").map(Self.mediaType) {
+        case MediaType.bytes: value = Data(request.body.readableBytesView)
         case MediaType.json:
-            let document: ValueDocument = try await request.document(limits)
+            let document: ValueDocument = try decode(request.body, depthLimit: limits.jsonDepth)
             value = document.value
-        default: throw Problem.mediaType("\(MediaType.bytes) or \(MediaType.json)")
+        default: throw .mediaType("\(MediaType.bytes) or \(MediaType.json)")
         }
         return .json(
             KeySummary(
-                try await engine.write(
-                    .value(value), forKey: key, store: store, replica: replica)))
+                try engine.write(.value(value), forKey: key, store: store, replica: replica)))
     }
 
-    func deleteKey(_: Request, _ context: ServerRequestContext) async throws -> Response {
-        let store = try context.store(.write)
-        return .json(
-            try await engine.write(
-                .tombstone, forKey: context.key(), store: store, replica: replica))
+    func deleteKey(_ key: StoreKey, _ store: StoreID) throws(Problem) -> Answer {
+        .json(try engine.write(.tombstone, forKey: key, store: store, replica: replica))
     }
-}
 
-extension HTTPField.Name {
-    static let stamp = HTTPField.Name("Ubiquity-Stamp")!
-    static let sequence = HTTPField.Name("Ubiquity-Sequence")!
+    /// Without parameters, in lower case.
+    private static func mediaType(_ field: String) -> String {
+        field.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
+    }
 }

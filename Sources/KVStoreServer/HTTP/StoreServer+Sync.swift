@@ -1,56 +1,77 @@
-import HTTPTypes
-import Hummingbird
+import Dispatch
+import Foundation
 import KVStoreCore
+import KVStoreLedger
 import KVStoreWire
+import NIOCore
+import NIOHTTP1
 
 /// Replication: push and pull, and the live stream.
 extension StoreServer {
-    func sync(_ request: Request, _ context: ServerRequestContext) async throws -> Response {
-        let store = try context.store(.read)
-        let message: SyncRequest = try await request.document(limits)
-        if !message.changes.isEmpty { _ = try context.caller(.write) }
+    func sync(
+        _ message: SyncRequest, _ request: Request, _ store: StoreID
+    ) throws(Problem) -> Answer {
+        if !message.changes.isEmpty { _ = try request.caller(.write) }
         guard message.changes.count <= limits.changesPerRequest else {
-            throw Problem.tooManyChanges(limit: limits.changesPerRequest)
+            throw .tooManyChanges(limit: limits.changesPerRequest)
         }
-        return .json(try await engine.sync(message, store: store))
+        return .json(try engine.sync(message, store: store))
     }
 
     /// Server-sent events after `Last-Event-ID`, otherwise `since`, otherwise 0.
-    func streamChanges(_ request: Request, _ context: ServerRequestContext) async throws -> Response
-    {
-        let store = try context.store(.read)
-        let device = try context.caller(.read)
-        let query = request.uri.queryParameters
-        let since = request.headers[.lastEventID] ?? query["since"].map { String($0) } ?? "0"
+    func openStream(_ request: Request, _ store: StoreID) throws(Problem) -> EventStream {
+        let device = try request.caller(.read)
+        let since =
+            request.head.headers.first(name: "Last-Event-ID")
+            ?? request.parameter("since").map { String($0) } ?? "0"
         guard let sequence = UInt64(since) else {
-            throw Problem.malformed("since is not a sequence number")
+            throw .malformed("since is not a sequence number")
         }
-        guard let end = try await engine.end(of: store) else { throw Problem.unknownStore }
-        guard let epoch = query["epoch"].map({ EpochID(String($0)) }) ?? end.epoch else {
-            throw Problem.malformed("epoch is not 16 lower-case hexadecimal digits")
-        }
+        guard let end = engine.ledger.hub(store)?.end else { throw .unknownStore }
+        guard let epoch = request.parameter("epoch").map({ EpochID(String($0)) }) ?? end.epoch
+        else { throw .malformed("epoch is not 16 lower-case hexadecimal digits") }
         let limit = limits.streamsPerDevice
         guard
-            let slot = devices.openStream(
-                device.id, limit: limit, now: engine.options.now)
-        else { throw Problem.tooManyStreams(limit: limit) }
-        let stream = EventStream(
-            server: self, device: device, store: store,
-            start: Cursor(epoch: epoch, sequence: sequence), slot: slot)
-        return Response(
-            status: .ok,
-            headers: [
-                .contentType: MediaType.eventStream, .cacheControl: "no-store",
-                .accelBuffering: "no",
-            ],
-            body: ResponseBody { writer in
-                try await stream.run(request.body, writer: &writer)
-            })
+            let slot = devices.openStream(device.id, limit: limit, now: engine.options.now)
+        else { throw .tooManyStreams(limit: limit) }
+        return EventStream(
+            device: device, store: store, start: Cursor(epoch: epoch, sequence: sequence),
+            slot: slot)
     }
-}
 
-extension HTTPField.Name {
-    static let lastEventID = HTTPField.Name("Last-Event-ID")!
-    /// Asks reverse proxies not to buffer events.
-    static let accelBuffering = HTTPField.Name("X-Accel-Buffering")!
+    /// Decodes a short document at once, a long one on another thread: it would hold up all connections.
+    func decode(
+        _ body: ByteBuffer, _ complete: @escaping (Result<SyncRequest, Problem>) -> Void
+    ) {
+        let depthLimit = limits.jsonDepth
+        @Sendable func message() -> Result<SyncRequest, Problem> {
+            Result { () throws(Problem) in try Self.decode(body, depthLimit: depthLimit) }
+        }
+        guard body.readableBytes > 32_768 else { return complete(message()) }
+        let completion = NIOLoopBound(complete, eventLoop: engine.loop)
+        DispatchQueue.global().async { [loop = engine.loop] in
+            let message = message()
+            loop.execute { completion.value(message) }
+        }
+    }
+
+    func decode<Document: Decodable>(
+        _ body: ByteBuffer, depthLimit: Int
+    ) throws(Problem) -> Document {
+        try Self.decode(body, depthLimit: depthLimit)
+    }
+
+    private static func decode<Document: Decodable>(
+        _ body: ByteBuffer, depthLimit: Int
+    ) throws(Problem) -> Document {
+        do throws(WireError) {
+            return try WireJSON.decode(
+                from: Data(body.readableBytesView), depthLimit: depthLimit)
+        } catch {
+            switch error {
+            case .tooDeep(let limit): throw .tooDeep(limit: limit)
+            default: throw .malformed(error.description)
+            }
+        }
+    }
 }

@@ -2,42 +2,43 @@ import KVStoreCore
 import KVStoreLedger
 import KVStoreWire
 
+/// What these return may be sent when `whenDurable` completes.
 extension StorageEngine {
-    /// A push and a pull. Returns after everything in the answer is durable.
-    func sync(_ request: SyncRequest, store id: StoreID) async throws(Problem) -> SyncResponse {
-        try await commitOrRead { engine throws(Problem) in
-            guard let failure = engine.failure else { return try engine.apply(request, to: id) }
-            guard request.changes.isEmpty,
-                let answer = engine.durableAnswer(to: request, store: id)
-            else { throw Problem(failure) }
-            return answer
+    /// A push and a pull.
+    func sync(_ request: SyncRequest, store id: StoreID) throws(Problem) -> SyncResponse {
+        guard let failure else {
+            try admit()
+            return try apply(request, to: id)
         }
+        guard request.changes.isEmpty, let answer = durableAnswer(to: request, store: id)
+        else { throw Problem(failure) }
+        return answer
     }
 
     /// Writes a key for a user, with a stamp greater than that of the present record. An equal value
     /// changes nothing; removing a key without a value throws `unknownKey`.
     func write(
         _ content: Record.Content, forKey key: StoreKey, store id: StoreID, replica: ReplicaID
-    ) async throws(Problem) -> SequencedRecord {
-        try await commit { engine throws(Problem) in
-            let hub = engine.ledger.hub(id)
-            let present = hub?.entries[key]
-            if present?.record.content ?? .tombstone == content {
-                guard let present, !content.isTombstone else { throw .unknownKey }
-                return present
-            }
-            let stamp = Stamp.next(
-                after: present?.record.stamp, now: engine.options.now(), replica: replica)
-            let record = Record(key: key, stamp: stamp, content: content)
-            let response = try engine.apply(
-                SyncRequest(replica: replica, since: hub?.end, changes: [record]), to: id)
-            if let rejection = response.rejections.first { throw Problem(rejection.reason) }
-            let sequence = engine.ledger.hub(id)?.entries[key]?.sequence ?? 0
-            return SequencedRecord(record: record, sequence: sequence)
+    ) throws(Problem) -> SequencedRecord {
+        if let failure { throw Problem(failure) }
+        try admit()
+        let hub = ledger.hub(id)
+        let present = hub?.entries[key]
+        if present?.record.content ?? .tombstone == content {
+            guard let present, !content.isTombstone else { throw .unknownKey }
+            return present
         }
+        let stamp = Stamp.next(
+            after: present?.record.stamp, now: options.now(), replica: replica)
+        let record = Record(key: key, stamp: stamp, content: content)
+        let response = try apply(
+            SyncRequest(replica: replica, since: hub?.end, changes: [record]), to: id)
+        if let rejection = response.rejections.first { throw Problem(rejection.reason) }
+        let sequence = ledger.hub(id)?.entries[key]?.sequence ?? 0
+        return SequencedRecord(record: record, sequence: sequence)
     }
 
-    /// The answer to a request without changes after a failed sync. On the owner only.
+    /// The answer to a request without changes after a failed sync.
     private func durableAnswer(to request: SyncRequest, store id: StoreID) -> SyncResponse? {
         let durable = ledger.durableSequence(of: id)
         guard let hub = ledger.hub(id), durable > 0 else { return nil }

@@ -5,16 +5,18 @@ import KVStoreLog
 import KVStoreWire
 import LocalFiles
 import Logging
+import NIOCore
+import NIOPosix
 
 /// The owner of the ledger, with group commit: all waiting requests share one disk sync.
 ///
 /// A request is applied and appended at once, in the order of arrival; its answer leaves after a
-/// sync that began later. While a sync runs on its own queue, further requests append and gather
-/// for the next one. A failed append changes nothing in memory, so memory never holds what the log
-/// may lack, except after a failed sync: then no write is accepted until the next start, and
-/// readers see only what earlier syncs have covered.
+/// sync that began later. The requests that the event loop reads in one tick are a group. While a sync runs on its
+/// own queue, further requests append and gather for the next one. A failed append changes nothing in memory, so
+/// memory never holds what the log may lack, except after a failed sync: then no write is accepted until the next
+/// start, and readers see only what earlier syncs have covered.
 ///
-/// Safe to call from any task. Unchecked because its mutable state is used on `owner` only.
+/// On its event loop only, except for `close`; unchecked for that reason.
 final class StorageEngine: @unchecked Sendable {
     struct Options: Sendable {
         var ledger = Ledger.Options()
@@ -31,12 +33,17 @@ final class StorageEngine: @unchecked Sendable {
     let metrics = Metrics()
     private let logger: Logger
 
-    private let owner = DispatchQueue(label: "ubiquity.kvsd.owner")
-    private let disk = DispatchQueue(label: "ubiquity.kvsd.disk")
+    let loop: any EventLoop
+    private let disk = DispatchQueue(label: "ubiquity.kvsd.disk", qos: .userInteractive)
 
-    // On `owner` only.
     let ledger: Ledger
-    private var group: [@Sendable (LogError?) -> Void] = []
+    private var group: [(LogError?) -> Void] = []
+    /// Requests of this group and of the one that is being synced.
+    private var waitingCount = 0 {
+        didSet { metrics.count { $0.waiting = waitingCount } }
+    }
+    /// Whether the next group begins at the end of this tick.
+    private var isScheduled = false
     /// Stores that requests have changed since the last sync began.
     private var changed: Set<StoreID> = []
     private var isSyncing = false
@@ -47,13 +54,15 @@ final class StorageEngine: @unchecked Sendable {
     private var pace: CompactionPace
     /// Why the log accepts no more writes.
     private(set) var failure: LogError?
-    private var closer: CheckedContinuation<Void, Never>?
+    private var closer: EventLoopPromise<Void>?
     private var isClosed = false
 
     /// Opens the log in `storage`, whose lock the caller holds. Blocks.
     init(
-        storage: any LogStorage, options: Options = Options(), seed: UInt64, logger: Logger
+        storage: any LogStorage, options: Options = Options(), seed: UInt64, logger: Logger,
+        loop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next()
     ) throws(LogError) {
+        self.loop = loop
         ledger = try Ledger(storage: storage, options: options.ledger, seed: seed)
         recovery = ledger.recovery
         self.options = options
@@ -64,70 +73,26 @@ final class StorageEngine: @unchecked Sendable {
         countStores()
     }
 
-    // MARK: - Calls
+    // MARK: - Requests
 
-    /// Runs `body` on the owner without waiting for the disk, even after a failed sync.
-    ///
-    /// Not bounded like `commit`, so that live streams continue while writes are refused; the limit on
-    /// connections bounds it.
-    func read<Value: Sendable>(
-        _ body: @escaping @Sendable (StorageEngine) throws(Problem) -> Value
-    ) async throws(Problem) -> Value {
-        let result: Result<Value, Problem> = await withCheckedContinuation { continuation in
-            owner.async { [self] in
-                continuation.resume(
-                    returning: Result { () throws(Problem) in try body(self) })
-            }
-        }
-        return try result.get()
+    /// Throws unless a request that needs the disk can be applied now.
+    func admit() throws(Problem) {
+        if closer != nil { throw .stopping }
+        guard waitingCount < options.waitingCount else { throw .busy }
     }
 
-    /// Runs `body`, which may append, on the owner; returns its result after a sync that covers
-    /// everything it did and saw.
-    func commit<Value: Sendable>(
-        _ body: @escaping @Sendable (StorageEngine) throws(Problem) -> Value
-    ) async throws(Problem) -> Value {
-        let isAccepted = metrics.count { counters in
-            guard counters.waiting < options.waitingCount else { return false }
-            counters.waiting += 1
-            return true
-        }
-        guard isAccepted else { throw .busy }
-        let result: Result<Value, Problem> = await withCheckedContinuation { continuation in
-            owner.async { [self] in
-                do throws(Problem) {
-                    if closer != nil { throw .stopping }
-                    if let failure { throw Problem(failure) }
-                    let value = try body(self)
-                    group.append { error in
-                        continuation.resume(
-                            returning: error.map { .failure(Problem($0)) } ?? .success(value))
-                    }
-                } catch {
-                    metrics.count { $0.waiting -= 1 }
-                    continuation.resume(returning: .failure(error))
-                }
-                startSync()
-            }
-        }
-        return try result.get()
+    /// Completes after a sync that covers everything that has been applied; at once if one has already, or if no sync
+    /// will: after a failure, requests see only what is durable.
+    func whenDurable(_ complete: @escaping (LogError?) -> Void) {
+        guard failure == nil, !ledger.isDurable || !changed.isEmpty else { return complete(nil) }
+        group.append(complete)
+        waitingCount += 1
+        scheduleSync()
     }
 
-    /// Runs `body` as a commit, so that it sees only what is durable; after a failed sync as a read,
-    /// in which `body` itself must leave out what no sync has covered.
-    func commitOrRead<Value: Sendable>(
-        _ body: @escaping @Sendable (StorageEngine) throws(Problem) -> Value
-    ) async throws(Problem) -> Value {
-        do throws(Problem) {
-            return try await commit(body)
-        } catch {
-            guard metrics.counters.hasFailed else { throw error }
-            return try await read(body)
-        }
-    }
-
-    /// Applies a request. On the owner only; the answer must wait for a sync.
+    /// Applies a request; the answer must wait for a sync.
     func apply(_ request: SyncRequest, to id: StoreID) throws(Problem) -> SyncResponse {
+        if let failure { throw Problem(failure) }
         let before = ledger.hub(id)?.end
         if before == nil,
             ledger.stores(ofAccount: id.account).count >= options.storesPerAccount
@@ -170,19 +135,29 @@ final class StorageEngine: @unchecked Sendable {
         do throws(LogError) { try ledger.checkOpen() } catch { fail(error) }
     }
 
-    /// Completes the waiting requests, closes the log and ends all live streams; later commits fail.
-    /// Call it once.
+    /// Completes the waiting requests, closes the log and ends all live streams; later requests fail.
+    /// Call it once, from any task.
     func close() async {
-        watchers.finish()
-        await withCheckedContinuation { continuation in
-            owner.async { [self] in
-                closer = continuation
-                startSync()
-            }
+        let closed = loop.makePromise(of: Void.self)
+        loop.execute { [self] in
+            closer = closed
+            startSync()
         }
+        // The promise is never failed.
+        try? await closed.futureResult.get()
     }
 
     // MARK: - Group commit
+
+    /// At the end of the tick: what the event loop reads in one tick is a group.
+    private func scheduleSync() {
+        guard !isScheduled, !isSyncing else { return }
+        isScheduled = true
+        loop.execute { [self] in
+            isScheduled = false
+            startSync()
+        }
+    }
 
     private func startSync() {
         guard !isSyncing else { return }
@@ -200,27 +175,16 @@ final class StorageEngine: @unchecked Sendable {
                 return hasCompacted ? startSync() : finishClosing()
             }
             isSyncing = true
-            disk.async { [self] in
+            let finished = NIOLoopBound(
+                { [self] (failure: FileError?, milliseconds: Int64) in
+                    isSyncing = false
+                    finishSync(pending, failure, milliseconds, members, stores)
+                }, eventLoop: loop)
+            disk.async { [loop] in
                 let start = System.monotonicMilliseconds()
                 let failure = pending.sync.perform()
                 let elapsed = System.monotonicMilliseconds() - start
-                owner.async { [self] in
-                    isSyncing = false
-                    metrics.count {
-                        $0.syncs += 1
-                        $0.syncMilliseconds += Int(elapsed)
-                    }
-                    do throws(LogError) {
-                        let advanced = try ledger.finish(pending, failure: failure)
-                        finish(members, nil)
-                        watchers.wake(stores.union(advanced))
-                    } catch {
-                        fail(error)
-                        finish(members, error)
-                    }
-                    compact()
-                    startSync()
-                }
+                loop.execute { finished.value(failure, elapsed) }
             }
         } catch {
             fail(error)
@@ -229,8 +193,28 @@ final class StorageEngine: @unchecked Sendable {
         }
     }
 
-    private func finish(_ members: [@Sendable (LogError?) -> Void], _ error: LogError?) {
-        metrics.count { $0.waiting -= members.count }
+    private func finishSync(
+        _ pending: Ledger.PendingSync, _ failure: FileError?, _ milliseconds: Int64,
+        _ members: [(LogError?) -> Void], _ stores: Set<StoreID>
+    ) {
+        metrics.count {
+            $0.syncs += 1
+            $0.syncMilliseconds += Int(milliseconds)
+        }
+        do throws(LogError) {
+            let advanced = try ledger.finish(pending, failure: failure)
+            finish(members, nil)
+            watchers.wake(stores.union(advanced))
+        } catch {
+            fail(error)
+            finish(members, error)
+        }
+        compact()
+        startSync()
+    }
+
+    private func finish(_ members: [(LogError?) -> Void], _ error: LogError?) {
+        waitingCount -= members.count
         for member in members { member(error) }
     }
 
@@ -269,7 +253,7 @@ final class StorageEngine: @unchecked Sendable {
         do throws(LogError) { try ledger.close() } catch {
             logger.error("cannot close the log: \(error)")
         }
-        closer.resume()
+        closer.succeed()
     }
 
     private func countStores() {

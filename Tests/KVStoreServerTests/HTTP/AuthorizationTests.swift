@@ -1,7 +1,5 @@
 import Foundation
 import HTTPTypes
-import Hummingbird
-import HummingbirdTesting
 import KVStoreCore
 import NIOCore
 import ServerTestSupport
@@ -43,7 +41,7 @@ struct AuthorizationTests {
     ]
 
     private func execute(
-        _ call: Call, _ client: any TestClientProtocol, store: String, device: String?
+        _ call: Call, _ client: TestClient, store: String, device: String?
     ) async throws -> TestResponse {
         try await client.execute(
             uri: call.path.replacing("STORE", with: store), method: call.method,
@@ -51,7 +49,7 @@ struct AuthorizationTests {
             body: call.body.map { ByteBuffer(string: $0) })
     }
 
-    private func fill(_ client: any TestClientProtocol) async throws {
+    private func fill(_ client: TestClient) async throws {
         for store in ["allowed", "private"] {
             let response = try await client.execute(
                 uri: "/v1/stores/\(store)/sync", method: .post,
@@ -122,7 +120,7 @@ struct AuthorizationTests {
 
     @Test("lists contain only what the token permits")
     func lists() async throws {
-        try await test.routed { client in
+        try await test.served { client, _ in
             try await fill(client)
             let stores = try await client.execute(
                 uri: "/v1/stores", method: .get, headers: test.headers(TestServer.limited)
@@ -141,7 +139,7 @@ struct AuthorizationTests {
 
     @Test("the next request of a removed device is rejected")
     func removed() async throws {
-        try await test.routed { client in
+        try await test.served { client, _ in
             func me() async throws -> HTTPResponse.Status {
                 try await client.execute(
                     uri: "/v1/me", method: .get, headers: test.headers(TestServer.laptop)
@@ -157,7 +155,7 @@ struct AuthorizationTests {
         "an Authorization header without a known token is rejected",
         arguments: ["", "Bearer", "Bearer ", "Basic dXNlcjpwYXNz", "Bearer ubq_wrong", "ubq_x"])
     func otherHeaders(value: String) async throws {
-        try await test.routed { client in
+        try await test.served { client, _ in
             let response = try await client.execute(
                 uri: "/v1/me", method: .get, headers: [.authorization: value])
             #expect(response.status == .unauthorized)

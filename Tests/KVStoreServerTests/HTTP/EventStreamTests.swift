@@ -1,6 +1,5 @@
 import Foundation
-import Hummingbird
-import HummingbirdTesting
+import HTTPTypes
 import KVStoreCore
 import NIOCore
 import ServerTestSupport
@@ -152,7 +151,7 @@ struct EventStreamTests {
             while test.server.devices.presence(of: "00000000000000a1").isConnected {
                 await Task.yield()
             }
-            #expect(test.server.engine.watchers.count == 0)
+            #expect(try await test.server.engine.watcherCount == 0)
             await connection.close()
         }
     }

@@ -1,6 +1,5 @@
 import Foundation
 import HTTPTypes
-import HummingbirdTesting
 import KVStoreCore
 import KVStoreWire
 import NIOCore
@@ -39,7 +38,7 @@ struct KeyPathTests {
     @Test("PUT, GET, list and DELETE preserve every byte of a percent-encoded key")
     func kept() async throws {
         let test = try TestServer()
-        try await test.routed { client in
+        try await test.served { client, _ in
             for (segment, bytes) in Self.keys where !bytes.isEmpty {
                 func execute(_ method: HTTPRequest.Method) async throws -> TestResponse {
                     try await client.execute(
@@ -68,7 +67,7 @@ struct KeyPathTests {
         arguments: invalid + keys.filter { $0.bytes.isEmpty }.map(\.segment))
     func refused(segment: String) async throws {
         let test = try TestServer()
-        try await test.routed { client in
+        try await test.served { client, _ in
             for method in [HTTPRequest.Method.put, .get, .delete] {
                 let response = try await client.execute(
                     uri: "/v1/stores/s/keys/\(segment)", method: method,

@@ -1,7 +1,5 @@
 import Foundation
 import HTTPTypes
-import Hummingbird
-import HummingbirdTesting
 import KVStoreCore
 import KVStoreWire
 import NIOCore

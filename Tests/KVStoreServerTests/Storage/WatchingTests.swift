@@ -3,6 +3,7 @@ import KVStoreCore
 import KVStoreLog
 import KVStoreWire
 import Logging
+import NIOCore
 import ServerTestSupport
 import TestSupport
 import Testing
@@ -14,8 +15,19 @@ import Testing
 struct WatchingTests {
     private static let seeds: [UInt64] = [11, 12, UInt64.random(in: 0...UInt64.max)]
 
+    private final class Signals: Watcher, Sendable {
+        let signals: AsyncStream<Void>
+        private let continuation: AsyncStream<Void>.Continuation
+
+        init() {
+            (signals, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        }
+
+        func wake() { continuation.yield() }
+    }
+
     /// What one watcher has received, across reconnections.
-    private struct Watcher {
+    private struct Reader {
         var position: UInt64 = 0
         var known: [StoreKey: Record] = [:]
     }
@@ -35,8 +47,8 @@ struct WatchingTests {
         let store = StoreID(account: "default", name: "s")
         let epoch = try await engine.sync(Samples.request(), store: store).cursor.epoch
         let writes = 150
-        var watchers: [Watcher] = []
-        try await withThrowingTaskGroup(of: Watcher?.self) { group in
+        var watchers: [Reader] = []
+        try await withThrowingTaskGroup(of: Reader?.self) { group in
             for writer in 0..<3 {
                 group.addTask {
                     var random = SplitMix64(seed: seed &+ UInt64(writer))
@@ -57,7 +69,7 @@ struct WatchingTests {
             for reader in 0..<4 {
                 group.addTask {
                     var random = SplitMix64(seed: seed &+ 100 &+ UInt64(reader))
-                    var watcher = Watcher()
+                    var watcher = Reader()
                     while (0..<3).contains(where: { watcher.known[StoreKey("done \($0)")] == nil })
                     {
                         try await Self.watch(engine, store, epoch, &watcher, &random)
@@ -73,7 +85,7 @@ struct WatchingTests {
         let pull = try await engine.sync(Samples.request(), store: store)
         let winners = pull.changes.reduce(into: [:]) { $0[$1.record.key] = $1.record }
         #expect(watchers.count == 4)
-        for watcher in watchers + [Watcher()] {
+        for watcher in watchers + [Reader()] {
             var known = watcher.known
             let cursor = Cursor(epoch: epoch, sequence: watcher.position)
             guard let page = try await engine.page(of: store, after: cursor) else {
@@ -88,12 +100,13 @@ struct WatchingTests {
 
     /// One connection: reads on until it is dropped after a random number of looks.
     private static func watch(
-        _ engine: StorageEngine, _ store: StoreID, _ epoch: EpochID, _ watcher: inout Watcher,
+        _ engine: StorageEngine, _ store: StoreID, _ epoch: EpochID, _ watcher: inout Reader,
         _ random: inout SplitMix64
     ) async throws {
-        let registered = engine.watchers.add(store)
-        defer { registered.continuation.finish() }
-        registered.continuation.yield(.changes)
+        let registered = Signals()
+        try await engine.loop.submit { engine.watchers.add(registered, to: store) }.get()
+        defer { engine.loop.execute { engine.watchers.remove(registered, from: store) } }
+        registered.wake()
         var looks = Int.random(in: 1...6, using: &random)
         for await _ in registered.signals {
             let cursor = Cursor(epoch: epoch, sequence: watcher.position)

@@ -1,7 +1,5 @@
 import Foundation
 import HTTPTypes
-import Hummingbird
-import HummingbirdTesting
 import KVStoreCore
 import KVStoreLedger
 import KVStoreTesting
@@ -26,6 +24,15 @@ final class TestServer: Sendable {
         limits.firstByteMilliseconds = 60_000
         return limits
     }
+
+    /// Every route, of the store "s" and the key "k".
+    static let routes: [(method: String, path: String)] = [
+        ("GET", "/healthz"), ("GET", "/readyz"), ("GET", "/metrics"), ("GET", "/v1/me"),
+        ("GET", "/v1/devices"), ("GET", "/v1/stores"), ("POST", "/v1/stores/s/sync"),
+        ("GET", "/v1/stores/s/changes"), ("GET", "/v1/stores/s/keys"),
+        ("GET", "/v1/stores/s/keys/k"), ("PUT", "/v1/stores/s/keys/k"),
+        ("DELETE", "/v1/stores/s/keys/k"),
+    ]
 
     /// Names of the devices that there are.
     static let laptop = "laptop"
@@ -101,45 +108,26 @@ final class TestServer: Sendable {
         return headers
     }
 
-    func application(routes: [Route] = Route.all) -> some ApplicationProtocol {
-        server.application(routes: routes, logger: server.configuration.logger)
-    }
-
-    /// Runs `body` against the router, and closes the log.
-    func routed<Value: Sendable>(
-        _ body: @escaping @Sendable (any TestClientProtocol) async throws -> Value
-    ) async throws -> Value {
-        let value = try await application().test(.router, body)
-        await server.engine.close()
-        return value
-    }
-
-    /// Runs `body` against a real server, and closes the log.
+    /// Runs `body` while the server runs, then stops it.
     func served<Value: Sendable>(
-        routes: [Route] = Route.all,
-        _ body: @escaping @Sendable (any TestClientProtocol, Int) async throws -> Value
+        _ body: @escaping @Sendable (TestClient, Int) async throws -> Value
     ) async throws -> Value {
-        let value = try await application(routes: routes).test(.live) { client in
-            try await body(client, client.port ?? 0)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { [server] in try await server.run() }
+            let port = try await server.port
+            let client = TestClient(port: port)
+            let result: Result<Value, any Error>
+            do { result = .success(try await body(client, port)) } catch {
+                result = .failure(error)
+            }
+            await client.close()
+            await server.stop()
+            try await group.waitForAll()
+            return try result.get()
         }
-        await server.engine.close()
-        return value
     }
 
     func syncBody(_ request: SyncRequest) -> ByteBuffer {
         ByteBuffer(bytes: WireJSON.encode(request))
-    }
-}
-
-extension TestResponse {
-    var text: String { String(buffer: body) }
-
-    var problemCode: String? {
-        let object = try? JSONSerialization.jsonObject(with: Data(body.readableBytesView))
-        return (object as? [String: Any])?["code"] as? String
-    }
-
-    func decoded<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        try JSONDecoder().decode(type, from: Data(body.readableBytesView))
     }
 }

@@ -1,0 +1,93 @@
+import Foundation
+import KVStoreWire
+import NIOCore
+import NIOHTTP1
+
+/// An answer with its whole body.
+struct Answer {
+    var status = HTTPResponseStatus.ok
+    var type: String
+    var fields: [(name: String, value: String)] = []
+    var body: ByteBuffer
+    /// Of the resource, for HEAD; `body` is empty then.
+    var byteCount: Int
+    /// Closes the connection after the answer.
+    var isLast = false
+
+    init(_ type: String, _ body: ByteBuffer) {
+        self.type = type
+        self.body = body
+        byteCount = body.readableBytes
+    }
+
+    static func json(_ document: some Encodable) -> Answer {
+        Answer(MediaType.json, ByteBuffer(bytes: WireJSON.encode(document)))
+    }
+
+    static func text(_ text: String, type: String = "text/plain; charset=utf-8") -> Answer {
+        Answer(type, ByteBuffer(string: text))
+    }
+
+    init(_ problem: Problem) {
+        self.init(MediaType.problem, ByteBuffer(bytes: problem.json))
+        status = HTTPResponseStatus(statusCode: problem.status)
+        if let seconds = problem.retryAfterSeconds {
+            fields.append(("Retry-After", "\(seconds)"))
+        }
+        if problem.status == 401 { fields.append(("WWW-Authenticate", "Bearer")) }
+    }
+
+    /// Leaves out the body, as the answer to HEAD does.
+    mutating func dropBody() { body.clear() }
+
+    /// Writes head and body.
+    func write(to buffer: inout ByteBuffer, date: String) {
+        buffer.reserveCapacity(minimumWritableBytes: 256 + body.readableBytes)
+        Self.writeStart(status, type: type, date: date, to: &buffer)
+        for field in fields {
+            buffer.writeString(field.name)
+            buffer.writeStaticString(": ")
+            buffer.writeString(field.value)
+            buffer.writeStaticString("\r\n")
+        }
+        buffer.writeStaticString("Content-Length: ")
+        buffer.writeString("\(byteCount)")
+        buffer.writeStaticString(isLast ? "\r\nConnection: close\r\n\r\n" : "\r\n\r\n")
+        buffer.writeImmutableBuffer(body)
+    }
+
+    private static func writeStart(
+        _ status: HTTPResponseStatus, type: String, date: String, to buffer: inout ByteBuffer
+    ) {
+        if status == .ok {
+            buffer.writeStaticString("HTTP/1.1 200 OK\r\nContent-Type: ")
+        } else {
+            buffer.writeString(
+                "HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\nContent-Type: ")
+        }
+        buffer.writeString(type)
+        buffer.writeStaticString("\r\nCache-Control: no-store\r\nDate: ")
+        buffer.writeString(date)
+        buffer.writeStaticString("\r\n")
+    }
+
+    /// Writes the head of a live stream. Its body is in chunks, or for HTTP/1.0 ends with the connection.
+    static func writeStreamHead(isChunked: Bool, date: String, to buffer: inout ByteBuffer) {
+        writeStart(.ok, type: MediaType.eventStream, date: date, to: &buffer)
+        // Reverse proxies must not buffer events.
+        buffer.writeStaticString("X-Accel-Buffering: no\r\n")
+        buffer.writeStaticString(
+            isChunked ? "Transfer-Encoding: chunked\r\n\r\n" : "Connection: close\r\n\r\n")
+    }
+}
+
+extension ByteBuffer {
+    /// Writes one chunk of a chunked body (RFC 9112, section 7.1). An empty one would end the body.
+    mutating func writeChunk(_ bytes: some Collection<UInt8>) {
+        reserveCapacity(minimumWritableBytes: bytes.count + 16)
+        writeString(String(bytes.count, radix: 16))
+        writeStaticString("\r\n")
+        writeBytes(bytes)
+        writeStaticString("\r\n")
+    }
+}

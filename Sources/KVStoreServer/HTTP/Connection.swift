@@ -1,0 +1,420 @@
+import KVStoreLog
+import KVStoreWire
+import NIOCore
+import NIOHTTP1
+
+/// One client connection: reads requests, has the server answer them, and writes the answers.
+///
+/// One request at a time: while its answer waits for the disk or for the peer to read, nothing more is read and what
+/// has been read already is queued, so pipelined requests are answered in order. No task, timer or lock belongs to a
+/// request. On the event loop only.
+final class Connection: ChannelDuplexHandler, Watcher {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    /// A place in the list of connections with the same wait.
+    struct Waiting {
+        let kind: Wait
+        let deadline: NIODeadline
+        var next: Connection?
+        unowned(unsafe) var previous: Connection?
+
+        init(_ kind: Wait, until deadline: NIODeadline) {
+            self.kind = kind
+            self.deadline = deadline
+        }
+    }
+
+    enum Phase {
+        /// Between two requests.
+        case idle
+        /// Reads the body of a request.
+        case body
+        /// The answer waits for the disk.
+        case answer
+        /// Skips the rest of a body whose answer has been written.
+        case remainder
+        case stream
+        /// The last answer has been written; input is dropped until the peer closes too.
+        case closing
+    }
+
+    let server: StoreServer
+    private(set) var context: ChannelHandlerContext?
+    private(set) var phase = Phase.idle
+    var wait: Waiting?
+    /// The device of the last request, with the header that authenticated it.
+    var identity: Identity?
+    /// Beyond the limit on connections, unless the first request has a valid token.
+    var isSurplus = false
+    var place: ConnectionTable.Place?
+    private(set) var address = "local"
+    var stream: EventStream?
+
+    private var request: Request?
+    private var head: HTTPRequestHead?
+    /// Changes with each answer, so that what completes late is recognized.
+    private var ticket: UInt64 = 0
+    /// Bytes of the body, as counted by the table.
+    private var reservedByteCount = 0
+    private var queue: CircularBuffer<HTTPServerRequestPart>?
+    private var isReadHeld = false
+    private var isFlushing = false
+    private var isResuming = false
+    private var isInputClosed = false
+    private var isStopping = false
+
+    init(_ server: StoreServer) { self.server = server }
+
+    private var table: ConnectionTable { server.connections }
+
+    // MARK: - Channel
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        address = context.remoteAddress?.ipAddress ?? "local"
+        table.add(self)
+        if phase != .closing { table.deadlines.begin(.firstRequest, of: self) }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        phase = .closing
+        ticket += 1
+        endStream()
+        release()
+        table.deadlines.end(of: self)
+        table.remove(self)
+        self.context = nil
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let part = unwrapInboundIn(data)
+        if queue == nil, accepts {
+            take(part)
+        } else if phase != .closing {
+            queue = queue ?? CircularBuffer()
+            queue?.append(part)
+        }
+    }
+
+    func read(context: ChannelHandlerContext) {
+        if accepts, queue == nil { context.read() } else { isReadHeld = true }
+    }
+
+    private var accepts: Bool {
+        switch phase {
+        case .answer: false
+        case .idle: context?.channel.isWritable ?? true
+        case .body, .remainder, .stream, .closing: true
+        }
+    }
+
+    /// Goes on with what was read while an answer was due.
+    private func resume() {
+        guard !isResuming else { return }
+        isResuming = true
+        defer { isResuming = false }
+        while accepts, let part = queue?.popFirst() { take(part) }
+        guard queue?.isEmpty ?? true else { return }
+        queue = nil
+        if isInputClosed { endInput() }
+        if isReadHeld, accepts {
+            isReadHeld = false
+            context?.read()
+        }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case ChannelEvent.inputClosed = event {
+            isInputClosed = true
+            if queue == nil { endInput() }
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    /// The peer sends nothing more; an answer that is due is still written.
+    private func endInput() {
+        switch phase {
+        case .idle, .remainder, .stream, .closing: close()
+        case .body: refuse(.malformed("the body is incomplete"), isLast: true)
+        case .answer: break
+        }
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if !isFlushing {
+            beginWait()
+            if context.channel.isWritable {
+                switch phase {
+                case .stream: pump()
+                case .closing: closeOutput()
+                default: resume()
+                }
+            }
+        }
+        context.fireChannelWritabilityChanged()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard let error = error as? HTTPParserError, phase == .idle || phase == .body else {
+            return close()
+        }
+        phase = .body
+        refuse(
+            error == .headerOverflow
+                ? .headersTooLarge(limit: server.limits.headerByteCount)
+                : .malformed("the request is not valid HTTP/1.1"), isLast: true)
+    }
+
+    func close() { context?.close(promise: nil) }
+
+    // MARK: - Requests
+
+    private func take(_ part: HTTPServerRequestPart) {
+        switch (phase, part) {
+        case (.idle, .head(let head)): begin(head)
+        case (.body, .body(let bytes)): add(bytes)
+        case (.body, .end): finish()
+        case (.remainder, .end): becomeIdle()
+        case (.stream, .head): close()
+        default: break
+        }
+    }
+
+    private func begin(_ head: HTTPRequestHead) {
+        self.head = head
+        phase = .body
+        table.deadlines.begin(.answer, of: self)
+        do throws(Problem) {
+            let request = try server.admit(head, on: self)
+            if let count = head.headers.first(name: "Content-Length").flatMap({ Int($0) }) {
+                try reserve(count)
+            }
+            self.request = request
+            if head.headers.first(name: "Expect")?.lowercased() == "100-continue" {
+                write(ByteBuffer(staticString: "HTTP/1.1 100 Continue\r\n\r\n"))
+            }
+        } catch {
+            refuse(
+                error,
+                isLast: isSurplus
+                    || !Self.canSkipBody(of: head, limit: server.limits.bodyByteCount))
+        }
+    }
+
+    /// Whether what follows the head is short enough to be read after an early answer.
+    private static func canSkipBody(of head: HTTPRequestHead, limit: Int) -> Bool {
+        guard head.method == .PUT || head.method == .POST else {
+            return !head.hasBody
+        }
+        guard !head.headers.contains(name: "Expect") else { return false }
+        let count = head.headers.first(name: "Content-Length").flatMap { Int($0) }
+        return (count ?? (head.hasBody ? .max : 0)) <= limit
+    }
+
+    private func add(_ bytes: ByteBuffer) {
+        guard let present = request?.body.readableBytes else { return }
+        let count = present + bytes.readableBytes
+        guard count <= server.limits.bodyByteCount else {
+            return refuse(.bodyTooLarge(limit: server.limits.bodyByteCount), isLast: true)
+        }
+        do throws(Problem) {
+            if count > reservedByteCount { try reserve(count) }
+        } catch {
+            return refuse(error, isLast: true)
+        }
+        if present == 0 {
+            request!.body = bytes
+        } else {
+            request!.body.writeImmutableBuffer(bytes)
+        }
+    }
+
+    private func reserve(_ count: Int) throws(Problem) {
+        guard table.reserve(count - reservedByteCount) else { throw .busy }
+        reservedByteCount = count
+    }
+
+    private func release() {
+        table.release(reservedByteCount)
+        reservedByteCount = 0
+        request = nil
+        head = nil
+    }
+
+    private func finish() {
+        guard let request else { return becomeIdle() }
+        self.request = nil
+        let ticket = ticket
+        phase = .answer
+        server.respond(to: request) { [weak self] result in
+            guard let self, self.ticket == ticket else { return }
+            do throws(Problem) {
+                switch try result.get() {
+                case .answer(let answer): send(answer, isRead: true)
+                case .stream(let stream): begin(stream)
+                }
+            } catch {
+                send(Answer(error), isRead: true)
+            }
+        }
+    }
+
+    /// Answers before the request has been read.
+    private func refuse(_ problem: Problem, isLast: Bool) {
+        var answer = Answer(problem)
+        if problem.status == 405, let resource = head.flatMap({ Resource(path: $0.path) }) {
+            answer.fields.append(
+                ("Allow", resource.methods.map(\.rawValue).joined(separator: ", ")))
+        }
+        answer.isLast = isLast
+        send(answer, isRead: false)
+    }
+
+    // MARK: - Answers
+
+    /// - Parameter isRead: whether the request has been read to its end.
+    private func send(_ answer: Answer, isRead: Bool) {
+        guard let context else { return }
+        var answer = answer
+        if head?.method == .HEAD { answer.dropBody() }
+        if isStopping || isInputClosed || !(head?.isKeepAlive ?? false) { answer.isLast = true }
+        server.note(answer.status, of: head)
+        release()
+        ticket += 1
+        var buffer = context.channel.allocator.buffer(capacity: 256 + answer.body.readableBytes)
+        answer.write(to: &buffer, date: table.date)
+        phase = answer.isLast ? .closing : isRead ? .idle : .remainder
+        write(buffer)
+        if answer.isLast { closeOutput() }
+        resume()
+    }
+
+    /// Unless something has not been written yet: then later.
+    private func closeOutput() {
+        guard let context, context.channel.isWritable else { return }
+        context.close(mode: .output, promise: nil)
+    }
+
+    /// Writes and flushes at once; what the system does not take makes the channel unwritable.
+    func write(_ buffer: ByteBuffer) {
+        guard let context else { return }
+        isFlushing = true
+        context.writeAndFlush(wrapOutboundOut(buffer), promise: nil)
+        isFlushing = false
+        beginWait()
+    }
+
+    private func becomeIdle() {
+        phase = .idle
+        beginWait()
+    }
+
+    /// Begins the wait that belongs to the present state.
+    private func beginWait() {
+        guard let context else { return }
+        if !context.channel.isWritable {
+            if wait?.kind != .reader { table.deadlines.begin(.reader, of: self) }
+            return
+        }
+        switch phase {
+        case .idle: table.deadlines.begin(.nextRequest, of: self)
+        case .remainder, .closing: table.deadlines.begin(.remainder, of: self)
+        case .stream: table.deadlines.begin(.heartbeat, of: self)
+        case .body, .answer: break
+        }
+    }
+
+    func expire(_ wait: Wait) {
+        switch wait {
+        case .answer:
+            let seconds = Int(server.limits.requestMilliseconds / 1_000)
+            refuse(
+                phase == .body ? .requestTimeout(seconds: seconds) : .outcomeUnknown, isLast: true)
+        case .reader:
+            server.metrics.count { $0.slowReaders += 1 }
+            close()
+        case .firstRequest, .nextRequest, .remainder: close()
+        case .heartbeat: beat()
+        }
+    }
+
+    /// The server stops: nothing is begun any more.
+    func stop() {
+        isStopping = true
+        switch phase {
+        case .idle: close()
+        case .stream: finishStream()
+        case .body, .answer, .remainder, .closing: break
+        }
+    }
+
+    // MARK: - Live stream
+
+    private func begin(_ stream: EventStream) {
+        guard let context else { return }
+        var stream = stream
+        stream.isChunked = head?.version != .http1_0
+        server.note(.ok, of: head)
+        release()
+        ticket += 1
+        phase = .stream
+        var buffer = context.channel.allocator.buffer(capacity: 512)
+        Answer.writeStreamHead(isChunked: stream.isChunked, date: table.date, to: &buffer)
+        self.stream = stream
+        server.engine.watchers.add(self, to: stream.store)
+        write(buffer)
+        guard !isStopping, !isInputClosed else { return finishStream() }
+        pump()
+        resume()
+    }
+
+    func wake() { pump() }
+
+    /// Writes the changes after the cursor, as long as the peer reads them.
+    ///
+    /// A stream has a cursor, not a queue: what a slow reader has not received yet costs no memory, and a key that
+    /// changed several times is sent once, with its current record. Sequence numbers ascend, and everything up to the
+    /// last one sent was sent or is superseded.
+    func pump() {
+        while let channel = context?.channel, channel.isWritable, phase == .stream {
+            // For every page: a slow reader of a large store may take minutes.
+            guard stream?.isAllowed(by: server) == true else { return finishStream() }
+            guard let text = stream!.next(server) else { return }
+            write(text)
+            if stream!.isReset { return finishStream() }
+        }
+    }
+
+    private func beat() {
+        pump()
+        guard let stream, phase == .stream else { return }
+        if wait == nil { write(stream.framed(EventStreamText.heartbeat)) }
+    }
+
+    private func finishStream() {
+        guard let stream, phase == .stream else { return }
+        phase = .closing
+        endStream()
+        if stream.isChunked { write(ByteBuffer(staticString: "0\r\n\r\n")) }
+        beginWait()
+        closeOutput()
+    }
+
+    private func endStream() {
+        guard let stream else { return }
+        server.engine.watchers.remove(self, from: stream.store)
+        self.stream = nil
+    }
+}
+
+extension HTTPRequestHead {
+    var path: Substring { uri.prefix { $0 != "?" } }
+
+    /// Whether a body follows.
+    var hasBody: Bool {
+        headers.contains(name: "Transfer-Encoding")
+            || headers.first(name: "Content-Length").map { $0 != "0" } ?? false
+    }
+}

@@ -1,0 +1,127 @@
+import KVStore
+import KVStoreCore
+import KVStoreWire
+import NIOCore
+import NIOHTTP1
+
+/// What the path of a request names.
+enum Resource: Equatable {
+    case liveness, readiness, metrics
+    case identity, devices, stores
+    /// Names as they are in the path, percent-encoded.
+    case sync(store: Substring)
+    case changes(store: Substring)
+    case keys(store: Substring)
+    case key(Substring, store: Substring)
+
+    /// - Parameter path: without the query.
+    init?(path: Substring) {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+        switch (parts.count, parts.first) {
+        case (1, "healthz"): self = .liveness
+        case (1, "readyz"): self = .readiness
+        case (1, "metrics"): self = .metrics
+        case (2, "v1"):
+            switch parts[2] {
+            case "me": self = .identity
+            case "devices": self = .devices
+            case "stores": self = .stores
+            default: return nil
+            }
+        case (4, "v1") where parts[2] == "stores":
+            switch parts[4] {
+            case "sync": self = .sync(store: parts[3])
+            case "changes": self = .changes(store: parts[3])
+            case "keys": self = .keys(store: parts[3])
+            default: return nil
+            }
+        case (5, "v1") where parts[2] == "stores" && parts[4] == "keys":
+            self = .key(parts[5], store: parts[3])
+        default: return nil
+        }
+    }
+
+    /// For the log: names of stores and keys are private.
+    var template: String {
+        switch self {
+        case .liveness: "/healthz"
+        case .readiness: "/readyz"
+        case .metrics: "/metrics"
+        case .identity: "/v1/me"
+        case .devices: "/v1/devices"
+        case .stores: "/v1/stores"
+        case .sync: "/v1/stores/{store}/sync"
+        case .changes: "/v1/stores/{store}/changes"
+        case .keys: "/v1/stores/{store}/keys"
+        case .key: "/v1/stores/{store}/keys/{key}"
+        }
+    }
+
+    var methods: [HTTPMethod] {
+        switch self {
+        case .sync: [.POST]
+        case .key: [.GET, .HEAD, .PUT, .DELETE]
+        case .changes: [.GET]
+        default: [.GET, .HEAD]
+        }
+    }
+
+    var needsToken: Bool {
+        switch self {
+        case .liveness, .readiness, .metrics: false
+        default: true
+        }
+    }
+}
+
+/// A request whose device is known.
+struct Request {
+    let head: HTTPRequestHead
+    let resource: Resource
+    let query: Substring
+    /// Nil for resources that need no token.
+    let device: Device?
+    var body = ByteBuffer()
+
+    /// The authenticated device, if it has the scope.
+    func caller(_ scope: DeviceScope) throws(Problem) -> Device {
+        guard let device else { throw .unauthorized }
+        guard device.scopes.contains(scope) else {
+            throw scope == .write ? .readOnly : .writeOnly
+        }
+        return device
+    }
+
+    /// The store with the name in the path, if the device has the scope and may see the store.
+    func store(_ segment: Substring, _ scope: DeviceScope) throws(Problem) -> StoreID {
+        let device = try caller(scope)
+        guard let name = Self.decode(segment), StoreConfiguration.isValidStoreName(name) else {
+            throw .badStoreName
+        }
+        guard device.maySee(store: name) else { throw .unknownStore }
+        return StoreID(account: device.account, name: name)
+    }
+
+    func key(_ segment: Substring) throws(Problem) -> StoreKey {
+        guard let text = Self.decode(segment), KeyProfile.standard.allows(StoreKey(text)) else {
+            throw .badKey
+        }
+        return StoreKey(text)
+    }
+
+    /// The first value of a name in the query, as it is there.
+    func parameter(_ name: String) -> Substring? {
+        for pair in query.split(separator: "&") {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            if parts[0] == name { return parts.count > 1 ? parts[1] : "" }
+        }
+        return nil
+    }
+
+    /// The text of a path segment; nil unless it is percent-encoded UTF-8 in ASCII.
+    private static func decode(_ segment: Substring) -> String? {
+        guard segment.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
+        guard segment.utf8.contains(UInt8(ascii: "%")) else { return String(segment) }
+        return PercentEncoding.decode(segment)
+    }
+}

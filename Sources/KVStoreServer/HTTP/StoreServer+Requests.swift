@@ -1,0 +1,158 @@
+import KVStoreCore
+import KVStoreLog
+import KVStoreWire
+import Logging
+import NIOCore
+import NIOHTTP1
+
+/// Who a connection's last request came from.
+struct Identity {
+    /// The value of the Authorization field.
+    var authorization: String
+    var device: Device
+    /// Of the device table that the token was looked up in.
+    var generation: UInt64
+}
+
+/// What a route gives.
+enum Response {
+    case answer(Answer)
+    case stream(EventStream)
+}
+
+/// From a request's head to its answer. On the event loop only.
+extension StoreServer {
+    /// Checks everything that the head tells, before any of the body is read.
+    func admit(_ head: HTTPRequestHead, on connection: Connection) throws(Problem) -> Request {
+        if connection.isSurplus, !head.headers.contains(name: "Authorization") {
+            throw .tooManyConnections(limit: limits.connectionCount)
+        }
+        if let encoding = head.headers.first(name: "Content-Encoding"),
+            encoding.lowercased() != "identity"
+        {
+            throw .contentEncoding
+        }
+        if head.method != .PUT, head.method != .POST, head.hasBody { throw .unexpectedBody }
+        if let count = head.headers.first(name: "Content-Length").flatMap({ Int($0) }),
+            count > limits.bodyByteCount
+        {
+            throw .bodyTooLarge(limit: limits.bodyByteCount)
+        }
+        let uri = head.uri[...]
+        let path = uri.prefix { $0 != "?" }
+        guard let resource = Resource(path: path) else { throw .unknownPath }
+        guard resource.methods.contains(head.method) else {
+            throw .method(resource.methods.map(\.rawValue).joined(separator: ", "))
+        }
+        let device = resource.needsToken ? try authenticate(head, on: connection) : nil
+        if connection.isSurplus { throw .tooManyConnections(limit: limits.connectionCount) }
+        return Request(
+            head: head, resource: resource, query: uri[path.endIndex...].dropFirst(),
+            device: device)
+    }
+
+    private func authenticate(
+        _ head: HTTPRequestHead, on connection: Connection
+    ) throws(Problem) -> Device {
+        let now = System.monotonicMilliseconds()
+        let authorization = head.headers.first(name: "Authorization") ?? ""
+        let generation = connections.generation(of: devices)
+        let device: Device
+        if let identity = connection.identity, identity.generation == generation,
+            identity.authorization == authorization
+        {
+            device = identity.device
+            devices.noteSeen(device.id, now: engine.options.now())
+        } else if let token = DeviceToken(authorization: authorization),
+            let found = devices.authenticate(token.digest, now: engine.options.now())
+        {
+            device = found
+            connection.identity = Identity(
+                authorization: authorization, device: found, generation: generation)
+        } else {
+            throw rejection(from: connection.address, now: now)
+        }
+        if let wait = requestRates.take(device.id, now: now) {
+            throw .tooManyRequests(
+                waitMilliseconds: wait, perSecond: Int(limits.requestsPerSecond))
+        }
+        guard connections.authenticate(connection) else {
+            throw .tooManyConnections(limit: limits.connectionCount)
+        }
+        return device
+    }
+
+    private func rejection(from address: String, now: Int64) -> Problem {
+        metrics.count { $0.failedAuthentications += 1 }
+        guard let wait = failureRates.take(address, now: now) else { return .unauthorized }
+        return .tooManyFailures(
+            waitMilliseconds: wait, perMinute: Int(limits.failedAuthenticationsPerMinute))
+    }
+
+    /// Completes at once, or when the disk has what the answer says.
+    func respond(
+        to request: Request, _ complete: @escaping (Result<Response, Problem>) -> Void
+    ) {
+        func now(_ answer: () throws(Problem) -> Answer) {
+            complete(Result { () throws(Problem) in .answer(try answer()) })
+        }
+        func durably(_ answer: () throws(Problem) -> Answer) {
+            do throws(Problem) {
+                let answer = try answer()
+                engine.whenDurable { error in
+                    complete(error.map { .failure(Problem($0)) } ?? .success(.answer(answer)))
+                }
+            } catch {
+                complete(.failure(error))
+            }
+        }
+        switch (request.resource, request.head.method) {
+        case (.liveness, _): now { .text("ok\n") }
+        case (.readiness, _): now(readiness)
+        case (.metrics, _): now(metricsText)
+        case (.identity, _): now { () throws(Problem) in try identity(request) }
+        case (.devices, _): now { () throws(Problem) in try listDevices(request) }
+        case (.stores, _): now { () throws(Problem) in try listStores(request) }
+        case (.sync(let store), _):
+            let id: StoreID
+            do throws(Problem) { id = try request.store(store, .read) } catch {
+                return complete(.failure(error))
+            }
+            decode(request.body) { [self] message in
+                durably { () throws(Problem) in try sync(try message.get(), request, id) }
+            }
+        case (.changes(let store), _):
+            complete(
+                Result { () throws(Problem) in
+                    .stream(try openStream(request, request.store(store, .read)))
+                })
+        case (.keys(let store), _):
+            durably { () throws(Problem) in try listKeys(request.store(store, .read)) }
+        case (.key(let key, let store), .PUT):
+            durably { () throws(Problem) in
+                try putKey(request, request.key(key), request.store(store, .write))
+            }
+        case (.key(let key, let store), .DELETE):
+            durably { () throws(Problem) in
+                try deleteKey(request.key(key), request.store(store, .write))
+            }
+        case (.key(let key, let store), _):
+            durably { () throws(Problem) in
+                try getKey(request, request.key(key), request.store(store, .read))
+            }
+        }
+    }
+
+    func note(_ status: HTTPResponseStatus, of head: HTTPRequestHead?) {
+        metrics.count { $0.answers[Int(status.code) / 100, default: 0] += 1 }
+        guard configuration.logger.logLevel <= .debug, let head else { return }
+        // Not the path itself, because keys are private.
+        configuration.logger.debug(
+            "request",
+            metadata: [
+                "method": "\(head.method)",
+                "path": "\(Resource(path: head.path)?.template ?? "unknown")",
+                "status": "\(status.code)",
+            ])
+    }
+}

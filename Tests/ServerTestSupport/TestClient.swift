@@ -1,0 +1,121 @@
+import Foundation
+package import HTTPTypes
+package import NIOCore
+import NIOHTTP1
+import NIOPosix
+import Synchronization
+
+/// A client with one connection, opened when needed. It sends paths as they are.
+package final class TestClient: Sendable {
+    package let port: Int
+    private let connection = Mutex<(any Channel)?>(nil)
+
+    package init(port: Int) { self.port = port }
+
+    package func execute(
+        uri: String, method: HTTPRequest.Method, headers: HTTPFields = [:],
+        body: ByteBuffer? = nil
+    ) async throws -> TestResponse {
+        var head = HTTPRequestHead(
+            version: .http1_1, method: HTTPMethod(rawValue: method.rawValue), uri: uri)
+        head.headers.add(name: "Host", value: "localhost")
+        for field in headers {
+            head.headers.add(name: field.name.rawName, value: field.value)
+        }
+        if method == .post || method == .put {
+            head.headers.add(name: "Content-Length", value: "\(body?.readableBytes ?? 0)")
+        }
+        let channel = try await open()
+        let answer = channel.eventLoop.makePromise(of: TestResponse.self)
+        channel.writeAndFlush(Exchange(head: head, body: body, answer: answer))
+            .cascadeFailure(to: answer)
+        return try await answer.futureResult.get()
+    }
+
+    package func close() async { try? await connection.withLock { $0 }?.close() }
+
+    private func open() async throws -> any Channel {
+        if let open = connection.withLock({ $0 }), open.isActive { return open }
+        let opened = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHTTPClientHandlers()
+                    try channel.pipeline.syncOperations.addHandler(Exchanges())
+                }
+            }
+            .connect(host: "127.0.0.1", port: port).get()
+        connection.withLock { $0 = opened }
+        return opened
+    }
+
+    private struct Exchange: Sendable {
+        var head: HTTPRequestHead
+        var body: ByteBuffer?
+        var answer: EventLoopPromise<TestResponse>
+    }
+
+    /// Matches answers with requests, in order.
+    private final class Exchanges: ChannelDuplexHandler {
+        typealias InboundIn = HTTPClientResponsePart
+        typealias OutboundIn = Exchange
+        typealias OutboundOut = HTTPClientRequestPart
+
+        private var answers = CircularBuffer<EventLoopPromise<TestResponse>>()
+        private var present = TestResponse()
+
+        func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+            let exchange = unwrapOutboundIn(data)
+            answers.append(exchange.answer)
+            context.write(wrapOutboundOut(.head(exchange.head)), promise: nil)
+            if let body = exchange.body {
+                context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
+            }
+            context.write(wrapOutboundOut(.end(nil)), promise: promise)
+        }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            switch unwrapInboundIn(data) {
+            case .head(let head):
+                present = TestResponse(status: .init(code: Int(head.status.code)))
+                for (name, value) in head.headers {
+                    if let name = HTTPField.Name(name) {
+                        present.headers.append(HTTPField(name: name, value: value))
+                    }
+                }
+            case .body(let bytes): present.body.writeImmutableBuffer(bytes)
+            case .end: answers.popFirst()?.succeed(present)
+            }
+        }
+
+        func channelInactive(context: ChannelHandlerContext) {
+            fail(ChannelError.eof)
+            context.fireChannelInactive()
+        }
+
+        func errorCaught(context: ChannelHandlerContext, error: any Error) {
+            fail(error)
+            context.close(promise: nil)
+        }
+
+        private func fail(_ error: any Error) {
+            while let answer = answers.popFirst() { answer.fail(error) }
+        }
+    }
+}
+
+package struct TestResponse: Sendable {
+    package var status = HTTPResponse.Status.ok
+    package var headers: HTTPFields = [:]
+    package var body = ByteBuffer()
+
+    package var text: String { String(buffer: body) }
+
+    package var problemCode: String? {
+        let object = try? JSONSerialization.jsonObject(with: Data(body.readableBytesView))
+        return (object as? [String: Any])?["code"] as? String
+    }
+
+    package func decoded<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        try JSONDecoder().decode(type, from: Data(body.readableBytesView))
+    }
+}
