@@ -36,108 +36,6 @@ static uint64_t now(void) {
     return time.tv_sec * 1000000000ull + time.tv_nsec;
 }
 
-// MARK: Requests
-
-void appendBytes(struct request *request, const void *bytes, size_t length) {
-    if (request->length + length > request->capacity) {
-        request->capacity = 2 * request->capacity + length;
-        request->bytes = realloc(request->bytes, request->capacity);
-    }
-    memcpy(request->bytes + request->length, bytes, length);
-    request->length += length;
-}
-
-void append(struct request *request, const char *format, ...) {
-    char text[1024];
-    va_list list;
-    va_start(list, format);
-    int length = vsnprintf(text, sizeof text, format, list);
-    va_end(list);
-    appendBytes(request, text, length);
-}
-
-static void appendMark(struct request *request, int kind) {
-    if (request->markCount == markSlots) fail("too many marks");
-    request->marks[request->markCount++] = (struct mark){kind, request->length};
-}
-
-void appendKey(struct request *request, int connection) {
-    append(request, "k%03d", connection);
-    appendMark(request, keyMark);
-    append(request, "0000");
-}
-
-static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-size_t base64Length(size_t count) { return (count + 2) / 3 * 4; }
-
-static void encode(const unsigned char *bytes, size_t count, char *text) {
-    for (size_t i = 0; i < count; i += 3, text += 4) {
-        uint32_t group = bytes[i] << 16;
-        if (i + 1 < count) group |= bytes[i + 1] << 8;
-        if (i + 2 < count) group |= bytes[i + 2];
-        for (int j = 0; j < 4; j++) text[j] = alphabet[group >> (18 - 6 * j) & 63];
-        if (i + 2 >= count) text[3] = '=';
-        if (i + 1 >= count) text[2] = '=';
-    }
-}
-
-void appendValue(struct request *request, bool base64) {
-    unsigned char value[valueSize];
-    uint64_t state = 0x9e3779b97f4a7c15;
-    for (int i = 0; i < valueSize; i++) {
-        state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-        value[i] = state >> 32;
-    }
-    memset(value, '0', markerSize);
-    appendMark(request, base64 ? base64Mark : rawMark);
-    if (!base64) return appendBytes(request, value, valueSize);
-    char text[valueSize * 2];
-    encode(value, valueSize, text);
-    appendBytes(request, text, base64Length(valueSize));
-}
-
-static void writeDigits(char *text, int count, uint64_t number) {
-    for (int i = count - 1; i >= 0; i--, number /= 10) text[i] = '0' + number % 10;
-}
-
-// Gives the request its next key and a value that no put had before.
-static void patch(struct connection *connection) {
-    static uint64_t serial;
-    if (!serial) {
-        struct timespec time;
-        clock_gettime(CLOCK_REALTIME, &time);
-        serial = time.tv_sec % 10000 * 100000;
-    }
-    struct request *request = &connection->request;
-    char marker[markerSize];
-    writeDigits(marker, markerSize, ++serial);
-    for (int i = 0; i < request->markCount; i++) {
-        char *place = request->bytes + request->marks[i].offset;
-        switch (request->marks[i].kind) {
-        case keyMark: writeDigits(place, 4, connection->nextKey % keyCount); break;
-        case rawMark: memcpy(place, marker, markerSize); break;
-        case base64Mark: encode((unsigned char *)marker, markerSize, place); break;
-        }
-    }
-    connection->nextKey++;
-}
-
-// The marker of the current value as events carry it.
-static size_t marker(const struct connection *connection, char *text) {
-    const struct request *request = &connection->request;
-    for (int i = 0; i < request->markCount; i++) {
-        char *place = request->bytes + request->marks[i].offset;
-        if (request->marks[i].kind == rawMark && !protocol->eventsInBase64)
-            return memcpy(text, place, markerSize), markerSize;
-        if (request->marks[i].kind == rawMark)
-            return encode((unsigned char *)place, markerSize, text), base64Length(markerSize);
-        if (request->marks[i].kind == base64Mark && protocol->eventsInBase64)
-            return memcpy(text, place, base64Length(markerSize)), base64Length(markerSize);
-    }
-    fail("no value in the request");
-}
-
 // MARK: Connections
 
 // Returns false when nothing has arrived.
@@ -223,7 +121,7 @@ static int waitForInput(int poller, struct epoll_event *events, int count) {
 }
 
 static void start(struct connection *connection, int answers) {
-    patch(connection);
+    patch(connection, keyCount);
     connection->awaited = answers;
     connection->sentAt = now();
     sendAll(connection, connection->request.bytes, connection->request.length);
@@ -326,7 +224,7 @@ static void runWatch(void) {
         uint64_t last = 0;
         start(writer, protocol->announce ? protocol->announceAnswers : 1);
         char text[16];
-        size_t textLength = marker(writer, text);
+        size_t textLength = currentMarker(protocol->eventsInBase64, text);
         while (waiting || !acknowledged) {
             struct epoll_event events[256];
             int ready = waitForInput(poller, events, 256);
@@ -340,7 +238,7 @@ static void runWatch(void) {
                 size_t size;
                 while ((size = protocol->event(connection->input, connection->inputLength))) {
                     // Heartbeats and the like are smaller than a value.
-                    bool current = size > valueSize && memmem(connection->input, 512, text, textLength);
+                    bool current = size > valueSize && memmem(connection->input, 1024, text, textLength);
                     if (size > valueSize && !current) fail("%s sent another value", protocol->name);
                     consume(connection, size);
                     if (current && --waiting == 0) last = now();
@@ -390,8 +288,10 @@ int main(int argumentCount, char **arguments) {
     if (argumentCount - optind != 2 || !port || connectionCount < 1 || watcherCount < 1 || keyCount < 1 || roundCount < 1)
         usage();
     const char *mode = arguments[optind], *name = arguments[optind + 1];
-    for (protocol = protocols; protocol->name && strcmp(protocol->name, name); protocol++) {}
-    if (!protocol->name) fail("unknown protocol %s", name);
+    static const struct protocol *const protocols[] = {&redis, &kvsd, &etcd, &postgres, &nats};
+    for (size_t i = 0; i < sizeof protocols / sizeof *protocols; i++)
+        if (!strcmp(protocols[i]->name, name)) protocol = protocols[i];
+    if (!protocol) fail("unknown protocol %s", name);
     struct rlimit files;
     getrlimit(RLIMIT_NOFILE, &files);
     files.rlim_cur = files.rlim_max;

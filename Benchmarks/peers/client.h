@@ -51,7 +51,7 @@ struct protocol {
     bool eventsInBase64;
 };
 
-extern const struct protocol protocols[];
+extern const struct protocol redis, kvsd, etcd, postgres, nats;
 extern const char *token;
 
 _Noreturn void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -62,6 +62,10 @@ void append(struct request *, const char *format, ...) __attribute__((format(pri
 void appendKey(struct request *, int connection);
 void appendValue(struct request *, bool base64);
 size_t base64Length(size_t);
+// Gives the request its next key and a value that no put had before.
+void patch(struct connection *, unsigned keyCount);
+// The beginning of that value as events carry it; returns its length.
+size_t currentMarker(bool base64, char *text);
 
 // While a connection is set up:
 void sendAll(struct connection *, const char *, size_t);

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-// What the client says and expects to hear, by protocol.
+// The text protocols.
 #include "client.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,6 +58,16 @@ static size_t redisEvent(const char *bytes, size_t length) {
     return length < total ? 0 : total;
 }
 
+const struct protocol redis = {
+    .name = "redis",
+    .put = redisPut,
+    .announce = redisAnnounce,
+    .announceAnswers = 2,
+    .answer = redisAnswer,
+    .subscribe = redisSubscribe,
+    .event = redisEvent,
+};
+
 // MARK: kvsd: PUT, server-sent events
 
 static void kvsdPut(struct connection *connection) {
@@ -113,19 +123,58 @@ static size_t kvsdEvent(const char *bytes, size_t length) {
     return end ? (size_t)(end - bytes) + 2 : 0;
 }
 
-const struct protocol protocols[] = {
-    {.name = "redis",
-     .put = redisPut,
-     .announce = redisAnnounce,
-     .announceAnswers = 2,
-     .answer = redisAnswer,
-     .subscribe = redisSubscribe,
-     .event = redisEvent},
-    {.name = "kvsd",
-     .put = kvsdPut,
-     .answer = kvsdAnswer,
-     .subscribe = kvsdSubscribe,
-     .event = kvsdEvent,
-     .eventsInBase64 = true},
-    {0},
+const struct protocol kvsd = {
+    .name = "kvsd",
+    .put = kvsdPut,
+    .answer = kvsdAnswer,
+    .subscribe = kvsdSubscribe,
+    .event = kvsdEvent,
+    .eventsInBase64 = true,
+};
+
+// MARK: etcd: the JSON gateway of its gRPC interface
+
+// A key of the client, being base64 of 6 bytes, is used as it is.
+static void etcdPut(struct connection *connection) {
+    struct request *request = &connection->request;
+    static const char before[] = "{\"key\":\"", between[] = "\",\"value\":\"", after[] = "\"}";
+    size_t length = sizeof before + 8 + sizeof between + base64Length(valueSize) + sizeof after - 3;
+    append(
+        request,
+        "POST /v3/kv/put HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+        "Content-Length: %zu\r\n\r\n%s",
+        length, before);
+    appendKey(request, connection->index);
+    append(request, "%s", between);
+    appendValue(request, true);
+    append(request, "%s", after);
+}
+
+static size_t etcdAnswer(struct connection *connection, const char *bytes, size_t length) {
+    (void)connection;
+    return httpAnswer(bytes, length, "etcd");
+}
+
+static void etcdSubscribe(struct connection *connection, const char *answer) {
+    (void)answer;
+    static const char body[] = "{\"create_request\":{\"key\":\"k000\",\"range_end\":\"k001\"}}";
+    char head[512];
+    int length = snprintf(
+        head, sizeof head,
+        "POST /v3/watch HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+        "Content-Length: %zu\r\n\r\n%s",
+        sizeof body - 1, body);
+    sendAll(connection, head, length);
+    readUntil(connection, "\"created\":true");
+    char *end = readUntil(connection, "\n");
+    consume(connection, end - connection->input);
+}
+
+const struct protocol etcd = {
+    .name = "etcd",
+    .put = etcdPut,
+    .answer = etcdAnswer,
+    .subscribe = etcdSubscribe,
+    .event = lineEnd, // an event is one line, framed by short ones
+    .eventsInBase64 = true,
 };
