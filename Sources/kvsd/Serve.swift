@@ -45,6 +45,21 @@ struct Serve: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Limit on the total size of all values.", valueName: "bytes"))
     var memoryLimit = ServerLimits().liveByteCount
 
+    @Option(
+        help: ArgumentHelp(
+            "Limit on the requests of a device; bursts are four times as large.",
+            valueName: "count"))
+    var requestsPerSecond = Int(ServerLimits().requestsPerSecond)
+
+    @Option(help: ArgumentHelp("Limit on the live streams of a device.", valueName: "count"))
+    var streamsPerDevice = ServerLimits().streamsPerDevice
+
+    @Option(
+        help: ArgumentHelp(
+            "Limit on connections, lowered to what the limit on open files allows.",
+            valueName: "count"))
+    var connections = ServerLimits().connectionCount
+
     @Option(help: .hidden) var segmentBytes = ServerLimits().segmentByteCount
     @Option(help: .hidden) var heartbeatMilliseconds = ServerLimits().heartbeatMilliseconds
 
@@ -57,7 +72,9 @@ struct Serve: AsyncParsableCommand {
                 TLS, or add --insecure-allow-plain-http.
                 """)
         }
-        guard memoryLimit > 0, segmentBytes >= 4_096, heartbeatMilliseconds > 0 else {
+        guard memoryLimit > 0, requestsPerSecond > 0, streamsPerDevice > 0, connections > 0,
+            segmentBytes >= 4_096, heartbeatMilliseconds > 0
+        else {
             throw ValidationError("limits must be positive")
         }
     }
@@ -70,6 +87,10 @@ struct Serve: AsyncParsableCommand {
         limits.heartbeatMilliseconds = heartbeatMilliseconds
         limits.segmentByteCount = segmentBytes
         limits.liveByteCount = memoryLimit
+        limits.requestsPerSecond = Double(requestsPerSecond)
+        limits.requestBurst = 4 * limits.requestsPerSecond
+        limits.streamsPerDevice = streamsPerDevice
+        limits.connectionCount = connections
         limits.fit(openFileCount: OpenFileLimit.raise())
         let server = try StoreServer(
             ServerConfiguration(

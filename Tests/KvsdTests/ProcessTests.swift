@@ -142,6 +142,61 @@ struct ProcessTests {
         #expect(!FileManager.default.fileExists(atPath: directory.path + "/data"))
     }
 
+    @Test("limits on requests, streams and connections given as options are in force")
+    func limits() async throws {
+        let data = directory.path + "/data"
+        let token = try await DaemonProcess.addDevice("one", dataPath: data)
+        // Each is different from its default: 50, 64 and 4,096.
+        let daemon = try await DaemonProcess(
+            dataPath: data,
+            arguments: [
+                "--requests-per-second", "1000", "--streams-per-device", "65",
+                "--connections", "66",
+            ])
+        try await Self.withClient(of: daemon) { client in
+            _ = try await Self.sync(client, token, Samples.request())
+            let authorization: HTTPFields = [.authorization: "Bearer \(token)"]
+            for _ in 0..<400 {
+                try #require(
+                    try await client.get("/v1/me", headers: authorization).status == .ok)
+            }
+            var streams: [RawConnection] = []
+            for _ in 0..<65 {
+                let stream = try await RawConnection.open(port: daemon.port)
+                try await stream.send(
+                    """
+                    GET /v1/stores/s/changes HTTP/1.1\r
+                    Host: localhost\r
+                    Authorization: Bearer \(token)\r
+                    \r
+
+                    """)
+                try await stream.wait(for: "event: opened")
+                streams.append(stream)
+            }
+            let refused = try await client.get("/v1/stores/s/changes", headers: authorization)
+            #expect(refused.status == .tooManyRequests)
+            let surplus = try await RawConnection.open(port: daemon.port)
+            try await surplus.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            try await surplus.wait(for: "HTTP/1.1 503 ")
+            for connection in streams + [surplus] { await connection.close() }
+        }
+        #expect(await daemon.stop() == 0)
+    }
+
+    @Test(
+        "limits that are not positive are usage errors",
+        arguments: [
+            "--requests-per-second", "--streams-per-device", "--connections",
+        ])
+    func invalidLimit(option: String) async throws {
+        let refused = try await DaemonProcess.run([
+            "serve", "--data", directory.path + "/data", "--listen", "127.0.0.1:0", option, "0",
+        ])
+        #expect(refused.status == 64)
+        #expect(!FileManager.default.fileExists(atPath: directory.path + "/data"))
+    }
+
     @Test("a damaged log makes every command exit with 74 and name file and offset")
     func damage() async throws {
         let data = directory.path + "/data"
