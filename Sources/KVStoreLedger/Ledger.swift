@@ -19,15 +19,20 @@ package final class Ledger {
         package init() {}
     }
 
-    struct Store {
-        var hub: Hub
+    final class Store {
+        let id: StoreID
+        var hub = Hub()
         var durableSequence: UInt64 = 0
+        /// Whether entries have been appended that no sync has covered.
+        var isUnsynced = false
         /// Whether the present epoch began after the log was opened.
         var hasBegun = false
         /// Where the frame of each key stands.
         var positions: [StoreKey: LogPosition] = [:]
         /// Where the frame of the store's state stands.
         var statePosition: LogPosition?
+
+        init(_ id: StoreID) { self.id = id }
     }
 
     package let recovery: LogRecovery
@@ -36,7 +41,9 @@ package final class Ledger {
     var stores: [StoreID: Store] = [:]
     private var random: SplitMix64
     /// Stores with appended entries that no sync has covered.
-    private var unsynced: Set<StoreID> = []
+    private var unsynced: [Store] = []
+    /// Stores whose durable sequence has advanced, for `takeAdvanced`.
+    private var advanced: [StoreID] = []
     /// Bytes of all values.
     package private(set) var liveByteCount = 0
     /// Bytes of the live frames, for compaction.
@@ -71,16 +78,16 @@ package final class Ledger {
         if let unknown { throw .damaged(unknown) }
         // What was found may exist in the page cache only; nothing of it is served before it is durable.
         try log.sync()
-        for id in stores.keys {
-            stores[id]!.hub.finishLoading()
-            stores[id]!.durableSequence = stores[id]!.hub.sequence
+        for store in stores.values {
+            store.hub.finishLoading()
+            store.durableSequence = store.hub.sequence
         }
         self.stores = stores
         liveByteCount = stores.values.reduce(0) { $0 + $1.hub.byteCount }
-        liveFrameByteCount = stores.reduce(0) { total, store in
-            store.value.hub.entries.values.reduce(
-                total + LedgerEntry.frameByteCount(store.value.hub.state, of: store.key)
-            ) { $0 + LedgerEntry.frameByteCount($1, of: store.key) }
+        liveFrameByteCount = stores.values.reduce(0) { total, store in
+            store.hub.entries.values.reduce(
+                total + LedgerEntry.frameByteCount(store.hub.state, of: store.id)
+            ) { $0 + LedgerEntry.frameByteCount($1, of: store.id) }
         }
         // What was cut was most likely never acknowledged. But if a byte of the disk changed instead, a replica holds
         // what is missing here, and must not accept new numbers for those it knows.
@@ -93,17 +100,26 @@ package final class Ledger {
     private static func replay(
         _ entry: LedgerEntry, at position: LogPosition, into stores: inout [StoreID: Store]
     ) {
+        func store(_ id: StoreID) -> Store {
+            if let store = stores[id] { return store }
+            let store = Store(id)
+            stores[id] = store
+            return store
+        }
         switch entry {
         case .record(let id, let entry):
-            stores[id, default: Store(hub: Hub())].hub.load(entry)
-            stores[id]!.positions[entry.record.key] = position
+            let store = store(id)
+            store.hub.load(entry)
+            store.positions[entry.record.key] = position
         case .state(let id, let state):
-            stores[id, default: Store(hub: Hub())].hub.load(state)
-            stores[id]!.statePosition = position
+            let store = store(id)
+            store.hub.load(state)
+            store.statePosition = position
         case .forgotten(let id, let key):
-            stores[id]?.hub.forget(key)
+            guard let store = stores[id] else { return }
+            store.hub.forget(key)
             // A power failure may have kept this and lost the tombstone: then the value keeps its position.
-            if stores[id]?.hub.entries[key] == nil { stores[id]?.positions[key] = nil }
+            if store.hub.entries[key] == nil { store.positions[key] = nil }
         }
     }
 
@@ -114,26 +130,37 @@ package final class Ledger {
     package func apply(
         _ request: SyncRequest, to id: StoreID, now: Int64
     ) throws(LogError) -> SyncResponse {
-        if stores[id] == nil { try create(id) }
-        let plan = stores[id]!.hub.plan(request.changes, now: now)
+        let (store, plan) = try accept(request.changes, in: id, now: now)
+        return store.hub.answer(request, plan: plan, now: now, page: options.page)
+    }
+
+    /// Applies changes as `apply` does; returns what became of them.
+    package func accept(
+        _ changes: [Record], to id: StoreID, now: Int64
+    ) throws(LogError) -> Hub.Plan {
+        try accept(changes, in: id, now: now).plan
+    }
+
+    private func accept(
+        _ changes: [Record], in id: StoreID, now: Int64
+    ) throws(LogError) -> (store: Store, plan: Hub.Plan) {
+        let store = if let known = stores[id] { known } else { try create(id) }
+        let plan = store.hub.plan(changes, now: now)
+        guard !plan.accepted.isEmpty else { return (store, plan) }
         if plan.growth > 0, liveByteCount + plan.growth > options.liveByteLimit {
             throw .full(limit: options.liveByteLimit)
         }
-        try append(beginning(of: id, with: plan) + plan.accepted.map { .record(id, $0) })
-        let keys = Set(plan.accepted.map(\.record.key))
-        let before = frameByteCount(of: keys, in: id)
-        stores[id]!.hub.commit(plan)
+        try append(beginning(of: store) + plan.accepted.map { .record(id, $0) })
+        store.hub.commit(plan) { former, entry in
+            liveFrameByteCount += LedgerEntry.frameByteCount(entry, of: id)
+            if let former { liveFrameByteCount -= LedgerEntry.frameByteCount(former, of: id) }
+        }
         liveByteCount += plan.growth
-        liveFrameByteCount += frameByteCount(of: keys, in: id) - before
-        let answer = stores[id]!.hub.answer(
-            request, plan: plan, now: now, page: options.page)
         // In batches, so that many removals share the cost of the search. If it fails a later request tries again.
-        if !plan.accepted.isEmpty,
-            stores[id]!.hub.tombstoneCount > WireLimits.tombstoneCount + 256
-        {
+        if store.hub.tombstoneCount > WireLimits.tombstoneCount + 256 {
             try? collectTombstones(of: id, now: now)
         }
-        return answer
+        return (store, plan)
     }
 
     /// The stores of an account that have ever been used, sorted by name.
@@ -148,22 +175,34 @@ package final class Ledger {
 
     package func hub(_ id: StoreID) -> Hub? { stores[id]?.hub }
 
+    /// Where the history of a store ends; nil for an unknown store.
+    package func end(of id: StoreID) -> Cursor? { stores[id]?.hub.end }
+
+    /// The record of a key, a tombstone included.
+    package func entry(of key: StoreKey, in id: StoreID) -> SequencedRecord? {
+        stores[id]?.hub.entries[key]
+    }
+
+    package func storeCount(ofAccount account: String) -> Int {
+        stores.keys.count { $0.account == account }
+    }
+
     /// Live readers of a store may see changes up to it.
     package func durableSequence(of id: StoreID) -> UInt64 { stores[id]?.durableSequence ?? 0 }
 
     /// Forgets the tombstones of a store that are due.
     package func collectTombstones(of id: StoreID, now: Int64) throws(LogError) {
-        guard let expired = stores[id]?.hub.expiredTombstones(now: now), !expired.isEmpty else {
-            return
-        }
+        guard let store = stores[id] else { return }
+        let expired = store.hub.expiredTombstones(now: now)
+        guard !expired.isEmpty else { return }
         let keys = expired.map(\.record.key)
-        var hub = stores[id]!.hub
+        var hub = store.hub
         for key in keys { hub.forget(key) }
         // The horizon comes first: without it a removal would be forgotten unnoticed.
         try append([.state(id, hub.state)] + keys.map { .forgotten(id, $0) })
-        for key in keys { stores[id]!.positions[key] = nil }
-        liveFrameByteCount -= frameByteCount(of: Set(keys), in: id)
-        stores[id]!.hub = hub
+        for key in keys { store.positions[key] = nil }
+        for entry in expired { liveFrameByteCount -= LedgerEntry.frameByteCount(entry, of: id) }
+        store.hub = hub
     }
 
     /// Begins a new epoch of every store and makes all readers start over, after history may have been lost.
@@ -174,24 +213,18 @@ package final class Ledger {
         }
     }
 
-    private func create(_ id: StoreID) throws(LogError) {
+    private func create(_ id: StoreID) throws(LogError) -> Store {
         try append([.state(id, Hub.State(epochs: []).beginning(newEpochID()))])
+        return stores[id]!
     }
 
     /// The first change after a start begins an epoch.
-    private func beginning(of id: StoreID, with plan: Hub.Plan) -> [LedgerEntry] {
-        guard !plan.accepted.isEmpty, let store = stores[id], !store.hasBegun else { return [] }
-        return [.state(id, store.hub.state.beginning(newEpochID()))]
+    private func beginning(of store: Store) -> [LedgerEntry] {
+        guard !store.hasBegun else { return [] }
+        return [.state(store.id, store.hub.state.beginning(newEpochID()))]
     }
 
     private func newEpochID() -> EpochID { EpochID(rawValue: random.next()) }
-
-    private func frameByteCount(of keys: Set<StoreKey>, in id: StoreID) -> Int {
-        keys.reduce(0) { total, key in
-            total
-                + (stores[id]?.hub.entries[key].map { LedgerEntry.frameByteCount($0, of: id) } ?? 0)
-        }
-    }
 
     /// Appends entries. States take effect at once, records with the caller's commit.
     private func append(_ entries: [LedgerEntry]) throws(LogError) {
@@ -200,20 +233,27 @@ package final class Ledger {
         for (entry, position) in zip(entries, positions) {
             switch entry {
             case .record(let id, let entry):
-                stores[id]!.positions[entry.record.key] = position
-                unsynced.insert(id)
+                let store = stores[id]!
+                store.positions[entry.record.key] = position
+                noteUnsynced(store)
             case .state(let id, _):
                 let before = stores[id].map { LedgerEntry.frameByteCount($0.hub.state, of: id) }
                 let epoch = stores[id]?.hub.end.epoch
                 Self.replay(entry, at: position, into: &stores)
-                let hub = stores[id]!.hub
-                if hub.end.epoch != epoch { stores[id]!.hasBegun = true }
+                let store = stores[id]!
+                if store.hub.end.epoch != epoch { store.hasBegun = true }
                 liveFrameByteCount +=
-                    LedgerEntry.frameByteCount(hub.state, of: id) - (before ?? 0)
-                unsynced.insert(id)
+                    LedgerEntry.frameByteCount(store.hub.state, of: id) - (before ?? 0)
+                noteUnsynced(store)
             case .forgotten: break
             }
         }
+    }
+
+    private func noteUnsynced(_ store: Store) {
+        guard !store.isUnsynced else { return }
+        store.isUnsynced = true
+        unsynced.append(store)
     }
 
     // MARK: - Disk
@@ -221,13 +261,13 @@ package final class Ledger {
     /// Throws `closedByFailure` after a failed sync.
     package func checkOpen() throws(LogError) { try log.checkOpen() }
 
-    /// Whether everything appended is durable.
-    package var isDurable: Bool { log.isDurable }
+    /// Whether everything appended is durable, and live readers may see it.
+    package var isDurable: Bool { unsynced.isEmpty && log.isDurable }
 
-    /// A sync, and what it makes durable.
-    package struct PendingSync: Sendable {
+    /// A sync, and what it makes durable. Unchecked because `sync` alone is used elsewhere than by the owner.
+    package struct PendingSync: @unchecked Sendable {
         package let sync: SegmentedLog.PendingSync
-        fileprivate let sequences: [StoreID: UInt64]
+        fileprivate let sequences: [(store: Store, sequence: UInt64)]
     }
 
     /// Nil when everything is durable.
@@ -239,19 +279,16 @@ package final class Ledger {
         return PendingSync(sync: sync, sequences: unsyncedSequences)
     }
 
-    private var unsyncedSequences: [StoreID: UInt64] {
-        unsynced.reduce(into: [:]) { $0[$1] = stores[$1]?.hub.sequence }
+    private var unsyncedSequences: [(store: Store, sequence: UInt64)] {
+        unsynced.map { ($0, $0.hub.sequence) }
     }
 
-    /// Records the outcome of a sync; returns the stores with changes that live readers may now see.
+    /// Records the outcome of a sync.
     ///
     /// Throws `closedByFailure` if this sync or a concurrent one failed: nothing may be acknowledged then.
-    @discardableResult
-    package func finish(
-        _ pending: PendingSync, failure: FileError?
-    ) throws(LogError) -> Set<StoreID> {
+    package func finish(_ pending: PendingSync, failure: FileError?) throws(LogError) {
         try log.finish(pending.sync, failure: failure)
-        return noteDurable(pending.sequences)
+        noteDurable(pending.sequences)
     }
 
     /// Blocks until everything appended is durable. Once it throws, nothing more is written: `closedByFailure`.
@@ -260,16 +297,20 @@ package final class Ledger {
         noteDurable(unsyncedSequences)
     }
 
-    @discardableResult
-    private func noteDurable(_ sequences: [StoreID: UInt64]) -> Set<StoreID> {
-        var advanced: Set<StoreID> = []
-        for (id, sequence) in sequences {
-            if sequence > stores[id]!.durableSequence {
-                stores[id]!.durableSequence = sequence
-                advanced.insert(id)
+    private func noteDurable(_ sequences: [(store: Store, sequence: UInt64)]) {
+        for (store, sequence) in sequences {
+            if sequence > store.durableSequence {
+                store.durableSequence = sequence
+                advanced.append(store.id)
             }
-            if stores[id]!.hub.sequence == sequence { unsynced.remove(id) }
+            if store.hub.sequence == sequence { store.isUnsynced = false }
         }
+        unsynced.removeAll { !$0.isUnsynced }
+    }
+
+    /// The stores with changes that live readers may see since the last call.
+    package func takeAdvanced() -> [StoreID] {
+        defer { advanced.removeAll() }
         return advanced
     }
 

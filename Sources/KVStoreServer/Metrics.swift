@@ -4,7 +4,7 @@ import Synchronization
 final class Metrics: Sendable {
     struct Counters: Sendable, Equatable {
         /// Answers by the first digit of their status.
-        var answers: [Int: Int] = [:]
+        var answers = [Int](repeating: 0, count: 6)
         var failedAuthentications = 0
         var slowReaders = 0
         /// Open connections.
@@ -50,7 +50,7 @@ final class Metrics: Sendable {
         }
         describe("answers_total", "counter", "Answers by class of status.")
         for digit in 1...5 {
-            text += "kvsd_answers_total{class=\"\(digit)xx\"} \(counters.answers[digit] ?? 0)\n"
+            text += "kvsd_answers_total{class=\"\(digit)xx\"} \(counters.answers[digit])\n"
         }
         counter(
             "failed_authentications", "Requests without a valid token.",

@@ -15,17 +15,17 @@ package enum EventStreamText {
 
     /// The event's id is the sequence number.
     package static func change(_ entry: SequencedRecord) -> Data {
-        event("change\nid: \(entry.sequence)", data: WireJSON.encode(entry))
+        event("change\nid: \(entry.sequence)", data: WireJSON.bytes(of: entry))
     }
 
     package static let reset = event("reset", data: Data("{}".utf8))
     package static let heartbeat = Data(": hb\n\n".utf8)
 
-    private static func event(_ name: String, data: Data) -> Data {
+    private static func event(_ name: String, data: some Collection<UInt8>) -> Data {
         var text = Data()
         text.reserveCapacity(data.count + 64)
         text.append(contentsOf: "event: \(name)\ndata: ".utf8)
-        text.append(data)
+        text.append(contentsOf: data)
         text.append(contentsOf: "\n\n".utf8)
         return text
     }

@@ -2,7 +2,7 @@ package import Foundation
 package import KVStoreCore
 
 /// A key without its value: an element of a key listing, and the answer to `PUT …/keys/{key}`.
-package struct KeySummary: Sendable, Equatable, Codable {
+package struct KeySummary: Sendable, Equatable, Decodable, JSONDocument {
     package var key: StoreKey
     package var seq: UInt64
     package var stamp: Stamp
@@ -14,16 +14,36 @@ package struct KeySummary: Sendable, Equatable, Codable {
         stamp = entry.record.stamp
         byteCount = entry.record.content.byteCount
     }
+
+    package func write(to text: inout JSONText) {
+        text.write(literal: #"{"byteCount":"#)
+        text.write(byteCount)
+        text.write(literal: #","key":"#)
+        text.write(key.text)
+        text.write(literal: #","seq":"#)
+        text.write(seq)
+        text.write(literal: #","stamp":"#)
+        text.write(plain: stamp.description)
+        text.write(literal: "}")
+    }
 }
 
 /// The answer to `GET /v1/stores/{store}/keys`.
-package struct KeyList: Sendable, Equatable, Codable {
+package struct KeyList: Sendable, Equatable, Decodable, JSONDocument {
     package var store: String
     package var keys: [KeySummary]
 
     package init(store: String, entries: some Sequence<SequencedRecord>) {
         self.store = store
         keys = entries.map(KeySummary.init)
+    }
+
+    package func write(to text: inout JSONText) {
+        text.write(literal: #"{"keys":"#)
+        text.write(keys)
+        text.write(literal: #","store":"#)
+        text.write(store)
+        text.write(literal: "}")
     }
 }
 

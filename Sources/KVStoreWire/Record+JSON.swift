@@ -26,7 +26,7 @@ extension ReplicaID: TextDocument {}
 extension EpochID: TextDocument {}
 
 /// `key`, `stamp`, and either `value` in base64 or `"deleted": true`.
-extension Record: Codable {
+extension Record: Decodable, JSONDocument {
     private enum CodingKeys: String, CodingKey {
         case key, stamp, value, deleted
     }
@@ -50,19 +50,27 @@ extension Record: Codable {
             stamp: try fields.decode(Stamp.self, forKey: .stamp), content: content)
     }
 
-    public func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: CodingKeys.self)
-        try fields.encode(key, forKey: .key)
-        try fields.encode(stamp, forKey: .stamp)
-        switch content {
-        case .value(let data): try fields.encode(data, forKey: .value)
-        case .tombstone: try fields.encode(true, forKey: .deleted)
+    package func write(to text: inout JSONText) { write(to: &text, sequence: nil) }
+
+    fileprivate func write(to text: inout JSONText, sequence: UInt64?) {
+        text.write(literal: content.isTombstone ? #"{"deleted":true,"key":"# : #"{"key":"#)
+        text.write(key.text)
+        if let sequence {
+            text.write(literal: #","seq":"#)
+            text.write(sequence)
         }
+        text.write(literal: #","stamp":"#)
+        text.write(plain: stamp.description)
+        if case .value(let data) = content {
+            text.write(literal: #","value":"#)
+            text.write(data)
+        }
+        text.write(literal: "}")
     }
 }
 
 /// The fields of the record, and `seq`.
-extension SequencedRecord: Codable {
+extension SequencedRecord: Decodable, JSONDocument {
     private enum CodingKeys: String, CodingKey {
         case seq
     }
@@ -74,9 +82,5 @@ extension SequencedRecord: Codable {
             sequence: try fields.decode(UInt64.self, forKey: .seq))
     }
 
-    public func encode(to encoder: any Encoder) throws {
-        try record.encode(to: encoder)
-        var fields = encoder.container(keyedBy: CodingKeys.self)
-        try fields.encode(sequence, forKey: .seq)
-    }
+    package func write(to text: inout JSONText) { record.write(to: &text, sequence: sequence) }
 }

@@ -1,7 +1,7 @@
 public import KVStoreCore
 
 /// The cursor is `epoch` and `since`; the first request has neither.
-extension SyncRequest: Codable {
+extension SyncRequest: Decodable, JSONDocument {
     private enum CodingKeys: String, CodingKey {
         case replica, epoch, since, horizon, changes
     }
@@ -17,25 +17,44 @@ extension SyncRequest: Codable {
             changes: try fields.decode([Record].self, forKey: .changes))
     }
 
-    public func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: CodingKeys.self)
-        try fields.encode(replica, forKey: .replica)
-        try fields.encodeIfPresent(since?.epoch, forKey: .epoch)
-        try fields.encodeIfPresent(since?.sequence, forKey: .since)
-        try fields.encodeIfPresent(horizon, forKey: .horizon)
-        try fields.encode(changes, forKey: .changes)
+    package func write(to text: inout JSONText) {
+        text.write(literal: #"{"changes":"#)
+        text.write(changes)
+        if let since {
+            text.write(literal: #","epoch":"#)
+            text.write(plain: since.epoch.description)
+        }
+        if let horizon {
+            text.write(literal: #","horizon":"#)
+            text.write(horizon)
+        }
+        text.write(literal: #","replica":"#)
+        text.write(plain: replica.description)
+        if let since {
+            text.write(literal: #","since":"#)
+            text.write(since.sequence)
+        }
+        text.write(literal: "}")
     }
 }
 
-extension SyncResponse: Codable {
+extension SyncResponse: Decodable, JSONDocument {
     private enum CodingKeys: String, CodingKey {
         case epoch, cursor, serverTime, initial, horizon, more, lineage, changes, rejected
     }
 
     /// The last sequence number of one epoch.
-    private struct Epoch: Codable {
+    private struct Epoch: Decodable, JSONDocument {
         var epoch: EpochID
         var end: UInt64
+
+        func write(to text: inout JSONText) {
+            text.write(literal: #"{"end":"#)
+            text.write(end)
+            text.write(literal: #","epoch":"#)
+            text.write(plain: epoch.description)
+            text.write(literal: "}")
+        }
     }
 
     public init(from decoder: any Decoder) throws {
@@ -54,30 +73,38 @@ extension SyncResponse: Codable {
             lineage: lineage.map { Cursor(epoch: $0.epoch, sequence: $0.end) })
     }
 
-    public func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: CodingKeys.self)
-        try fields.encode(cursor.epoch, forKey: .epoch)
-        try fields.encode(cursor.sequence, forKey: .cursor)
-        try fields.encode(serverTime, forKey: .serverTime)
-        try fields.encode(isInitial, forKey: .initial)
-        try fields.encode(horizon, forKey: .horizon)
-        try fields.encode(hasMore, forKey: .more)
+    package func write(to text: inout JSONText) {
+        text.write(literal: #"{"changes":"#)
+        text.write(changes)
+        text.write(literal: #","cursor":"#)
+        text.write(cursor.sequence)
+        text.write(literal: #","epoch":"#)
+        text.write(plain: cursor.epoch.description)
+        text.write(literal: #","horizon":"#)
+        text.write(horizon)
+        text.write(literal: #","initial":"#)
+        text.write(isInitial)
         if isInitial {
-            try fields.encode(
-                lineage.map { Epoch(epoch: $0.epoch, end: $0.sequence) }, forKey: .lineage)
+            text.write(literal: #","lineage":"#)
+            text.write(lineage.map { Epoch(epoch: $0.epoch, end: $0.sequence) })
         }
-        try fields.encode(changes, forKey: .changes)
-        try fields.encode(rejections, forKey: .rejected)
+        text.write(literal: #","more":"#)
+        text.write(hasMore)
+        text.write(literal: #","rejected":"#)
+        text.write(rejections)
+        text.write(literal: #","serverTime":"#)
+        text.write(serverTime)
+        text.write(literal: "}")
     }
 }
 
 /// An unknown reason is malformed: a client that ignored it would take the change for accepted.
-extension SyncRejection: Codable {
+extension SyncRejection: Decodable, JSONDocument {
     private enum CodingKeys: String, CodingKey {
         case key, stamp, reason, limit, present
     }
 
-    private enum ReasonCode: String, Codable {
+    private enum ReasonCode: String, Decodable {
         case clock, quota, key, again
     }
 
@@ -98,10 +125,7 @@ extension SyncRejection: Codable {
             stamp: try fields.decode(Stamp.self, forKey: .stamp), reason: reason)
     }
 
-    public func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: CodingKeys.self)
-        try fields.encode(key, forKey: .key)
-        try fields.encode(stamp, forKey: .stamp)
+    package func write(to text: inout JSONText) {
         let (code, limit, present): (ReasonCode, Int64?, Stamp?) =
             switch reason {
             case .clock(let limit, let present): (.clock, limit, present)
@@ -109,8 +133,20 @@ extension SyncRejection: Codable {
             case .key(let limit): (.key, Int64(limit), nil)
             case .again: (.again, nil, nil)
             }
-        try fields.encode(code, forKey: .reason)
-        try fields.encodeIfPresent(limit, forKey: .limit)
-        try fields.encodeIfPresent(present, forKey: .present)
+        text.write(literal: #"{"key":"#)
+        text.write(key.text)
+        if let limit {
+            text.write(literal: #","limit":"#)
+            text.write(limit)
+        }
+        if let present {
+            text.write(literal: #","present":"#)
+            text.write(plain: present.description)
+        }
+        text.write(literal: #","reason":"#)
+        text.write(plain: code.rawValue)
+        text.write(literal: #","stamp":"#)
+        text.write(plain: stamp.description)
+        text.write(literal: "}")
     }
 }

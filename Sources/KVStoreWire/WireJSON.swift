@@ -30,6 +30,17 @@ package enum WireJSON {
         }
     }
 
+    /// The same text as of an equal `Encodable` document.
+    package static func encode(_ document: some JSONDocument) -> Data {
+        Data(bytes(of: document))
+    }
+
+    package static func bytes(of document: some JSONDocument) -> [UInt8] {
+        var text = JSONText(reserving: 256)
+        document.write(to: &text)
+        return text.bytes
+    }
+
     /// Decodes a document from UTF-8. Unknown fields are ignored; of a field that occurs twice the first counts.
     ///
     /// The caller bounds the size; nesting is checked before anything is decoded.

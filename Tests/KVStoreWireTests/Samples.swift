@@ -30,6 +30,10 @@ enum Samples {
         String(decoding: WireJSON.encode(document), as: UTF8.self)
     }
 
+    static func json(_ document: some JSONDocument) -> String {
+        String(decoding: WireJSON.encode(document), as: UTF8.self)
+    }
+
     static func decode<Document: Decodable>(
         _ json: String, as type: Document.Type = Document.self
     ) throws -> Document {
@@ -38,6 +42,13 @@ enum Samples {
 
     /// Encodes to exactly this text, and decodes to the same value from it.
     static func expect<Document: Codable & Equatable>(
+        _ document: Document, is json: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        #expect(Self.json(document) == json, sourceLocation: sourceLocation)
+        #expect(try decode(json) == document, sourceLocation: sourceLocation)
+    }
+
+    static func expect<Document: JSONDocument & Decodable & Equatable>(
         _ document: Document, is json: String, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         #expect(Self.json(document) == json, sourceLocation: sourceLocation)

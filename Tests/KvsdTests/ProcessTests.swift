@@ -158,7 +158,9 @@ struct ProcessTests {
             let authorization: HTTPFields = [.authorization: "Bearer \(token)"]
             for _ in 0..<400 {
                 try #require(
-                    try await client.get("/v1/me", headers: authorization).status == .ok)
+                    try await client.execute(
+                        uri: "/v1/me", method: .get, headers: authorization
+                    ).status == .ok)
             }
             var streams: [RawConnection] = []
             for _ in 0..<65 {
@@ -174,7 +176,8 @@ struct ProcessTests {
                 try await stream.wait(for: "event: opened")
                 streams.append(stream)
             }
-            let refused = try await client.get("/v1/stores/s/changes", headers: authorization)
+            let refused = try await client.execute(
+                uri: "/v1/stores/s/changes", method: .get, headers: authorization)
             #expect(refused.status == .tooManyRequests)
             let surplus = try await RawConnection.open(port: daemon.port)
             try await surplus.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")

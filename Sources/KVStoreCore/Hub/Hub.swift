@@ -149,12 +149,17 @@ package struct Hub: Sendable, Equatable {
         return keyCount > ceiling.keyCount ? ceiling.keyCount : nil
     }
 
-    package mutating func commit(_ plan: Plan) {
-        for entry in plan.accepted { load(entry) }
+    /// - Parameter note: is called with each accepted entry and the one that it replaces.
+    package mutating func commit(
+        _ plan: Plan,
+        note: (_ former: SequencedRecord?, _ entry: SequencedRecord) -> Void = { _, _ in }
+    ) {
+        for entry in plan.accepted { note(load(entry), entry) }
     }
 
-    /// Applies a record with its sequence number, as the log returns it.
-    package mutating func load(_ entry: SequencedRecord) {
+    /// Applies a record with its sequence number, as the log returns it; returns the one that it replaces.
+    @discardableResult
+    package mutating func load(_ entry: SequencedRecord) -> SequencedRecord? {
         state.clockMilliseconds = max(state.clockMilliseconds, entry.record.stamp.milliseconds)
         let old = entries.updateValue(entry, forKey: entry.record.key)
         count(old?.record.content, by: -1)
@@ -167,6 +172,7 @@ package struct Hub: Sendable, Equatable {
         } else {
             isIndexStale = true
         }
+        return old
     }
 
     /// Applies the state that the log holds. Numbers never go back.

@@ -47,8 +47,15 @@ package struct StoreID: Sendable, Hashable, Comparable {
 }
 
 func hexadecimal(_ value: UInt64, width: Int) -> String {
-    let digits = String(value, radix: 16)
-    return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    String(unsafeUninitializedCapacity: width) { digits in
+        var rest = value
+        for index in stride(from: width - 1, through: 0, by: -1) {
+            let digit = UInt8(rest & 15)
+            digits[index] = digit + (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
+            rest >>= 4
+        }
+        return width
+    }
 }
 
 /// Nil unless the text is exactly `width` lower-case digits, so that a value has one text.

@@ -24,6 +24,10 @@ struct Answer {
         Answer(MediaType.json, ByteBuffer(bytes: WireJSON.encode(document)))
     }
 
+    static func json(_ document: some JSONDocument) -> Answer {
+        Answer(MediaType.json, ByteBuffer(bytes: WireJSON.bytes(of: document)))
+    }
+
     static func text(_ text: String, type: String = "text/plain; charset=utf-8") -> Answer {
         Answer(type, ByteBuffer(string: text))
     }

@@ -5,8 +5,8 @@ import NIOHTTP1
 
 /// One client connection: reads requests, has the server answer them, and writes the answers.
 ///
-/// One request at a time: while its answer waits for the disk or for the peer to read, nothing more is read and what
-/// has been read already is queued, so pipelined requests are answered in order. No task, timer or lock belongs to a
+/// One request at a time: while its answer waits for the disk or for the peer to read, the next request is queued with
+/// what was read together with it, and nothing more is read, so pipelined requests are answered in order. No task, timer or lock belongs to a
 /// request. On the event loop only.
 final class Connection: ChannelDuplexHandler, Watcher {
     typealias InboundIn = HTTPServerRequestPart
@@ -99,7 +99,7 @@ final class Connection: ChannelDuplexHandler, Watcher {
     }
 
     func read(context: ChannelHandlerContext) {
-        if accepts, queue == nil { context.read() } else { isReadHeld = true }
+        if queue == nil { context.read() } else { isReadHeld = true }
     }
 
     private var accepts: Bool {
@@ -119,7 +119,7 @@ final class Connection: ChannelDuplexHandler, Watcher {
         guard queue?.isEmpty ?? true else { return }
         queue = nil
         if isInputClosed { endInput() }
-        if isReadHeld, accepts {
+        if isReadHeld {
             isReadHeld = false
             context?.read()
         }
@@ -160,11 +160,14 @@ final class Connection: ChannelDuplexHandler, Watcher {
         guard let error = error as? HTTPParserError, phase == .idle || phase == .body else {
             return close()
         }
+        let problem: Problem =
+            switch error {
+            case .headerOverflow: .headersTooLarge(limit: server.limits.headerByteCount)
+            case .invalidEOFState where phase == .body: .malformed("the body is incomplete")
+            default: .malformed("the request is not valid HTTP/1.1")
+            }
         phase = .body
-        refuse(
-            error == .headerOverflow
-                ? .headersTooLarge(limit: server.limits.headerByteCount)
-                : .malformed("the request is not valid HTTP/1.1"), isLast: true)
+        refuse(problem, isLast: true)
     }
 
     func close() { context?.close(promise: nil) }
@@ -186,31 +189,26 @@ final class Connection: ChannelDuplexHandler, Watcher {
         self.head = head
         phase = .body
         table.deadlines.begin(.answer, of: self)
+        let fields = RequestFields(head.headers)
         do throws(Problem) {
-            let request = try server.admit(head, on: self)
-            if let count = head.headers.first(name: "Content-Length").flatMap({ Int($0) }) {
-                try reserve(count)
-            }
+            let request = try server.admit(head, fields, on: self)
+            try reserve(fields.contentLength ?? 0)
             self.request = request
-            if head.headers.first(name: "Expect")?.lowercased() == "100-continue" {
+            if fields.expectsContinue {
                 write(ByteBuffer(staticString: "HTTP/1.1 100 Continue\r\n\r\n"))
             }
         } catch {
-            refuse(
-                error,
-                isLast: isSurplus
-                    || !Self.canSkipBody(of: head, limit: server.limits.bodyByteCount))
+            refuse(error, isLast: isSurplus || !canSkipBody(after: head, fields))
         }
     }
 
     /// Whether what follows the head is short enough to be read after an early answer.
-    private static func canSkipBody(of head: HTTPRequestHead, limit: Int) -> Bool {
-        guard head.method == .PUT || head.method == .POST else {
-            return !head.hasBody
+    private func canSkipBody(after head: HTTPRequestHead, _ fields: RequestFields) -> Bool {
+        guard fields.hasBody else { return true }
+        guard head.method == .PUT || head.method == .POST, !fields.expectsContinue else {
+            return false
         }
-        guard !head.headers.contains(name: "Expect") else { return false }
-        let count = head.headers.first(name: "Content-Length").flatMap { Int($0) }
-        return (count ?? (head.hasBody ? .max : 0)) <= limit
+        return fields.contentLength.map { $0 <= server.limits.bodyByteCount } ?? false
     }
 
     private func add(_ bytes: ByteBuffer) {
@@ -411,10 +409,4 @@ final class Connection: ChannelDuplexHandler, Watcher {
 
 extension HTTPRequestHead {
     var path: Substring { uri.prefix { $0 != "?" } }
-
-    /// Whether a body follows.
-    var hasBody: Bool {
-        headers.contains(name: "Transfer-Encoding")
-            || headers.first(name: "Content-Length").map { $0 != "0" } ?? false
-    }
 }

@@ -74,9 +74,55 @@ enum Resource: Equatable {
     }
 }
 
+/// The header fields that matter, found in one pass.
+struct RequestFields {
+    var authorization = ""
+    var accept: String?
+    var contentType: String?
+    var contentEncoding: String?
+    var contentLength: Int?
+    var lastEventID: String?
+    var hasTransferEncoding = false
+    var expectsContinue = false
+
+    init(_ headers: HTTPHeaders) {
+        for (name, value) in headers {
+            // The lengths differ, so at most one name is compared; the first of several fields counts.
+            switch name.utf8.count {
+            case 6 where name.isField("accept"): accept = accept ?? value
+            case 6 where name.isField("expect"):
+                expectsContinue = value.lowercased() == "100-continue"
+            case 12 where name.isField("content-type"): contentType = contentType ?? value
+            case 13 where name.isField("authorization"):
+                if authorization.isEmpty { authorization = value }
+            case 13 where name.isField("last-event-id"): lastEventID = lastEventID ?? value
+            case 14 where name.isField("content-length"):
+                contentLength = contentLength ?? Int(value)
+            case 16 where name.isField("content-encoding"):
+                contentEncoding = contentEncoding ?? value
+            case 17 where name.isField("transfer-encoding"): hasTransferEncoding = true
+            default: break
+            }
+        }
+    }
+
+    /// Whether a body follows.
+    var hasBody: Bool { hasTransferEncoding || (contentLength ?? 0) != 0 }
+}
+
+extension String {
+    /// Whether this is the name of a header field, which `lowercased` gives in lower case.
+    fileprivate func isField(_ lowercased: StaticString) -> Bool {
+        let expected = UnsafeBufferPointer(
+            start: lowercased.utf8Start, count: lowercased.utf8CodeUnitCount)
+        return utf8.elementsEqual(expected) { byte, expected in byte | 0x20 == expected | 0x20 }
+    }
+}
+
 /// A request whose device is known.
 struct Request {
-    let head: HTTPRequestHead
+    let method: HTTPMethod
+    let fields: RequestFields
     let resource: Resource
     let query: Substring
     /// Nil for resources that need no token.

@@ -2,7 +2,6 @@ import Foundation
 import KVStoreCore
 import KVStoreWire
 import NIOCore
-import NIOHTTP1
 
 /// Single keys, for users and scripts. Replicas sync instead.
 extension StoreServer {
@@ -16,7 +15,7 @@ extension StoreServer {
         _ request: Request, _ key: StoreKey, _ store: StoreID
     ) throws(Problem) -> Answer {
         guard let entry = try engine.value(of: key, in: store) else { throw .unknownKey }
-        guard request.head.headers.first(name: "Accept")?.contains(MediaType.bytes) == true,
+        guard request.fields.accept?.contains(MediaType.bytes) == true,
             case .value(let data) = entry.record.content
         else { return .json(entry) }
         var answer = Answer(MediaType.bytes, ByteBuffer(bytes: data))
@@ -31,7 +30,7 @@ extension StoreServer {
         _ request: Request, _ key: StoreKey, _ store: StoreID
     ) throws(Problem) -> Answer {
         let value: Data
-        switch request.head.headers.first(name: "Content-Type").map(Self.mediaType) {
+        switch request.fields.contentType.map(Self.mediaType) {
         case MediaType.bytes: value = Data(request.body.readableBytesView)
         case MediaType.json:
             let document: ValueDocument = try decode(request.body, depthLimit: limits.jsonDepth)

@@ -23,39 +23,37 @@ enum Response {
 /// From a request's head to its answer. On the event loop only.
 extension StoreServer {
     /// Checks everything that the head tells, before any of the body is read.
-    func admit(_ head: HTTPRequestHead, on connection: Connection) throws(Problem) -> Request {
-        if connection.isSurplus, !head.headers.contains(name: "Authorization") {
+    func admit(
+        _ head: HTTPRequestHead, _ fields: RequestFields, on connection: Connection
+    ) throws(Problem) -> Request {
+        if connection.isSurplus, fields.authorization.isEmpty {
             throw .tooManyConnections(limit: limits.connectionCount)
         }
-        if let encoding = head.headers.first(name: "Content-Encoding"),
-            encoding.lowercased() != "identity"
-        {
+        if let encoding = fields.contentEncoding, encoding.lowercased() != "identity" {
             throw .contentEncoding
         }
-        if head.method != .PUT, head.method != .POST, head.hasBody { throw .unexpectedBody }
-        if let count = head.headers.first(name: "Content-Length").flatMap({ Int($0) }),
-            count > limits.bodyByteCount
-        {
+        if head.method != .PUT, head.method != .POST, fields.hasBody { throw .unexpectedBody }
+        if let count = fields.contentLength, count > limits.bodyByteCount {
             throw .bodyTooLarge(limit: limits.bodyByteCount)
         }
         let uri = head.uri[...]
-        let path = uri.prefix { $0 != "?" }
+        let path = head.path
         guard let resource = Resource(path: path) else { throw .unknownPath }
         guard resource.methods.contains(head.method) else {
             throw .method(resource.methods.map(\.rawValue).joined(separator: ", "))
         }
-        let device = resource.needsToken ? try authenticate(head, on: connection) : nil
+        let device =
+            resource.needsToken ? try authenticate(fields.authorization, on: connection) : nil
         if connection.isSurplus { throw .tooManyConnections(limit: limits.connectionCount) }
         return Request(
-            head: head, resource: resource, query: uri[path.endIndex...].dropFirst(),
-            device: device)
+            method: head.method, fields: fields, resource: resource,
+            query: uri[path.endIndex...].dropFirst(), device: device)
     }
 
     private func authenticate(
-        _ head: HTTPRequestHead, on connection: Connection
+        _ authorization: String, on connection: Connection
     ) throws(Problem) -> Device {
         let now = System.monotonicMilliseconds()
-        let authorization = head.headers.first(name: "Authorization") ?? ""
         let generation = connections.generation(of: devices)
         let device: Device
         if let identity = connection.identity, identity.generation == generation,
@@ -106,7 +104,7 @@ extension StoreServer {
                 complete(.failure(error))
             }
         }
-        switch (request.resource, request.head.method) {
+        switch (request.resource, request.method) {
         case (.liveness, _): now { .text("ok\n") }
         case (.readiness, _): now(readiness)
         case (.metrics, _): now(metricsText)
@@ -144,7 +142,7 @@ extension StoreServer {
     }
 
     func note(_ status: HTTPResponseStatus, of head: HTTPRequestHead?) {
-        metrics.count { $0.answers[Int(status.code) / 100, default: 0] += 1 }
+        metrics.count { $0.answers[min(Int(status.code) / 100, 5)] += 1 }
         guard configuration.logger.logLevel <= .debug, let head else { return }
         // Not the path itself, because keys are private.
         configuration.logger.debug(

@@ -4,7 +4,6 @@ import KVStoreCore
 import KVStoreLedger
 import KVStoreWire
 import NIOCore
-import NIOHTTP1
 
 /// Replication: push and pull, and the live stream.
 extension StoreServer {
@@ -22,12 +21,12 @@ extension StoreServer {
     func openStream(_ request: Request, _ store: StoreID) throws(Problem) -> EventStream {
         let device = try request.caller(.read)
         let since =
-            request.head.headers.first(name: "Last-Event-ID")
+            request.fields.lastEventID
             ?? request.parameter("since").map { String($0) } ?? "0"
         guard let sequence = UInt64(since) else {
             throw .malformed("since is not a sequence number")
         }
-        guard let end = engine.ledger.hub(store)?.end else { throw .unknownStore }
+        guard let end = engine.ledger.end(of: store) else { throw .unknownStore }
         guard let epoch = request.parameter("epoch").map({ EpochID(String($0)) }) ?? end.epoch
         else { throw .malformed("epoch is not 16 lower-case hexadecimal digits") }
         let limit = limits.streamsPerDevice

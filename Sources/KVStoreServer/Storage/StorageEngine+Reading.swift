@@ -16,7 +16,7 @@ extension StorageEngine {
     /// The value of a key; nil without one. May be sent when `whenDurable` completes.
     func value(of key: StoreKey, in id: StoreID) throws(Problem) -> SequencedRecord? {
         if failure == nil { try admit() }
-        guard let entry = ledger.hub(id)?.entries[key], !entry.record.content.isTombstone else {
+        guard let entry = ledger.entry(of: key, in: id), !entry.record.content.isTombstone else {
             return nil
         }
         if let failure, entry.sequence > ledger.durableSequence(of: id) { throw Problem(failure) }

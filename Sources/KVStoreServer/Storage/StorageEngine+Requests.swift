@@ -22,20 +22,14 @@ extension StorageEngine {
     ) throws(Problem) -> SequencedRecord {
         if let failure { throw Problem(failure) }
         try admit()
-        let hub = ledger.hub(id)
-        let present = hub?.entries[key]
+        let present = ledger.entry(of: key, in: id)
         if present?.record.content ?? .tombstone == content {
             guard let present, !content.isTombstone else { throw .unknownKey }
             return present
         }
         let stamp = Stamp.next(
             after: present?.record.stamp, now: options.now(), replica: replica)
-        let record = Record(key: key, stamp: stamp, content: content)
-        let response = try apply(
-            SyncRequest(replica: replica, since: hub?.end, changes: [record]), to: id)
-        if let rejection = response.rejections.first { throw Problem(rejection.reason) }
-        let sequence = ledger.hub(id)?.entries[key]?.sequence ?? 0
-        return SequencedRecord(record: record, sequence: sequence)
+        return try apply(Record(key: key, stamp: stamp, content: content), to: id)
     }
 
     /// The answer to a request without changes after a failed sync.

@@ -44,8 +44,6 @@ final class StorageEngine: @unchecked Sendable {
     }
     /// Whether the next group begins at the end of this tick.
     private var isScheduled = false
-    /// Stores that requests have changed since the last sync began.
-    private var changed: Set<StoreID> = []
     private var isSyncing = false
     /// Whether compaction has moved or removed something since the last sync began.
     private var hasCompacted = false
@@ -84,7 +82,7 @@ final class StorageEngine: @unchecked Sendable {
     /// Completes after a sync that covers everything that has been applied; at once if one has already, or if no sync
     /// will: after a failure, requests see only what is durable.
     func whenDurable(_ complete: @escaping (LogError?) -> Void) {
-        guard failure == nil, !ledger.isDurable || !changed.isEmpty else { return complete(nil) }
+        guard failure == nil, !ledger.isDurable else { return complete(nil) }
         group.append(complete)
         waitingCount += 1
         scheduleSync()
@@ -92,16 +90,35 @@ final class StorageEngine: @unchecked Sendable {
 
     /// Applies a request; the answer must wait for a sync.
     func apply(_ request: SyncRequest, to id: StoreID) throws(Problem) -> SyncResponse {
+        try change(id, by: request.changes) { now throws(LogError) in
+            let response = try ledger.apply(request, to: id, now: now)
+            return (response, response.rejections.count)
+        }
+    }
+
+    /// Applies a change; what it has become must wait for a sync.
+    func apply(_ record: Record, to id: StoreID) throws(Problem) -> SequencedRecord {
+        let plan = try change(id, by: [record]) { now throws(LogError) in
+            let plan = try ledger.accept([record], to: id, now: now)
+            return (plan, plan.rejections.count)
+        }
+        if let rejection = plan.rejections.first { throw Problem(rejection.reason) }
+        // Its stamp is the greatest, so it is never superseded.
+        return plan.accepted.first ?? SequencedRecord(record: record, sequence: 0)
+    }
+
+    private func change<Result>(
+        _ id: StoreID, by changes: [Record],
+        _ apply: (_ now: Int64) throws(LogError) -> (Result, rejectionCount: Int)
+    ) throws(Problem) -> Result {
         if let failure { throw Problem(failure) }
-        let before = ledger.hub(id)?.end
-        if before == nil,
-            ledger.stores(ofAccount: id.account).count >= options.storesPerAccount
-        {
+        let before = ledger.end(of: id)
+        if before == nil, ledger.storeCount(ofAccount: id.account) >= options.storesPerAccount {
             throw .tooManyStores(limit: options.storesPerAccount)
         }
-        let response: SyncResponse
+        let (result, rejectionCount): (Result, Int)
         do throws(LogError) {
-            response = try ledger.apply(request, to: id, now: options.now())
+            (result, rejectionCount) = try apply(options.now())
         } catch {
             if case .storage(let failure) = error, failure.isOutOfSpace {
                 metrics.count { $0.requestsRefusedForSpace += 1 }
@@ -109,24 +126,25 @@ final class StorageEngine: @unchecked Sendable {
             failIfClosed()
             throw Problem(error)
         }
-        let end = ledger.hub(id)?.end
-        guard end != before || !response.rejections.isEmpty else { return response }
+        let end = ledger.end(of: id)
+        guard end != before || rejectionCount > 0 else { return result }
         let stored = Int((end?.sequence ?? 0) - (before?.sequence ?? 0))
         if stored > 0 {
             pace.note(
                 recordCount: stored,
-                byteCount: request.changes.reduce(0) {
+                byteCount: changes.reduce(0) {
                     $0 + $1.key.text.utf8.count + $1.content.byteCount
                 })
         }
-        changed.insert(id)
+        let (byteCount, storeCount) = (ledger.liveByteCount, ledger.storeCount)
         metrics.count {
             $0.commits += 1
             $0.recordsStored += stored
-            $0.recordsRejected += response.rejections.count
+            $0.recordsRejected += rejectionCount
+            $0.liveByteCount = byteCount
+            $0.storeCount = storeCount
         }
-        countStores()
-        return response
+        return result
     }
 
     /// An append that ends a segment syncs it. If that fails the log is closed, which readiness
@@ -163,14 +181,13 @@ final class StorageEngine: @unchecked Sendable {
         guard !isSyncing else { return }
         guard !group.isEmpty || hasCompacted else { return finishClosing() }
         hasCompacted = false
-        let (members, stores) = (group, changed)
+        let members = group
         group = []
-        changed = []
         do throws(LogError) {
             guard let pending = try ledger.prepareSync() else {
                 // The end of a segment has synced everything, or nothing was appended.
                 finish(members, nil)
-                watchers.wake(stores)
+                watchers.wake(ledger.takeAdvanced())
                 compact()
                 return hasCompacted ? startSync() : finishClosing()
             }
@@ -178,7 +195,7 @@ final class StorageEngine: @unchecked Sendable {
             let finished = NIOLoopBound(
                 { [self] (failure: FileError?, milliseconds: Int64) in
                     isSyncing = false
-                    finishSync(pending, failure, milliseconds, members, stores)
+                    finishSync(pending, failure, milliseconds, members)
                 }, eventLoop: loop)
             disk.async { [loop] in
                 let start = System.monotonicMilliseconds()
@@ -195,16 +212,16 @@ final class StorageEngine: @unchecked Sendable {
 
     private func finishSync(
         _ pending: Ledger.PendingSync, _ failure: FileError?, _ milliseconds: Int64,
-        _ members: [(LogError?) -> Void], _ stores: Set<StoreID>
+        _ members: [(LogError?) -> Void]
     ) {
         metrics.count {
             $0.syncs += 1
             $0.syncMilliseconds += Int(milliseconds)
         }
         do throws(LogError) {
-            let advanced = try ledger.finish(pending, failure: failure)
+            try ledger.finish(pending, failure: failure)
             finish(members, nil)
-            watchers.wake(stores.union(advanced))
+            watchers.wake(ledger.takeAdvanced())
         } catch {
             fail(error)
             finish(members, error)

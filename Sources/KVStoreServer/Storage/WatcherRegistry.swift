@@ -21,12 +21,13 @@ final class WatcherRegistry {
         if watchers[store]?.isEmpty == true { watchers[store] = nil }
     }
 
-    func wake(_ stores: Set<StoreID>) {
+    func wake(_ stores: some Sequence<StoreID>) {
+        guard !watchers.isEmpty else { return }
         for store in stores {
             guard let woken = watchers[store]?.values else { continue }
             for watcher in woken { watcher.wake() }
         }
     }
 
-    func wakeAll() { wake(Set(watchers.keys)) }
+    func wakeAll() { wake(Array(watchers.keys)) }
 }

@@ -35,8 +35,8 @@ struct DeadlineTests {
     func everyRoute() async throws {
         let test = try TestServer(limits: Self.hasty)
         let store = StoreID(account: "default", name: "s")
-        let sync = try String(
-            decoding: JSONEncoder().encode(Samples.request([Samples.change("l")])), as: UTF8.self)
+        let sync = String(
+            decoding: WireJSON.encode(Samples.request([Samples.change("l")])), as: UTF8.self)
         try await test.served { _, port in
             _ = try await test.server.engine.sync(Samples.request(), store: store)
             let (gate, began) = test.storage.holdSyncs()

@@ -34,7 +34,7 @@ extension StorageEngine {
     }
 
     func end(of store: StoreID) async throws -> Cursor? {
-        try await loop.submit { self.ledger.hub(store)?.end }.get()
+        try await loop.submit { self.ledger.end(of: store) }.get()
     }
 
     /// The durable changes after a cursor; nil when it is not in the present epoch.
