@@ -8,7 +8,7 @@ public struct ConsideredReading: Sendable, Equatable {
     public var statement: String
     public var observedAt: Date
     public var path: String
-    /// Bytes before the line; nil for a document.
+    /// Bytes before the line; nil for a document and for a compressed file.
     public var offset: Int64?
     /// The account's address, else its id.
     public var account: String?
@@ -59,7 +59,8 @@ extension Evidence {
             return ConsideredReading(
                 limit: reading.limit + scope, statement: reading.statement,
                 observedAt: reading.observedAt, path: reading.origin.path,
-                offset: reading.origin.offset, account: owner == present ? name ?? owner : owner,
+                offset: reading.origin.isCompressed ? nil : reading.origin.offset,
+                account: owner == present ? name ?? owner : owner,
                 isShown: isShown, reason: reason)
         }
     }

@@ -11,7 +11,14 @@ public struct CodexSource: UsageSource {
     public let providerName = "Codex"
     private var scans: [String: CodexScan] = [:]
 
-    public init() {}
+    private let zstandard: @Sendable () -> Zstandard?
+
+    public init() { self.init(zstandard: { Zstandard.installed }) }
+
+    /// - Parameter zstandard: called when there is a compressed file to read.
+    init(zstandard: @escaping @Sendable () -> Zstandard?) {
+        self.zstandard = zstandard
+    }
 
     public func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
         CodexPaths.homes(in: environment).flatMap { paths in
@@ -50,8 +57,10 @@ public struct CodexSource: UsageSource {
             roots: [paths.sessions, paths.archive], budget: &budget, isWanted: CodexRollouts.isOne)
         var errors = walk.errors
         let rollouts = CodexRollouts(walk)
-        let evidence = scans[paths.root, default: CodexScan()].evidence(
-            in: rollouts.newestFirst, at: now, budget: &budget, errors: &errors)
+        var compressedFindings: [SourceFinding] = []
+        let evidence = scans[paths.root, default: CodexScan(zstandard: zstandard)].evidence(
+            in: rollouts.newestFirst, at: now, budget: &budget, errors: &errors,
+            findings: &compressedFindings)
         var cards = AccountCards(
             providerID: providerID, home: paths.root, present: login?.account.id,
             changedAt: min(login?.seenAt ?? now, now),
@@ -72,7 +81,7 @@ public struct CodexSource: UsageSource {
             + providers.dropFirst()
         reading.findings.insert(sessionsFinding(paths, report, rollouts), at: first)
         reading.findings += evidence.flawedFindings(title: "Codex sessions")
-        if let finding = rollouts.compressedFinding { reading.findings.append(finding) }
+        reading.findings += compressedFindings
         reading.findings += errors.map { $0.finding(title: "Codex sessions") }
         if explains {
             reading.considered += cards.considered(evidence, name: account?.email, at: now)
