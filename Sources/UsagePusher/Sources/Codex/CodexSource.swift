@@ -38,11 +38,14 @@ public struct CodexSource: UsageSource {
         in environment: SourceEnvironment, at now: Date, budget: inout ScanBudget
     ) -> SourceReading {
         var reading = SourceReading(isInstalled: false, accounts: environment.accounts)
+        var cards: [AccountCard] = []
         for paths in CodexPaths.homes(in: environment) {
-            if !addAbsence(of: paths, to: &reading, at: now) {
-                read(paths, into: &reading, explains: environment.explains, at: now, &budget)
+            if !addAbsence(of: paths, to: &reading, &cards, at: now) {
+                cards += read(
+                    paths, into: &reading, explains: environment.explains, at: now, &budget)
             }
         }
+        reading.providers = cards.distinctlyNamed
         reading.isPartial = budget.isExceeded
         return reading
     }
@@ -50,7 +53,7 @@ public struct CodexSource: UsageSource {
     private mutating func read(
         _ paths: CodexPaths, into reading: inout SourceReading, explains: Bool, at now: Date,
         _ budget: inout ScanBudget
-    ) {
+    ) -> [AccountCard] {
         let first = reading.findings.endIndex
         let login = readAccount(paths, budget: &budget, findings: &reading.findings)
         let walk = DirectoryWalk(
@@ -63,6 +66,7 @@ public struct CodexSource: UsageSource {
             findings: &compressedFindings)
         var cards = AccountCards(
             providerID: providerID, home: paths.root, present: login?.account.id,
+            hasLimits: login?.account.usesAPIKey != true,
             changedAt: min(login?.seenAt ?? now, now),
             accounts: reading.accounts ?? AccountHistory())
         let account = login?.account
@@ -70,15 +74,12 @@ public struct CodexSource: UsageSource {
             evidence: evidence.filter { cards.account(of: $0) == cards.present },
             account: account, now: now)
 
-        let providers = cards.cards(of: evidence, at: now) {
+        let shown = cards.cards(of: evidence, at: now) {
             CodexReport(evidence: $0, account: account, now: now)
                 .provider(accountSeenAt: login?.seenAt)
         }
         reading.isInstalled = true
         reading.accounts = cards.accounts
-        reading.providers +=
-            [provider(providers.first, orFirstOf: errors, at: now)].compactMap { $0 }
-            + providers.dropFirst()
         reading.findings.insert(sessionsFinding(paths, report, rollouts), at: first)
         reading.findings += evidence.flawedFindings(title: "Codex sessions")
         reading.findings += compressedFindings
@@ -86,11 +87,13 @@ public struct CodexSource: UsageSource {
         if explains {
             reading.considered += cards.considered(evidence, name: account?.email, at: now)
         }
+        return self.cards(shown, orFirstOf: errors, at: now)
     }
 
     /// Whether there is no directory of Codex's, which is then a finding.
     private func addAbsence(
-        of paths: CodexPaths, to reading: inout SourceReading, at now: Date
+        of paths: CodexPaths, to reading: inout SourceReading, _ cards: inout [AccountCard],
+        at now: Date
     ) -> Bool {
         let title = "Codex directory"
         do throws(FileError) {
@@ -107,7 +110,7 @@ public struct CodexSource: UsageSource {
             // Behind a directory that we may not search there may be nothing.
             if !error.isPermissionDenied {
                 reading.isInstalled = true
-                reading.providers += [provider(nil, orFirstOf: [error], at: now)].compactMap { $0 }
+                cards += self.cards([], orFirstOf: [error], at: now)
             }
             return true
         }
