@@ -55,9 +55,9 @@ extension Evidence {
             reading in
             let owner = account(reading)
             let (isShown, reason) = own.verdict(on: reading, isOwn: owner == present, at: now)
-            let scope = reading.label.map { " (\($0))" } ?? ""
+            let label = reading.label.flatMap { reading.limit.contains($0) ? nil : " (\($0))" }
             return ConsideredReading(
-                limit: reading.limit + scope, statement: reading.statement,
+                limit: reading.limit + (label ?? ""), statement: reading.statement,
                 observedAt: reading.observedAt, path: reading.origin.path,
                 offset: reading.origin.isCompressed ? nil : reading.origin.offset,
                 account: owner == present ? name ?? owner : owner,

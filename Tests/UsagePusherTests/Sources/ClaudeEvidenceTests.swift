@@ -170,6 +170,12 @@ struct ClaudeEvidenceTests {
         let provider = try claudeProvider(home)
         #expect(provider.windows.map(\.label) == [nil, "Fable", "Spend limit"])
         #expect(provider.windows.map(\.usedPercent) == [5, 12, 130])
+        var environment = home.environment()
+        environment.explains = true
+        var source = ClaudeSource()
+        let considered = source.read(in: environment, at: sampleNow).considered
+        #expect(
+            considered.map(\.limit).sorted() == ["Fable weekly", "Spend limit usage", "session"])
     }
 
     @Test("a model's window that the session's newest status line lacks is gone")
