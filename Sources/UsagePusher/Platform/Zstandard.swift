@@ -9,7 +9,7 @@ struct Zstandard: Sendable {
         case complete
         /// The file ends within a frame.
         case truncated
-        /// Damaged, or compressed with a window over 8 MiB.
+        /// Damaged, or compressed with a window over 2 MiB.
         case invalid
         /// The consumer had enough.
         case stopped
@@ -27,7 +27,8 @@ struct Zstandard: Sendable {
         ) -> UInt
     private typealias IsError = @Sendable @convention(c) (UInt) -> CUnsignedInt
 
-    private static let windowLogMax: (parameter: CInt, value: CInt) = (100, 23)
+    /// 2 MiB: the window up to level 8, while Codex compresses at level 3.
+    private static let windowLogMax: (parameter: CInt, value: CInt) = (100, 21)
     private static let blockHeaderByteCount: UInt = 3
     private static let inputByteCount = 65_536
     /// A block at most.
@@ -65,7 +66,7 @@ struct Zstandard: Sendable {
     /// Passes the file's decompressed bytes to `consume`, block by block, until that returns false. A chunk may
     /// be empty.
     ///
-    /// Needs at most 9 MiB of memory.
+    /// Needs at most 3 MiB of memory.
     func decompress(
         _ file: OpenFile, consume: (UnsafeRawBufferPointer) -> Bool
     ) throws(FileError) -> Outcome {
