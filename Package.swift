@@ -121,12 +121,15 @@ let package = Package(
         .executableTarget(
             name: "simulate", dependencies: ["SimulatedWorld", "CommandSupport", argumentParser],
             path: "Tests/simulate", swiftSettings: strict),
+        .target(name: "SeededRandomness", path: "Tests/SeededRandomness", swiftSettings: strict),
         .testTarget(
             name: "LocalFilesTests", dependencies: ["LocalFiles"], swiftSettings: strict),
         .testTarget(
-            name: "SnapshotModelsTests", dependencies: ["SnapshotModels"], swiftSettings: strict),
+            name: "SnapshotModelsTests", dependencies: ["SnapshotModels", "SeededRandomness"],
+            swiftSettings: strict),
         .testTarget(
-            name: "TerminalTextTests", dependencies: ["TerminalText"], swiftSettings: strict),
+            name: "TerminalTextTests", dependencies: ["TerminalText", "SeededRandomness"],
+            swiftSettings: strict),
         .target(name: "ProgramTesting", path: "Tests/ProgramTesting", swiftSettings: strict),
         .testTarget(
             name: "CommandSupportTests", dependencies: ["CommandSupport", "ProgramTesting"],
@@ -158,7 +161,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "ProtocolModelTests", dependencies: ["KVStoreCore", "TestSupport"],
+            name: "ProtocolModelTests",
+            dependencies: ["KVStoreCore", "SeededRandomness", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "SimulatedWorldTests", dependencies: ["SimulatedWorld"], swiftSettings: strict),
@@ -167,7 +171,8 @@ let package = Package(
             dependencies: ["KVStoreTesting", "KVStore", "KVStoreCore", "KVStoreLedger"],
             swiftSettings: strict),
         .testTarget(
-            name: "KVStoreWireTests", dependencies: ["KVStoreWire", "KVStoreCore"],
+            name: "KVStoreWireTests",
+            dependencies: ["KVStoreWire", "KVStoreCore", "SeededRandomness"],
             swiftSettings: strict),
         .testTarget(
             name: "KVStoreHTTPTests",
@@ -177,7 +182,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "UsagePusherTests",
-            dependencies: ["UsagePusher", "SnapshotModels", "LocalFiles"],
+            dependencies: ["UsagePusher", "SnapshotModels", "LocalFiles", "SeededRandomness"],
             swiftSettings: strict),
         .testTarget(
             name: "UsagePushTests",
@@ -188,7 +193,10 @@ let package = Package(
             dependencies: ["usage-view", "SnapshotModels", "TerminalText", "ProgramTesting"],
             swiftSettings: strict),
         .testTarget(
-            name: "KvsTests", dependencies: ["kvs", "KVStore", "CommandSupport", "ProgramTesting"],
+            name: "KvsTests",
+            dependencies: [
+                "kvs", "KVStore", "CommandSupport", "ProgramTesting", "SeededRandomness",
+            ],
             swiftSettings: strict),
         .target(
             name: "ServerTestSupport",

@@ -67,8 +67,10 @@ public struct ScanLimits: Sendable, Equatable {
     public var depth = 12
     /// Files opened.
     public var fileCount = 200
-    /// Bytes read from all files.
+    /// Bytes read from all files; of a compressed file those that it contains.
     public var byteCount = 64 * 1_024 * 1_024
+    /// Bytes decompressed from one file; what follows them is not read.
+    public var decompressedByteCount = 32 * 1_024 * 1_024
     /// Length of a line; a longer one is skipped.
     public var lineByteCount = 1_048_576
     /// Size of a JSON file that is read as a whole.

@@ -1,5 +1,6 @@
 import Foundation
 import KVStoreWire
+import SeededRandomness
 import Testing
 
 @Suite("Server-sent events")

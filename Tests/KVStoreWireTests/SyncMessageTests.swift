@@ -1,6 +1,7 @@
 import Foundation
 import KVStoreCore
 import KVStoreWire
+import SeededRandomness
 import Testing
 
 @Suite("Sync messages")

@@ -1,6 +1,7 @@
 import CommandSupport
 import Foundation
 import KVStore
+import SeededRandomness
 import Testing
 
 @testable import kvs

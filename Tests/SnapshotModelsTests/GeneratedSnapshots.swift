@@ -1,4 +1,5 @@
 import Foundation
+import SeededRandomness
 import SnapshotModels
 
 /// Random snapshots with all fields, edge cases included.

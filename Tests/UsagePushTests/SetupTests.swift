@@ -63,6 +63,24 @@ struct SetupTests {
         }
     }
 
+    @Test("a project whose settings replace the status line is named")
+    func projectSettings() async throws {
+        try await withHome { home in
+            try home.file("work/.claude/settings.local.json", Self.settings)
+            #expect(try await home.run("usage-push", ["setup", "--yes"]).status == 0)
+            let program = try command(home).split(separator: " ")[0]
+            let outcome = try await home.shell("cd '\(home.path)/work' && \(program) setup")
+            #expect(outcome.text.contains("Nothing left to set up."))
+            #expect(
+                outcome.text.contains(
+                    "The project settings in ~/work/.claude/settings.local.json set the status line,"
+                        + " so the capture will not run in this directory."))
+            let json = try await home.shell("cd '\(home.path)/work' && \(program) setup --json")
+            #expect(json.text.contains("\"statuslineOverride\""))
+            #expect(try text(home, "work/.claude/settings.local.json") == Self.settings)
+        }
+    }
+
     @Test("what setup changes, --undo restores byte by byte")
     func undo() async throws {
         try await withHome { home in

@@ -42,9 +42,11 @@ struct DirectoryWalk {
         }
     }
 
-    /// Newest first; of equal times the greater path.
-    var newestFirst: [File] {
-        files.sorted { ($0.status.modified, $0.path) > ($1.status.modified, $1.path) }
+    var newestFirst: [File] { files.sorted(by: Self.isNewer) }
+
+    /// Of equal times the greater path.
+    static func isNewer(_ left: File, than right: File) -> Bool {
+        (left.status.modified, left.path) > (right.status.modified, right.path)
     }
 
     private mutating func enter(_ root: Directory) -> [Directory] {

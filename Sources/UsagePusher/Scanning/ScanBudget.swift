@@ -33,7 +33,9 @@ struct ScanBudget {
     /// Directory entries that may still be listed; 0 after the deadline.
     var entriesLeft: Int { left(of: limits.entryCount - entriesSeen) }
 
-    private func left(of count: Int) -> Int { monotonicSeconds() < deadline ? max(0, count) : 0 }
+    var isOutOfTime: Bool { monotonicSeconds() >= deadline }
+
+    private func left(of count: Int) -> Int { isOutOfTime ? 0 : max(0, count) }
 
     mutating func recordRead(_ count: Int) { bytesRead += count }
     mutating func recordEntries(_ count: Int) { entriesSeen += count }

@@ -19,9 +19,8 @@ struct TailReader {
     private(set) var end: Int64?
     private(set) var position: TailPosition
     private let start: Int64
-    private let needles: [ByteNeedle]
+    private let filter: LineFilter
     private let chunkByteCount: Int
-    private let lineByteCount: Int
     /// The rest, from `position.offset` on and with its newline, of a line that begins further back.
     private var pending: [UInt8] = []
 
@@ -32,9 +31,8 @@ struct TailReader {
         lineByteCount: Int
     ) {
         self.start = start
-        self.needles = needles
+        filter = LineFilter(needles: needles, lineByteCount: lineByteCount)
         self.chunkByteCount = chunkByteCount
-        self.lineByteCount = lineByteCount
         position = TailPosition(offset: max(start, byteCount))
     }
 
@@ -113,7 +111,7 @@ struct TailReader {
             reachesStart
             ? 0 : window.withUnsafeBytes { Newline.firstOffset(in: $0) }.map { $0 + 1 } ?? 0
         window.withUnsafeBytes { bytes in
-            for range in hits(in: bytes, from: firstLine).reversed() {
+            for range in filter.lines(in: bytes, from: firstLine).reversed() {
                 line(
                     Data(UnsafeRawBufferPointer(rebasing: bytes[range])),
                     offset + Int64(range.lowerBound))
@@ -121,31 +119,10 @@ struct TailReader {
         }
         window.removeSubrange(firstLine...)
         guard !reachesStart else { return }
-        if window.count > lineByteCount {
+        if window.count > filter.lineByteCount {
             position.isInsideLongLine = true
         } else {
             pending = window
         }
-    }
-
-    /// The lines from `first` on that contain a needle and are not too long, without their newlines.
-    private func hits(in text: UnsafeRawBufferPointer, from first: Int) -> [Range<Int>] {
-        var lines: [Range<Int>] = []
-        var nextHits = needles.map { $0.firstOffset(in: text, from: first, to: text.count) }
-        var lineStart = first
-        while let hit = nextHits.compactMap({ $0 }).min() {
-            var start = hit
-            while start > lineStart, text[start - 1] != UInt8(ascii: "\n") { start -= 1 }
-            lineStart = start
-            let lineEnd = Newline.firstOffset(in: text, from: hit) ?? text.count
-            if lineEnd - lineStart <= lineByteCount { lines.append(lineStart..<lineEnd) }
-            lineStart = min(lineEnd + 1, text.count)
-            for index in needles.indices {
-                guard let old = nextHits[index], old < lineStart else { continue }
-                nextHits[index] = needles[index].firstOffset(
-                    in: text, from: lineStart, to: text.count)
-            }
-        }
-        return lines
     }
 }

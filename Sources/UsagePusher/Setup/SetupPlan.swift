@@ -4,19 +4,29 @@ package struct SetupPlan: Sendable, Equatable {
     package private(set) var changes: [ClaudeSettingsFile.Change] = []
     /// Files that cannot be changed.
     package private(set) var failures: [ClaudeSettingsFile.Failure] = []
+    /// What keeps the capture from running where setup was started; nil without Claude Code.
+    package private(set) var statuslineOverride: StatuslineOverride?
 
     /// Plans to add the capture of Claude Code's status line to all homes that are read.
     ///
-    /// - Parameter program: the pusher as a shell finds it: a name or an absolute path.
+    /// - Parameters:
+    ///   - program: the pusher as a shell finds it: a name or an absolute path.
+    ///   - directory: the present directory, which may have settings of its own.
     package static func setUp(
-        _ environment: SourceEnvironment, program: String
+        _ environment: SourceEnvironment, program: String, directory: String,
+        managedPath: String = StatuslineOverride.managedPath
     ) -> SetupPlan {
-        SetupPlan(environment) { homes in
+        var plan = SetupPlan(environment) { homes in
             homes.known
         } change: {
             file throws(ClaudeSettingsFile.Failure) in
             try file.addition(program: program)
         }
+        if plan.homes.known.contains(where: { $0.providerID == "claude" }) {
+            plan.statuslineOverride = StatuslineOverride(
+                directory: directory, managedPath: managedPath, homes: plan.homes.known)
+        }
+        return plan
     }
 
     /// Plans to remove the capture from all homes, also from those that are no longer read.

@@ -7,16 +7,21 @@ struct AccountCards {
     let home: String
     /// The account that is logged in; nil when its file names none.
     let present: String?
+    private let organization: String?
+    /// Whether the present account can have limits. Without, every reading is of an earlier one.
+    private let hasLimits: Bool
     private(set) var accounts: AccountHistory
 
     /// - Parameter changedAt: when the file that names the account was written.
     init(
-        providerID: String, home: String, present: String?, changedAt: Date,
-        accounts: AccountHistory
+        providerID: String, home: String, present: String?, organization: String? = nil,
+        hasLimits: Bool = true, changedAt: Date, accounts: AccountHistory
     ) {
         self.providerID = providerID
         self.home = home
         self.present = present
+        self.organization = organization
+        self.hasLimits = hasLimits
         self.accounts = accounts
         if let present {
             self.accounts.note(
@@ -24,12 +29,15 @@ struct AccountCards {
         }
     }
 
-    /// The account that a reading belongs to: the one that it names, else the one that was logged in at its time.
+    /// The account that a reading belongs to: the one that it names, else the one that was logged in at its time; nil
+    /// when that is unknown.
     func account(of reading: LimitReading) -> String? {
         guard let present else { return nil }
-        return reading.account
+        let account =
+            reading.account
             ?? accounts.account(providerID: providerID, home: home, at: reading.observedAt)
             ?? present
+        return account == present && !hasLimits ? nil : account
     }
 
     /// The card of the account that is logged in, then those of former accounts with windows that have not been reset.
@@ -37,14 +45,14 @@ struct AccountCards {
     /// - Parameter card: the card that evidence of one account gives.
     mutating func cards(
         of evidence: Evidence, at now: Date, card: (Evidence) -> ProviderUsageSnapshot?
-    ) -> [ProviderUsageSnapshot] {
+    ) -> [AccountCard] {
         let own = card(evidence.filter { account(of: $0) == present })
-        var cards = [own].compactMap { $0 }
+        var cards = [own].compactMap { $0 }.map {
+            AccountCard(snapshot: $0, account: present, organization: organization)
+        }
         for entry in accounts.former(providerID: providerID, home: home) {
-            // Without another address a viewer could not tell the accounts apart.
-            guard var former = entry.card, let address = former.accountEmail,
-                address.lowercased() != own?.accountEmail?.lowercased()
-            else { continue }
+            // Without an address a viewer could not tell the accounts apart.
+            guard var former = entry.card, former.accountEmail != nil else { continue }
             let later = card(evidence.filter { account(of: $0) == entry.account })
             if let later, later.lastUpdated > former.lastUpdated {
                 former.rateWindows = later.rateWindows
@@ -52,10 +60,16 @@ struct AccountCards {
                 former.secondary = later.secondary
                 former.lastUpdated = later.lastUpdated
             }
-            if let shown = former.notLoggedIn(at: now) { cards.append(shown) }
+            if let shown = former.notLoggedIn(at: now) {
+                cards.append(
+                    AccountCard(
+                        snapshot: shown, account: entry.account, organization: entry.organization))
+            }
         }
         if let present, let own, !own.isError {
-            accounts.keep(own, providerID: providerID, home: home, account: present)
+            accounts.keep(
+                own, providerID: providerID, home: home, account: present,
+                organization: organization)
         }
         return cards
     }
@@ -63,5 +77,33 @@ struct AccountCards {
     func considered(_ evidence: Evidence, name: String?, at now: Date) -> [ConsideredReading] {
         evidence.considered(
             account: { account(of: $0) }, present: present, shownAs: name, at: now)
+    }
+}
+
+/// A card and the account that it is about.
+struct AccountCard {
+    var snapshot: ProviderUsageSnapshot
+    /// The fingerprint of the account's id; nil when it is unknown.
+    var account: String?
+    var organization: String?
+}
+
+extension [AccountCard] {
+    /// The cards with distinct names: viewers group by address, which several accounts may share. Those that do are named
+    /// after their organizations, or else their ids.
+    var distinctlyNamed: [ProviderUsageSnapshot] {
+        let byAddress = Dictionary(grouping: self) { $0.snapshot.accountEmail?.lowercased() }
+        return map { card in
+            guard let address = card.snapshot.accountEmail, let account = card.account,
+                let sharing = byAddress[address.lowercased()]
+            else { return card.snapshot }
+            let accountCount = Set(sharing.map(\.account)).count
+            guard accountCount > 1 else { return card.snapshot }
+            let areNamed = Set(sharing.compactMap(\.organization)).count == accountCount
+            let name = areNamed ? card.organization : nil
+            var snapshot = card.snapshot
+            snapshot.accountEmail = "\(address) (\(name ?? String(account.prefix(4))))"
+            return snapshot
+        }
     }
 }

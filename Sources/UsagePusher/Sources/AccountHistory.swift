@@ -12,6 +12,8 @@ public struct AccountHistory: Codable, Sendable, Equatable {
         /// The fingerprint of the tool's id of the account.
         var account: String
         var since: Date
+        /// The name of the organization, where the tool states one.
+        var organization: String?
         /// As it was last shown; nil when there was nothing to show.
         var card: ProviderUsageSnapshot?
     }
@@ -59,7 +61,8 @@ public struct AccountHistory: Codable, Sendable, Equatable {
 
     /// Keeps the last card of an account.
     mutating func keep(
-        _ card: ProviderUsageSnapshot?, providerID: String, home: String, account: String
+        _ card: ProviderUsageSnapshot?, providerID: String, home: String, account: String,
+        organization: String?
     ) {
         guard
             let index = entries.lastIndex(where: {
@@ -67,6 +70,7 @@ public struct AccountHistory: Codable, Sendable, Equatable {
             })
         else { return }
         entries[index].card = card
+        entries[index].organization = organization
     }
 }
 

@@ -8,7 +8,7 @@ public struct ConsideredReading: Sendable, Equatable {
     public var statement: String
     public var observedAt: Date
     public var path: String
-    /// Bytes before the line; nil for a document.
+    /// Bytes before the line; nil for a document and for a compressed file.
     public var offset: Int64?
     /// The account's address, else its id.
     public var account: String?
@@ -55,11 +55,12 @@ extension Evidence {
             reading in
             let owner = account(reading)
             let (isShown, reason) = own.verdict(on: reading, isOwn: owner == present, at: now)
-            let scope = reading.label.map { " (\($0))" } ?? ""
+            let label = reading.label.flatMap { reading.limit.contains($0) ? nil : " (\($0))" }
             return ConsideredReading(
-                limit: reading.limit + scope, statement: reading.statement,
+                limit: reading.limit + (label ?? ""), statement: reading.statement,
                 observedAt: reading.observedAt, path: reading.origin.path,
-                offset: reading.origin.offset, account: owner == present ? name ?? owner : owner,
+                offset: reading.origin.isCompressed ? nil : reading.origin.offset,
+                account: owner == present ? name ?? owner : owner,
                 isShown: isShown, reason: reason)
         }
     }

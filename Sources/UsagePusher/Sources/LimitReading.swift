@@ -29,6 +29,8 @@ struct LimitReading: Sendable, Equatable {
         var path: String
         /// Bytes before the line; nil for a document.
         var offset: Int64?
+        /// Whether the offset is one in the decompressed text.
+        var isCompressed = false
     }
 
     /// Why a statement never counts.

@@ -21,17 +21,18 @@ extension FileError {
 }
 
 extension UsageSource {
-    /// The provider as read, or an error in its place when a file that cannot be read may hide
-    /// its numbers.
-    func provider(
-        _ provider: ProviderUsageSnapshot?, orFirstOf errors: [FileError], at now: Date
-    ) -> ProviderUsageSnapshot? {
-        if let provider, provider.hasNumbers { return provider }
-        guard let error = errors.first else { return provider }
-        return ProviderUsageSnapshot(
+    /// The cards as read, the first one replaced by an error when a file that cannot be read may hide its numbers.
+    func cards(
+        _ cards: [AccountCard], orFirstOf errors: [FileError], at now: Date
+    ) -> [AccountCard] {
+        guard cards.first?.snapshot.hasNumbers != true, let error = errors.first else {
+            return cards
+        }
+        let failed = ProviderUsageSnapshot(
             providerID: providerID, providerName: providerName,
             statusMessage: "Cannot read \(error.path): \(error.sourceMessage)",
             isError: true, lastUpdated: now)
+        return [AccountCard(snapshot: failed)] + cards.dropFirst()
     }
 }
 

@@ -23,6 +23,9 @@ struct SetupCommand: ParsableCommand {
             Setup also offers homes that it finds by their names, such as ~/.claude-work, and \
             stores those that you accept; see 'usage-push config'.
 
+            A status line in a project's settings or in managed ones replaces yours, and with it the \
+            capture: setup names such a file, and leaves it alone.
+
             Without a terminal and without --yes nothing is changed.
 
             EXAMPLES
@@ -78,9 +81,8 @@ struct SetupCommand: ParsableCommand {
             let report = SetupReport(plan, applied: applied, failures: failures, isUndo: undo)
             try Console.print(VisibleJSON.text(try report.encoded()))
         } else {
-            for line in messages.end(plan, isChanged: !applied.isEmpty, canAsk: canAsk) {
-                try Console.print(line)
-            }
+            let end = messages.end(plan, isChanged: !applied.isEmpty, canAsk: canAsk)
+            for line in end + messages.statuslineOverride(plan) { try Console.print(line) }
         }
         try Self.report(failures)
     }
@@ -88,7 +90,9 @@ struct SetupCommand: ParsableCommand {
     private func plan(_ environment: SourceEnvironment) -> SetupPlan {
         undo
             ? .undo(environment)
-            : .setUp(environment, program: ProgramLocation.current.command)
+            : .setUp(
+                environment, program: ProgramLocation.current.command,
+                directory: FileManager.default.currentDirectoryPath)
     }
 
     /// Asks for each home that is not read yet; returns whether one was accepted.

@@ -75,6 +75,17 @@ struct SetupMessages {
         return [isUndo ? "Nothing to undo." : "Nothing left to set up."]
     }
 
+    /// What keeps the capture from running.
+    func statuslineOverride(_ plan: SetupPlan) -> [String] {
+        guard let override = plan.statuslineOverride else { return [] }
+        let path = shown(override.path)
+        return [
+            override.isManaged
+                ? "The managed settings in \(path) set the status line, so the capture will not run on this machine."
+                : "The project settings in \(path) set the status line, so the capture will not run in this directory."
+        ]
+    }
+
     private static let tools = [("claude", "Claude Code"), ("codex", "Codex")]
 
     private static func name(_ home: ToolHome) -> String {

@@ -11,6 +11,8 @@ struct SetupReport: Encodable {
     private var unreadHomes: [ToolHome]
     private var changes: [Change]
     private var failures: [Failure]
+    /// Nil when the capture is free to run.
+    private var statuslineOverride: StatuslineOverride?
 
     private struct Change: Encodable {
         var path: String
@@ -19,6 +21,11 @@ struct SetupReport: Encodable {
         var line: Int
         var removed: [String]
         var added: [String]
+    }
+
+    private struct StatuslineOverride: Encodable {
+        var path: String
+        var isManaged: Bool
     }
 
     private struct Failure: Encodable {
@@ -41,6 +48,9 @@ struct SetupReport: Encodable {
             }
         }
         self.failures = failures.map { Failure(path: $0.path, reason: $0.reason) }
+        statuslineOverride = plan.statuslineOverride.map {
+            StatuslineOverride(path: $0.path, isManaged: $0.isManaged)
+        }
         isComplete = failures.isEmpty && applied.count == plan.changes.count
     }
 

@@ -1,4 +1,4 @@
-import TestSupport
+import SeededRandomness
 import Testing
 
 @testable import KVStoreCore

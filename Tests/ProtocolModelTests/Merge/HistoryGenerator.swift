@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import SeededRandomness
 
 @testable import KVStoreCore
 

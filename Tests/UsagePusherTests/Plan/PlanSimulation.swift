@@ -3,21 +3,6 @@ import SnapshotModels
 
 @testable import UsagePusher
 
-/// SplitMix64: the seed that a failing test prints is its whole state.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-}
-
 /// Simulates changing files and slow reads and pushes around a plan, in virtual time.
 struct PlanSimulation {
     struct Push: Equatable {

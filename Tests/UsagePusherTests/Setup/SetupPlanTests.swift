@@ -58,10 +58,49 @@ struct SetupPlanTests {
             try directory(home + "/elsewhere/projects")
             let environment = SourceEnvironment(
                 home: home, variables: ["CLAUDE_CONFIG_DIR": home + "/elsewhere"])
-            let plan = SetupPlan.setUp(environment, program: "usage-push")
+            let plan = SetupPlan.setUp(
+                environment, program: "usage-push", directory: home, managedPath: home + "/none")
             #expect(plan.changes.map(\.file.path) == [home + "/elsewhere/settings.json"])
             #expect(paths(plan.homes.unread, home) == ["claude .claude"])
         }
+    }
+
+    @Test("the settings that replace the user's status line are found in their order")
+    func overrides() throws {
+        let home = try SampleHome()
+        try home.createDirectory(".claude/projects")
+        let line = { (command: String) in "{\"statusLine\":{\"command\":\"\(command)\"}}" }
+        func found(in directory: String = "work") -> StatuslineOverride? {
+            SetupPlan.setUp(
+                home.environment(), program: "usage-push", directory: home.path(directory),
+                managedPath: home.path("managed.json")
+            ).statuslineOverride
+        }
+        let project = home.path("work/.claude/settings.json")
+        let local = home.path("work/.claude/settings.local.json")
+        for harmless in ["{\"model\":\"opus\"}", "{\"statusLine\":null}", "not JSON", ""] {
+            try home.write("work/.claude/settings.json", harmless)
+            #expect(found() == nil)
+        }
+        try home.write("work/.claude/settings.json", line("own"))
+        #expect(found() == StatuslineOverride(path: project, isManaged: false))
+        try home.write("work/.claude/settings.local.json", line("usage-push claude-statusline"))
+        #expect(found() == nil)
+        try home.write("work/.claude/settings.local.json", line("mine"))
+        #expect(found() == StatuslineOverride(path: local, isManaged: false))
+        #expect(found(in: "elsewhere") == nil)
+        try home.write(".claude/settings.json", line("the user's"))
+        #expect(found(in: "") == nil)
+
+        #expect(mkfifo(home.path("managed.json"), 0o600) == 0)
+        #expect(found() == StatuslineOverride(path: local, isManaged: false))
+        try FileManager.default.removeItem(atPath: home.path("managed.json"))
+        try home.write("managed.json", line("corporate"))
+        #expect(
+            found(in: "") == StatuslineOverride(path: home.path("managed.json"), isManaged: true))
+        let padding = String(repeating: " ", count: 1_100_000)
+        try home.write("managed.json", padding + line("corporate"))
+        #expect(found(in: "") == nil)
     }
 
     @Test("a program is named by its name only if the search path leads to it")

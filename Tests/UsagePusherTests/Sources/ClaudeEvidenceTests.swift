@@ -170,6 +170,30 @@ struct ClaudeEvidenceTests {
         let provider = try claudeProvider(home)
         #expect(provider.windows.map(\.label) == [nil, "Fable", "Spend limit"])
         #expect(provider.windows.map(\.usedPercent) == [5, 12, 130])
+        var environment = home.environment()
+        environment.explains = true
+        var source = ClaudeSource()
+        let considered = source.read(in: environment, at: sampleNow).considered
+        #expect(
+            considered.map(\.limit).sorted() == ["Fable weekly", "Spend limit usage", "session"])
+    }
+
+    @Test("a model's window that the session's newest status line lacks is gone")
+    func vanishedModel() throws {
+        let home = try SampleHome()
+        let store = ClaudeStatuslineStore(home.environment())
+        let week = "\"seven_day\":{\"used_percentage\":5,\"resets_at\":1790006400}"
+        let models =
+            ",\"seven_day_opus\":{\"used_percentage\":7,\"resets_at\":1790006400},"
+            + "\"model_scoped\":[{\"display_name\":\"Fable\",\"utilization\":12,"
+            + "\"resets_at\":\"2026-09-21T16:00:00Z\"}]"
+        let earlier = sampleNow.addingTimeInterval(-60)
+        try store.save(statusline: statusline(session: "s", week + models), at: earlier)
+        #expect(try claudeProvider(home).windows.map(\.label) == [nil, "Fable", "Opus"])
+        #expect(try store.save(statusline: statusline(session: "s", week), at: sampleNow))
+        let provider = try claudeProvider(home)
+        #expect(provider.windows.map(\.label) == [nil])
+        #expect(provider.lastUpdated == earlier)
     }
 
     @Test("a capture of another account is not shown as the present account's")

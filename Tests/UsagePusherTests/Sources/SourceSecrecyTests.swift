@@ -9,8 +9,8 @@ struct SourceSecrecyTests {
     @Test("no reading contains any part of a token or key")
     func sampleHomes() throws {
         let homes = [
-            "codex", "codex-apikey", "codex-business", "codex-weekly", "claude", "claude-stale",
-            "claude-decoy",
+            "codex", "codex-apikey", "codex-business", "codex-compressed", "codex-weekly", "claude",
+            "claude-stale", "claude-decoy",
         ]
         var secrets = ["SYNTHETIC-NOT-A"]
         let login = try Data(

@@ -1,5 +1,6 @@
 import Foundation
 import LocalFiles
+import SeededRandomness
 import Testing
 
 @testable import UsagePusher

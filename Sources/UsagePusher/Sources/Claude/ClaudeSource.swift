@@ -52,16 +52,18 @@ public struct ClaudeSource: UsageSource {
         }
         let captures = files[0].captures(
             in: ClaudeStatuslineStore.directory(in: environment), budget: &budget)
+        var cards: [AccountCard] = []
         for index in homes.indices {
             // A capture that names no account is of the first home; one that does, of a home with an account.
             let hasAccount = states[index]?.account?.id != nil
             let own = captures.filter {
                 $0.account == nil ? index == 0 : hasAccount || homes.count == 1
             }
-            read(
+            cards += read(
                 homes[index], states[index], captures: own, files: &files[index], into: &reading,
                 explains: environment.explains, at: now, &budget)
         }
+        reading.providers = cards.distinctlyNamed
         reading.isPartial = budget.isExceeded
         return reading
     }
@@ -69,10 +71,11 @@ public struct ClaudeSource: UsageSource {
     private mutating func read(
         _ paths: ClaudePaths, _ state: ClaudeState?, captures: Evidence, files: inout ClaudeFiles,
         into reading: inout SourceReading, explains: Bool, at now: Date, _ budget: inout ScanBudget
-    ) {
+    ) -> [AccountCard] {
         let credentials = files.credentials(paths, budget: &budget)
         var cards = AccountCards(
             providerID: providerID, home: paths.root, present: state?.account?.id,
+            organization: state?.account?.organization,
             changedAt: min(files.accountSeenAt ?? now, now),
             accounts: reading.accounts ?? AccountHistory())
         var evidence = captures
@@ -90,23 +93,19 @@ public struct ClaudeSource: UsageSource {
 
         let hasAccount = state?.account != nil || credentials != nil
         let seenAt = hasAccount ? files.accountSeenAt : nil
-        let providers = cards.cards(of: evidence, at: now) {
+        let shown = cards.cards(of: evidence, at: now) {
             ClaudeReport(
                 evidence: $0, account: state?.account, credentials: credentials, now: now
             ).provider(accountSeenAt: seenAt)
         }
         reading.accounts = cards.accounts
         reading.findings += files.findings
-        if files.isInstalled {
-            reading.isInstalled = true
-            reading.providers +=
-                [provider(providers.first, orFirstOf: files.errors, at: now)].compactMap { $0 }
-                + providers.dropFirst()
-        }
+        if files.isInstalled { reading.isInstalled = true }
         if explains {
             reading.considered += cards.considered(
                 evidence, name: state?.account?.email, at: now)
         }
+        return files.isInstalled ? self.cards(shown, orFirstOf: files.errors, at: now) : []
     }
 }
 

@@ -4,8 +4,12 @@ import SnapshotModels
 /// The account and, if Claude Code has cached them, its limits, from `.claude.json`.
 struct ClaudeState: Sendable {
     struct Account: Sendable, Hashable {
-        /// The fingerprint of its UUID.
+        /// The fingerprint of the user's UUID and, where stated, the organization's: each has limits of its own.
         var id: String?
+        /// The fingerprint of the user's UUID alone.
+        var userID: String?
+        /// As shown.
+        var organization: String?
         var email: String?
         var organizationType: String?
         var rateLimitTier: String?
@@ -14,8 +18,8 @@ struct ClaudeState: Sendable {
     /// The provider's answer as Claude Code last fetched it.
     struct Cache: Sendable {
         var fetchedAt: Date
-        /// The account that it was fetched for.
-        var accountID: String?
+        /// The user that it was fetched for.
+        var userID: String?
         var evidence = Evidence()
     }
 
@@ -31,33 +35,40 @@ struct ClaudeState: Sendable {
 
     /// Whether the cache was fetched for another account than the one logged in now.
     var isCacheOfAnotherAccount: Bool {
-        guard let cached = cache?.accountID, let id = account?.id else { return false }
+        guard let cached = cache?.userID, let id = account?.userID else { return false }
         return cached != id
     }
 
     init(_ document: JSONFields, path: String) {
         account = document.fields("oauthAccount").map { fields in
-            Account(
-                id: fields.text("accountUuid")?.fingerprint,
+            let user = fields.text("accountUuid")
+            let names = [user, fields.text("organizationUuid")].compactMap { $0 }
+            return Account(
+                id: user.map { _ in names.joined(separator: "/").fingerprint },
+                userID: user?.fingerprint,
+                organization: fields.text("organizationName")?.displayText(limit: 48),
                 email: fields.text("emailAddress")?.displayText(),
                 organizationType: fields.text("organizationType"),
                 rateLimitTier: fields.text("userRateLimitTier", "organizationRateLimitTier"))
         }
         if let fields = document.fields("cachedUsageUtilization") {
-            cache = Cache(fields, origin: LimitReading.Origin(path: path))
+            cache = Cache(
+                fields, presentUserID: account?.userID, origin: LimitReading.Origin(path: path))
         }
     }
 }
 
 extension ClaudeState.Cache {
     /// Nil without the time of the fetch: the numbers would have no age.
-    init?(_ fields: JSONFields, origin: LimitReading.Origin) {
+    ///
+    /// The numbers of the present user are of the organization that was logged in at their time.
+    init?(_ fields: JSONFields, presentUserID: String?, origin: LimitReading.Origin) {
         guard let fetchedAt = fields.date("fetchedAtMs"),
             let utilization = fields.fields("utilization")
         else { return nil }
         self.fetchedAt = fetchedAt
-        let account = fields.text("accountUuid")?.fingerprint
-        accountID = account
+        userID = fields.text("accountUuid")?.fingerprint
+        let account = userID == presentUserID ? nil : userID
         func add(_ window: ClaudeWindow, _ percent: Double?, _ fields: JSONFields) {
             let reading = window.reading(
                 percent, resetsAt: fields.date("resets_at"), observedAt: fetchedAt,

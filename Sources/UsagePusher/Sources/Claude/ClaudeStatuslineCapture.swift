@@ -18,6 +18,11 @@ struct ClaudeStatuslineCapture: Sendable, Equatable, Encodable {
         /// Set for a weekly limit of the model that the window is named after.
         var isModel: Bool?
 
+        func isOfModel(_ name: String) -> Bool {
+            isModel == true
+                || ![.session, .weekly, .spending].contains(ClaudeWindow(name: name))
+        }
+
         func states(_ other: Window) -> Bool {
             usedPercent == other.usedPercent && resetsAt == other.resetsAt
                 && isModel == other.isModel
@@ -87,8 +92,9 @@ struct ClaudeStatuslineCapture: Sendable, Equatable, Encodable {
         }
     }
 
-    /// With the windows of an earlier capture of the same session: those that are missing, and the age of those that
-    /// state the same. After a switch of accounts nothing of the earlier one is kept.
+    /// With the windows of an earlier capture of the same session: the age of those that state the same, and session,
+    /// week and spending limit if they are missing, as they are at times. A missing model has no limit any more. After a
+    /// switch of accounts nothing of the earlier one is kept.
     func merged(with earlier: ClaudeStatuslineCapture) -> ClaudeStatuslineCapture {
         guard account == nil || earlier.account == nil || account == earlier.account else {
             return self
@@ -98,7 +104,7 @@ struct ClaudeStatuslineCapture: Sendable, Equatable, Encodable {
         for (name, window) in earlier.windows {
             if let own = windows[name] {
                 if own.states(window) { merged.windows[name] = window }
-            } else if merged.windows.count < Self.windowLimit {
+            } else if !window.isOfModel(name), merged.windows.count < Self.windowLimit {
                 merged.windows[name] = window
             }
         }

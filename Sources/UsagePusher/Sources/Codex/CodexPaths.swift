@@ -17,34 +17,33 @@ struct CodexPaths {
 
 /// The rollouts among the files of a walk over `sessions` and `archived_sessions`, in that order.
 struct CodexRollouts {
-    private(set) var newestFirst: [DirectoryWalk.File] = []
-    private var compressed: [DirectoryWalk.File] = []
-    private static let compressedSuffix = ".jsonl.zst"
+    /// A session counts once: a plain file before a compressed one, then the newer one.
+    let newestFirst: [DirectoryWalk.File]
+    private static let suffixes = [".jsonl", ".jsonl.zst"]
 
     static func isOne(_ name: String) -> Bool {
-        name.hasPrefix("rollout-") && (name.hasSuffix(".jsonl") || name.hasSuffix(compressedSuffix))
+        name.hasPrefix("rollout-") && suffixes.contains { name.hasSuffix($0) }
+    }
+
+    static func isCompressed(_ file: DirectoryWalk.File) -> Bool {
+        file.name.hasSuffix(suffixes[1])
     }
 
     init(_ walk: DirectoryWalk) {
-        compressed = walk.files.filter { $0.name.hasSuffix(Self.compressedSuffix) }
-        let plain = walk.newestFirst.filter { !$0.name.hasSuffix(Self.compressedSuffix) }
-        // A session that is in both directories is read where it grows.
+        let files = walk.newestFirst
         var seen: Set<Substring> = []
-        newestFirst = plain.filter { seen.insert(Self.session(of: $0)).inserted }
-    }
-
-    var compressedFinding: SourceFinding? {
-        guard let example = compressed.first else { return nil }
-        let count = compressed.count
-        return SourceFinding(
-            path: example.path, title: "Codex sessions",
-            detail: "\(count) compressed \(count == 1 ? "session" : "sessions") skipped;"
-                + " Codex compresses sessions after a week without changes")
+        let plain = files.filter {
+            !Self.isCompressed($0) && seen.insert(Self.session(of: $0)).inserted
+        }
+        let compressed = files.filter {
+            Self.isCompressed($0) && seen.insert(Self.session(of: $0)).inserted
+        }
+        newestFirst = (plain + compressed).sorted(by: DirectoryWalk.isNewer)
     }
 
     /// The UUID at the end of the name, or the whole name without one.
     private static func session(of file: DirectoryWalk.File) -> Substring {
-        let stem = file.name.dropLast(".jsonl".count)
+        let stem = file.name.dropLast(suffixes[isCompressed(file) ? 1 : 0].count)
         return stem.count > 36 ? stem.suffix(36) : stem
     }
 }

@@ -9,6 +9,8 @@ import LocalFiles
 struct CodexRolloutHead: Sendable {
     /// The first line holds the session's instructions. Two lines mostly fit into the first of these.
     private static let byteCounts = [32_768, 262_144]
+    static let byteLimit = byteCounts[1]
+    private static let newline = UInt8(ascii: "\n")
     /// Seconds from the start of the session in which copies are written.
     private static let copyInterval: TimeInterval = 2
 
@@ -18,16 +20,23 @@ struct CodexRolloutHead: Sendable {
     init() {}
 
     init(_ file: OpenFile, budget: inout ScanBudget) {
-        let newline = UInt8(ascii: "\n")
         var bytes: [UInt8] = []
-        for byteCount in Self.byteCounts where bytes.count(where: { $0 == newline }) < 2 {
+        for byteCount in Self.byteCounts where bytes.count(where: { $0 == Self.newline }) < 2 {
             let count = min(byteCount, budget.bytesLeft)
-            guard count > 0, let read = try? file.bytes(at: 0, count: count) else { return }
+            guard count > 0, let read = try? file.bytes(at: 0, count: count) else {
+                self.init()
+                return
+            }
             budget.recordRead(read.count)
             bytes = read
         }
+        self.init(bytes)
+    }
+
+    /// - Parameter bytes: the beginning of the text, up to `byteLimit`.
+    init(_ bytes: [UInt8]) {
         var metas: [JSONFields] = []
-        for line in bytes.split(separator: newline, maxSplits: 8).prefix(8) {
+        for line in bytes.split(separator: Self.newline, maxSplits: 8).prefix(8) {
             guard let fields = JSONFields(Data(line)), fields.text("type") == "session_meta" else {
                 continue
             }

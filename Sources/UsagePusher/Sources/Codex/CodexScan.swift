@@ -10,6 +10,8 @@ import LocalFiles
 ///   limits, also after 1 MiB.
 /// - A file without any such line gets 8 MiB in a first round, so that it leaves some of the budget to the others, and
 ///   the rest in a second. What a budget cuts off is read in the next pass.
+/// - A compressed file has no tail to read, so that it comes in the second round: by then, the plain files have mostly
+///   answered.
 struct CodexScan: Sendable {
     private static let firstRoundByteCount = 8 * 1_048_576
     private static let otherLimitsByteCount: Int64 = 1_048_576
@@ -19,21 +21,24 @@ struct CodexScan: Sendable {
     /// Seconds by which a line may be newer than its file: clocks of file systems are coarse.
     private static let tolerance: TimeInterval = 2
 
-    private struct Rollout: Sendable {
-        var head = CodexRolloutHead()
-        var evidence = Evidence()
-    }
+    private var scans = TailScans(empty: CodexRollout())
+    private var compressed: CompressedRollouts
 
-    private var scans = TailScans(empty: Rollout())
+    init(zstandard: @escaping @Sendable () -> Zstandard?) {
+        compressed = CompressedRollouts(zstandard: zstandard)
+    }
 
     /// What the files that exist now state; `newestFirst` are all of them.
     ///
-    /// - Parameter errors: files that cannot be opened are added.
+    /// - Parameters:
+    ///   - errors: files that cannot be opened are added.
+    ///   - findings: compressed files that are not read completely are added.
     mutating func evidence(
         in newestFirst: [DirectoryWalk.File], at now: Date, budget: inout ScanBudget,
-        errors: inout [FileError]
+        errors: inout [FileError], findings: inout [SourceFinding]
     ) -> Evidence {
         scans.keep(newestFirst)
+        compressed.beginPass(over: newestFirst)
         var unreadable: Set<FileStatus.Identity> = []
         var evidence = Evidence()
         for byteCount in [Self.firstRoundByteCount, Int.max] {
@@ -45,20 +50,28 @@ struct CodexScan: Sendable {
                     } ?? false
                 let horizon = isForOthers ? Self.otherLimitsInterval : Self.longestWindow
                 if modified < now.addingTimeInterval(-horizon) { break }
+                let isCompressed = CodexRollouts.isCompressed(file)
+                if isCompressed, byteCount != .max { continue }
                 do throws(FileError) {
-                    try update(
-                        file, byteCount: byteCount,
-                        depth: isForOthers ? Self.otherLimitsByteCount : .max, at: now,
-                        budget: &budget)
+                    if isCompressed {
+                        try compressed.update(file, at: now, budget: &budget)
+                    } else {
+                        try update(
+                            file, byteCount: byteCount,
+                            depth: isForOthers ? Self.otherLimitsByteCount : .max, at: now,
+                            budget: &budget)
+                    }
                 } catch {
                     if !error.isMissing {
                         unreadable.insert(file.status.identity)
                         errors.append(error)
                     }
                 }
-                if let rollout = scans.digest(of: file) { evidence.merge(rollout.evidence) }
+                let rollout = isCompressed ? compressed.rollout(of: file) : scans.digest(of: file)
+                if let rollout { evidence.merge(rollout.evidence) }
             }
         }
+        findings += compressed.findings
         return evidence
     }
 
@@ -80,13 +93,8 @@ struct CodexScan: Sendable {
                     || $0.coveredByteCount >= depth
             },
             add: { rollout, line, offset in
-                let origin = LimitReading.Origin(path: file.path, offset: offset)
-                guard let row = CodexRow(line: line, origin: origin) else { return }
-                for reading in row.flawed + [row.reading].compactMap({ $0 }) {
-                    var reading = reading
-                    if rollout.head.isCopy(reading.observedAt) { reading.flaw = .copy }
-                    rollout.evidence.add(reading.dated(at: now))
-                }
+                rollout.add(
+                    line, origin: LimitReading.Origin(path: file.path, offset: offset), at: now)
             })
     }
 }

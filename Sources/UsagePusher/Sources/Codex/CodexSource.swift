@@ -11,7 +11,14 @@ public struct CodexSource: UsageSource {
     public let providerName = "Codex"
     private var scans: [String: CodexScan] = [:]
 
-    public init() {}
+    private let zstandard: @Sendable () -> Zstandard?
+
+    public init() { self.init(zstandard: { Zstandard.installed }) }
+
+    /// - Parameter zstandard: called when there is a compressed file to read.
+    init(zstandard: @escaping @Sendable () -> Zstandard?) {
+        self.zstandard = zstandard
+    }
 
     public func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
         CodexPaths.homes(in: environment).flatMap { paths in
@@ -31,11 +38,14 @@ public struct CodexSource: UsageSource {
         in environment: SourceEnvironment, at now: Date, budget: inout ScanBudget
     ) -> SourceReading {
         var reading = SourceReading(isInstalled: false, accounts: environment.accounts)
+        var cards: [AccountCard] = []
         for paths in CodexPaths.homes(in: environment) {
-            if !addAbsence(of: paths, to: &reading, at: now) {
-                read(paths, into: &reading, explains: environment.explains, at: now, &budget)
+            if !addAbsence(of: paths, to: &reading, &cards, at: now) {
+                cards += read(
+                    paths, into: &reading, explains: environment.explains, at: now, &budget)
             }
         }
+        reading.providers = cards.distinctlyNamed
         reading.isPartial = budget.isExceeded
         return reading
     }
@@ -43,17 +53,20 @@ public struct CodexSource: UsageSource {
     private mutating func read(
         _ paths: CodexPaths, into reading: inout SourceReading, explains: Bool, at now: Date,
         _ budget: inout ScanBudget
-    ) {
+    ) -> [AccountCard] {
         let first = reading.findings.endIndex
         let login = readAccount(paths, budget: &budget, findings: &reading.findings)
         let walk = DirectoryWalk(
             roots: [paths.sessions, paths.archive], budget: &budget, isWanted: CodexRollouts.isOne)
         var errors = walk.errors
         let rollouts = CodexRollouts(walk)
-        let evidence = scans[paths.root, default: CodexScan()].evidence(
-            in: rollouts.newestFirst, at: now, budget: &budget, errors: &errors)
+        var compressedFindings: [SourceFinding] = []
+        let evidence = scans[paths.root, default: CodexScan(zstandard: zstandard)].evidence(
+            in: rollouts.newestFirst, at: now, budget: &budget, errors: &errors,
+            findings: &compressedFindings)
         var cards = AccountCards(
             providerID: providerID, home: paths.root, present: login?.account.id,
+            hasLimits: login?.account.usesAPIKey != true,
             changedAt: min(login?.seenAt ?? now, now),
             accounts: reading.accounts ?? AccountHistory())
         let account = login?.account
@@ -61,27 +74,26 @@ public struct CodexSource: UsageSource {
             evidence: evidence.filter { cards.account(of: $0) == cards.present },
             account: account, now: now)
 
-        let providers = cards.cards(of: evidence, at: now) {
+        let shown = cards.cards(of: evidence, at: now) {
             CodexReport(evidence: $0, account: account, now: now)
                 .provider(accountSeenAt: login?.seenAt)
         }
         reading.isInstalled = true
         reading.accounts = cards.accounts
-        reading.providers +=
-            [provider(providers.first, orFirstOf: errors, at: now)].compactMap { $0 }
-            + providers.dropFirst()
         reading.findings.insert(sessionsFinding(paths, report, rollouts), at: first)
         reading.findings += evidence.flawedFindings(title: "Codex sessions")
-        if let finding = rollouts.compressedFinding { reading.findings.append(finding) }
+        reading.findings += compressedFindings
         reading.findings += errors.map { $0.finding(title: "Codex sessions") }
         if explains {
             reading.considered += cards.considered(evidence, name: account?.email, at: now)
         }
+        return self.cards(shown, orFirstOf: errors, at: now)
     }
 
     /// Whether there is no directory of Codex's, which is then a finding.
     private func addAbsence(
-        of paths: CodexPaths, to reading: inout SourceReading, at now: Date
+        of paths: CodexPaths, to reading: inout SourceReading, _ cards: inout [AccountCard],
+        at now: Date
     ) -> Bool {
         let title = "Codex directory"
         do throws(FileError) {
@@ -98,7 +110,7 @@ public struct CodexSource: UsageSource {
             // Behind a directory that we may not search there may be nothing.
             if !error.isPermissionDenied {
                 reading.isInstalled = true
-                reading.providers += [provider(nil, orFirstOf: [error], at: now)].compactMap { $0 }
+                cards += self.cards([], orFirstOf: [error], at: now)
             }
             return true
         }
