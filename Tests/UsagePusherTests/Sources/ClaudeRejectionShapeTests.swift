@@ -34,7 +34,7 @@ struct ClaudeRejectionShapeTests {
 
     private static let structured = [
         LogShape(
-            "a rejected session is used up until its reset, whatever is said of overage",
+            "a session rejection holds until its reset, whatever the overage",
             line(
                 "You've hit your session limit · resets 11:10pm (Asia/Tokyo)",
                 quota(
@@ -42,20 +42,20 @@ struct ClaudeRejectionShapeTests {
                         + #","unifiedRateLimitFallbackAvailable":false,"overageStatus":"rejected","overageDisabledReason":"out_of_credits","upgradePaths":["upgrade_plan"],"isUsingOverage":false,"lowPriorityRetryAfterSeconds":20"#
                 )), reads: session),
         LogShape(
-            "a rejected week is used up until its reset",
+            "a weekly rejection holds until its reset",
             line("You've hit your weekly limit · resets 4pm (UTC)", quota(sevenDays + "\"")),
             reads: weekly),
         LogShape(
-            "a rejected week of a model is that model's",
+            "a model's weekly rejection has the model's label",
             line("You've hit your Opus limit", quota(sevenDays + "_opus\"")),
             reads: "Opus " + weekly),
         LogShape(
-            "a rejected week with overage included is the model's that the text names",
+            "a rejection with overage included has the label of the model in its text",
             line(
                 "You've reached your Fable 5 limit. Run /usage-credits to continue.",
                 quota(sevenDays + "_overage_included\"")), reads: "Fable " + weekly),
         LogShape(
-            "a rejected week with overage included is nobody's without a name",
+            "a rejection with overage included is ignored without a model",
             line(
                 "You're out of usage credits. Switch to another model to continue.",
                 quota(sevenDays + "_overage_included\"")), reads: "nothing"),
@@ -67,13 +67,13 @@ struct ClaudeRejectionShapeTests {
             "the structured limit counts when the text is about spending",
             line(spend, quota(fiveHours)), reads: session),
         LogShape(
-            "a rejection on overage says nothing about windows",
+            "a rejection of overage is not about a window",
             line(
                 spend,
                 quota(#""status":"rejected","resetsAt":1790006400,"rateLimitType":"overage""#)),
             reads: "nothing"),
         LogShape(
-            "a limit that is allowed is no rejection",
+            "an allowed limit is no rejection",
             line(
                 "You've hit your session limit · resets 11:10pm (Asia/Tokyo)",
                 quota(#""status":"allowed_warning","rateLimitType":"five_hour""#)),
@@ -130,9 +130,9 @@ struct ClaudeRejectionShapeTests {
     private static let others =
         [
             ("You've hit your session limit · resets 4:20pm", "has no zone"),
-            ("You've hit your session limit · resets 1:45pm (Europe/Berlin)", "is over"),
-            ("You've hit your session limit · resets 9pm (UTC)", "is too far for a session"),
-            ("You've hit your weekly limit · resets 1:45pm (Europe/Berlin)", "is over"),
+            ("You've hit your session limit · resets 1:45pm (Europe/Berlin)", "has passed"),
+            ("You've hit your session limit · resets 9pm (UTC)", "is too far away for a session"),
+            ("You've hit your weekly limit · resets 1:45pm (Europe/Berlin)", "has passed"),
             ("You've reached your Fable limit. Run /usage-credits to continue.", "has no reset"),
             ("You're out of extra usage · resets 4pm (Europe/Moscow)", "is about credits"),
             ("You're out of usage credits · resets 8:40pm (UTC)", "is about credits"),
@@ -148,11 +148,11 @@ struct ClaudeRejectionShapeTests {
             ("Credit balance is too low", "is about an API key"),
         ].map { LogShape("“\($0.0)” \($0.1)", line($0.0), reads: "nothing") } + [
             LogShape(
-                "a quoted rejection is none",
+                "a quoted rejection is ignored",
                 #"{"type":"user","timestamp":"2026-09-18T11:50:00Z","message":{"role":"user","content":"isApiErrorMessage You've hit your session limit · resets 4:10pm (Europe/Berlin)"}}"#,
                 reads: "nothing"),
             LogShape(
-                "the content may be text",
+                "the content may be a string",
                 #"{"type":"assistant","timestamp":"2026-09-18T11:50:00Z","isApiErrorMessage":true,"message":{"model":"<synthetic>","content":"You've hit your session limit · resets 4:10pm (Europe/Berlin)"}}"#,
                 reads: session),
         ]

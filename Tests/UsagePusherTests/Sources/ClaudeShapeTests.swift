@@ -43,45 +43,45 @@ struct ClaudeShapeTests {
 
     private static let statuslines = [
         LogShape(
-            "two windows have their percentages and resets",
+            "both windows have a percentage and a reset",
             #"{"five_hour":{"used_percentage":23.5,"resets_at":1789740600},"seven_day":{"used_percentage":41.2,"resets_at":1790006400}}"#,
             reads: usual),
         LogShape(
-            "a reset may be text in ISO 8601",
+            "a reset may be an ISO 8601 string",
             #"{"five_hour":{"used_percentage":23.5,"resets_at":"2026-09-18T14:10:00.048777+00:00"},"seven_day":{"used_percentage":41.2,"resets_at":"2026-09-21T16:00:00Z"}}"#,
             reads: usual),
         LogShape(
             "a percentage without a reset counts for the length of its window",
             #"{"five_hour":{"used_percentage":18},"seven_day":{"used_percentage":4,"resets_at":null}}"#,
             reads: "session 18; weekly 4"),
-        LogShape("no windows are no capture", "{}", reads: "nothing"),
+        LogShape("an object without windows is not captured", "{}", reads: "nothing"),
         LogShape(
-            "a window without a percentage is no window",
+            "a window without a percentage is ignored",
             #"{"five_hour":{"used_percentage":null,"resets_at":1789740600},"seven_day":null}"#,
             reads: "nothing"),
         LogShape(
-            "a Unix time in place of a percentage is dropped",
+            "a Unix timestamp in place of a percentage is dropped",
             #"{"five_hour":{"used_percentage":1789740600,"resets_at":1789740600},"seven_day":{"used_percentage":41,"resets_at":1790006400}}"#,
             reads: "weekly 41 until 21 16:00"),
         LogShape(
-            "numbers from before a reset that is over are not shown",
+            "a percentage from before a past reset is not shown",
             #"{"five_hour":{"used_percentage":88,"resets_at":1789722000},"seven_day":{"used_percentage":41,"resets_at":1790006400}}"#,
             reads: "weekly 41 until 21 16:00;"
                 + " The session limit has been reset since the last reading"),
         LogShape(
-            "a model's week is labelled with the model",
+            "a weekly window of a model has the model's label",
             #"{"seven_day":{"used_percentage":35,"resets_at":1790006400},"seven_day_fable":{"used_percentage":58,"resets_at":1790006400}}"#,
             reads: "weekly 35 until 21 16:00; Fable weekly 58 until 21 16:00"),
         LogShape(
-            "a list of models' weeks is labelled with their names",
+            "model-scoped windows have the models' labels",
             #"{"five_hour":{"utilization":4},"model_scoped":[{"display_name":"Fable","utilization":100,"resets_at":"2026-09-21T16:00:00+00:00"},{"display_name":null,"utilization":3}]}"#,
             reads: "session 4; Fable weekly 100 until 21 16:00"),
         LogShape(
-            "a spend limit is a window of its own, and its dollars are a budget",
+            "a spend limit is a window, and its dollars are a budget",
             #"{"spend_limit":{"used_percentage":62.5,"resets_at":1790812800,"used_usd":125,"limit_usd":200,"period":"monthly"}}"#,
             reads: "Spend limit 62.5 until 01 00:00; 125 of 200 spent"),
         LogShape(
-            "a spend limit without dollars is a window of its own",
+            "a spend limit without dollars is a window",
             #"{"five_hour":{"used_percentage":1},"spend_limit":{"used_percentage":104,"resets_at":1790812800}}"#,
             reads: "session 1; Spend limit 104 until 01 00:00"),
     ]
@@ -96,11 +96,11 @@ struct ClaudeShapeTests {
 
     private static let caches = [
         LogShape(
-            "windows by name may carry dollars and reasons",
+            "named windows may have dollar amounts and a lock reason",
             #"{"five_hour":{"utilization":23.5,"resets_at":"2026-09-18T14:10:00.077063+00:00","limit_dollars":null,"used_dollars":null,"locked_reason":null},"seven_day":{"utilization":41.2,"resets_at":"2026-09-21T16:00:00+00:00"},"seven_day_opus":null,"seven_day_sonnet":null,"seven_day_oauth_apps":null,"tangelo":null}"#,
             reads: usual),
         LogShape(
-            "a list of limits comes before windows by name",
+            "listed limits take precedence over named windows",
             #"{"five_hour":null,"seven_day":{"utilization":1,"resets_at":null},"limits":["#
                 + limit(
                     "session", 7,
@@ -123,11 +123,11 @@ struct ClaudeShapeTests {
             "{\"limits\":[" + limit("weekly_scoped", 12, reset + scope("null", "\"Cowork\""))
                 + "]}", reads: "Cowork weekly 12 until 21 16:00"),
         LogShape(
-            "a window that has not begun has no reset",
+            "an unstarted window has no reset",
             #"{"five_hour":{"utilization":0,"resets_at":null},"seven_day":{"utilization":"12.5","resets_at":"2026-09-21T16:00:00Z"}}"#,
             reads: "session 0; weekly 12.5 until 21 16:00"),
         LogShape(
-            "a code name is shown as the product's name, and unknown names not at all",
+            "a code name is shown as its product, and an unknown name is ignored",
             #"{"seven_day_omelette":{"utilization":9,"resets_at":"2026-09-21T16:00:00Z"},"amber_ladder":{"utilization":3},"iguana_necktie":null,"omelette_promotional":{"utilization":5}}"#,
             reads: "Claude Design weekly 9 until 21 16:00"),
         LogShape(
@@ -135,32 +135,36 @@ struct ClaudeShapeTests {
             #"{"five_hour":{"utilization":4},"extra_usage":{"is_enabled":true,"monthly_limit":5000,"used_credits":1500,"utilization":30,"currency":"USD","decimal_places":2}}"#,
             reads: "session 4; 15 of 50 spent"),
         LogShape(
-            "extra usage that is off is no budget",
+            "disabled extra usage is no budget",
             #"{"five_hour":{"utilization":4},"extra_usage":{"is_enabled":false,"monthly_limit":null,"used_credits":null,"utilization":null}}"#,
             reads: "session 4"),
         LogShape(
             "spending has its own exponent",
             #"{"five_hour":{"utilization":4},"spend":{"used":{"amount_minor":1275,"currency":"EUR","exponent":2},"limit":{"amount_minor":5000,"currency":"EUR","exponent":2},"percent":25,"enabled":true}}"#,
             reads: "session 4; 12.75 of 50 spent"),
+        LogShape(
+            "spending without a limit is no budget",
+            #"{"five_hour":{"utilization":4},"spend":{"used":{"amount_minor":75,"currency":"USD","exponent":2},"limit":null,"cap":null,"balance":null,"percent":0},"extra_usage":{"used_credits":75,"monthly_limit":null,"utilization":null,"currency":"USD","decimal_places":2}}"#,
+            reads: "session 4"),
     ]
 
     private static let logins = [
         LogShape(
-            "the tier of an organization multiplies its plan",
+            "an organization's tier gives the plan's multiple",
             #"{"accountUuid":"a","emailAddress":"dev@example.test","organizationType":"claude_max","organizationRateLimitTier":"default_claude_max_20x","userRateLimitTier":null,"seatTier":null,"billingType":"stripe_subscription"}"#,
             reads: "plan Max 20x"),
         LogShape(
-            "the tier of the user comes before the organization's",
+            "the user's tier takes precedence over the organization's",
             #"{"organizationType":"claude_team","userRateLimitTier":"default_claude_max_5x","organizationRateLimitTier":"default_raven"}"#,
             reads: "plan Team 5x"),
         LogShape(
-            "a tier without a multiple leaves that of the login",
+            "a tier without a multiple falls back to the login's",
             #"{"organizationType":"claude_max","organizationRateLimitTier":"default_claude_ai"}"#
                 + "\n"
                 + #"{"claudeAiOauth":{"accessToken":"SYNTHETIC-NOT-A-TOKEN","subscriptionType":"max","rateLimitTier":"default_claude_max_5x","scopes":["user:inference"]}}"#,
             reads: "plan Max 5x"),
         LogShape(
-            "an account without a type has the login's plan",
+            "an account without a type falls back to the login's plan",
             #"{"emailAddress":"dev@example.test","organizationName":"O"}"# + "\n"
                 + #"{"claudeAiOauth":{"subscriptionType":"pro","rateLimitTier":"default_claude_ai","refreshTokenExpiresAt":1799900000000}}"#,
             reads: "plan Pro"),

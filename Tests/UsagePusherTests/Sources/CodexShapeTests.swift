@@ -28,67 +28,67 @@ struct CodexShapeTests {
 
     private static let limits = [
         LogShape(
-            "flat percents have no reset and count for the length of their window",
+            "flat percentages have no reset and count for the length of their window",
             #"{"primary_used_percent":21.5,"secondary_used_percent":8,"primary_to_secondary_ratio_percent":33.3,"primary_window_minutes":300,"secondary_window_minutes":10080}"#,
             reads: "session 21.5; weekly 8"),
         LogShape(
-            "seconds until a reset count from the time of their line",
+            "resets_in_seconds counts from the timestamp of its line",
             #"{"primary":{"used_percent":21.5,"window_minutes":299,"resets_in_seconds":11700},"secondary":{"used_percent":8,"window_minutes":10079,"resets_in_seconds":280800}}"#,
             reads: usual),
         LogShape(
-            "a reset may be text in ISO 8601",
+            "a reset may be an ISO 8601 string",
             #"{"primary":{"used_percent":21.5,"window_minutes":300,"resets_at":"2026-09-18T14:15:00Z"},"secondary":{"used_percent":8,"window_minutes":10080,"resets_at":"2026-09-21T17:00:00.25+00:00"}}"#,
             reads: usual),
         LogShape(
-            "a reset is a Unix time",
+            "a reset is a Unix timestamp",
             "{\"primary\":{\(session)},\"secondary\":{\(weekly)}}", reads: usual),
         LogShape(
-            "credits that a plan does not have are not shown",
+            "credits that a plan lacks are not shown",
             "{\"primary\":{\(session)},\"secondary\":{\(weekly)},"
                 + #""credits":{"has_credits":false,"unlimited":false,"balance":"0"},"plan_type":"plus"}"#,
             reads: usual + "; plan Plus"),
         LogShape(
-            "null members of the 2026 format state nothing",
+            "null members of the 2026 format are ignored",
             #"{"limit_id":"codex","limit_name":null,"primary":{"#
                 + session + #"},"secondary":{"# + weekly
                 + #"},"credits":null,"individual_limit":null,"spend_control_reached":null,"plan_type":"prolite","rate_limit_reached_type":null}"#,
             reads: usual + "; plan Pro 5x"),
         LogShape(
-            "members of a window that are not known are ignored",
+            "unknown members of a window are ignored",
             "{\"limit_id\":\"codex\",\"primary\":{\(session),\"reached\":false},\"secondary\":{}}",
             reads: "session 21.5 until 18 14:15"),
         LogShape(
-            "windows without a length are told apart by their place",
+            "windows without a length are classified by position",
             #"{"primary":{"used_percent":7,"window_minutes":null,"resets_at":1789740900},"secondary":{"used_percent":9.0}}"#,
             reads: "session 7 until 18 14:15; weekly 9"),
         LogShape(
-            "a weekly window in the first place is weekly",
+            "a weekly window in the primary slot is weekly",
             #"{"limit_id":"codex","primary":{"# + weekly
                 + #"},"secondary":null,"credits":null,"plan_type":"go","rate_limit_reached_type":null}"#,
             reads: "weekly 8 until 21 17:00; plan Go"),
         LogShape(
-            "windows in reversed places are told apart by their length",
+            "reversed windows are classified by length",
             "{\"limit_id\":\"codex\",\"primary\":{\(weekly)},\"secondary\":{\(session)}}",
             reads: usual),
         LogShape(
-            "the window of a free plan is 30 days",
+            "a free plan has one window of 30 days",
             #"{"limit_id":"codex","primary":{"used_percent":34.0,"window_minutes":43200,"resets_at":1791460800},"secondary":null,"credits":{"has_credits":false,"unlimited":false,"balance":null},"plan_type":"free"}"#,
             reads: "43200 min 34 until 08 12:00; plan Free"),
         LogShape(
-            "the window of a team may be a twelfth of a year",
+            "a team may have one window of a twelfth of a year",
             #"{"limit_id":"codex","primary":{"used_percent":61,"window_minutes":43800,"resets_at":1791460800},"secondary":null,"plan_type":"team"}"#,
             reads: "43800 min 61 until 08 12:00; plan Team"),
         LogShape(
-            "a window whose reset is over when it is written has no percentage",
+            "a window already reset when logged has no percentage",
             #"{"primary":{"used_percent":97,"window_minutes":10080,"resets_at":1789725000},"secondary":null}"#,
             reads: "The weekly limit has been reset since the last reading"),
         LogShape(
-            "null windows without credits state nothing",
+            "null windows without credits are no reading",
             #"{"limit_id":"codex","primary":null,"secondary":null,"credits":null,"plan_type":null}"#,
             reads: "nothing"),
         LogShape(
-            "a limit id alone states nothing", #"{"limit_id":"codex"}"#, reads: "nothing"),
-        LogShape("a list instead of limits states nothing", "[]", reads: "nothing"),
+            "a limit id alone is no reading", #"{"limit_id":"codex"}"#, reads: "nothing"),
+        LogShape("a list instead of an object is no reading", "[]", reads: "nothing"),
     ]
 
     private static let plans = [
@@ -101,11 +101,11 @@ struct CodexShapeTests {
                 "Spark session session 21.5 until 18 14:15; Spark weekly weekly 8 until 21 17:00;"
                 + " plan Pro 20x"),
         LogShape(
-            "a refused request without windows says that credits are used up",
+            "a rejected request without windows reports used-up credits",
             #"{"limit_id":"premium","limit_name":null,"primary":null,"secondary":null,"credits":{"has_credits":false,"unlimited":false,"balance":"0"},"individual_limit":null,"spend_control_reached":null,"plan_type":"business","rate_limit_reached_type":null}"#,
             reads: "plan Business; Your workspace credits are used up"),
         LogShape(
-            "empty credits do not say that credits are used up",
+            "an empty credits object does not report used-up credits",
             #"{"limit_id":"premium","primary":null,"secondary":null,"credits":{},"plan_type":"plus"}"#,
             reads: "nothing"),
         LogShape(
@@ -113,16 +113,16 @@ struct CodexShapeTests {
             #"{"limit_id":"codex","primary":null,"secondary":null,"credits":{"has_credits":true,"unlimited":true,"balance":null},"plan_type":"enterprise_cbp_usage_based"}"#,
             reads: "plan Enterprise; credits unlimited"),
         LogShape(
-            "a balance is a number in text",
+            "a balance may be a numeric string",
             "{\"primary\":{\(session)},\"secondary\":{\(weekly)},"
                 + #""credits":{"has_credits":true,"unlimited":false,"balance":"12.5000000000"},"plan_type":"plus"}"#,
             reads: usual + "; plan Plus; credits 12.5"),
         LogShape(
-            "a reached limit is named while its windows last",
+            "a reached limit is reported until its windows reset",
             #"{"limit_id":"codex","primary":{"used_percent":100,"window_minutes":10080,"resets_at":1790010000},"secondary":null,"credits":{"has_credits":false,"unlimited":false,"balance":"0"},"plan_type":"team","rate_limit_reached_type":"workspace_member_credits_depleted"}"#,
             reads: "weekly 100 until 21 17:00; plan Team; Your workspace credits are used up"),
         LogShape(
-            "an unknown kind of reached limit is a reached limit",
+            "an unknown reached type is reported as a reached rate limit",
             #"{"limit_id":"codex","primary":{"used_percent":100.0,"window_minutes":300,"resets_at":1789740900},"secondary":null,"rate_limit_reached_type":"primary"}"#,
             reads: "session 100 until 18 14:15; Rate limit reached"),
         LogShape(
@@ -137,11 +137,11 @@ struct CodexShapeTests {
             reads: usual + "; Individual limit 100 until 08 12:00; 40 of 40 spent;"
                 + " Spend limit reached"),
         LogShape(
-            "a reached spend control without an individual limit is a reached spend limit",
+            "a reached spend control without an individual limit is reported",
             #"{"limit_id":"codex","primary":null,"secondary":null,"credits":null,"individual_limit":null,"spend_control_reached":true,"plan_type":"business"}"#,
             reads: "plan Business; Spend limit reached"),
         LogShape(
-            "a reached spend control is named beside windows",
+            "a reached spend control is reported beside windows",
             "{\"limit_id\":\"codex\",\"primary\":{\(session)},\"secondary\":{\(weekly)},"
                 + #""individual_limit":null,"spend_control_reached":true,"plan_type":"business"}"#,
             reads: usual + "; plan Business; Spend limit reached"),
@@ -169,17 +169,17 @@ struct CodexShapeTests {
             #"{"timestamp":"2026-09-18T11:00:00.123Z","ordinal":18,"type":"event_msg","payload":{"type":"token_count","rate_limits":{"limit_id":"codex","primary":{"#
                 + session + "}}}}\n", reads: "session 21.5 until 18 14:15"),
         LogShape(
-            "limits that are null clear nothing",
+            "null limits clear nothing",
             own + CodexLines.row("2026-09-18T11:10:00Z", "null"), reads: usual),
         LogShape(
-            "windows that are null without credits clear nothing",
+            "null windows without credits clear nothing",
             own
                 + CodexLines.row(
                     "2026-09-18T11:10:00Z",
                     #"{"limit_id":"codex","primary":null,"secondary":null,"plan_type":null}"#),
             reads: usual),
         LogShape(
-            "the premium limit after a refused request leaves the windows of the main one",
+            "the premium limit after a rejection leaves the main windows",
             own
                 + CodexLines.row(
                     "2026-09-18T11:10:00Z",
@@ -193,37 +193,37 @@ struct CodexShapeTests {
                     #"{"primary":{"used_percent":1,"window_minutes":300,"resets_at":1789740600}}"#),
             reads: "session 1 until 18 14:10"),
         LogShape(
-            "an error that names a time to try again is not a reading",
+            "an error with a retry time is no reading",
             own
                 + #"{"timestamp":"2026-09-18T11:10:00Z","type":"event_msg","payload":{"type":"error","message":"You've hit your usage limit. Try again in 3 days 2 hours.","codex_error_info":"usage_limit_exceeded"}}"#
                 + "\n"
                 + #"{"timestamp":"2026-09-18T11:10:00Z","type":"event_msg","payload":{"type":"task_complete","turn_id":"t","last_agent_message":null,"error":"#
                 + failure + "}}\n", reads: usual),
         LogShape(
-            "a quoted line in a tool's output or a compacted history is not a reading",
+            "a line quoted in tool output or compacted history is no reading",
             own
                 + #"{"timestamp":"2026-09-18T11:10:00Z","type":"response_item","payload":{"type":"function_call_output","output":"{\"type\":\"token_count\",\"rate_limits\":{\"primary\":{\"used_percent\":99}}}"}}"#
                 + "\n"
                 + #"{"timestamp":"2026-09-18T11:10:01Z","type":"compacted","payload":{"message":"","replacement_history":[{"type":"token_count","rate_limits":{"primary":{"used_percent":99}}}]}}"#
                 + "\n", reads: usual),
         LogShape(
-            "a fork's copies are not readings",
+            "copied lines of a fork do not count",
             meta(parent) + meta("") + small("2026-09-18T11:30:00.150Z"), reads: "nothing"),
         LogShape(
-            "a fork's own lines are readings",
+            "a fork's own lines count",
             meta(parent) + meta("") + small("2026-09-18T11:30:00.150Z")
                 + CodexLines.row("2026-09-18T11:40:00Z", "{\"primary\":{\(session)}}"),
             reads: "session 21.5 until 18 14:15"),
         LogShape(
-            "a spawned agent's copies are not readings",
+            "copied lines of a spawned agent do not count",
             meta(spawned) + small("2026-09-18T11:30:01Z"), reads: "nothing"),
         LogShape(
-            "copies with the time of the original are older than what follows",
+            "copies with original timestamps lose to later lines",
             meta(spawned) + small("2026-09-18T10:30:00Z")
                 + CodexLines.row("2026-09-18T11:40:00Z", "{\"primary\":{\(session)}}"),
             reads: "session 21.5 until 18 14:15"),
         LogShape(
-            "a review starts without copies, so that its first line is a reading",
+            "a review starts without copies, so its first line counts",
             meta(#","source":{"subagent":"review"}"#) + small("2026-09-18T11:30:01Z"),
             reads: "session 2 until 18 14:15"),
     ]

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A limit that is used up, as Claude Code words it:
+/// A used-up limit, as Claude Code phrases it:
 ///
 ///     You've hit your weekly limit · resets Sep 15, 2am (Europe/Madrid)
 ///     You've hit your limit · resets 5pm (Europe/Madrid)
@@ -8,22 +8,22 @@ import Foundation
 ///     Opus weekly limit reached ∙ resets Sep 15 at 2am (Europe/Madrid)
 ///     Claude usage limit reached. Your limit will reset at 5pm (Europe/Madrid).
 ///
-/// The first is that of 2026; docs/log-shapes.md lists the others. A limit without a name is the one that can reset
-/// then. Without a zone the time could be anyone's.
+/// The first phrasing is current; `docs/log-shapes.md` says where each was seen. A limit without a name is identified by
+/// the time to its reset. A time without a zone is ambiguous and is ignored.
 struct ClaudeLimitNotice {
     private static let byteLimit = 400
     private static let models: Set<String> = ["opus", "sonnet", "haiku", "fable"]
     private static let months = [
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
     ]
-    /// Seconds for which the text may name a reset that is over: it has no seconds, and is written again until the next
-    /// request.
+    /// Seconds after a reset in which the text may still name it: its time has no seconds, and Claude Code repeats the
+    /// text until a request succeeds.
     private static let lag: TimeInterval = 900
 
     var window: ClaudeWindow
     var resetsAt: Date
 
-    /// Nil for other words.
+    /// Nil for any other text, and for a reset that has passed.
     ///
     /// - Parameter at: when the text was written; the reset is the next such time.
     init?(_ text: String, at: Date) {
@@ -54,7 +54,7 @@ struct ClaudeLimitNotice {
             .flatMap { models.contains($0.model.lowercased()) ? $0.model.capitalized : nil }
     }
 
-    /// - Parameter name: what comes before "limit".
+    /// - Parameter name: the text before "limit".
     private static func window(
         named name: Substring, resetAfter seconds: TimeInterval
     ) -> ClaudeWindow? {

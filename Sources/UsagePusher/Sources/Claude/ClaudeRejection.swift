@@ -3,8 +3,8 @@ import Foundation
 /// A request rejected because of a rate limit, as a transcript records it: the limit is used up until its reset.
 ///
 /// Three forms are read: `quotaLimits` with the limit's name and reset; without these, the text
-/// (`ClaudeLimitNotice`); and the oldest text, ending in "limit reached|<unix time>". What is left is about credits or
-/// spending, which have no window.
+/// (`ClaudeLimitNotice`); and the oldest text, ending in "limit reached|<unix time>". All other rejections are about
+/// credits or spending, which have no window.
 enum ClaudeRejection {
     static let needles = [
         ByteNeedle("\"rate_limit\""), ByteNeedle("\"quotaLimits\""),
@@ -42,7 +42,7 @@ enum ClaudeRejection {
         return nil
     }
 
-    /// A week "with overage included" is of the model that the text names.
+    /// `seven_day_overage_included` is a weekly limit of the model in the text.
     private static func window(of limits: JSONFields, _ texts: [String]) -> ClaudeWindow? {
         guard let name = limits.text("rateLimitType") else { return nil }
         if let window = ClaudeWindow(name: name, fields: limits) { return window }

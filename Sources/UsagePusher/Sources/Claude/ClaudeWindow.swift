@@ -11,7 +11,7 @@ struct ClaudeWindow: Sendable, Hashable, Comparable {
     static let weekly = ClaudeWindow(kind: .weekly)
     static let spending = ClaudeWindow(kind: .unstated, scope: "Spend limit")
 
-    /// What the provider calls a product of its own within names.
+    /// Products by the code names in the provider's field names.
     private static let codeNames = ["omelette": "Claude Design"]
 
     init(kind: WindowKind, scope: String? = nil) {
@@ -19,7 +19,7 @@ struct ClaudeWindow: Sendable, Hashable, Comparable {
         self.scope = scope
     }
 
-    /// The window that can be reset only so many seconds after a request was rejected.
+    /// The shortest window whose reset can be `seconds` after a rejected request.
     init(resetAfter seconds: TimeInterval) {
         self = seconds <= WindowKind.session.seconds + 600 ? .session : .weekly
     }
