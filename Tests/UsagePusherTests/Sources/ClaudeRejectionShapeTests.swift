@@ -103,8 +103,11 @@ struct ClaudeRejectionShapeTests {
         // Without a name, by the time to the reset.
         ("You've hit your limit · resets 5:10pm (Europe/Moscow)", session),
         ("You've hit your usage limit · resets 5:10pm (Europe/Moscow)", session),
-        ("You've hit your limit · resets 11pm (UTC)", "weekly 100 until 18 23:00"),
         ("You've hit your limit · resets Sep 21, 4pm (UTC)", weekly),
+        (
+            "Limit reached · resets 7:40pm (Asia/Calcutta) · /upgrade to Max or turn on /extra-usage",
+            session
+        ),
         ("5-hour limit reached ∙ resets 9:10am (America/Bogota)", session),
         ("Session limit reached ∙ resets 4:10 PM (Europe/Berlin)", session),
         ("Weekly limit reached ∙ resets Sep 21, 6pm (Europe/Berlin)", weekly),
@@ -132,6 +135,7 @@ struct ClaudeRejectionShapeTests {
             ("You've hit your session limit · resets 4:20pm", "has no zone"),
             ("You've hit your session limit · resets 1:45pm (Europe/Berlin)", "has passed"),
             ("You've hit your session limit · resets 9pm (UTC)", "is too far away for a session"),
+            ("You've hit your limit · resets 11pm (UTC)", "may have passed"),
             ("You've hit your weekly limit · resets 1:45pm (Europe/Berlin)", "has passed"),
             ("You've reached your Fable limit. Run /usage-credits to continue.", "has no reset"),
             ("You're out of extra usage · resets 4pm (Europe/Moscow)", "is about credits"),

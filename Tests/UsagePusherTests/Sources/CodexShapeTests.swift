@@ -226,5 +226,10 @@ struct CodexShapeTests {
             "a review starts without copies, so its first line counts",
             meta(#","source":{"subagent":"review"}"#) + small("2026-09-18T11:30:01Z"),
             reads: "session 2 until 18 14:15"),
+        LogShape(
+            "later lines of an approval review count",
+            meta(
+                #","session_id":"p1","parent_thread_id":"p1","source":{"subagent":{"other":"guardian"}},"thread_source":"guardian_review""#
+            ) + small("2026-09-18T11:30:04Z"), reads: "session 2 until 18 14:15"),
     ]
 }

@@ -9,15 +9,15 @@ import Foundation
 ///     Claude usage limit reached. Your limit will reset at 5pm (Europe/Madrid).
 ///
 /// The first phrasing is current; `docs/log-shapes.md` says where each was seen. A limit without a name is identified by
-/// the time to its reset. A time without a zone is ambiguous and is ignored.
+/// the time to its reset. Ambiguous texts are ignored: a time without a zone; and a limit with neither name nor date that
+/// resets in more than five hours, since Claude Code repeats the text after the reset.
 struct ClaudeLimitNotice {
     private static let byteLimit = 400
     private static let models: Set<String> = ["opus", "sonnet", "haiku", "fable"]
     private static let months = [
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
     ]
-    /// Seconds after a reset in which the text may still name it: its time has no seconds, and Claude Code repeats the
-    /// text until a request succeeds.
+    /// Seconds after a reset in which a text is assumed to be a repetition that names the past one.
     private static let lag: TimeInterval = 900
 
     var window: ClaudeWindow
@@ -42,7 +42,9 @@ struct ClaudeLimitNotice {
                 after: at - Self.lag, matching: time, matchingPolicy: .nextTime,
                 direction: .forward),
             reset > at,
-            let window = Self.window(named: match.limit, resetAfter: reset.timeIntervalSince(at))
+            let window = Self.window(
+                named: match.limit, isDated: time.day != nil,
+                resetAfter: reset.timeIntervalSince(at))
         else { return nil }
         self.window = window
         resetsAt = reset
@@ -56,7 +58,7 @@ struct ClaudeLimitNotice {
 
     /// - Parameter name: the text before "limit".
     private static func window(
-        named name: Substring, resetAfter seconds: TimeInterval
+        named name: Substring, isDated: Bool, resetAfter seconds: TimeInterval
     ) -> ClaudeWindow? {
         let bySeconds = ClaudeWindow(resetAfter: seconds)
         var window: ClaudeWindow?
@@ -71,7 +73,10 @@ struct ClaudeLimitNotice {
             }
         }
         // The reset of a session is never further away than the session is long.
-        return window == .session && bySeconds != .session ? nil : window ?? bySeconds
+        if window == .session || (window == nil && !isDated) {
+            return bySeconds == .session ? .session : nil
+        }
+        return window ?? bySeconds
     }
 
     /// "5:40pm", "2 AM", "Sep 15, 2am", "Sep 15 at 2:30am", "Sep 15, 2026, 2am"; in lower case.
