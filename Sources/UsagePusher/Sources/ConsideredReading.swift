@@ -33,6 +33,7 @@ extension LimitReading {
                         ?? (credits.hasCredits ? "credits" : "no credits"))
         }
         if let budget { parts.append("\(budget.usedAmount) of \(budget.limitAmount) spent") }
+        if isSpendLimitReached == true { parts.append("spend limit reached") }
         if parts.isEmpty, let plan { parts.append("plan \(plan)") }
         return parts.joined(separator: "; ")
     }

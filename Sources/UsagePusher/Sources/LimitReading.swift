@@ -65,6 +65,7 @@ struct LimitReading: Sendable, Equatable {
     /// Without any of these a reading does not say that the limit has no windows.
     var statesLimit: Bool {
         !windows.isEmpty || credits != nil || reachedType != nil || budget != nil
+            || isSpendLimitReached == true
     }
 
     /// As read at `now`.

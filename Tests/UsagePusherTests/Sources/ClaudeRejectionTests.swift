@@ -64,7 +64,8 @@ struct ClaudeRejectionTests {
         "a rejection in words is read with its zone, as the next such time after its row",
         arguments: [
             ("session limit · resets 5:40pm (Europe/Madrid)", "session", "2026-09-18T15:40:00Z"),
-            ("session limit · resets 1:30pm (Europe/Madrid)", "session", "2026-09-19T11:30:00Z"),
+            ("session limit · resets 1:30pm (Europe/Madrid)", nil, nil),
+            ("weekly limit · resets 1:30pm (Europe/Madrid)", "weekly", "2026-09-19T11:30:00Z"),
             ("session limit ∙ resets 2pm (UTC)", "session", "2026-09-18T14:00:00Z"),
             ("weekly limit · resets Sep 21, 2am (Europe/Madrid)", "weekly", "2026-09-21T00:00:00Z"),
             (

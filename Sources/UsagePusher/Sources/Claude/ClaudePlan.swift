@@ -18,8 +18,8 @@ enum ClaudePlan {
     static func displayName(account: ClaudeState.Account?, credentials: Credentials?) -> String? {
         let raw = account?.organizationType ?? credentials?.subscription
         guard let raw, let base = name(raw) else { return nil }
-        let tier = account?.rateLimitTier ?? credentials?.rateLimitTier
-        guard let multiple = tier.flatMap(multiple(of:)) else { return base }
+        let tiers = [account?.rateLimitTier, credentials?.rateLimitTier].compactMap { $0 }
+        guard let multiple = tiers.lazy.compactMap(multiple(of:)).first else { return base }
         return base + " " + multiple
     }
 

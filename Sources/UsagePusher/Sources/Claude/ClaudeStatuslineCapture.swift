@@ -1,4 +1,5 @@
 import Foundation
+import SnapshotModels
 
 /// The limits that Claude Code passed to a status line, as they are saved in a file.
 ///
@@ -6,7 +7,8 @@ import Foundation
 ///
 ///     {"version": 1, "session": "<16 hex digits>", "account": "<16 hex digits>", "capturedAt": <unix seconds>,
 ///      "windows": {"five_hour": {"usedPercent": 23.5, "resetsAt": <unix seconds>, "observedAt": <unix seconds>},
-///                  "seven_day": {…}, "Fable": {…, "isModel": true}}}
+///                  "seven_day": {…}, "Fable": {…, "isModel": true},
+///                  "spend_limit": {…, "usedDollars": 12.5, "limitDollars": 40}}}
 ///
 /// Nothing else of the status line's input is saved: no path, no model in use, no cost. Windows keep their names and each
 /// its own `observedAt`: a session renders its old numbers again and again, so their age is that of their last change.
@@ -17,6 +19,9 @@ struct ClaudeStatuslineCapture: Sendable, Equatable, Encodable {
         var observedAt: Date
         /// Set for a weekly limit of the model that the window is named after.
         var isModel: Bool?
+        /// Of a limit on spending, where the status line states them.
+        var usedDollars: Double?
+        var limitDollars: Double?
 
         func isOfModel(_ name: String) -> Bool {
             isModel == true
@@ -24,8 +29,16 @@ struct ClaudeStatuslineCapture: Sendable, Equatable, Encodable {
         }
 
         func states(_ other: Window) -> Bool {
-            usedPercent == other.usedPercent && resetsAt == other.resetsAt
-                && isModel == other.isModel
+            var other = other
+            other.observedAt = observedAt
+            return self == other
+        }
+
+        var budget: SyncBudget? {
+            guard let usedDollars, let limitDollars, limitDollars > 0 else { return nil }
+            return SyncBudget(
+                usedAmount: usedDollars, limitAmount: limitDollars, currencyCode: "USD",
+                resetsAt: resetsAt)
         }
     }
 
@@ -69,7 +82,8 @@ struct ClaudeStatuslineCapture: Sendable, Equatable, Encodable {
         else { return }
         windows[name] = Window(
             usedPercent: percent, resetsAt: fields.date("resets_at"), observedAt: capturedAt,
-            isModel: isModel)
+            isModel: isModel, usedDollars: fields.number("used_usd"),
+            limitDollars: fields.number("limit_usd"))
     }
 
     /// From a capture file; nil when it is not one, or of an unknown version.
@@ -88,7 +102,8 @@ struct ClaudeStatuslineCapture: Sendable, Equatable, Encodable {
             windows[name] = Window(
                 usedPercent: percent, resetsAt: window.date("resetsAt"),
                 observedAt: window.date("observedAt") ?? capturedAt,
-                isModel: window.flag("isModel"))
+                isModel: window.flag("isModel"), usedDollars: window.number("usedDollars"),
+                limitDollars: window.number("limitDollars"))
         }
     }
 
@@ -118,9 +133,11 @@ struct ClaudeStatuslineCapture: Sendable, Equatable, Encodable {
             let limit =
                 window.isModel == true
                 ? ClaudeWindow(kind: .weekly, scope: name) : ClaudeWindow(name: name)
-            return limit?.reading(
+            var reading = limit?.reading(
                 window.usedPercent, resetsAt: window.resetsAt, observedAt: window.observedAt,
                 account: account, origin: LimitReading.Origin(path: path))
+            reading?.budget = window.budget
+            return reading
         }
     }
 

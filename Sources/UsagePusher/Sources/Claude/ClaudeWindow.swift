@@ -11,9 +11,17 @@ struct ClaudeWindow: Sendable, Hashable, Comparable {
     static let weekly = ClaudeWindow(kind: .weekly)
     static let spending = ClaudeWindow(kind: .unstated, scope: "Spend limit")
 
+    /// Products by the code names in the provider's field names.
+    private static let codeNames = ["omelette": "Claude Design"]
+
     init(kind: WindowKind, scope: String? = nil) {
         self.kind = kind
         self.scope = scope
+    }
+
+    /// The shortest window whose reset can be `seconds` after a rejected request.
+    init(resetAfter seconds: TimeInterval) {
+        self = seconds <= WindowKind.session.seconds + 600 ? .session : .weekly
     }
 
     /// Completes "the … limit".
@@ -40,7 +48,8 @@ struct ClaudeWindow: Sendable, Hashable, Comparable {
             let isJoined = name.dropFirst(prefix.count).hasPrefix("_") && !words.isEmpty
             guard isJoined || name.count == prefix.count else { return nil }
             let model = fields.flatMap(Self.scope)
-            if let scope = model ?? (words.count == 1 ? words[0].capitalized : nil) {
+            let word = words.count == 1 ? String(words[0]) : nil
+            if let scope = model ?? word.map({ Self.codeNames[$0] ?? $0.capitalized }) {
                 self.init(kind: kind, scope: scope.displayText(limit: 48))
             } else if words.isEmpty {
                 self.init(kind: kind)

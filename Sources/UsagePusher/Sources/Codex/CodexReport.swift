@@ -114,15 +114,21 @@ struct CodexReport {
         var sentences: [String] = []
         if let type = reachedType {
             sentences.append(Self.sentence(forReachedType: type))
-        } else if budget != nil,
-            evidence.newest(where: { $0.isSpendLimitReached != nil })?.isSpendLimitReached == true
-        {
+        } else if isSpendLimitReached {
             sentences.append("Spend limit reached")
         } else if areCreditsUsedUp {
             sentences.append(Self.sentence(forReachedType: "workspace_member_credits_depleted"))
         }
         if let resetNotice { sentences.append(resetNotice) }
         return sentences.isEmpty ? nil : sentences.joined(separator: ". ")
+    }
+
+    /// Ends with the individual limit, where the row states one.
+    private var isSpendLimitReached: Bool {
+        guard let reading = evidence.newest(where: { $0.isSpendLimitReached != nil }),
+            reading.isSpendLimitReached == true
+        else { return false }
+        return reading.budget?.resetsAt.map { $0 > now } ?? true
     }
 
     private var hasMainWindows: Bool { main.map { !$0.windows.isEmpty } ?? false }

@@ -34,12 +34,7 @@ struct CodexRow {
             plan: limits.text("plan_type", "planType")?.displayText(limit: 64),
             reachedType: limits.text("rate_limit_reached_type", "rateLimitReachedType"),
             observedAt: at, origin: origin)
-        reading.credits = limits.fields("credits").map { fields in
-            LimitReading.Credits(
-                hasCredits: fields.flag("has_credits") ?? fields.flag("hasCredits") ?? false,
-                isUnlimited: fields.flag("unlimited") ?? false,
-                balance: fields.number("balance"))
-        }
+        reading.credits = limits.fields("credits").flatMap(Self.credits)
         for (place, name) in ["primary", "secondary"].enumerated() {
             readWindow(limits, name, place: place, into: &reading)
         }
@@ -80,6 +75,15 @@ struct CodexRow {
         } else {
             reading.windows.append(window)
         }
+    }
+
+    private static func credits(_ fields: JSONFields) -> LimitReading.Credits? {
+        let hasCredits = fields.flag("has_credits") ?? fields.flag("hasCredits")
+        let isUnlimited = fields.flag("unlimited")
+        let balance = fields.number("balance")
+        if hasCredits == nil, isUnlimited == nil, balance == nil { return nil }
+        return LimitReading.Credits(
+            hasCredits: hasCredits ?? false, isUnlimited: isUnlimited ?? false, balance: balance)
     }
 
     private static func readSpendLimit(_ limits: JSONFields, into reading: inout LimitReading) {
