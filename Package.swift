@@ -46,8 +46,10 @@ let package = Package(
     targets: [
         .target(name: "LocalFiles", swiftSettings: strict),
         .target(name: "KVStoreCore", swiftSettings: strict),
+        .target(name: "CChecksum"),
         .target(
-            name: "KVStoreLog", dependencies: ["KVStoreCore", "LocalFiles"], swiftSettings: strict),
+            name: "KVStoreLog", dependencies: ["CChecksum", "KVStoreCore", "LocalFiles"],
+            swiftSettings: strict),
         .target(
             name: "KVStore", dependencies: ["KVStoreCore", "KVStoreLog", "LocalFiles"],
             swiftSettings: strict),

@@ -17,8 +17,9 @@ let package = Package(
     targets: [
         .target(name: "LocalFiles", swiftSettings: strict),
         .target(name: "KVStoreCore", swiftSettings: strict),
+        .target(name: "CChecksum"),
         .target(
-            name: "KVStoreLog", dependencies: ["KVStoreCore", "LocalFiles"],
+            name: "KVStoreLog", dependencies: ["CChecksum", "KVStoreCore", "LocalFiles"],
             swiftSettings: strict),
         .target(
             name: "KVStoreLedger", dependencies: ["KVStoreCore", "KVStoreLog"],

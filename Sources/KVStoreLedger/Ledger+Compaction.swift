@@ -17,8 +17,24 @@ struct CompactionProgress {
     var position: LogPosition?
 }
 
+/// The number of live frames of each segment.
+struct LiveFrames {
+    private var counts: [UInt64: Int] = [:]
+
+    func isEmpty(_ segment: UInt64) -> Bool { counts[segment] == nil }
+
+    /// A frame takes the place of another: nil for none.
+    mutating func move(from former: LogPosition?, to position: LogPosition?) {
+        if let position { counts[position.segment, default: 0] += 1 }
+        if let former {
+            let rest = counts[former.segment, default: 1] - 1
+            counts[former.segment] = rest > 0 ? rest : nil
+        }
+    }
+}
+
 /// Compaction: live frames of the oldest segments are moved to the end of the log, a bounded number of bytes at a time,
-/// and segments without live frames are removed.
+/// and segments without live frames are removed, unread if they have none when their turn comes.
 extension Ledger {
     /// Whether a step would remove a segment, or the log exceeds twice the size of its live frames. Segments that
     /// wait for a sync do not count.
@@ -44,6 +60,10 @@ extension Ledger {
         guard let segment = log.segments.dropFirst(compaction.emptied.count).first,
             segment != log.activeSegment
         else { return }
+        guard !liveFrames.isEmpty(segment) else {
+            return compaction.emptied.append(
+                CompactionProgress.Emptied(segment: segment, end: log.end))
+        }
         let start = compaction.position?.segment == segment ? compaction.position?.offset : nil
         var moved: [(subject: LedgerEntry.Subject, payload: LogPayload)] = []
         let next = try log.visitFrames(
@@ -57,8 +77,12 @@ extension Ledger {
         let positions = try log.append(moved.map(\.payload))
         for ((subject, _), position) in zip(moved, positions) {
             switch subject {
-            case .record(let id, let key): stores[id]!.positions[key] = position
-            case .state(let id): stores[id]!.statePosition = position
+            case .record(let id, let key):
+                liveFrames.move(
+                    from: stores[id]!.positions.updateValue(position, forKey: key), to: position)
+            case .state(let id):
+                liveFrames.move(from: stores[id]!.statePosition, to: position)
+                stores[id]!.statePosition = position
             case .forgotten: break
             }
         }

@@ -48,6 +48,8 @@ package final class Ledger {
     package private(set) var liveByteCount = 0
     /// Bytes of the live frames, for compaction.
     private(set) var liveFrameByteCount = 0
+    /// Live frames of each segment that has any: one without is removed unread.
+    var liveFrames = LiveFrames()
     var compaction = CompactionProgress()
 
     /// Opens the log. Damage is an error that names the file and the offset.
@@ -88,6 +90,10 @@ package final class Ledger {
             store.hub.entries.values.reduce(
                 total + LedgerEntry.frameByteCount(store.hub.state, of: store.id)
             ) { $0 + LedgerEntry.frameByteCount($1, of: store.id) }
+        }
+        for store in stores.values {
+            for position in store.positions.values { liveFrames.move(from: nil, to: position) }
+            if let position = store.statePosition { liveFrames.move(from: nil, to: position) }
         }
         // What was cut was most likely never acknowledged. But if a byte of the disk changed instead, a replica holds
         // what is missing here, and must not accept new numbers for those it knows.
@@ -200,7 +206,9 @@ package final class Ledger {
         for key in keys { hub.forget(key) }
         // The horizon comes first: without it a removal would be forgotten unnoticed.
         try append([.state(id, hub.state)] + keys.map { .forgotten(id, $0) })
-        for key in keys { store.positions[key] = nil }
+        for key in keys {
+            liveFrames.move(from: store.positions.removeValue(forKey: key), to: nil)
+        }
         for entry in expired { liveFrameByteCount -= LedgerEntry.frameByteCount(entry, of: id) }
         store.hub = hub
     }
@@ -234,11 +242,14 @@ package final class Ledger {
             switch entry {
             case .record(let id, let entry):
                 let store = stores[id]!
-                store.positions[entry.record.key] = position
+                liveFrames.move(
+                    from: store.positions.updateValue(position, forKey: entry.record.key),
+                    to: position)
                 noteUnsynced(store)
             case .state(let id, _):
                 let before = stores[id].map { LedgerEntry.frameByteCount($0.hub.state, of: id) }
                 let epoch = stores[id]?.hub.end.epoch
+                liveFrames.move(from: stores[id]?.statePosition, to: position)
                 Self.replay(entry, at: position, into: &stores)
                 let store = stores[id]!
                 if store.hub.end.epoch != epoch { store.hasBegun = true }

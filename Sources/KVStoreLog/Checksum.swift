@@ -1,4 +1,7 @@
-/// CRC-32C (Castagnoli, reflected, initial value and final xor all ones), eight bytes at a time.
+import CChecksum
+
+/// CRC-32C (Castagnoli, reflected, initial value and final xor all ones), eight bytes at a time: by the processor's
+/// instructions, otherwise by tables.
 ///
 /// Polynomial 0x1EDC6F41 (RFC 3720, appendix B.4).
 struct Checksum: Sendable {
@@ -6,7 +9,17 @@ struct Checksum: Sendable {
 
     var value: UInt32 { ~state }
 
+    private static let hasInstructions = checksum_is_available()
+
     mutating func update(_ bytes: UnsafeRawBufferPointer) {
+        if Self.hasInstructions {
+            state = checksum_update(state, bytes.baseAddress, bytes.count)
+        } else {
+            updateByTables(bytes)
+        }
+    }
+
+    mutating func updateByTables(_ bytes: UnsafeRawBufferPointer) {
         state = Self.tables.withUnsafeBufferPointer { tables in
             var crc = state
             var index = 0

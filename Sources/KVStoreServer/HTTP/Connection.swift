@@ -408,5 +408,8 @@ final class Connection: ChannelDuplexHandler, Watcher {
 }
 
 extension HTTPRequestHead {
-    var path: Substring { uri.prefix { $0 != "?" } }
+    /// Without the query.
+    var path: Substring {
+        uri[..<(uri.utf8.firstIndex(of: UInt8(ascii: "?")) ?? uri.endIndex)]
+    }
 }

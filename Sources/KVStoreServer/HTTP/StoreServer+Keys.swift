@@ -48,6 +48,7 @@ extension StoreServer {
 
     /// Without parameters, in lower case.
     private static func mediaType(_ field: String) -> String {
-        field.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
+        if field == MediaType.bytes { return field }
+        return field.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
     }
 }
