@@ -4,7 +4,7 @@
 Builds the release programs and one C client that drives all servers over loopback. docs/performance.md says how the
 figures come about. What is missing is installed with apt-get by root, and named otherwise. Takes about ten minutes.
 """
-import argparse, contextlib, itertools, json, os, shutil, signal, statistics, subprocess, sys, tempfile, time
+import argparse, contextlib, json, os, shutil, signal, statistics, subprocess, sys, tempfile, time
 import resource
 
 from servers import Kvsd, PostgreSQL, Redis, servers
@@ -59,9 +59,11 @@ def build(work):
     programs = ["kvsd", "kvs", "usage-view"]
     if not options.bin:
         note("Building (the first build takes a few minutes) …")
+        # As scripts/install does.
+        static = ["--static-swift-stdlib"] if sys.platform == "linux" else []
         for name in programs:
             subprocess.run(
-                ["swift", "build", "-c", "release", "--product", name], cwd=root, check=True, stdout=sys.stderr)
+                ["swift", "build", "-c", "release", *static, "--product", name], cwd=root, check=True, stdout=sys.stderr)
     Kvsd.directory = os.path.abspath(options.bin or os.path.join(root, ".build/release"))
     flags = ["cc", "-std=c11", "-O2", "-Wall", "-Wextra"]
     client = [os.path.join(sources, name + ".c") for name in ["client", "request", "protocols", "postgres", "nats"]]
@@ -84,6 +86,21 @@ def client(work, server, mode, *arguments):
             *map(str, arguments)]
 
 
+def measure_syncs(work, server, results):
+    """With one connection, each put needs a sync of its own."""
+    count, trace = 200, f"{work}/trace"
+    processes = [text for pid in server.processes() for text in ("-p", str(pid))]
+    with subprocess.Popen(
+            ["strace", "-f", "-qq", "-e", "trace=fsync,fdatasync", "-e", "signal=none", "-o", trace, *processes],
+            stderr=subprocess.DEVNULL) as tracer:
+        time.sleep(1)  # it attaches
+        run(*client(work, server, "put", "--puts", count))
+        tracer.send_signal(signal.SIGINT)
+    with open(trace) as lines:
+        syncs = sum("sync(" in line for line in lines)
+    results.add("syncs per put, 1 connection", server.name, syncs / count)
+
+
 def measure_memory(work, server, results):
     """In two lives: one that takes puts, and one that is watched."""
     server.start(f"{work}/{server.protocol}")
@@ -91,6 +108,8 @@ def measure_memory(work, server, results):
         results.add("memory after start, MB", server.name, server.memory() / 1e6)
         run(*client(work, server, "put", "--connections", 16, "--puts", first_puts))
         results.add(f"memory after {first_puts:,} puts, MB", server.name, server.memory() / 1e6)
+        if shutil.which("strace"):
+            measure_syncs(work, server, results)
     finally:
         server.stop()
     server.start(f"{work}/{server.protocol}")
@@ -120,10 +139,16 @@ def measure_speed(work, running, results):
             # Each round begins with another server.
             for server in running[index % len(running):] + running[:index % len(running)]:
                 if mode == "put":
+                    before = server.processor_seconds()
                     result = run(*client(
                         work, server, mode, "--connections", count, "--seconds", seconds, "--warmup", warmup))
                     results.add(f"puts/s, {count} connections", server.name, result["puts_per_second"])
                     results.add(f"put p99, {count} connections, ms", server.name, result["p99_us"] / 1e3)
+                    if count == connections[-1]:
+                        time.sleep(0.1)  # the processes of PostgreSQL's connections end
+                        spent = server.processor_seconds() - before
+                        results.add("server's CPU per put, µs", server.name, spent * 1e6 / result["operations"])
+                        results.add("client's CPU per put, µs", server.name, result["client_us_per_operation"])
                 else:
                     result = run(*client(
                         work, server, mode, "--watchers", count, "--rounds", watch_rounds[count]))

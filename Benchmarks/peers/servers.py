@@ -60,13 +60,17 @@ class Server:
                 self.process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def memory(self):
-        """Bytes of resident memory; of several processes, pages that they share are counted once."""
+    def processes(self):
         processes = [self.process.pid]
         for pid in processes:
             for children in glob.glob(f"/proc/{pid}/task/*/children"):
                 with contextlib.suppress(FileNotFoundError):
                     processes += map(int, pathlib.Path(children).read_text().split())
+        return processes
+
+    def memory(self):
+        """Bytes of resident memory; of several processes, pages that they share are counted once."""
+        processes = self.processes()
         file, field = ("status", "VmRSS") if len(processes) == 1 else ("smaps_rollup", "Pss")
         total = 0
         for pid in processes:
@@ -74,6 +78,15 @@ class Server:
                 text = pathlib.Path(f"/proc/{pid}/{file}").read_text()
                 total += int(re.search(rf"^{field}:\s+(\d+)", text, re.M).group(1)) * 1024
         return total
+
+    def processor_seconds(self):
+        """Of all its processes, including those that have ended."""
+        ticks = 0
+        for pid in self.processes():
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+                ticks += sum(map(int, fields[11:15]))
+        return ticks / os.sysconf("SC_CLK_TCK")
 
     def prepare(self): pass
     def fill(self): pass
