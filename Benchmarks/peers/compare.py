@@ -4,7 +4,7 @@
 Builds the release programs and one C client that drives all servers over loopback. docs/performance.md says how the
 figures come about. What is missing is installed with apt-get by root, and named otherwise. Takes about ten minutes.
 """
-import argparse, contextlib, itertools, json, os, shutil, signal, statistics, subprocess, sys, tempfile, time
+import argparse, contextlib, json, os, shutil, signal, statistics, subprocess, sys, tempfile, time
 import resource
 
 from servers import Kvsd, PostgreSQL, Redis, servers
@@ -19,6 +19,8 @@ parser.add_argument("--json", action="store_true", help="print one JSON document
 parser.add_argument("--only", metavar="NAMES", help="comma-separated: " + ",".join(s.protocol for s in servers))
 parser.add_argument("--folder", metavar="FOLDER", help="for the servers' files, on the disk to be measured")
 parser.add_argument("--bin", metavar="FOLDER", help="take the release programs from there instead of building them")
+parser.add_argument("--real-time", action="store_true",
+                    help="as root: give servers and clients precedence over all other programs of a busy machine")
 options = parser.parse_args()
 if options.rounds < 1:
     parser.error("--rounds is at least 1")
@@ -59,9 +61,11 @@ def build(work):
     programs = ["kvsd", "kvs", "usage-view"]
     if not options.bin:
         note("Building (the first build takes a few minutes) …")
+        # As scripts/install does.
+        static = ["--static-swift-stdlib"] if sys.platform == "linux" else []
         for name in programs:
             subprocess.run(
-                ["swift", "build", "-c", "release", "--product", name], cwd=root, check=True, stdout=sys.stderr)
+                ["swift", "build", "-c", "release", *static, "--product", name], cwd=root, check=True, stdout=sys.stderr)
     Kvsd.directory = os.path.abspath(options.bin or os.path.join(root, ".build/release"))
     flags = ["cc", "-std=c11", "-O2", "-Wall", "-Wextra"]
     client = [os.path.join(sources, name + ".c") for name in ["client", "request", "protocols", "postgres", "nats"]]
@@ -84,18 +88,35 @@ def client(work, server, mode, *arguments):
             *map(str, arguments)]
 
 
+def measure_syncs(work, server, results):
+    """With one connection, each put needs a sync of its own."""
+    count, trace = 200, f"{work}/trace"
+    processes = [text for pid in server.processes() for text in ("-p", str(pid))]
+    with subprocess.Popen(
+            ["strace", "-f", "-qq", "-e", "trace=fsync,fdatasync", "-e", "signal=none", "-o", trace, *processes],
+            stderr=subprocess.DEVNULL) as tracer:
+        try:
+            time.sleep(1)  # it attaches
+            if tracer.poll() is not None:
+                return note("strace may not attach to processes here.")
+            run(*client(work, server, "put", "--puts", count))
+        finally:
+            tracer.send_signal(signal.SIGINT)
+    with open(trace) as lines:
+        syncs = sum("sync(" in line for line in lines)
+    results.add("syncs per put, 1 connection", server.name, syncs / count)
+
+
 def measure_memory(work, server, results):
     """In two lives: one that takes puts, and one that is watched."""
-    server.start(f"{work}/{server.protocol}")
-    try:
+    folder = f"{work}/{server.protocol}"
+    with server.running(folder):
         results.add("memory after start, MB", server.name, server.memory() / 1e6)
         run(*client(work, server, "put", "--connections", 16, "--puts", first_puts))
         results.add(f"memory after {first_puts:,} puts, MB", server.name, server.memory() / 1e6)
-    finally:
-        server.stop()
-    server.start(f"{work}/{server.protocol}")
-    with contextlib.ExitStack() as stack:
-        stack.callback(server.stop)
+        if shutil.which("strace"):
+            measure_syncs(work, server, results)
+    with server.running(folder), contextlib.ExitStack() as stack:
 
         def watch(count):
             process = subprocess.Popen(
@@ -120,10 +141,17 @@ def measure_speed(work, running, results):
             # Each round begins with another server.
             for server in running[index % len(running):] + running[:index % len(running)]:
                 if mode == "put":
+                    connected = "1 connection" if count == 1 else f"{count} connections"
+                    before = server.processor_seconds()
                     result = run(*client(
                         work, server, mode, "--connections", count, "--seconds", seconds, "--warmup", warmup))
-                    results.add(f"puts/s, {count} connections", server.name, result["puts_per_second"])
-                    results.add(f"put p99, {count} connections, ms", server.name, result["p99_us"] / 1e3)
+                    results.add(f"puts/s, {connected}", server.name, result["puts_per_second"])
+                    results.add(f"put p99, {connected}, ms", server.name, result["p99_us"] / 1e3)
+                    if count == connections[-1]:
+                        time.sleep(0.1)  # the processes of PostgreSQL's connections end
+                        spent = server.processor_seconds() - before
+                        results.add("server's CPU per put, µs", server.name, spent * 1e6 / result["operations"])
+                        results.add("client's CPU per put, µs", server.name, result["client_us_per_operation"])
                 else:
                     result = run(*client(
                         work, server, mode, "--watchers", count, "--rounds", watch_rounds[count]))
@@ -181,7 +209,7 @@ def print_table(results, columns):
             text = figure(median)
             if len(cells[column]) > 1:
                 text += f" ({figure(min(cells[column]))}–{figure(max(cells[column]))})"
-            texts.append(text + (f"; {median / base:.2f}" if base and column != "Redis" else ""))
+            texts.append(text + (f"; {median / base:.2f}×" if base and column != "Redis" else ""))
         print(f"| {row} | " + " | ".join(texts) + " |")
     print("\n| this machine, these programs | median | lowest–highest |\n|---|--:|--:|")
     for row, values in narrow.items():
@@ -198,13 +226,14 @@ def main():
         work = stack.enter_context(tempfile.TemporaryDirectory(prefix="peers-", dir=options.folder))
         os.chmod(work, 0o755)  # PostgreSQL runs as a user of its own
         build(work)
+        if options.real_time:
+            os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))  # servers and clients inherit it
         running = [server() for server in chosen]
         for server in running:
             note(f"Memory of {server.name} {server.version()} …")
             measure_memory(work, server, results)
         for server in running:
-            server.start(f"{work}/{server.protocol}")
-            stack.callback(server.stop)
+            stack.enter_context(server.running(f"{work}/{server.protocol}"))
         measure_speed(work, running, results)
         note("Programs …")
         measure_programs(work, next((s for s in running if isinstance(s, Redis)), None), results)
@@ -221,8 +250,12 @@ def main():
     print_table(results, [server.name for server in running])
 
 
-signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-try:
-    main()
-except KeyboardInterrupt:
-    sys.exit(130)
+def end(number, _):
+    for other in [signal.SIGINT, signal.SIGTERM]:
+        signal.signal(other, signal.SIG_IGN)  # everything is stopped and removed first
+    sys.exit(128 + number)
+
+
+signal.signal(signal.SIGINT, end)
+signal.signal(signal.SIGTERM, end)
+main()

@@ -119,7 +119,8 @@ int main(int count, char **arguments) {
     else if (count > 3 && !strcmp(mode, "process"))
         processes(atoi(arguments[2]), arguments + 3);
     else
-        return fprintf(stderr, "usage: limits append|overwrite FILE SECONDS | ping-pong SECONDS | process COUNT PROGRAM …\n"), 64;
+        return fprintf(
+            stderr, "usage: limits append|overwrite FILE SECONDS | ping-pong SECONDS | process COUNT PROGRAM …\n"), 64;
     if (!sampleCount) return 1;
     print(mode);
 }

@@ -16,6 +16,7 @@ class Server:
     user = None
     caveat = ""
     client_arguments = []
+    process = None
 
     @classmethod
     def path(cls):
@@ -25,8 +26,16 @@ class Server:
         output = subprocess.run([self.path(), *self.version_arguments], capture_output=True, text=True).stdout
         return re.search(r"\d+\.\d+[.\d]*", output).group()
 
+    @contextlib.contextmanager
+    def running(self, folder):
+        """An empty server that accepts connections."""
+        try:
+            self.start(folder)
+            yield
+        finally:
+            self.stop()
+
     def start(self, folder):
-        """Starts an empty server; returns when it accepts connections."""
         os.makedirs(folder)
         self.folder, self.port = folder, free_port()
         if self.user:
@@ -41,7 +50,6 @@ class Server:
         deadline = time.monotonic() + 60
         while not self.accepts():
             if self.process.poll() is not None or time.monotonic() > deadline:
-                self.stop()
                 raise SystemExit(f"{self.name} does not start:\n{pathlib.Path(self.log).read_text()}")
             time.sleep(0.02)
         self.fill()
@@ -51,7 +59,7 @@ class Server:
             return client.connect_ex(("127.0.0.1", self.port)) == 0
 
     def stop(self):
-        if self.process.poll() is None:
+        if self.process and self.process.poll() is None:
             self.process.send_signal(self.stop_signal)
             try:
                 self.process.wait(20)
@@ -60,13 +68,17 @@ class Server:
                 self.process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def memory(self):
-        """Bytes of resident memory; of several processes, pages that they share are counted once."""
+    def processes(self):
         processes = [self.process.pid]
         for pid in processes:
             for children in glob.glob(f"/proc/{pid}/task/*/children"):
                 with contextlib.suppress(FileNotFoundError):
                     processes += map(int, pathlib.Path(children).read_text().split())
+        return processes
+
+    def memory(self):
+        """Bytes of resident memory; of several processes, pages that they share are counted once."""
+        processes = self.processes()
         file, field = ("status", "VmRSS") if len(processes) == 1 else ("smaps_rollup", "Pss")
         total = 0
         for pid in processes:
@@ -74,6 +86,15 @@ class Server:
                 text = pathlib.Path(f"/proc/{pid}/{file}").read_text()
                 total += int(re.search(rf"^{field}:\s+(\d+)", text, re.M).group(1)) * 1024
         return total
+
+    def processor_seconds(self):
+        """Of all its processes, including those that have ended."""
+        ticks = 0
+        for pid in self.processes():
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+                ticks += sum(map(int, fields[11:15]))
+        return ticks / os.sysconf("SC_CLK_TCK")
 
     def prepare(self): pass
     def fill(self): pass
