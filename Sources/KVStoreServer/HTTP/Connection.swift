@@ -246,8 +246,8 @@ final class Connection: ChannelDuplexHandler, Watcher {
         self.request = nil
         let ticket = ticket
         phase = .answer
-        server.respond(to: request) { [weak self] result in
-            guard let self, self.ticket == ticket else { return }
+        server.respond(to: request) { [self] result in
+            guard self.ticket == ticket else { return }
             do throws(Problem) {
                 switch try result.get() {
                 case .answer(let answer): send(answer, isRead: true)
