@@ -70,6 +70,11 @@ final class StorageEngine: @unchecked Sendable {
             stepByteCount: options.ledger.compactionByteCount,
             segmentByteCount: options.ledger.segmentByteCount)
         countStores()
+        prepareSpace()
+    }
+
+    private func prepareSpace() {
+        if let prepare = ledger.spaceToPrepare() { background.async(execute: prepare) }
     }
 
     // MARK: - Requests
@@ -233,7 +238,7 @@ final class StorageEngine: @unchecked Sendable {
             fail(error)
             finish(members, error)
         }
-        if let prepare = ledger.spaceToPrepare() { background.async(execute: prepare) }
+        prepareSpace()
         compact()
         startSync()
     }
