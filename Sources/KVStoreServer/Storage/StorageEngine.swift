@@ -51,6 +51,7 @@ final class StorageEngine: @unchecked Sendable {
     /// An old segment is damaged: it stays, and the log grows until the next start.
     private var isCompactionDisabled = false
     private var pace: CompactionPace
+    private var isIdleStepScheduled = false
     /// Why the log accepts no more writes.
     private(set) var failure: LogError?
     private var closer: EventLoopPromise<Void>?
@@ -71,6 +72,7 @@ final class StorageEngine: @unchecked Sendable {
             segmentByteCount: options.ledger.segmentByteCount)
         countStores()
         prepareSpace()
+        loop.execute { [self] in compactWhenIdle(after: Self.idleDelay) }
     }
 
     private func prepareSpace() {
@@ -258,14 +260,37 @@ final class StorageEngine: @unchecked Sendable {
     /// Makes a bounded number of steps between two groups. The next sync covers what they move; it
     /// begins at once if no request waits.
     private func compact() {
-        guard failure == nil, closer == nil, !isCompactionDisabled else { return }
+        let isDone = step(pace.takeSteps(isDue: ledger.isCompactionDue))
+        compactWhenIdle(after: isDone ? Self.idleDelay : Self.retryDelay)
+    }
+
+    private static let idleDelay = TimeAmount.milliseconds(20)
+    private static let retryDelay = TimeAmount.seconds(60)
+
+    /// While no request waits, a step holds nobody up, so compaction goes on without writes that pay for it. So does that
+    /// of a log which a former run has left.
+    private func compactWhenIdle(after delay: TimeAmount) {
+        guard !isIdleStepScheduled, failure == nil, closer == nil, !isCompactionDisabled,
+            ledger.isCompactionDue
+        else { return }
+        isIdleStepScheduled = true
+        loop.scheduleTask(in: delay) { [self] in
+            isIdleStepScheduled = false
+            guard group.isEmpty, !isSyncing else { return compactWhenIdle(after: delay) }
+            if step(1) { startSync() } else { compactWhenIdle(after: Self.retryDelay) }
+        }
+    }
+
+    /// Returns false when a step failed.
+    private func step(_ count: Int) -> Bool {
+        guard failure == nil, closer == nil, !isCompactionDisabled else { return true }
         do throws(LogError) {
-            for _ in 0..<pace.takeSteps(isDue: ledger.isCompactionDue)
-            where ledger.isCompactionDue {
+            for _ in 0..<count where ledger.isCompactionDue {
                 try ledger.compactStep()
                 hasCompacted = true
                 metrics.count { $0.compactionSteps += 1 }
             }
+            return true
         } catch {
             // Nothing is lost: the frames to be moved are still in their old segment.
             logger.error("cannot compact the log: \(error)")
@@ -274,6 +299,7 @@ final class StorageEngine: @unchecked Sendable {
             default: break
             }
             failIfClosed()
+            return false
         }
     }
 

@@ -199,6 +199,23 @@ struct StorageEngineTests {
         await again.close()
     }
 
+    @Test("a log that a former run has left large shrinks while nobody writes")
+    func idleCompaction() async throws {
+        let storage = SimulatedDisk().storage()
+        let ledger = try Ledger(storage: storage, options: options().ledger, seed: 3)
+        let value = String(repeating: "v", count: 8_000)
+        for round in 0..<100 {
+            let change = Samples.change("k\(round % 4)", Samples.stamp(Int64(round)), value)
+            _ = try ledger.apply(Samples.request([change]), to: store, now: Samples.now)
+        }
+        try ledger.close()
+        #expect(try storage.segments().count > 10)
+        let engine = try opened(storage, options())
+        while try storage.segments().count > 4 { await Task.yield() }
+        #expect(try await engine.values(in: store)?.count == 4)
+        await engine.close()
+    }
+
     @Test(
         "a single write gets a stamp after the present one, and an equal value changes nothing"
     )
