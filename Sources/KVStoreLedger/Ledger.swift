@@ -10,8 +10,8 @@ package import LocalFiles
 package final class Ledger {
     package struct Options: Sendable {
         package var segmentByteCount = 16 * 1_024 * 1_024
-        /// Bytes of all values beyond which changes that grow are refused; memory holds them all.
-        package var liveByteLimit = 1 << 30
+        /// Memory of all records beyond which changes that grow are refused.
+        package var memoryByteLimit = 1 << 30
         package var page = WireLimits.page
         /// Bytes of old segments that one compaction step examines.
         package var compactionByteCount = 1 << 20
@@ -46,8 +46,8 @@ package final class Ledger {
     private var advanced: [StoreID] = []
     /// The segment after which space has been prepared.
     private var preparedAfter: UInt64?
-    /// Bytes of all values.
-    package private(set) var liveByteCount = 0
+    /// Memory of all records, estimated.
+    package private(set) var memoryByteCount = 0
     /// Bytes of the live frames, for compaction.
     private(set) var liveFrameByteCount = 0
     /// Live frames of each segment that has any: one without is removed unread.
@@ -87,7 +87,9 @@ package final class Ledger {
             store.durableSequence = store.hub.sequence
         }
         self.stores = stores
-        liveByteCount = stores.values.reduce(0) { $0 + $1.hub.byteCount }
+        memoryByteCount = stores.values.reduce(0) { total, store in
+            store.hub.entries.values.reduce(total) { $0 + Self.memoryByteCount(of: $1.record) }
+        }
         liveFrameByteCount = stores.values.reduce(0) { total, store in
             store.hub.entries.values.reduce(
                 total + LedgerEntry.frameByteCount(store.hub.state, of: store.id)
@@ -134,7 +136,7 @@ package final class Ledger {
     // MARK: - Requests
 
     /// Applies the changes of a request and returns the answer, which must wait for a sync. The first request for a
-    /// store creates it. Throws `full` if the values would exceed `liveByteLimit`; nothing has changed then.
+    /// store creates it. Throws `full` if memory would exceed `memoryByteLimit`; nothing has changed then.
     package func apply(
         _ request: SyncRequest, to id: StoreID, now: Int64
     ) throws(LogError) -> SyncResponse {
@@ -155,20 +157,37 @@ package final class Ledger {
         let store = if let known = stores[id] { known } else { try create(id) }
         let plan = store.hub.plan(changes, now: now)
         guard !plan.accepted.isEmpty else { return (store, plan) }
-        if plan.growth > 0, liveByteCount + plan.growth > options.liveByteLimit {
-            throw .full(limit: options.liveByteLimit)
+        let growth = memoryGrowth(of: plan, in: store)
+        if growth > 0, memoryByteCount + growth > options.memoryByteLimit {
+            throw .full(limit: options.memoryByteLimit)
         }
         try append(beginning(of: store) + plan.accepted.map { .record(id, $0) })
         store.hub.commit(plan) { former, entry in
             liveFrameByteCount += LedgerEntry.frameByteCount(entry, of: id)
             if let former { liveFrameByteCount -= LedgerEntry.frameByteCount(former, of: id) }
         }
-        liveByteCount += plan.growth
+        memoryByteCount += growth
         // In batches, so that many removals share the cost of the search. If it fails a later request tries again.
         if store.hub.tombstoneCount > WireLimits.tombstoneCount + 256 {
             try? collectTombstones(of: id, now: now)
         }
         return (store, plan)
+    }
+
+    private func memoryGrowth(of plan: Hub.Plan, in store: Store) -> Int {
+        var planned: [StoreKey: Record] = [:]
+        return plan.accepted.reduce(0) { total, entry in
+            let record = entry.record
+            let former = planned[record.key] ?? store.hub.entries[record.key]?.record
+            if plan.accepted.count > 1 { planned[record.key] = record }
+            return total + Self.memoryByteCount(of: record)
+                - (former.map(Self.memoryByteCount) ?? 0)
+        }
+    }
+
+    /// What a record, or the tombstone of one, takes in memory: 330 bytes besides a short key and its value were measured.
+    package static func memoryByteCount(of record: Record) -> Int {
+        384 + 2 * record.key.text.utf8.count + record.content.byteCount
     }
 
     /// The stores of an account that have ever been used, sorted by name.
@@ -211,7 +230,10 @@ package final class Ledger {
         for key in keys {
             liveFrames.move(from: store.positions.removeValue(forKey: key), to: nil)
         }
-        for entry in expired { liveFrameByteCount -= LedgerEntry.frameByteCount(entry, of: id) }
+        for entry in expired {
+            liveFrameByteCount -= LedgerEntry.frameByteCount(entry, of: id)
+            memoryByteCount -= Self.memoryByteCount(of: entry.record)
+        }
         store.hub = hub
     }
 

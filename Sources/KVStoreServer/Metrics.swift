@@ -17,7 +17,7 @@ final class Metrics: Sendable {
         var syncNanoseconds: Int64 = 0
         var compactionSteps = 0
         var requestsRefusedForSpace = 0
-        var liveByteCount = 0
+        var memoryByteCount = 0
         var storeCount = 0
         /// Requests waiting for the disk.
         var waiting = 0
@@ -67,7 +67,8 @@ final class Metrics: Sendable {
         counter(
             "disk_full", "Requests refused because the disk is full.",
             counters.requestsRefusedForSpace)
-        gauge("live_bytes", "Bytes of all values.", counters.liveByteCount)
+        gauge(
+            "memory_bytes", "Memory of all keys and values, as counted against the limit.", counters.memoryByteCount)
         gauge("stores", "Stores of all accounts.", counters.storeCount)
         gauge("requests_waiting", "Requests waiting for the disk.", counters.waiting)
         gauge("streams_open", "Live streams.", streams)

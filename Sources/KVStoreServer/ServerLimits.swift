@@ -55,8 +55,8 @@ public struct ServerLimits: Sendable, Equatable {
 
     // MARK: Storage
 
-    /// Bytes of all values; memory holds them all.
-    public var liveByteCount = 1 << 30
+    /// Memory of all keys, values and tombstones of all stores, estimated at 384 bytes for each besides its content.
+    public var memoryByteCount = 1 << 30
     /// Bytes of one segment of the log.
     public var segmentByteCount = 16 * 1_024 * 1_024
 

@@ -55,7 +55,7 @@ public final class StoreServer: Sendable {
         try directory.create()
         var options = StorageEngine.Options()
         options.ledger.segmentByteCount = configuration.limits.segmentByteCount
-        options.ledger.liveByteLimit = configuration.limits.liveByteCount
+        options.ledger.memoryByteLimit = configuration.limits.memoryByteCount
         self.init(
             engine: try directory.openEngine(options, logger: configuration.logger),
             devices: try DeviceRegistry(directory.deviceFile, logger: configuration.logger),

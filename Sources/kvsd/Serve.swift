@@ -42,8 +42,8 @@ struct Serve: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Write the port into this file.", valueName: "file"))
     var portFile: String?
 
-    @Option(help: ArgumentHelp("Limit on the total size of all values.", valueName: "bytes"))
-    var memoryLimit = ServerLimits().liveByteCount
+    @Option(help: ArgumentHelp("Limit on the memory of all keys and values.", valueName: "bytes"))
+    var memoryLimit = ServerLimits().memoryByteCount
 
     @Option(
         help: ArgumentHelp(
@@ -86,7 +86,7 @@ struct Serve: AsyncParsableCommand {
         var limits = ServerLimits()
         limits.heartbeatMilliseconds = heartbeatMilliseconds
         limits.segmentByteCount = segmentBytes
-        limits.liveByteCount = memoryLimit
+        limits.memoryByteCount = memoryLimit
         limits.requestsPerSecond = Double(requestsPerSecond)
         limits.requestBurst = 4 * limits.requestsPerSecond
         limits.streamsPerDevice = streamsPerDevice

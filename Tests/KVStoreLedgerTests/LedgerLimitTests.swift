@@ -13,10 +13,10 @@ struct LedgerLimitTests {
     private let now: Int64 = 1_000_000
 
     private func ledger(
-        _ disk: SimulatedDisk, liveByteLimit: Int = 1 << 30, seed: UInt64 = 1
+        _ disk: SimulatedDisk, memoryByteLimit: Int = 1 << 30, seed: UInt64 = 1
     ) throws -> Ledger {
         var options = Ledger.Options()
-        options.liveByteLimit = liveByteLimit
+        options.memoryByteLimit = memoryByteLimit
         return try Ledger(storage: disk.storage(), options: options, seed: seed)
     }
 
@@ -24,12 +24,32 @@ struct LedgerLimitTests {
         SyncRequest(replica: ReplicaID(rawValue: 1), since: since, changes: changes)
     }
 
+    private func memory(_ records: Record...) -> Int {
+        records.reduce(0) { $0 + Ledger.memoryByteCount(of: $1) }
+    }
+
+    @Test("keys without bytes of value and tombstones count too")
+    func emptyValues() throws {
+        let ledger = try ledger(SimulatedDisk(), memoryByteLimit: 10_000)
+        var count = 0
+        #expect(throws: LogError.full(limit: 10_000)) {
+            while count < 1_000 {
+                let key = StoreKey("k\(count)")
+                _ = try ledger.apply(
+                    request([.other(key, count.isMultiple(of: 2) ? "" : nil)]), to: store, now: now)
+                count += 1
+            }
+        }
+        #expect(count == 10_000 / memory(.other("kk", nil)))
+    }
+
     @Test("a full ledger refuses growth, keeps its values and accepts removals")
     func full() throws {
         let disk = SimulatedDisk()
-        let ledger = try ledger(disk, liveByteLimit: 10)
+        let limit = memory(.other("a", "12345678"), .other("b", "1"))
+        let ledger = try ledger(disk, memoryByteLimit: limit)
         _ = try ledger.apply(request([.other("a", "12345678")]), to: store, now: now)
-        #expect(throws: LogError.full(limit: 10)) {
+        #expect(throws: LogError.full(limit: limit)) {
             _ = try ledger.apply(
                 request([.other("b", "1"), .other("c", "23")]), to: store, now: now)
         }
@@ -41,25 +61,27 @@ struct LedgerLimitTests {
             request([.other("a", nil, at: 600_000)]), to: store, now: now)
         _ = try ledger.apply(
             request([.other("b", "12345678")]), to: store, now: now)
-        #expect(ledger.liveByteCount == 8)
+        let present = memory(.other("a", nil), .other("b", "12345678"))
+        #expect(ledger.memoryByteCount == present)
         try ledger.close()
         // Nothing of the refused request is in the log either.
         let again = try self.ledger(disk, seed: 2)
         #expect(Set(try #require(again.hub(store)).entries.keys) == ["a", "b"])
-        #expect(again.liveByteCount == 8)
+        #expect(again.memoryByteCount == present)
     }
 
     @Test("a full ledger accepts a value of the same size, and counts a key once")
     func replaced() throws {
-        let ledger = try ledger(SimulatedDisk(), liveByteLimit: 10)
+        let limit = memory(.other("a", "12345"), .other("b", "67890"))
+        let ledger = try ledger(SimulatedDisk(), memoryByteLimit: limit)
         _ = try ledger.apply(request([.other("a", "1234567890")]), to: store, now: now)
         _ = try ledger.apply(
             request([
                 .other("a", "0987654321", at: 600_000), .other("a", "12345", at: 700_000),
                 .other("b", "67890", at: 600_000),
             ]), to: store, now: now)
-        #expect(ledger.liveByteCount == 10)
-        #expect(throws: LogError.full(limit: 10)) {
+        #expect(ledger.memoryByteCount == limit)
+        #expect(throws: LogError.full(limit: limit)) {
             _ = try ledger.apply(
                 request([.other("a", "123456", at: 800_000)]), to: store, now: now)
         }

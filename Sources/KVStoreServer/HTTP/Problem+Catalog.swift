@@ -178,7 +178,8 @@ extension Problem {
         case .full(let limit):
             self.init(
                 507, "memory-full", "Memory limit reached",
-                detail: "all values of all stores may have \(limit) bytes", limit: limit,
+                detail: "all keys and values of all stores may take \(limit) bytes of memory",
+                limit: limit,
                 hint: "remove keys, or restart kvsd with a larger --memory-limit",
                 retryAfterSeconds: 60)
         case .damaged, .incompatible, .closedByFailure, .removed, .tooLarge: self = .diskFailed

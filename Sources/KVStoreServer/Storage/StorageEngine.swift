@@ -144,12 +144,12 @@ final class StorageEngine: @unchecked Sendable {
                     $0 + $1.key.text.utf8.count + $1.content.byteCount
                 })
         }
-        let (byteCount, storeCount) = (ledger.liveByteCount, ledger.storeCount)
+        let (byteCount, storeCount) = (ledger.memoryByteCount, ledger.storeCount)
         metrics.count {
             $0.commits += 1
             $0.recordsStored += stored
             $0.recordsRejected += rejectionCount
-            $0.liveByteCount = byteCount
+            $0.memoryByteCount = byteCount
             $0.storeCount = storeCount
         }
         return result
@@ -313,9 +313,9 @@ final class StorageEngine: @unchecked Sendable {
     }
 
     private func countStores() {
-        let (byteCount, storeCount) = (ledger.liveByteCount, ledger.storeCount)
+        let (byteCount, storeCount) = (ledger.memoryByteCount, ledger.storeCount)
         metrics.count {
-            $0.liveByteCount = byteCount
+            $0.memoryByteCount = byteCount
             $0.storeCount = storeCount
         }
     }
