@@ -62,13 +62,16 @@ final class Metrics: Sendable {
         counter("records_stored", "Changes that were accepted.", counters.recordsStored)
         counter("records_refused", "Changes that were rejected.", counters.recordsRejected)
         counter("disk_syncs", "Syncs of the log.", counters.syncs)
-        counter("disk_sync_milliseconds", "Time spent in syncs.", Int(counters.syncNanoseconds / 1_000_000))
+        counter(
+            "disk_sync_milliseconds", "Time spent in syncs.",
+            Int(counters.syncNanoseconds / 1_000_000))
         counter("compaction_steps", "Steps of compaction.", counters.compactionSteps)
         counter(
             "disk_full", "Requests refused because the disk is full.",
             counters.requestsRefusedForSpace)
         gauge(
-            "memory_bytes", "Memory of all keys and values, as counted against the limit.", counters.memoryByteCount)
+            "memory_bytes", "Memory of all keys and values, as counted against the limit.",
+            counters.memoryByteCount)
         gauge("stores", "Stores of all accounts.", counters.storeCount)
         gauge("requests_waiting", "Requests waiting for the disk.", counters.waiting)
         gauge("streams_open", "Live streams.", streams)

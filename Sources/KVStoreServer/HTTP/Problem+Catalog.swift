@@ -137,7 +137,8 @@ extension Problem {
     // MARK: 503
 
     static let busy = Problem(
-        503, "busy", "Server busy", detail: "too many requests wait for the disk, or too many bytes of bodies are in memory",
+        503, "busy", "Server busy",
+        detail: "too many requests wait for the disk, or their bodies take too much memory",
         hint: "try again", retryAfterSeconds: 2)
 
     static func tooManyConnections(limit: Int) -> Problem {
