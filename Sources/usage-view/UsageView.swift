@@ -1,8 +1,8 @@
 import ArgumentParser
 import CommandRunner
 import CommandSupport
-import Foundation
-import KVStore
+import Essentials
+import KVStoreEssentials
 import KVStoreHTTP
 import TerminalText
 
@@ -105,7 +105,7 @@ struct UsageView: AsyncParsableCommand {
     }
 
     private func print(_ data: UsageData) throws {
-        let model = ViewModel(data: data, now: Date(), zone: .current, options: options)
+        let model = ViewModel(data: data, now: Date(), zone: .local, options: options)
         if json { return try Console.write(JSONReport(model).encoded()) }
         let size = ScreenSize(columns: Console.outputColumns ?? 80)
         let screen = ScreenLayout.screen(for: model, size: size)
@@ -120,7 +120,7 @@ struct UsageView: AsyncParsableCommand {
             throw ValidationError(error.description)
         }
         await LiveLoop(
-            session: session, zone: .current, isColored: isColored, now: { Date() }
+            session: session, zone: .local, isColored: isColored, now: { Date() }
         ).run(options: options, data: data)
     }
 }

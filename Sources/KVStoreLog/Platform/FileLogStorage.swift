@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 package import LocalFiles
 
 /// Segments as files `<number, sixteen hexadecimal digits>.log` in one directory of mode 0700, next to a file `lock`.

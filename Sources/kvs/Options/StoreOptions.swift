@@ -1,6 +1,6 @@
 import ArgumentParser
-import Foundation
-import KVStore
+import Essentials
+import KVStoreEssentials
 import KVStoreHTTP
 
 /// Which store, and how long to wait for the daemon.

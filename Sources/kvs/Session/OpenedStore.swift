@@ -1,6 +1,6 @@
 import CommandSupport
-import Foundation
-import KVStore
+import Essentials
+import KVStoreEssentials
 import KVStoreHTTP
 import TerminalText
 
@@ -40,7 +40,7 @@ struct OpenedStore {
             throw StoreError(
                 .unreachable, operation: "synchronize",
                 subject: "store \(store.configuration.storeName)",
-                reason: "no answer within \(limit.formatted(.units(width: .narrow)))")
+                reason: "no answer within \(limit.shortText)")
         }
         return report
     }
@@ -112,4 +112,12 @@ struct OpenedStore {
 extension Int {
     /// "1 key", "2 keys".
     var keys: String { self == 1 ? "1 key" : "\(self) keys" }
+}
+
+extension Duration {
+    /// Seconds with at most three decimals: "10s", "0.5s".
+    fileprivate var shortText: String {
+        let seconds = (self / .milliseconds(1)).rounded() / 1_000
+        return (seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)") + "s"
+    }
 }

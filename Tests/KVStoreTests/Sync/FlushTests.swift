@@ -7,7 +7,7 @@ import KVStoreLog
 import TestSupport
 import Testing
 
-@testable import KVStore
+@testable import KVStoreEssentials
 
 @Suite("Flushes", .timeLimit(.minutes(5)))
 struct FlushTests {
