@@ -151,7 +151,8 @@ package final class DurableReplica {
         try log.finish(sync, failure: failure)
     }
 
-    package func close() throws(LogError) { try log.close() }
+    /// - Parameter syncs: false if this process has changed nothing.
+    package func close(syncs: Bool = true) throws(LogError) { try log.close(syncs: syncs) }
 
     // MARK: -
 

@@ -8,6 +8,8 @@ import Synchronization
 package final class LocalReplica: Sendable {
     private struct State {
         let durable: DurableReplica
+        /// Whether the log may hold changes of this process, repairs included.
+        var hasChanged: Bool
         var isFlushScheduled = false
         var isCatchUpScheduled = false
         var isClosed = false
@@ -36,7 +38,7 @@ package final class LocalReplica: Sendable {
             let durable = try DurableReplica(
                 storage: storage, options: options, seed: runtime.newSeed())
             recoveryNotes = durable.recovery.notes
-            state = Mutex(State(durable: durable))
+            state = Mutex(State(durable: durable, hasChanged: !recoveryNotes.isEmpty))
         } catch {
             throw StoreError(error, operation: "open")
         }
@@ -120,6 +122,7 @@ package final class LocalReplica: Sendable {
                     .closed, operation: operation, subject: "the store", reason: "it is closed")
             }
             var value: Value?
+            state.hasChanged = true
             do throws(LogError) {
                 execute(
                     try state.durable.transact(at: runtime.now()) { replica, now in
@@ -204,12 +207,13 @@ package final class LocalReplica: Sendable {
     func close<Result, Failure: Error>(
         _ takeOver: (_ contents: [StoreKey: Record.Content]) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try? flush()
+        // What other processes have appended is theirs to flush, so a process that only read does not wait for the disk.
+        if state.withLock({ $0.hasChanged }) { try? flush() }
         return try state.withLock { (state: inout State) throws(Failure) in
             let result = try takeOver(state.durable.replica.visibleContents)
             if !state.isClosed {
                 state.isClosed = true
-                try? state.durable.close()
+                try? state.durable.close(syncs: state.hasChanged)
             }
             return result
         }
