@@ -79,8 +79,10 @@ struct UsageView: AsyncParsableCommand {
             let data = DemoUsage.data(at: Date())
             return watch ? try await show(AsyncStream { $0.yield(data) }) : try print(data)
         }
-        let reader = UsageReader(
-            store: try UbiquitousKeyValueStore.open(storeNamed: store, isLive: watch))
+        var configuration = try StoreEnvironment().configuration(
+            storeNamed: store, isLive: watch)
+        configuration.isWatched = watch
+        let reader = UsageReader(store: try UbiquitousKeyValueStore(configuration: configuration))
         defer { reader.store.close() }
         // Before the live screen, so that they stay above the prompt when it is left.
         for note in reader.store.status.recoveryNotes { Console.report(note) }

@@ -19,8 +19,9 @@ struct OpenedStore {
         name: String, isLive: Bool = false, isLocalOnly: Bool = false, timeoutSeconds: Double
     ) throws(StoreError) {
         timeout = .seconds(timeoutSeconds)
-        let configuration = try StoreEnvironment().configuration(
+        var configuration = try StoreEnvironment().configuration(
             storeNamed: name, isLive: isLive, isOnline: !isLocalOnly)
+        configuration.isWatched = isLive
         store = try UbiquitousKeyValueStore(configuration: configuration)
         isOnline = configuration.transport != nil
         for note in store.status.recoveryNotes { Console.report(note) }
