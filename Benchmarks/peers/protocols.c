@@ -119,7 +119,11 @@ static void kvsdSubscribe(struct connection *connection, const char *answer) {
 
 // An event ends with an empty line. The chunk's framing before it counts as part of it.
 static size_t kvsdEvent(const char *bytes, size_t length) {
-    const char *end = memmem(bytes, length, "\n\n", 2);
+    // memmem for two bytes would look at each of them; memchr does not.
+    const char *end = memchr(bytes, '\n', length);
+    while (end && end + 1 < bytes + length && end[1] != '\n')
+        end = memchr(end + 1, '\n', bytes + length - end - 1);
+    if (end && end + 1 >= bytes + length) end = NULL;
     return end ? (size_t)(end - bytes) + 2 : 0;
 }
 

@@ -61,6 +61,7 @@ extension Ledger {
             segment != log.activeSegment
         else { return }
         guard !liveFrames.isEmpty(segment) else {
+            compaction.position = nil
             return compaction.emptied.append(
                 CompactionProgress.Emptied(segment: segment, end: log.end))
         }

@@ -44,6 +44,8 @@ package final class Ledger {
     private var unsynced: [Store] = []
     /// Stores whose durable sequence has advanced, for `takeAdvanced`.
     private var advanced: [StoreID] = []
+    /// The segment after which space has been prepared.
+    private var preparedAfter: UInt64?
     /// Bytes of all values.
     package private(set) var liveByteCount = 0
     /// Bytes of the live frames, for compaction.
@@ -317,6 +319,19 @@ package final class Ledger {
             if store.hub.sequence == sequence { store.isUnsynced = false }
         }
         unsynced.removeAll { !$0.isUnsynced }
+    }
+
+    /// Work for another thread that makes the next segment fast; once for each segment, when it is half full, and for
+    /// the first.
+    package func spaceToPrepare() -> (@Sendable () -> Void)? {
+        let end = log.end
+        guard end.segment != preparedAfter,
+            end.segment == 0 || end.offset > options.segmentByteCount / 2
+        else { return nil }
+        preparedAfter = end.segment
+        return { [storage = log.storage, byteCount = options.segmentByteCount] in
+            storage.prepareSpace(byteCount: byteCount)
+        }
     }
 
     /// The stores with changes that live readers may see since the last call.

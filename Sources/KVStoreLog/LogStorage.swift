@@ -17,6 +17,11 @@ package protocol LogStorage: AnyObject, Sendable {
         segment: UInt64, content: [UInt8], byteCount: Int
     ) throws(FileError) -> any LogFile
 
+    /// Makes the next `create` of a segment of this size fast, and the syncs of writes into it: its blocks have been
+    /// written before. Unlike the other calls it may run beside them. It may do nothing, and what fails is tried again
+    /// by `create`.
+    func prepareSpace(byteCount: Int)
+
     /// Removes a segment. Processes that have it open can still read it.
     func remove(segment: UInt64) throws(FileError)
 
@@ -38,6 +43,10 @@ package protocol LogStorage: AnyObject, Sendable {
 
     /// A segment's path, for messages.
     func path(segment: UInt64) -> String
+}
+
+extension LogStorage {
+    package func prepareSpace(byteCount: Int) {}
 }
 
 /// One open segment. Calls may come from any thread.

@@ -14,7 +14,7 @@ final class Metrics: Sendable {
         var recordsStored = 0
         var recordsRejected = 0
         var syncs = 0
-        var syncMilliseconds = 0
+        var syncNanoseconds: Int64 = 0
         var compactionSteps = 0
         var requestsRefusedForSpace = 0
         var liveByteCount = 0
@@ -62,7 +62,7 @@ final class Metrics: Sendable {
         counter("records_stored", "Changes that were accepted.", counters.recordsStored)
         counter("records_refused", "Changes that were rejected.", counters.recordsRejected)
         counter("disk_syncs", "Syncs of the log.", counters.syncs)
-        counter("disk_sync_milliseconds", "Time spent in syncs.", counters.syncMilliseconds)
+        counter("disk_sync_milliseconds", "Time spent in syncs.", Int(counters.syncNanoseconds / 1_000_000))
         counter("compaction_steps", "Steps of compaction.", counters.compactionSteps)
         counter(
             "disk_full", "Requests refused because the disk is full.",

@@ -134,10 +134,10 @@ public final class StoreServer: Sendable {
             .serverChannelOption(.backlog, value: 1_024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
-            // Unwritable while anything waits for the peer to read.
+            // Writable again only when the peer has read everything.
             .childChannelOption(
                 .writeBufferWaterMark,
-                value: ChannelOptions.Types.WriteBufferWaterMark(low: 1, high: 1)
+                value: ChannelOptions.Types.WriteBufferWaterMark(low: 1, high: 16_384)
             )
             .childChannelInitializer { [limit] channel in
                 channel.eventLoop.makeCompletedFuture {

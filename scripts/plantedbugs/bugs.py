@@ -122,8 +122,8 @@ BUGS = [
          "        page.cursor = max(page.cursor, last)\n")),
     bug("no-epoch-at-start", "the first change after a start begins no epoch",
         (LEDGER,
-         "        guard !plan.accepted.isEmpty, let store = stores[id], !store.hasBegun else { return [] }\n",
-         "        guard let store = stores[id], store.hub.state.epochs.isEmpty else { return [] }\n")),
+         "        guard !store.hasBegun else { return [] }\n",
+         "        guard store.hub.state.epochs.isEmpty else { return [] }\n")),
     bug("early-collection", "a tombstone is forgotten and the horizon stays",
         (HUB, "        state.horizon = max(state.horizon, entry.sequence)\n", "")),
 

@@ -4,7 +4,7 @@ import LocalFiles
 /// A segment's file.
 final class FileLogFile: LogFile {
     let byteCount: Int
-    private let descriptor: Descriptor
+    let descriptor: Descriptor
 
     init(_ descriptor: Descriptor) throws(FileError) {
         var status = stat()

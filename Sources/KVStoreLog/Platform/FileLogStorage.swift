@@ -1,5 +1,6 @@
 import Essentials
 package import LocalFiles
+import Synchronization
 
 /// Segments as files `<number, sixteen hexadecimal digits>.log` in one directory of mode 0700, next to a file `lock`.
 package final class FileLogStorage: LogStorage {
@@ -9,6 +10,9 @@ package final class FileLogStorage: LogStorage {
     /// A hash of the machine id and the inode numbers of the directory and its lock file. Files copied over these in
     /// place keep it; such a restore cannot be detected.
     package let identity: UInt64
+    /// Prepared for the next segment.
+    private let spare = Mutex<FileLogFile?>(nil)
+    private static let spareName = "spare"
 
     /// Opens the directory, and creates it with its parents if it is missing.
     package init(directory path: String) throws(FileError) {
@@ -59,27 +63,66 @@ package final class FileLogStorage: LogStorage {
     package func create(
         segment: UInt64, content: [UInt8], byteCount: Int
     ) throws(FileError) -> any LogFile {
+        if let spare = spare.withLock({ $0.take() }) {
+            if spare.byteCount == byteCount {
+                return try finish(spare, Self.spareName, segment: segment, content: content)
+            }
+            unlinkat(directory.raw, Self.spareName, 0)
+        }
         let temporary = Self.name(of: segment) + ".new"
+        let file = try reserve(temporary, byteCount: byteCount)
+        return try finish(file, temporary, segment: segment, content: content)
+    }
+
+    package func prepareSpace(byteCount: Int) {
+        guard spare.withLock({ $0 == nil }),
+            let file = try? reserve(Self.spareName, byteCount: byteCount)
+        else { return }
+        do throws(FileError) {
+            // In pieces, so that the syncs of the log do not wait for all of it.
+            let zeros = [UInt8](repeating: 0, count: 1 << 20)
+            for start in stride(from: 0, to: byteCount, by: zeros.count) {
+                try file.write(Array(zeros.prefix(byteCount - start)), at: start)
+                try file.sync()
+            }
+            spare.withLock { $0 = file }
+        } catch {
+            unlinkat(directory.raw, Self.spareName, 0)
+        }
+    }
+
+    /// A new file of this size, under a name that is not a segment's.
+    private func reserve(_ name: String, byteCount: Int) throws(FileError) -> FileLogFile {
         let descriptor = try Descriptor(
-            opening: temporary, in: directory, root: root, flags: O_RDWR | O_CREAT | O_TRUNC)
+            opening: name, in: directory, root: root, flags: O_RDWR | O_CREAT | O_TRUNC)
         do throws(FileError) {
             let code = System.preallocate(descriptor.raw, byteCount: byteCount)
             if code != 0 {
                 throw FileError(operation: "reserve space for", path: descriptor.path, code: code)
             }
-            let file = try FileLogFile(descriptor)
+            return try FileLogFile(descriptor)
+        } catch {
+            unlinkat(directory.raw, name, 0)
+            throw error
+        }
+    }
+
+    /// Makes a reserved file a segment.
+    private func finish(
+        _ file: FileLogFile, _ name: String, segment: UInt64, content: [UInt8]
+    ) throws(FileError) -> FileLogFile {
+        do throws(FileError) {
             try file.write(content, at: 0)
             try file.sync()
-            let name = Self.name(of: segment)
-            guard renameat(directory.raw, temporary, directory.raw, name) == 0 else {
-                throw .current("rename", path: descriptor.path)
+            guard renameat(directory.raw, name, directory.raw, Self.name(of: segment)) == 0 else {
+                throw .current("rename", path: root + "/" + name)
             }
             // If this fails the segment stays: another process may have seen its name.
             try syncNames()
-            descriptor.path = path(segment: segment)
+            file.descriptor.path = path(segment: segment)
             return file
         } catch {
-            unlinkat(directory.raw, temporary, 0)
+            unlinkat(directory.raw, name, 0)
             throw error
         }
     }

@@ -146,11 +146,7 @@ final class Connection: ChannelDuplexHandler, Watcher {
         if !isFlushing {
             beginWait()
             if context.channel.isWritable {
-                switch phase {
-                case .stream: pump()
-                case .closing: closeOutput()
-                default: resume()
-                }
+                if phase == .stream { pump() } else { resume() }
             }
         }
         context.fireChannelWritabilityChanged()
@@ -246,8 +242,8 @@ final class Connection: ChannelDuplexHandler, Watcher {
         self.request = nil
         let ticket = ticket
         phase = .answer
-        server.respond(to: request) { [weak self] result in
-            guard let self, self.ticket == ticket else { return }
+        server.respond(to: request) { [self] result in
+            guard self.ticket == ticket else { return }
             do throws(Problem) {
                 switch try result.get() {
                 case .answer(let answer): send(answer, isRead: true)
@@ -284,22 +280,24 @@ final class Connection: ChannelDuplexHandler, Watcher {
         var buffer = context.channel.allocator.buffer(capacity: 256 + answer.body.readableBytes)
         answer.write(to: &buffer, date: table.date)
         phase = answer.isLast ? .closing : isRead ? .idle : .remainder
-        write(buffer)
-        if answer.isLast { closeOutput() }
+        write(buffer, isLast: answer.isLast)
         resume()
     }
 
-    /// Unless something has not been written yet: then later.
-    private func closeOutput() {
-        guard let context, context.channel.isWritable else { return }
-        context.close(mode: .output, promise: nil)
-    }
-
-    /// Writes and flushes at once; what the system does not take makes the channel unwritable.
-    func write(_ buffer: ByteBuffer) {
+    /// Writes and flushes at once; more than a little that the system does not take makes the channel unwritable.
+    ///
+    /// - Parameter isLast: closes the output when everything has been written.
+    func write(_ buffer: ByteBuffer, isLast: Bool = false) {
         guard let context else { return }
+        var written: EventLoopPromise<Void>?
+        if isLast {
+            written = context.eventLoop.makePromise()
+            written?.futureResult.assumeIsolated().whenComplete { _ in
+                context.close(mode: .output, promise: nil)
+            }
+        }
         isFlushing = true
-        context.writeAndFlush(wrapOutboundOut(buffer), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(buffer), promise: written)
         isFlushing = false
         beginWait()
     }
@@ -319,7 +317,9 @@ final class Connection: ChannelDuplexHandler, Watcher {
         switch phase {
         case .idle: table.deadlines.begin(.nextRequest, of: self)
         case .remainder, .closing: table.deadlines.begin(.remainder, of: self)
-        case .stream: table.deadlines.begin(.heartbeat, of: self)
+        case .stream:
+            // Not begun anew by events: beginning costs more than a heartbeat too many.
+            if wait?.kind != .heartbeat { table.deadlines.begin(.heartbeat, of: self) }
         case .body, .answer: break
         }
     }
@@ -379,9 +379,10 @@ final class Connection: ChannelDuplexHandler, Watcher {
         while let channel = context?.channel, channel.isWritable, phase == .stream {
             // For every page: a slow reader of a large store may take minutes.
             guard stream?.isAllowed(by: server) == true else { return finishStream() }
-            guard let text = stream!.next(server) else { return }
-            write(text)
-            if stream!.isReset { return finishStream() }
+            let (text, hasMore) = stream!.next(server)
+            if let text { write(text) }
+            if stream?.isReset == true { return finishStream() }
+            guard hasMore else { return }
         }
     }
 
@@ -395,9 +396,7 @@ final class Connection: ChannelDuplexHandler, Watcher {
         guard let stream, phase == .stream else { return }
         phase = .closing
         endStream()
-        if stream.isChunked { write(ByteBuffer(staticString: "0\r\n\r\n")) }
-        beginWait()
-        closeOutput()
+        write(ByteBuffer(staticString: stream.isChunked ? "0\r\n\r\n" : ""), isLast: true)
     }
 
     private func endStream() {

@@ -23,21 +23,21 @@ struct EventStream {
         cursor = start
     }
 
-    /// The next events; nil when the reader has all durable changes. A reset is the last event.
-    mutating func next(_ server: StoreServer) -> ByteBuffer? {
+    /// The next events, nil when the reader has all durable changes, and whether there are more behind them. A reset is
+    /// the last event.
+    mutating func next(_ server: StoreServer) -> (text: ByteBuffer?, hasMore: Bool) {
         guard let page = server.pages.page(of: store, after: cursor) else {
             isReset = true
-            return framed(EventStreamText.reset)
+            return (framed(EventStreamText.reset), false)
         }
         let start = cursor
         cursor.sequence = max(cursor.sequence, page.cursor)
-        guard !isOpened else { return page.text.map(isChunked ? \.framed : \.events) }
+        let events = page.text.map { isChunked ? $0.framed : $0.events }
+        guard !isOpened else { return (events, page.hasMore) }
         isOpened = true
         var text = framed(EventStreamText.opened(at: start))
-        if let events = page.text {
-            text.writeImmutableBuffer(isChunked ? events.framed : events.events)
-        }
-        return text
+        if let events { text.writeImmutableBuffer(events) }
+        return (text, page.hasMore)
     }
 
     /// Whether the device still exists with the same permissions.
@@ -65,6 +65,7 @@ final class EventPages: @unchecked Sendable {
         var text: Text?
         /// The position after the page.
         var cursor: UInt64
+        var hasMore = false
     }
 
     struct Text {
@@ -91,14 +92,15 @@ final class EventPages: @unchecked Sendable {
 
     /// The durable changes after a cursor; nil when it is not in the present epoch, and the reader has to sync again.
     func page(of store: StoreID, after cursor: Cursor) -> Page? {
-        guard let hub = engine.ledger.hub(store), !hub.endsStream(at: cursor) else { return nil }
         let durable = max(cursor.sequence, engine.ledger.durableSequence(of: store))
-        guard durable > cursor.sequence else { return Page(text: nil, cursor: cursor.sequence) }
         let position = Position(store: store, cursor: cursor, durable: durable)
         if let latest, latest.position == position { return latest.page }
+        guard let hub = engine.ledger.hub(store), !hub.endsStream(at: cursor) else { return nil }
+        guard durable > cursor.sequence else { return Page(text: nil, cursor: cursor.sequence) }
         let found = hub.page(after: cursor.sequence, through: durable, limits: limits)
         let page = Page(
-            text: found.changes.isEmpty ? nil : Self.encode(found.changes), cursor: found.cursor)
+            text: found.changes.isEmpty ? nil : Self.encode(found.changes),
+            cursor: found.cursor, hasMore: found.hasMore)
         latest = (position, page)
         return page
     }

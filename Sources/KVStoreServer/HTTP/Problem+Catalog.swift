@@ -134,14 +134,10 @@ extension Problem {
             hint: "send fewer headers")
     }
 
-    // MARK: 500, 503
-
-    static let internalError = Problem(
-        500, "internal", "Internal server error", detail: "the server's log has the details",
-        hint: "try again; report it if it persists")
+    // MARK: 503
 
     static let busy = Problem(
-        503, "busy", "Server busy", detail: "too many requests are waiting for the disk",
+        503, "busy", "Server busy", detail: "too many requests wait for the disk, or too many bytes of bodies are in memory",
         hint: "try again", retryAfterSeconds: 2)
 
     static func tooManyConnections(limit: Int) -> Problem {

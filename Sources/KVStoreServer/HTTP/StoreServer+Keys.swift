@@ -31,7 +31,7 @@ extension StoreServer {
     ) throws(Problem) -> Answer {
         let value: Data
         switch request.fields.contentType.map(Self.mediaType) {
-        case MediaType.bytes: value = Data(request.body.readableBytesView)
+        case MediaType.bytes: value = request.body.withUnsafeReadableBytes { Data($0) }
         case MediaType.json:
             let document: ValueDocument = try decode(request.body, depthLimit: limits.jsonDepth)
             value = document.value

@@ -35,6 +35,7 @@ final class StorageEngine: @unchecked Sendable {
 
     let loop: any EventLoop
     private let disk = DispatchQueue(label: "ubiquity.kvsd.disk", qos: .userInteractive)
+    private let background = DispatchQueue(label: "ubiquity.kvsd.background", qos: .utility)
 
     let ledger: Ledger
     private var group: [(LogError?) -> Void] = []
@@ -69,6 +70,11 @@ final class StorageEngine: @unchecked Sendable {
             stepByteCount: options.ledger.compactionByteCount,
             segmentByteCount: options.ledger.segmentByteCount)
         countStores()
+        prepareSpace()
+    }
+
+    private func prepareSpace() {
+        if let prepare = ledger.spaceToPrepare() { background.async(execute: prepare) }
     }
 
     // MARK: - Requests
@@ -193,14 +199,12 @@ final class StorageEngine: @unchecked Sendable {
             }
             isSyncing = true
             let finished = NIOLoopBound(
-                { [self] (failure: FileError?, milliseconds: Int64) in
+                { [self] (failure: FileError?, elapsed: TimeAmount) in
                     isSyncing = false
-                    finishSync(pending, failure, milliseconds, members)
+                    finishSync(pending, failure, elapsed, members)
                 }, eventLoop: loop)
             disk.async { [loop] in
-                let start = System.monotonicMilliseconds()
-                let failure = pending.sync.perform()
-                let elapsed = System.monotonicMilliseconds() - start
+                let (failure, elapsed) = Self.perform(pending)
                 loop.execute { finished.value(failure, elapsed) }
             }
         } catch {
@@ -210,13 +214,21 @@ final class StorageEngine: @unchecked Sendable {
         }
     }
 
+    private static func perform(
+        _ pending: Ledger.PendingSync
+    ) -> (failure: FileError?, elapsed: TimeAmount) {
+        let start = NIODeadline.now()
+        let failure = pending.sync.perform()
+        return (failure, NIODeadline.now() - start)
+    }
+
     private func finishSync(
-        _ pending: Ledger.PendingSync, _ failure: FileError?, _ milliseconds: Int64,
+        _ pending: Ledger.PendingSync, _ failure: FileError?, _ elapsed: TimeAmount,
         _ members: [(LogError?) -> Void]
     ) {
         metrics.count {
             $0.syncs += 1
-            $0.syncMilliseconds += Int(milliseconds)
+            $0.syncNanoseconds += elapsed.nanoseconds
         }
         do throws(LogError) {
             try ledger.finish(pending, failure: failure)
@@ -226,6 +238,7 @@ final class StorageEngine: @unchecked Sendable {
             fail(error)
             finish(members, error)
         }
+        prepareSpace()
         compact()
         startSync()
     }
