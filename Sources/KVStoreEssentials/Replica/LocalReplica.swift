@@ -8,8 +8,6 @@ import Synchronization
 package final class LocalReplica: Sendable {
     private struct State {
         let durable: DurableReplica
-        /// Whether the log may hold changes of this process, repairs included.
-        var hasChanged: Bool
         var isFlushScheduled = false
         var isCatchUpScheduled = false
         var isClosed = false
@@ -38,7 +36,7 @@ package final class LocalReplica: Sendable {
             let durable = try DurableReplica(
                 storage: storage, options: options, seed: runtime.newSeed())
             recoveryNotes = durable.recovery.notes
-            state = Mutex(State(durable: durable, hasChanged: !recoveryNotes.isEmpty))
+            state = Mutex(State(durable: durable))
         } catch {
             throw StoreError(error, operation: "open")
         }
@@ -122,7 +120,6 @@ package final class LocalReplica: Sendable {
                     .closed, operation: operation, subject: "the store", reason: "it is closed")
             }
             var value: Value?
-            state.hasChanged = true
             do throws(LogError) {
                 execute(
                     try state.durable.transact(at: runtime.now()) { replica, now in
@@ -208,12 +205,12 @@ package final class LocalReplica: Sendable {
         _ takeOver: (_ contents: [StoreKey: Record.Content]) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         // What other processes have appended is theirs to flush, so a process that only read does not wait for the disk.
-        if state.withLock({ $0.hasChanged }) { try? flush() }
+        if state.withLock({ $0.durable.hasWritten }) { try? flush() }
         return try state.withLock { (state: inout State) throws(Failure) in
             let result = try takeOver(state.durable.replica.visibleContents)
             if !state.isClosed {
                 state.isClosed = true
-                try? state.durable.close(syncs: state.hasChanged)
+                try? state.durable.close()
             }
             return result
         }
