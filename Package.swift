@@ -44,34 +44,47 @@ let package = Package(
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     ],
     targets: [
-        .target(name: "LocalFiles", swiftSettings: strict),
-        .target(name: "KVStoreCore", swiftSettings: strict),
+        .target(name: "Essentials", swiftSettings: strict),
+        .target(name: "LocalFiles", dependencies: ["Essentials"], swiftSettings: strict),
+        .target(name: "KVStoreCore", dependencies: ["Essentials"], swiftSettings: strict),
         .target(name: "CChecksum"),
         .target(
-            name: "KVStoreLog", dependencies: ["CChecksum", "KVStoreCore", "LocalFiles"],
+            name: "KVStoreLog",
+            dependencies: ["CChecksum", "KVStoreCore", "LocalFiles", "Essentials"],
             swiftSettings: strict),
         .target(
-            name: "KVStore", dependencies: ["KVStoreCore", "KVStoreLog", "LocalFiles"],
+            name: "KVStoreEssentials",
+            dependencies: ["KVStoreCore", "KVStoreLog", "LocalFiles", "Essentials"],
             swiftSettings: strict),
         .target(
-            name: "KVStoreLedger", dependencies: ["KVStoreCore", "KVStoreLog", "LocalFiles"],
+            name: "KVStore", dependencies: ["KVStoreEssentials", "KVStoreCore"],
             swiftSettings: strict),
-        .target(name: "KVStoreWire", dependencies: ["KVStoreCore"], swiftSettings: strict),
-        .target(name: "SnapshotModels", swiftSettings: strict),
-        .target(name: "TerminalText", swiftSettings: strict),
-        .target(name: "CommandSupport", dependencies: ["TerminalText"], swiftSettings: strict),
+        .target(
+            name: "KVStoreLedger",
+            dependencies: ["KVStoreCore", "KVStoreLog", "LocalFiles", "Essentials"],
+            swiftSettings: strict),
+        .target(
+            name: "KVStoreWire", dependencies: ["KVStoreCore", "Essentials"], swiftSettings: strict),
+        .target(name: "SnapshotModels", dependencies: ["Essentials"], swiftSettings: strict),
+        .target(name: "TerminalText", dependencies: ["Essentials"], swiftSettings: strict),
+        .target(
+            name: "CommandSupport", dependencies: ["TerminalText", "Essentials"],
+            swiftSettings: strict),
         .target(
             name: "CommandRunner", dependencies: ["CommandSupport", argumentParser],
             swiftSettings: strict),
         .target(
             name: "KVStoreTesting",
-            dependencies: ["KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "LocalFiles"],
+            dependencies: [
+                "KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "LocalFiles",
+            ],
             swiftSettings: strict),
         .target(
             name: "KVStoreHTTP",
             dependencies: [
-                "KVStore", "KVStoreCore", "KVStoreWire", "LocalFiles", asyncHTTPClient, nioCore,
-                nioHTTP1, nioPosix,
+                "KVStoreEssentials", "KVStoreCore", "KVStoreWire", "LocalFiles", asyncHTTPClient,
+                nioCore,
+                nioHTTP1, nioPosix, "Essentials",
             ],
             swiftSettings: strict),
         .target(
@@ -87,30 +100,32 @@ let package = Package(
         .executableTarget(
             name: "usage-view",
             dependencies: [
-                "SnapshotModels", "KVStore", "KVStoreHTTP", "TerminalText", "CommandSupport",
-                "CommandRunner", argumentParser,
+                "SnapshotModels", "KVStoreEssentials", "KVStoreHTTP", "TerminalText",
+                "CommandSupport",
+                "CommandRunner", argumentParser, "Essentials",
             ],
             swiftSettings: strict),
         .executableTarget(
             name: "kvs",
             dependencies: [
-                "KVStore", "KVStoreHTTP", "TerminalText", "CommandSupport", "CommandRunner",
-                "LocalFiles", argumentParser,
+                "KVStoreEssentials", "KVStoreHTTP", "TerminalText", "CommandSupport",
+                "CommandRunner",
+                "LocalFiles", argumentParser, "Essentials",
             ],
             swiftSettings: strict),
         .target(
             name: "KVStoreServer",
             dependencies: [
-                "KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreWire",
-                "LocalFiles", crypto, logging, nioCore, nioHTTP1, nioPosix,
+                "KVStoreEssentials", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreWire",
+                "LocalFiles", crypto, logging, nioCore, nioHTTP1, nioPosix, "Essentials",
             ],
             swiftSettings: strict),
         .executableTarget(
             name: "kvsd",
             dependencies: [
-                "KVStoreServer", "KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog",
+                "KVStoreServer", "KVStoreEssentials", "KVStoreCore", "KVStoreLedger", "KVStoreLog",
                 "KVStoreWire", "CommandSupport", "CommandRunner", "LocalFiles", "TerminalText",
-                argumentParser, logging,
+                argumentParser, logging, "Essentials",
             ],
             swiftSettings: strict),
         .target(
@@ -140,7 +155,7 @@ let package = Package(
             name: "TestSupport", dependencies: ["KVStoreCore", "KVStoreLog", "KVStoreTesting"],
             path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(
-            name: "KVStoreCoreTests", dependencies: ["KVStoreCore", "TestSupport"],
+            name: "KVStoreCoreTests", dependencies: ["KVStore", "KVStoreCore", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "KVStoreLogTests",
@@ -158,7 +173,8 @@ let package = Package(
         .testTarget(
             name: "KVStoreTests",
             dependencies: [
-                "KVStore", "KVStoreCore", "KVStoreLog", "KVStoreTesting", "LocalFiles",
+                "KVStore", "KVStoreEssentials", "KVStoreCore", "KVStoreLog", "KVStoreTesting",
+                "LocalFiles",
                 "TestSupport",
             ],
             swiftSettings: strict),

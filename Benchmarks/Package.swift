@@ -15,21 +15,24 @@ let package = Package(
     name: "benchmarks",
     platforms: [.macOS(.v15)],
     targets: [
-        .target(name: "LocalFiles", swiftSettings: strict),
-        .target(name: "KVStoreCore", swiftSettings: strict),
+        .target(name: "Essentials", swiftSettings: strict),
+        .target(name: "LocalFiles", dependencies: ["Essentials"], swiftSettings: strict),
+        .target(name: "KVStoreCore", dependencies: ["Essentials"], swiftSettings: strict),
         .target(name: "CChecksum"),
         .target(
-            name: "KVStoreLog", dependencies: ["CChecksum", "KVStoreCore", "LocalFiles"],
+            name: "KVStoreLog",
+            dependencies: ["CChecksum", "KVStoreCore", "LocalFiles", "Essentials"],
             swiftSettings: strict),
         .target(
-            name: "KVStoreLedger", dependencies: ["KVStoreCore", "KVStoreLog"],
+            name: "KVStoreLedger", dependencies: ["KVStoreCore", "KVStoreLog", "Essentials"],
             swiftSettings: strict),
         .target(
-            name: "KVStore", dependencies: ["KVStoreCore", "KVStoreLog", "LocalFiles"],
+            name: "KVStoreEssentials",
+            dependencies: ["KVStoreCore", "KVStoreLog", "LocalFiles", "Essentials"],
             swiftSettings: strict),
         .executableTarget(
             name: "store-benchmarks",
-            dependencies: ["KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog"],
+            dependencies: ["KVStoreEssentials", "KVStoreCore", "KVStoreLedger", "KVStoreLog"],
             swiftSettings: strict),
     ]
 )

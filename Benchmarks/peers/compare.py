@@ -62,7 +62,8 @@ def build(work):
     if not options.bin:
         note("Building (the first build takes a few minutes) …")
         # As scripts/install does.
-        static = ["--static-swift-stdlib"] if sys.platform == "linux" else []
+        # As scripts/install builds them.
+        static = ["--static-swift-stdlib", "-Xlinker", "--no-export-dynamic"] if sys.platform == "linux" else []
         for name in programs:
             subprocess.run(
                 ["swift", "build", "-c", "release", *static, "--product", name], cwd=root, check=True, stdout=sys.stderr)

@@ -1,4 +1,4 @@
-package import Foundation
+package import Essentials
 import Synchronization
 import TerminalText
 
@@ -83,6 +83,6 @@ package enum Console {
             }
         default: report(String(message.trimmingPrefix("Error: ")))
         }
-        Foundation.exit(status)
+        Essentials.exit(status)
     }
 }

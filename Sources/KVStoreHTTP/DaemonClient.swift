@@ -1,5 +1,5 @@
-import Foundation
-public import KVStore
+import Essentials
+public import KVStoreEssentials
 @_exported public import KVStoreWire
 
 /// Queries a daemon about accounts and devices. Any thread may call it.

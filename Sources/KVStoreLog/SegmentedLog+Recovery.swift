@@ -27,15 +27,15 @@ extension SegmentedLog {
         return recovery
     }
 
-    /// Syncs and releases the lock.
-    package func close() throws(LogError) {
+    /// Syncs if `syncs`, and releases the lock.
+    package func close(syncs: Bool = true) throws(LogError) {
         defer {
             active = nil
             if !options.isShared { storage.unlock() }
         }
         // If this fails, the next process to open the log finds a torn tail.
         if !options.isShared { try? scrub() }
-        if failure == nil { try sync() }
+        if syncs, failure == nil { try sync() }
     }
 
     /// Visits what other processes have appended since the last call.

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// A host and port to listen on.
 public struct ListenAddress: Sendable, Hashable {

@@ -1,4 +1,4 @@
-import KVStore
+import KVStoreEssentials
 
 /// Every limit of a server, with its unit in its name. `docs/protocol.md` lists the defaults.
 public struct ServerLimits: Sendable, Equatable {

@@ -1,4 +1,4 @@
-package import Foundation
+package import Essentials
 package import KVStoreCore
 
 /// Writes the live stream of a store as server-sent events (WHATWG HTML, section 9.2). Data is one line of JSON.

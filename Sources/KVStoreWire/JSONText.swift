@@ -1,4 +1,4 @@
-package import Foundation
+package import Essentials
 import KVStoreCore
 
 /// A document that writes its JSON text itself: those of every request and event, for which `JSONEncoder` takes longer

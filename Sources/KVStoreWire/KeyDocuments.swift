@@ -1,4 +1,4 @@
-package import Foundation
+package import Essentials
 package import KVStoreCore
 
 /// A key without its value: an element of a key listing, and the answer to `PUT …/keys/{key}`.

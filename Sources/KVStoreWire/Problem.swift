@@ -1,4 +1,4 @@
-package import Foundation
+package import Essentials
 
 /// An error answer: `application/problem+json` (RFC 9457) with a stable code, and `Retry-After`.
 package struct Problem: Error, Sendable, Equatable {

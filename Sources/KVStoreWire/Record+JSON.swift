@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 public import KVStoreCore
 
 /// A value whose JSON form is a string with its text form.

@@ -1,4 +1,4 @@
-package import Foundation
+package import Essentials
 
 /// An item of an event stream.
 package enum ServerSentItem: Sendable, Equatable {

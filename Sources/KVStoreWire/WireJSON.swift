@@ -1,4 +1,4 @@
-package import Foundation
+package import Essentials
 
 /// Encodes and decodes the JSON documents of the protocol. `docs/protocol.md` is normative.
 ///

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// A failed operation on one file or directory.
 package struct FileError: Error, Sendable, Hashable {
@@ -28,7 +28,7 @@ package struct FileError: Error, Sendable, Hashable {
     }
 
     /// The error that `errno` names; to be created right after the failed call.
-    static func current(_ operation: String, _ path: String) -> FileError {
+    package static func current(_ operation: String, _ path: String) -> FileError {
         FileError(operation: operation, path: path, code: errno)
     }
 

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// Where a user's files of this product are, by the XDG base directory rules: a variable whose
 /// value is not an absolute path counts as unset. Paths have no trailing slash; nothing is created.
@@ -10,7 +10,9 @@ package struct UserDirectories: Sendable, Hashable {
     }
 
     /// `HOME`, else the home directory of the process's user.
-    package var home: String { path("HOME") ?? NSHomeDirectory() }
+    package var home: String {
+        path("HOME") ?? FileManager.default.homeDirectoryForCurrentUser.path
+    }
 
     /// `UBIQUITY_DATA_DIR`, else `ubiquity` in `XDG_DATA_HOME`, else `~/.local/share/ubiquity`.
     package var data: String {

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// Parses the date forms that writers of this document have used.
 ///
@@ -21,7 +21,7 @@ enum LenientDate {
     }
 
     static func date(fromText text: String) -> Date? {
-        let trimmed = text.trimmingCharacters(in: .whitespaces)
+        let trimmed = text.trimmed()
         guard trimmed.utf8.count <= 64 else { return nil }
         if let number = Double(trimmed) { return date(fromUnixTime: number) }
         var scanner = DigitScanner(bytes: Array(trimmed.utf8))

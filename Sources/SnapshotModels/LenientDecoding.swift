@@ -1,4 +1,4 @@
-package import Foundation
+package import Essentials
 
 /// A list whose unreadable elements are left out and counted.
 struct LossyList<Element: Decodable>: Decodable {
@@ -44,7 +44,7 @@ extension KeyedDecodingContainer {
             return value.isFinite ? value : nil
         }
         guard let text = text(key), text.utf8.count <= 64,
-            let value = Double(text.trimmingCharacters(in: .whitespaces)), value.isFinite
+            let value = Double(text.trimmed()), value.isFinite
         else { return nil }
         return value
     }

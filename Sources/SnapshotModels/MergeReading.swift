@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// A device's snapshot and the key that identifies the device.
 struct DeviceSnapshot {
@@ -68,7 +68,7 @@ struct MergeReading {
         let key: String
 
         init?(_ email: String?) {
-            guard let shown = email?.trimmingCharacters(in: .whitespacesAndNewlines),
+            guard let shown = email?.trimmed(),
                 !shown.isEmpty
             else { return nil }
             self.shown = shown

@@ -1,4 +1,4 @@
-public import Foundation
+public import Essentials
 
 /// The merged view of several devices, and each device's part in it.
 public struct MergedUsage: Sendable, Equatable {

@@ -1,4 +1,4 @@
-public import Foundation
+public import Essentials
 
 /// The limits of one provider account as one device knows them.
 public struct ProviderUsageSnapshot: Codable, Sendable, Equatable {

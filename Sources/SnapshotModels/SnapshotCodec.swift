@@ -1,4 +1,4 @@
-public import Foundation
+public import Essentials
 
 /// Encodes and decodes snapshots. All functions are pure and may be called from any thread.
 ///

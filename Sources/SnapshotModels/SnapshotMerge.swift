@@ -1,4 +1,4 @@
-public import Foundation
+public import Essentials
 
 /// Merges the snapshots of several devices into one view.
 ///
@@ -56,7 +56,9 @@ public enum SnapshotMerge {
     ) -> [SyncedUsageSnapshot] {
         guard let shared else { return own }
         let names = Set(own.map(\.deviceName))
-        let sharedNames = shared.deviceName.components(separatedBy: ", ")
+        let sharedNames = shared.deviceName.split(
+            separator: ", ", omittingEmptySubsequences: false
+        ).map(String.init)
         let isMergedView =
             own.contains { $0.deviceID != nil && $0.deviceID == shared.deviceID }
             || names.contains(shared.deviceName)

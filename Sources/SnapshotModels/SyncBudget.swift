@@ -1,4 +1,4 @@
-public import Foundation
+public import Essentials
 
 /// A spending limit and how much of it is used.
 public struct SyncBudget: Codable, Sendable, Equatable {

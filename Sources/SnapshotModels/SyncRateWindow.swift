@@ -1,4 +1,4 @@
-public import Foundation
+public import Essentials
 
 /// One rate limit window of a provider: how much of it is used and when it is reset.
 public struct SyncRateWindow: Codable, Sendable, Equatable {

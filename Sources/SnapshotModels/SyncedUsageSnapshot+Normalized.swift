@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 extension SyncedUsageSnapshot {
     /// The snapshot as JSON can express it, so that it can be encoded and survives a round trip:

@@ -1,4 +1,4 @@
-public import Foundation
+public import Essentials
 
 /// The limits that one device knows, or the merge of several, as stored under `storeKey`.
 public struct SyncedUsageSnapshot: Codable, Sendable, Equatable {

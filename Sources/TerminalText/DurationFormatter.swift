@@ -1,4 +1,4 @@
-package import Foundation
+package import Essentials
 
 /// Durations as short text, relative to a time that the caller gives.
 package enum DurationFormatter {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CommandRunner
 import CommandSupport
-import KVStore
+import KVStoreEssentials
 
 @main
 struct Kvs: AsyncParsableCommand {

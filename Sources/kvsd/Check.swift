@@ -1,6 +1,6 @@
 import ArgumentParser
 import CommandSupport
-import Foundation
+import Essentials
 import KVStoreCore
 import KVStoreLedger
 import KVStoreLog

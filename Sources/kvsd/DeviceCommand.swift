@@ -1,6 +1,6 @@
 import ArgumentParser
 import CommandSupport
-import Foundation
+import Essentials
 import KVStoreServer
 import KVStoreWire
 import TerminalText

@@ -1,6 +1,6 @@
 public import ArgumentParser
 import CommandSupport
-import Foundation
+import Essentials
 public import KVStoreServer
 import LocalFiles
 import Logging

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// Bounds the time between the first signal and the end of the process, whatever hangs.
 ///

@@ -1,8 +1,8 @@
 import ArgumentParser
 import CommandRunner
 import CommandSupport
-import Foundation
-import KVStore
+import Essentials
+import KVStoreEssentials
 import KVStoreHTTP
 import TerminalText
 
@@ -79,8 +79,10 @@ struct UsageView: AsyncParsableCommand {
             let data = DemoUsage.data(at: Date())
             return watch ? try await show(AsyncStream { $0.yield(data) }) : try print(data)
         }
-        let reader = UsageReader(
-            store: try UbiquitousKeyValueStore.open(storeNamed: store, isLive: watch))
+        var configuration = try StoreEnvironment().configuration(
+            storeNamed: store, isLive: watch)
+        configuration.isWatched = watch
+        let reader = UsageReader(store: try UbiquitousKeyValueStore(configuration: configuration))
         defer { reader.store.close() }
         // Before the live screen, so that they stay above the prompt when it is left.
         for note in reader.store.status.recoveryNotes { Console.report(note) }
@@ -105,7 +107,7 @@ struct UsageView: AsyncParsableCommand {
     }
 
     private func print(_ data: UsageData) throws {
-        let model = ViewModel(data: data, now: Date(), zone: .current, options: options)
+        let model = ViewModel(data: data, now: Date(), zone: .local, options: options)
         if json { return try Console.write(JSONReport(model).encoded()) }
         let size = ScreenSize(columns: Console.outputColumns ?? 80)
         let screen = ScreenLayout.screen(for: model, size: size)
@@ -120,7 +122,7 @@ struct UsageView: AsyncParsableCommand {
             throw ValidationError(error.description)
         }
         await LiveLoop(
-            session: session, zone: .current, isColored: isColored, now: { Date() }
+            session: session, zone: .local, isColored: isColored, now: { Date() }
         ).run(options: options, data: data)
     }
 }

@@ -46,11 +46,26 @@ struct TidyTests {
 
     @Test("what apps embed imports nothing but the toolchain's modules and its own layers")
     func imports() throws {
-        let layers = ["KVStore", "KVStoreLog", "KVStoreCore", "LocalFiles", "SnapshotModels"]
-        let allowed = Set(layers + ["Foundation", "Dispatch", "Synchronization"])
+        let layers = [
+            "KVStore", "KVStoreEssentials", "KVStoreLog", "KVStoreCore", "LocalFiles",
+            "SnapshotModels",
+        ]
+        let allowed = Set(
+            layers + ["CChecksum", "Essentials", "Foundation", "Dispatch", "Synchronization"])
         let found = try offenders(in: layers.map { "Sources/\($0)" }) { _, line in
             guard let module = Self.importedModule(line) else { return false }
             return !allowed.contains(module)
+        }
+        #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+    }
+
+    @Test("only what needs all of Foundation links its localization data")
+    func localizationData() throws {
+        let whole = ["Essentials", "KVStore", "KVStoreTesting", "UsagePusher", "usage-push"]
+        let found = try offenders(in: ["Sources"]) { source, line in
+            guard let module = Self.importedModule(line) else { return false }
+            return module.hasPrefix("Foundation")
+                && !whole.contains { source.path.contains("Sources/\($0)/") }
         }
         #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
     }

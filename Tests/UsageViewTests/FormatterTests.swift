@@ -1,4 +1,5 @@
 import Foundation
+import ProgramTesting
 import SnapshotModels
 import TerminalText
 import Testing
@@ -52,12 +53,27 @@ struct FormatterTests {
     }
 
     @Test("clock times of other days include the day")
-    func clock() throws {
-        let zone = try #require(TimeZone(identifier: "Europe/Zurich"))
-        let clock = TimeFormatter(now: Sample.now, zone: zone)
+    func clock() {
+        let clock = TimeFormatter(now: Sample.now, zone: .fixed(secondsFromGMT: 7_200))
         #expect(clock.clock(Sample.now) == "14:00")
         #expect(clock.clock(Sample.now.addingTimeInterval(10 * 3_600)) == "Sat 19 Sep 00:00")
         #expect(clock.clock(Sample.now.addingTimeInterval(400 * 86_400)) == "23 Oct 2027")
+    }
+
+    @Test("clock times are in the zone that TZ names")
+    func localZone() async throws {
+        var home = try TemporaryHome()
+        defer { home.remove() }
+        var minutes: [Int] = []
+        for zone in ["UTC0", "IST-5:30"] {
+            home.variables["TZ"] = zone
+            let text = try await home.run("usage-view", ["--demo", "--absolute"]).text
+            let time = try #require(text.firstMatch(of: /([0-9]{2}):([0-9]{2})/), "\(text)")
+            minutes.append(try #require(Int(time.1)) * 60 + #require(Int(time.2)))
+        }
+        // The second program may have started a minute later.
+        let difference = (minutes[1] - minutes[0] + 1_440) % 1_440
+        #expect((330...332).contains(difference), "\(minutes)")
     }
 
     @Test("notes break between their parts first, then after commas, then at spaces")

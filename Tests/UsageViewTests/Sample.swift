@@ -18,13 +18,14 @@ enum Sample {
         }
         return ViewModel(
             data: UsageData(link: link, stored: .usage(SnapshotMerge.merge(snapshots, now: now))),
-            now: now, zone: .gmt, options: options)
+            now: now, zone: .fixed(secondsFromGMT: 0), options: options)
     }
 
     static func model(
         stored: UsageData.Stored, link: UsageData.Link = .online
     ) -> ViewModel {
-        ViewModel(data: UsageData(link: link, stored: stored), now: now, zone: .gmt)
+        ViewModel(
+            data: UsageData(link: link, stored: stored), now: now, zone: .fixed(secondsFromGMT: 0))
     }
 
     static func provider(

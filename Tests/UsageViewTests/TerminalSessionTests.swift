@@ -44,7 +44,9 @@ struct TerminalSessionTests {
         let session = try TerminalSession(
             input: terminal.program, output: terminal.program)
         let model = try Sample.model("v0-first")
-        let loop = LiveLoop(session: session, zone: .gmt, isColored: false, now: { Sample.now })
+        let loop = LiveLoop(
+            session: session, zone: .fixed(secondsFromGMT: 0), isColored: false, now: { Sample.now }
+        )
         let (data, continuation) = AsyncStream.makeStream(of: UsageData.self)
         continuation.yield(model.data)
         // The user answers each screen with a key.

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 # What the simulator consists of; the rest of KVStoreTesting would only take time to build.
 COPIED = ("Sources/LocalFiles", "Sources/KVStoreCore", "Sources/KVStoreLog", "Sources/KVStoreLedger",
-          "Sources/KVStore", "Sources/KVStoreTesting/Disk", "Sources/KVStoreTesting/Time",
+          "Sources/KVStoreEssentials", "Sources/KVStore", "Sources/Essentials", "Sources/CChecksum",
+          "Sources/KVStoreTesting/Disk", "Sources/KVStoreTesting/Time",
           "Sources/TerminalText", "Sources/CommandSupport", "Tests/SimulatedWorld", "Tests/simulate")
 
 # Files are optimized one by one, so that a planted bug has only its own files compiled anew.
@@ -33,17 +34,22 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [%s],
     targets: [
-        .target(name: "LocalFiles", swiftSettings: settings),
-        .target(name: "KVStoreCore", swiftSettings: settings),
+        .target(name: "CChecksum"),
+        .target(name: "Essentials", swiftSettings: settings),
+        .target(name: "LocalFiles", dependencies: ["Essentials"], swiftSettings: settings),
+        .target(name: "KVStoreCore", dependencies: ["Essentials"], swiftSettings: settings),
         .target(
-            name: "KVStoreLog", dependencies: ["KVStoreCore", "LocalFiles"],
+            name: "KVStoreLog", dependencies: ["CChecksum", "KVStoreCore", "LocalFiles"],
             swiftSettings: settings),
         .target(name: "KVStoreLedger", dependencies: ["KVStoreLog"], swiftSettings: settings),
-        .target(name: "KVStore", dependencies: ["KVStoreLog"], swiftSettings: settings),
+        .target(
+            name: "KVStoreEssentials", dependencies: ["KVStoreLog"], swiftSettings: settings),
+        .target(name: "KVStore", dependencies: ["KVStoreEssentials"], swiftSettings: settings),
         .target(
             name: "KVStoreTesting", dependencies: ["KVStore", "KVStoreLedger"],
             swiftSettings: settings),
-        .target(name: "TerminalText", swiftSettings: settings),
+        .target(
+            name: "TerminalText", dependencies: ["Essentials"], swiftSettings: settings),
         .target(
             name: "CommandSupport", dependencies: ["TerminalText"], swiftSettings: settings),
         .target(

@@ -1,4 +1,4 @@
-package import Foundation
+package import Essentials
 
 /// Why output could not be written.
 package struct OutputError: Error, Equatable, CustomStringConvertible, Sendable {
@@ -46,7 +46,7 @@ package enum Descriptor {
         var rest = data
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes {
-                Foundation.write(descriptor, $0.baseAddress, $0.count)
+                Essentials.write(descriptor, $0.baseAddress, $0.count)
             }
             var code = count < 0 ? errno : EIO
             if count > 0 {

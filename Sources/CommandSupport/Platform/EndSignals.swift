@@ -1,5 +1,5 @@
 import Dispatch
-import Foundation
+import Essentials
 import Synchronization
 
 /// SIGINT and SIGTERM as an event to await. A second signal ends the process at once, with status 128 plus

@@ -1,4 +1,4 @@
-public import Foundation
+public import Essentials
 
 /// One version of a key: what was written, when and by whom.
 public struct Record: Sendable, Hashable {

@@ -1,4 +1,4 @@
-public import Foundation
+public import Essentials
 
 // The bytes of a value: Apple's binary property list, version "bplist00".
 //

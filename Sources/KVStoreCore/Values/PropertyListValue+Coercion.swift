@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 // What the typed getters return for a value of another type.
 extension PropertyListValue {

@@ -1,4 +1,4 @@
-public import Foundation
+public import Essentials
 
 /// A value of the store: a property list.
 ///
@@ -90,7 +90,6 @@ extension PropertyListValue {
         switch type(of: object) {
         case is Bool.Type: (object as? Bool).map { .bool($0) }
         case is Double.Type: (object as? Double).map { .double($0) }
-        case is CGFloat.Type: (object as? CGFloat).map { .double(Double($0)) }
         case is Float.Type: (object as? Float).map { .double(Double($0)) }
         case is Int.Type: (object as? Int).map { .integer(Int64($0)) }
         case is Int64.Type: (object as? Int64).map { .integer($0) }
@@ -103,20 +102,13 @@ extension PropertyListValue {
         case is UInt32.Type: (object as? UInt32).map { .integer(Int64($0)) }
         case is UInt16.Type: (object as? UInt16).map { .integer(Int64($0)) }
         case is UInt8.Type: (object as? UInt8).map { .integer(Int64($0)) }
-        default: (object as? NSNumber).flatMap(foundationNumber)
+        default: (Self.self as? any FoundationNumbers.Type)?.value(of: object)
         }
     }
+}
 
-    private static func foundationNumber(_ number: NSNumber) -> PropertyListValue? {
-        if number === NSNumber(value: true) || number === NSNumber(value: false) {
-            return .bool(number.boolValue)
-        }
-        switch UInt8(bitPattern: number.objCType.pointee) {
-        case UInt8(ascii: "B"): return .bool(number.boolValue)
-        case UInt8(ascii: "d"), UInt8(ascii: "f"): return .double(number.doubleValue)
-        case UInt8(ascii: "Q"):
-            return Int64(exactly: number.uint64Value).map { .integer($0) }
-        default: return .integer(number.int64Value)
-        }
-    }
+/// Reads numbers of types that only Foundation has. `PropertyListValue` conforms where `KVStore` is linked, which unlike this
+/// target imports all of Foundation.
+package protocol FoundationNumbers {
+    static func value(of number: Any) -> PropertyListValue?
 }

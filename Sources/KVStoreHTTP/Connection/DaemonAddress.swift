@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import KVStoreWire
 
 /// The address of a daemon: scheme, host, port and optionally a path prefix.

@@ -1,6 +1,6 @@
 import AsyncHTTPClient
-import Foundation
-import KVStore
+import Essentials
+import KVStoreEssentials
 import KVStoreWire
 import NIOCore
 

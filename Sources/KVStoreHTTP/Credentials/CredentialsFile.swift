@@ -1,5 +1,5 @@
-import Foundation
-public import KVStore
+import Essentials
+public import KVStoreEssentials
 import KVStoreWire
 import LocalFiles
 

@@ -1,6 +1,6 @@
-import KVStore
+import KVStoreEssentials
 import LocalFiles
-import Foundation
+import Essentials
 
 /// The outcome of moving local replicas to an account that has just been joined. Their values are provisional until
 /// the first download: where the account has a value, it wins.
@@ -28,12 +28,14 @@ public struct LocalReplicaAdoption: Sendable, Equatable {
                 result.kept.append(name)
                 continue
             }
-            do {
+            do throws(FileError) {
                 try LocalDirectory(account).create()
-                try files.moveItem(atPath: local + "/" + name, toPath: target)
+                guard rename(local + "/" + name, target) == 0 else {
+                    throw .current("move", local + "/" + name)
+                }
                 result.moved.append(name)
             } catch {
-                result.failed[name] = (error as? FileError)?.message ?? error.localizedDescription
+                result.failed[name] = error.message
             }
         }
         return result

@@ -1,5 +1,5 @@
-public import Foundation
-public import KVStore
+public import Essentials
+public import KVStoreEssentials
 import KVStoreWire
 import LocalFiles
 

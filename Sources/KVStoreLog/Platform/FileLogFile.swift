@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import LocalFiles
 
 /// A segment's file.
@@ -62,7 +62,7 @@ final class Descriptor: @unchecked Sendable {
     var path: String
 
     init(opening path: String, flags: Int32) throws(FileError) {
-        raw = Foundation.open(path, flags | O_CLOEXEC)
+        raw = Essentials.open(path, flags | O_CLOEXEC)
         self.path = path
         guard raw >= 0 else { throw .current("open", path: path) }
     }

@@ -1,5 +1,5 @@
-import Foundation
-import KVStore
+import Essentials
+import KVStoreEssentials
 import KVStoreWire
 
 /// A device that may use the server, and what it may do.

@@ -1,4 +1,4 @@
-import KVStore
+import KVStoreEssentials
 import LocalFiles
 import Logging
 import Synchronization

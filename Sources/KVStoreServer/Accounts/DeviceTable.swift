@@ -1,5 +1,5 @@
-import Foundation
-import KVStore
+import Essentials
+import KVStoreEssentials
 import KVStoreWire
 
 /// All devices of a server, as devices.json holds them:

@@ -1,5 +1,5 @@
 import Crypto
-import Foundation
+import Essentials
 
 /// 256 random bits that authenticate one device. Shown once, stored as a digest.
 struct DeviceToken: Sendable {

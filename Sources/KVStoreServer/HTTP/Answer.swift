@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import KVStoreWire
 import NIOCore
 import NIOHTTP1

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import NIOCore
 
 /// All connections of a server, and what they share. On the event loop only, and unchecked for that reason.

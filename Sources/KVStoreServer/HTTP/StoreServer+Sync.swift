@@ -1,5 +1,5 @@
 import Dispatch
-import Foundation
+import Essentials
 import KVStoreCore
 import KVStoreLedger
 import KVStoreWire

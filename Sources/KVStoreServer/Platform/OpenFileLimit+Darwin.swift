@@ -1,5 +1,5 @@
 #if canImport(Darwin)
-    import Foundation
+    import Essentials
 
     /// The limit on open files of the process.
     package enum OpenFileLimit {

@@ -1,5 +1,5 @@
 #if os(Linux) || os(Android)
-    import Foundation
+    import Essentials
 
     /// The limit on open files of the process.
     package enum OpenFileLimit {

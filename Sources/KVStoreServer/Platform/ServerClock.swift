@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// The clock of the machine.
 enum ServerClock {

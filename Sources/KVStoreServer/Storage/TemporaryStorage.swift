@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// A unique path in the system's temporary directory, removed with the last reference.
 final class TemporaryStorage: Sendable {

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// An exclusive advisory lock (`flock`) on a file of its own, which is created with mode 0600 and
 /// never removed.

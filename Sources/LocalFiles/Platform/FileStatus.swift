@@ -1,4 +1,4 @@
-package import Foundation
+package import Essentials
 
 /// What `stat` says about a file or directory.
 ///

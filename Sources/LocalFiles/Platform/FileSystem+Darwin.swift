@@ -1,5 +1,5 @@
 #if canImport(Darwin)
-    import Foundation
+    import Essentials
 
     /// The calls that differ between systems, as Apple's make them.
     enum FileSystem {

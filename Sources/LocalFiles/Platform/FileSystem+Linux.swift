@@ -1,5 +1,5 @@
 #if os(Linux) || os(Android)
-    import Foundation
+    import Essentials
 
     /// The calls that differ between systems, as Linux makes them.
     enum FileSystem {

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// A directory. Calls block; any thread may make them.
 package struct LocalDirectory: Sendable, Hashable {

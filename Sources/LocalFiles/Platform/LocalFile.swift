@@ -1,4 +1,4 @@
-package import Foundation
+package import Essentials
 
 /// A small file that is read and written as a whole. Calls block; any thread may make them.
 ///
@@ -25,8 +25,12 @@ package struct LocalFile: Sendable, Hashable {
     }
 
     package var directory: LocalDirectory {
-        let parent = (path as NSString).deletingLastPathComponent
-        return LocalDirectory(parent.isEmpty ? "." : parent)
+        var bytes = Substring(path).utf8
+        while bytes.count > 1, bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
+        guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else { return LocalDirectory(".") }
+        bytes = bytes[..<slash]
+        while bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
+        return LocalDirectory(bytes.isEmpty ? "/" : String(Substring(bytes)))
     }
 
     /// The path that a symbolic link holds, absolute or relative to the link's directory.
@@ -170,7 +174,7 @@ package struct LocalFile: Sendable, Hashable {
         data.withUnsafeBytes { buffer in
             var written = 0
             while written < buffer.count, code == 0 {
-                let count = Foundation.write(
+                let count = Essentials.write(
                     descriptor, buffer.baseAddress! + written, buffer.count - written)
                 if count > 0 {
                     written += count

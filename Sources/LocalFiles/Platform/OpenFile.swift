@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// A regular file open for reading, valid only inside the closure that received it.
 package struct OpenFile {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CommandSupport
-import Foundation
-import KVStore
+import Essentials
+import KVStoreEssentials
 
 struct GetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -10,6 +10,9 @@ struct GetCommand: AsyncParsableCommand {
             On a terminal the value is formatted for reading. To a file or a pipe, and with --raw, its \
             exact bytes are written: data unchanged, strings as UTF-8 without a trailing newline, \
             other values as text.
+
+            The value is the one that this machine has: 'kvs sync', 'kvs watch' or another program that \
+            keeps the store open receives newer ones, and so does --fresh.
             """)
 
     @Argument(help: "The key.", completion: .storedKeys)
@@ -21,7 +24,7 @@ struct GetCommand: AsyncParsableCommand {
     @Flag(help: "Print key, type, value and size as one line of JSON.")
     var json = false
 
-    @Flag(help: "Fail unless the newest value has been received.")
+    @Flag(help: "Receive the newest value first; fail if the daemon does not answer.")
     var fresh = false
 
     @OptionGroup var options: StoreOptions
@@ -31,9 +34,8 @@ struct GetCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let opened = try options.open()
+        let opened = try await options.openToRead(isFresh: fresh)
         defer { opened.store.close() }
-        try await opened.refresh(isRequired: fresh)
         guard let value = opened.store.value(forKey: key) else {
             throw CommandFailure(
                 .failure, "no value for key \(key) in store \(options.storeName)")

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CommandSupport
-import Foundation
-import KVStore
+import Essentials
+import KVStoreEssentials
 import KVStoreHTTP
 
 struct JoinCommand: AsyncParsableCommand {
@@ -81,7 +81,7 @@ struct JoinCommand: AsyncParsableCommand {
                 .usage,
                 "cannot prompt for the token: standard input is not a terminal; use --token-stdin")
         }
-        guard let token = AccessToken(text.trimmingCharacters(in: .whitespacesAndNewlines)) else {
+        guard let token = AccessToken(text.trimmed()) else {
             throw CommandFailure(.usage, "invalid token: expected ASCII characters without spaces")
         }
         return token

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CommandSupport
-import Foundation
-import KVStore
+import Essentials
+import KVStoreEssentials
 import TerminalText
 
 struct ListCommand: AsyncParsableCommand {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import CommandSupport
-import KVStore
+import KVStoreEssentials
 
 struct RemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

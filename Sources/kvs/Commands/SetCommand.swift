@@ -1,5 +1,5 @@
 import ArgumentParser
-import KVStore
+import KVStoreEssentials
 
 struct SetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

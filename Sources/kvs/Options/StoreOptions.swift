@@ -1,6 +1,6 @@
 import ArgumentParser
-import Foundation
-import KVStore
+import Essentials
+import KVStoreEssentials
 import KVStoreHTTP
 
 /// Which store, and how long to wait for the daemon.
@@ -26,6 +26,24 @@ struct StoreOptions: ParsableArguments {
             name: storeName, isLive: isLive, isLocalOnly: isLocalOnly,
             timeoutSeconds: timeout.seconds)
     }
+
+    /// Opens the store to read what this machine has, without contacting the daemon unless the newest values are
+    /// required or none have been received yet.
+    func openToRead(isFresh: Bool) async throws -> OpenedStore {
+        if !isFresh {
+            let opened = try OpenedStore(
+                name: storeName, isLocalOnly: true, timeoutSeconds: timeout.seconds)
+            if isLocalOnly || opened.store.status.initialSyncCompleted
+                || !StoreEnvironment().isJoined
+            {
+                return opened
+            }
+            opened.store.close()
+        }
+        let opened = try open()
+        try await opened.refresh(isRequired: isFresh)
+        return opened
+    }
 }
 
 struct TimeoutOption: ParsableArguments {
@@ -43,8 +61,9 @@ extension CompletionKind {
     /// Keys of the local replica; does not contact the daemon.
     static let storedKeys = CompletionKind.custom { words, _, prefix in
         let name = words.drop { $0 != "--store" }.dropFirst().first
-        let configuration = try? StoreEnvironment().configuration(
+        var configuration = try? StoreEnvironment().configuration(
             storeNamed: name ?? StoreConfiguration.defaultStoreName, isOnline: false)
+        configuration?.isWatched = false
         // Completion must not create a replica.
         guard let configuration, FileManager.default.fileExists(atPath: configuration.directory),
             let store = try? UbiquitousKeyValueStore(configuration: configuration)

@@ -1,6 +1,6 @@
 import ArgumentParser
-import Foundation
-import KVStore
+import Essentials
+import KVStoreEssentials
 
 /// What the text or bytes of a value are parsed as.
 enum ValueForm: String, EnumerableFlag {

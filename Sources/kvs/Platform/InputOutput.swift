@@ -1,5 +1,5 @@
 import CommandSupport
-import Foundation
+import Essentials
 
 /// Reads standard input and files.
 enum InputOutput {
@@ -36,7 +36,7 @@ enum InputOutput {
         var data = Data()
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
-            let count = Foundation.read(descriptor, &buffer, buffer.count)
+            let count = Essentials.read(descriptor, &buffer, buffer.count)
             if count == 0 { return data }
             if count > 0 {
                 data.append(contentsOf: buffer[..<count])

@@ -1,5 +1,5 @@
 import CommandSupport
-import KVStore
+import KVStoreEssentials
 import KVStoreHTTP
 
 extension CommandFailure {

@@ -1,6 +1,6 @@
 import CommandSupport
-import Foundation
-import KVStore
+import Essentials
+import KVStoreEssentials
 import KVStoreHTTP
 import TerminalText
 
@@ -19,8 +19,9 @@ struct OpenedStore {
         name: String, isLive: Bool = false, isLocalOnly: Bool = false, timeoutSeconds: Double
     ) throws(StoreError) {
         timeout = .seconds(timeoutSeconds)
-        let configuration = try StoreEnvironment().configuration(
+        var configuration = try StoreEnvironment().configuration(
             storeNamed: name, isLive: isLive, isOnline: !isLocalOnly)
+        configuration.isWatched = isLive
         store = try UbiquitousKeyValueStore(configuration: configuration)
         isOnline = configuration.transport != nil
         for note in store.status.recoveryNotes { Console.report(note) }
@@ -40,7 +41,7 @@ struct OpenedStore {
             throw StoreError(
                 .unreachable, operation: "synchronize",
                 subject: "store \(store.configuration.storeName)",
-                reason: "no answer within \(limit.formatted(.units(width: .narrow)))")
+                reason: "no answer within \(limit.shortText)")
         }
         return report
     }
@@ -112,4 +113,12 @@ struct OpenedStore {
 extension Int {
     /// "1 key", "2 keys".
     var keys: String { self == 1 ? "1 key" : "\(self) keys" }
+}
+
+extension Duration {
+    /// Seconds with at most three decimals: "10s", "0.5s".
+    fileprivate var shortText: String {
+        let seconds = (self / .milliseconds(1)).rounded() / 1_000
+        return (seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)") + "s"
+    }
 }

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// Dates as ISO 8601 text in UTC, with milliseconds if there are any.
 enum DateFormat {

@@ -1,6 +1,6 @@
 import CommandSupport
-import Foundation
-import KVStore
+import Essentials
+import KVStoreEssentials
 
 /// All values of a store as a JSON document: `version` (1), `store`, `exported` (ISO 8601) and `values`, a list of
 /// `key`, `type` and `value` sorted by key, in the form of `TypedValue`. Unknown fields are ignored.

@@ -1,5 +1,5 @@
 import CommandSupport
-import KVStore
+import KVStoreEssentials
 
 /// The effect of an import, decided before the first write.
 struct ImportPlan: Equatable {

@@ -1,5 +1,5 @@
-import Foundation
-import KVStore
+import Essentials
+import KVStoreEssentials
 
 /// A property list as JSON for readers that do not need the types: dates are ISO 8601, data is base64, and a
 /// double without a JSON number is a string. Keys are sorted.
@@ -45,7 +45,7 @@ enum JSONFormatter {
             case "\r": text += "\\r"
             case "\t": text += "\\t"
             case _ where scalar.value < 0x20 || scalar.value == 0x7F:
-                text += String(format: "\\u%04x", scalar.value)
+                text += "\\u" + scalar.value.hexadecimal(digits: 4)
             default: text.unicodeScalars.append(scalar)
             }
         }

@@ -1,5 +1,5 @@
 import CommandSupport
-import Foundation
+import Essentials
 
 /// JSON documents for other programs.
 enum JSONOutput {

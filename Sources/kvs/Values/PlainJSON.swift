@@ -1,6 +1,6 @@
 import CommandSupport
-import Foundation
-import KVStore
+import Essentials
+import KVStoreEssentials
 
 /// Ordinary JSON as a property list. Numbers without a fraction become integers; JSON has no dates and no data.
 struct PlainJSON: Decodable {

@@ -1,5 +1,5 @@
-import Foundation
-import KVStore
+import Essentials
+import KVStoreEssentials
 import TerminalText
 
 /// A value as escaped lines for a terminal.
@@ -32,9 +32,9 @@ enum ReadableValue {
         let shown = [UInt8](data.prefix(hexByteCount))
         var lines = stride(from: 0, to: shown.count, by: 16).map { offset in
             let row = shown[offset..<min(offset + 16, shown.count)]
-            let digits = row.map { String(format: "%02x", $0) }.joined(separator: " ")
+            let digits = row.map { $0.hexadecimal(digits: 2) }.joined(separator: " ")
             let text = row.map { (0x20...0x7E).contains($0) ? $0 : UInt8(ascii: ".") }
-            return String(format: "%08lx  ", offset) + digits.padded(toCells: 47) + "  "
+            return offset.hexadecimal(digits: 8) + "  " + digits.padded(toCells: 47) + "  "
                 + String(decoding: text, as: UTF8.self)
         }
         if data.count > shown.count {

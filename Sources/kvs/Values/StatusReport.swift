@@ -1,5 +1,5 @@
-import Foundation
-import KVStore
+import Essentials
+import KVStoreEssentials
 import KVStoreHTTP
 import TerminalText
 

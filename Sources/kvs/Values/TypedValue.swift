@@ -1,5 +1,5 @@
-import Foundation
-import KVStore
+import Essentials
+import KVStoreEssentials
 
 /// The types of a property list by the names that the command line and the documents use.
 enum ValueType: String, Codable {

@@ -1,6 +1,6 @@
 import CommandSupport
-import Foundation
-import KVStore
+import Essentials
+import KVStoreEssentials
 
 /// Values from command-line text or bytes.
 enum ValueParsing {
@@ -17,7 +17,7 @@ enum ValueParsing {
         }
         // The final newline of a file or pipe is not part of a number.
         return try value(
-            form == .string ? text : text.trimmingCharacters(in: .newlines), as: form)
+            form == .string ? text : text.trimmed(where: \.isNewline), as: form)
     }
 
     static func value(_ text: String, as form: ValueForm) throws(CommandFailure)

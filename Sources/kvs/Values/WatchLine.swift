@@ -1,5 +1,5 @@
-import Foundation
-import KVStore
+import Essentials
+import KVStoreEssentials
 import TerminalText
 
 /// One changed key as `watch` prints it: as a JSON object or as text.

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import SnapshotModels
 
 /// A device that pushes, and whether it still does.

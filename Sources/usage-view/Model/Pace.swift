@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import SnapshotModels
 
 /// How use compares with elapsed time, as of the observation.

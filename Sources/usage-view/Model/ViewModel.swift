@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import SnapshotModels
 
 /// What the viewer reads from the store.
@@ -53,7 +53,7 @@ struct ViewModel: Sendable, Equatable {
     var data: UsageData
     var now: Date
     /// The zone of clock times.
-    var zone: TimeZone
+    var zone: ClockZone
     var options = ViewOptions()
 
     /// What there is to show. Each situation without data calls for another next step.

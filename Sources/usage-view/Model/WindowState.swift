@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import SnapshotModels
 
 /// One rate limit window at one time.

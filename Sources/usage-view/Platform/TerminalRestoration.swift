@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import TerminalText
 
 /// Restores the terminal, also from a signal handler: `arm` prepares everything, and `restore` calls only write

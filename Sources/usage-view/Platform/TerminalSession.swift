@@ -1,6 +1,6 @@
 import CommandSupport
 import Dispatch
-import Foundation
+import Essentials
 import TerminalText
 
 /// The terminal in raw mode on its alternate screen, from `init` to `close`.

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import SnapshotModels
 
 /// Invented usage, to see the screen on a machine without any tool. Its device name says so.

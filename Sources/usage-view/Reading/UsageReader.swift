@@ -1,6 +1,6 @@
 import CommandSupport
-import Foundation
-import KVStore
+import Essentials
+import KVStoreEssentials
 import KVStoreHTTP
 import SnapshotModels
 

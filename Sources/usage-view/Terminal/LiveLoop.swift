@@ -1,11 +1,11 @@
-import Foundation
+import Essentials
 import TerminalText
 
 /// The live screen. Redraws when data, size or options change and every minute, until the user quits, the
 /// terminal is gone or the task is cancelled. Owns the session and closes it.
 struct LiveLoop: Sendable {
     let session: TerminalSession
-    let zone: TimeZone
+    let zone: ClockZone
     let isColored: Bool
     let now: @Sendable () -> Date
 

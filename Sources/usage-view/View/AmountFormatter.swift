@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// Percentages, money and credits as text.
 enum AmountFormatter {
@@ -30,6 +30,13 @@ enum AmountFormatter {
 
     /// Two decimals, or a power of ten for what does not fit a line.
     static func number(_ amount: Double) -> String {
-        String(format: amount.magnitude < 1e12 ? "%.2f" : "%.3g", amount)
+        let format = amount.magnitude < 1e12 ? "%.2f" : "%.3g"
+        return withVaList([amount]) { arguments in
+            String(unsafeUninitializedCapacity: 32) {
+                $0.withMemoryRebound(to: CChar.self) {
+                    Int(vsnprintf($0.baseAddress, $0.count, format, arguments))
+                }
+            }
+        }
     }
 }

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import SnapshotModels
 
 /// The output of `--json`. Fields are added, never renamed or removed; `schemaVersion` increases when a meaning

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import TerminalText
 
 /// The column layout of rows, shared by all cards of a screen so that they line up.
@@ -86,7 +86,8 @@ struct RowColumns {
         }
         // A comma stays at the end of its line.
         let (end, gap) = separator == ", " ? (",", " ") : ("", separator)
-        let parts = text.components(separatedBy: separator)
+        let parts = text.split(separator: separator, omittingEmptySubsequences: false).map(
+            String.init)
         var lines: [String] = []
         for (index, part) in parts.enumerated() {
             let part = index < parts.count - 1 ? part + end : part

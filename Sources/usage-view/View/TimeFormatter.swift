@@ -1,11 +1,11 @@
-import Foundation
+import Essentials
 import TerminalText
 
 /// Times relative to now, in English.
 struct TimeFormatter {
     var now: Date
     /// The zone of clock times.
-    var zone: TimeZone
+    var zone: ClockZone
     /// Clock times instead of countdowns and ages.
     var isAbsolute = false
 
@@ -46,21 +46,32 @@ struct TimeFormatter {
 
     /// "13:30" today, "Mon 21 Sep 17:00" within half a year, else "21 Sep 2027".
     func clock(_ date: Date) -> String {
+        let (time, present) = (components(of: date), components(of: now))
+        let clock = twoDigits(time.hour) + ":" + twoDigits(time.minute)
+        if (time.year, time.month, time.day) == (present.year, present.month, present.day) {
+            return clock
+        }
+        let day = "\(time.day ?? 0) " + Self.months[(time.month ?? 1) - 1]
+        if abs(date.timeIntervalSince(now)) > 182 * 86_400 { return day + " \(time.year ?? 0)" }
+        return Self.weekdays[(time.weekday ?? 1) - 1] + " " + day + " " + clock
+    }
+
+    private static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    private func components(of date: Date) -> DateComponents {
         var calendar = Calendar(identifier: .gregorian)
-        calendar.timeZone = zone
-        let formatter = DateFormatter()
-        formatter.locale = Locale(identifier: "en_US_POSIX")
-        formatter.calendar = calendar
-        formatter.timeZone = zone
-        formatter.dateFormat =
-            if calendar.isDate(date, inSameDayAs: now) {
-                "HH:mm"
-            } else if abs(date.timeIntervalSince(now)) > 182 * 86_400 {
-                "d MMM yyyy"
-            } else {
-                "E d MMM HH:mm"
-            }
-        return formatter.string(from: date)
+        calendar.timeZone = .gmt
+        return calendar.dateComponents(
+            [.year, .month, .day, .weekday, .hour, .minute],
+            from: date.addingTimeInterval(TimeInterval(zone.secondsFromGMT(at: date))))
+    }
+
+    private func twoDigits(_ number: Int?) -> String {
+        let text = String(number ?? 0)
+        return text.utf8.count < 2 ? "0" + text : text
     }
 }
 

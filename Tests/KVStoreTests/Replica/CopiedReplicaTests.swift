@@ -5,7 +5,7 @@ import KVStoreTesting
 import TestSupport
 import Testing
 
-@testable import KVStore
+@testable import KVStoreEssentials
 
 @Suite("Copied and restored replicas")
 struct CopiedReplicaTests {

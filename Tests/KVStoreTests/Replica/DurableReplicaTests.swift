@@ -5,7 +5,7 @@ import LocalFiles
 import TestSupport
 import Testing
 
-@testable import KVStore
+@testable import KVStoreEssentials
 @testable import KVStoreCore
 
 @Suite("Durable replica")

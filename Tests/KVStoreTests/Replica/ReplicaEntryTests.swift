@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import KVStore
+@testable import KVStoreEssentials
 @testable import KVStoreCore
 @testable import KVStoreLog
 

@@ -6,7 +6,7 @@ import KVStoreCore
 import TestSupport
 import Testing
 
-@testable import KVStore
+@testable import KVStoreEssentials
 
 @Suite("Account changes with concurrent calls", .timeLimit(.minutes(5)))
 struct AccountChangeTests {

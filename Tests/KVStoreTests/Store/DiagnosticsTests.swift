@@ -4,7 +4,7 @@ import KVStoreTesting
 import TestSupport
 import Testing
 
-@testable import KVStore
+@testable import KVStoreEssentials
 
 /// Exit tests, which capture the standard error of a child process.
 @Suite("Messages on standard error", .timeLimit(.minutes(5)))

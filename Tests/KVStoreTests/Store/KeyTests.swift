@@ -6,7 +6,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import KVStore
+import KVStore
+@testable import KVStoreEssentials
 
 @Suite("Keys of canonically equivalent texts", .timeLimit(.minutes(5)))
 struct KeyTests {

@@ -3,7 +3,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import KVStore
+import KVStore
+@testable import KVStoreEssentials
 
 @Suite("Store shared by instances and threads", .timeLimit(.minutes(5)))
 struct SharedStoreTests {

@@ -3,7 +3,7 @@ import KVStoreCore
 import TestSupport
 import Testing
 
-@testable import KVStore
+@testable import KVStoreEssentials
 
 @Suite("Store")
 struct StoreTests {

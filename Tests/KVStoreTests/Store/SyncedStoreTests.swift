@@ -5,7 +5,7 @@ import KVStoreCore
 import TestSupport
 import Testing
 
-@testable import KVStore
+@testable import KVStoreEssentials
 
 @Suite("Store with a daemon", .timeLimit(.minutes(5)))
 struct SyncedStoreTests {

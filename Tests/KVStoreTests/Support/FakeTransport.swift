@@ -3,7 +3,7 @@ import KVStoreCore
 import Synchronization
 import TestSupport
 
-@testable import KVStore
+@testable import KVStoreEssentials
 
 /// A hub in memory behind the transport protocol, for any number of replicas of one store. Its pages are small.
 final class FakeTransport: SyncTransport {

@@ -2,7 +2,7 @@ import KVStoreLog
 import KVStoreTesting
 import TestSupport
 
-@testable import KVStore
+@testable import KVStoreEssentials
 import LocalFiles
 
 extension StoreRuntime {

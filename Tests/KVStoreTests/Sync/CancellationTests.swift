@@ -2,7 +2,7 @@ import KVStoreTesting
 import TestSupport
 import Testing
 
-@testable import KVStore
+@testable import KVStoreEssentials
 @testable import KVStoreCore
 
 @Suite("Cancelled round trips", .timeLimit(.minutes(5)))

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import KVStore
+@testable import KVStoreEssentials
 @testable import KVStoreCore
 
 @Suite("Failed reads and writes of the log")

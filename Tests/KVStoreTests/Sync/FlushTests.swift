@@ -7,7 +7,7 @@ import KVStoreLog
 import TestSupport
 import Testing
 
-@testable import KVStore
+@testable import KVStoreEssentials
 
 @Suite("Flushes", .timeLimit(.minutes(5)))
 struct FlushTests {
@@ -64,4 +64,35 @@ struct FlushTests {
         replica.close()
         #expect(throws: StoreError.self) { try replica.flush() }
     }
+
+    @Test("closing waits for the disk only after a change")
+    func closingAfterReading() throws {
+        let disk = SimulatedDisk()
+        func syncCount(_ body: (LocalReplica) throws -> Void) throws -> Int {
+            let count = Counter()
+            let storage = disk.storage()
+            let replica = try LocalReplica(
+                storage: storage, options: DurableReplica.Options(), runtime: .system,
+                execute: { _ in })
+            storage.duringSync.withLock {
+                $0 = {
+                    count.value.withLock { $0 += 1 }
+                    return nil
+                }
+            }
+            try body(replica)
+            replica.close()
+            return count.value.withLock { $0 }
+        }
+        let writing = try syncCount { try $0.write(.value(Data("1".utf8)), forKey: "a") }
+        #expect(writing > 0)
+        let reading = try syncCount { replica in
+            #expect(replica.read { $0.table.keyCount } == 1)
+        }
+        #expect(reading == 0)
+    }
+}
+
+private final class Counter: Sendable {
+    let value = Mutex(0)
 }

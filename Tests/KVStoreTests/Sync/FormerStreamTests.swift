@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import KVStore
+@testable import KVStoreEssentials
 @testable import KVStoreCore
 
 @Suite("Streams that have ended", .timeLimit(.minutes(5)))

@@ -1,4 +1,4 @@
-import KVStore
+import KVStoreEssentials
 import KVStoreCore
 import KVStoreLedger
 import KVStoreLog

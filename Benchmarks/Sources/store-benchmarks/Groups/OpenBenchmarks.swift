@@ -1,5 +1,5 @@
 import Foundation
-import KVStore
+import KVStoreEssentials
 import KVStoreCore
 import KVStoreLog
 

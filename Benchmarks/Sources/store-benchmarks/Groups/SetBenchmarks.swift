@@ -1,4 +1,4 @@
-import KVStore
+import KVStoreEssentials
 import KVStoreCore
 
 /// The public API, on a replica with 1,000 keys.

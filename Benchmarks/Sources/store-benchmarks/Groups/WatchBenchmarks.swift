@@ -1,4 +1,4 @@
-import KVStore
+import KVStoreEssentials
 import KVStoreCore
 
 /// From a setter to the readers of another store on the same replica, as between two processes: through the log and

@@ -5,7 +5,7 @@
     import TestSupport
     import Testing
 
-    @testable import KVStore
+    @testable import KVStoreEssentials
 
     @Suite("Directory watch", .timeLimit(.minutes(5)))
     struct DirectoryWatchTests {

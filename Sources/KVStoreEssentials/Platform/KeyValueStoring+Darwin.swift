@@ -1,5 +1,5 @@
 #if canImport(Darwin)
-    import Foundation
+    import Essentials
 
     extension NSUbiquitousKeyValueStore: KeyValueStoring {}
 #endif

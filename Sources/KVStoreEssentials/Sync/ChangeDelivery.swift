@@ -1,5 +1,4 @@
 import Dispatch
-import Foundation
 import KVStoreCore
 import Synchronization
 
@@ -84,13 +83,7 @@ final class ChangeDelivery: Sendable {
         queue.async { [self] in
             let (source, feeds) = state.withLock { ($0.source, $0.feeds.compactMap(\.feed)) }
             for feed in feeds { feed.send(change) }
-            guard let source else { return }
-            NotificationCenter.default.post(
-                name: UbiquitousKeyValueStore.didChangeExternallyNotification, object: source,
-                userInfo: [
-                    UbiquitousKeyValueStore.changeReasonKey: change.reason.rawValue,
-                    UbiquitousKeyValueStore.changedKeysKey: change.keys,
-                ])
+            (source as? any ChangePosting)?.post(change)
         }
     }
 
@@ -113,4 +106,10 @@ final class ChangeDelivery: Sendable {
         for feed in feeds { feed.finish() }
         for continuation in connections { continuation.finish() }
     }
+}
+
+/// Posts changes to the notification center. `UbiquitousKeyValueStore` conforms where `KVStore` is linked, which unlike
+/// this target imports all of Foundation.
+package protocol ChangePosting {
+    func post(_ change: StoreChange)
 }

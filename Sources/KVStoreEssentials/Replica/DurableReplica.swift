@@ -36,6 +36,8 @@ package final class DurableReplica {
     private var changed: [StoreKey] = []
     /// Whether other processes have appended since a round last began.
     private var hasUnreadChanges = false
+    /// Whether this process has written to the log, even if that failed.
+    package private(set) var hasWritten = false
     /// Whether memory may hold what the log does not.
     package private(set) var isStale = false
 
@@ -151,7 +153,8 @@ package final class DurableReplica {
         try log.finish(sync, failure: failure)
     }
 
-    package func close() throws(LogError) { try log.close() }
+    /// Syncs what this process has written.
+    package func close() throws(LogError) { try log.close(syncs: hasWritten) }
 
     // MARK: -
 
@@ -191,6 +194,7 @@ package final class DurableReplica {
         var entries = entries
         if let first, !entries.isEmpty { entries.insert(.state(first), at: 0) }
         guard let payload = ReplicaEntry.payload(of: entries) else { return }
+        hasWritten = true
         try log.append([payload])
         isIdentified = true
         if log.segments.count >= options.compactionSegmentCount {
@@ -200,6 +204,7 @@ package final class DurableReplica {
     }
 
     private func rewrite(_ replica: Replica) throws(LogError) {
+        hasWritten = true
         try log.rewrite(replica.entries.map(\.payload))
         self.replica = replica
         isIdentified = true

@@ -204,7 +204,8 @@ package final class LocalReplica: Sendable {
     func close<Result, Failure: Error>(
         _ takeOver: (_ contents: [StoreKey: Record.Content]) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try? flush()
+        // What other processes have appended is theirs to flush, so a process that only read does not wait for the disk.
+        if state.withLock({ $0.durable.hasWritten }) { try? flush() }
         return try state.withLock { (state: inout State) throws(Failure) in
             let result = try takeOver(state.durable.replica.visibleContents)
             if !state.isClosed {

@@ -1,4 +1,4 @@
-public import Foundation
+public import Essentials
 
 /// The members that `UbiquitousKeyValueStore` and Apple's `NSUbiquitousKeyValueStore` share, so that one app can
 /// use either.

@@ -1,4 +1,4 @@
-public import Foundation
+public import Essentials
 import LocalFiles
 
 /// Where replicas are kept when an app does not say.

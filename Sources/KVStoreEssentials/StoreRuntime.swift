@@ -1,5 +1,5 @@
 import Dispatch
-import Foundation
+import Essentials
 package import KVStoreCore
 package import KVStoreLog
 package import LocalFiles

@@ -1,6 +1,6 @@
 #if os(Linux) || os(Android)
     import Dispatch
-    import Foundation
+    import Essentials
     import KVStoreLog
 
     extension System {

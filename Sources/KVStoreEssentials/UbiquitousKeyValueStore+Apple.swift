@@ -1,16 +1,10 @@
-public import Foundation
+public import Essentials
 import KVStoreCore
 import Synchronization
 
 // The members of Apple's class. Getters coerce values of other types as described in
 // `PropertyListValue+Coercion.swift`.
 extension UbiquitousKeyValueStore {
-    /// Posted on a background queue after values changed other than by this instance.
-    public static let didChangeExternallyNotification = Notification.Name(
-        "NSUbiquitousKeyValueStoreDidChangeExternallyNotification")
-    static let changeReasonKey = "NSUbiquitousKeyValueStoreChangeReasonKey"
-    static let changedKeysKey = "NSUbiquitousKeyValueStoreChangedKeysKey"
-
     private static let defaultConfiguration = Mutex(
         StoreConfiguration(
             directory: StoreDirectories.replica(

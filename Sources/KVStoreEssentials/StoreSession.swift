@@ -8,7 +8,7 @@ final class StoreSession: Sendable {
     let replica: LocalReplica
     let driver: (any SyncDriving)?
     private let runtime: StoreRuntime
-    private let watch: any DirectoryWatch
+    private let watch: (any DirectoryWatch)?
 
     init(
         configuration: StoreConfiguration, runtime: StoreRuntime, delivery: ChangeDelivery
@@ -40,6 +40,10 @@ final class StoreSession: Sendable {
             },
             connectionChanged: { delivery.deliver($0) })
         self.replica = replica
+        guard configuration.isWatched else {
+            watch = nil
+            return
+        }
         watch = runtime.watch(configuration.directory) { [weak replica] in
             try? replica?.catchUp()
         }
@@ -67,7 +71,7 @@ final class StoreSession: Sendable {
     }
 
     func close() {
-        watch.cancel()
+        watch?.cancel()
         replica.close()
         driver?.stop()
     }

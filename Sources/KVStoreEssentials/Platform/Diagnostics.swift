@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// Messages of the library on standard error. A message that cannot be written is dropped.
 enum Diagnostics {
@@ -6,7 +6,7 @@ enum Diagnostics {
         var bytes = Array((line + "\n").utf8)[...]
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes {
-                Foundation.write(STDERR_FILENO, $0.baseAddress, $0.count)
+                Essentials.write(STDERR_FILENO, $0.baseAddress, $0.count)
             }
             guard count > 0 || errno == EINTR else { return }
             bytes = bytes.dropFirst(max(0, count))

@@ -1,0 +1,22 @@
+import Foundation
+import KVStoreCore
+
+extension PropertyListValue: FoundationNumbers {
+    package static func value(of number: Any) -> PropertyListValue? {
+        // By the dynamic type, because `as?` between number types differs between systems.
+        if type(of: number) is CGFloat.Type {
+            return (number as? CGFloat).map { .double(Double($0)) }
+        }
+        guard let number = number as? NSNumber else { return nil }
+        if number === NSNumber(value: true) || number === NSNumber(value: false) {
+            return .bool(number.boolValue)
+        }
+        switch UInt8(bitPattern: number.objCType.pointee) {
+        case UInt8(ascii: "B"): return .bool(number.boolValue)
+        case UInt8(ascii: "d"), UInt8(ascii: "f"): return .double(number.doubleValue)
+        case UInt8(ascii: "Q"):
+            return Int64(exactly: number.uint64Value).map { .integer($0) }
+        default: return .integer(number.int64Value)
+        }
+    }
+}
