@@ -6,8 +6,8 @@ import NIOHTTP1
 /// One client connection: reads requests, has the server answer them, and writes the answers.
 ///
 /// One request at a time: while its answer waits for the disk or for the peer to read, the next request is queued with
-/// what was read together with it, and nothing more is read, so pipelined requests are answered in order. No task, timer or lock belongs to a
-/// request. On the event loop only.
+/// what was read together with it, and nothing more is read, so pipelined requests are answered in order. No task,
+/// timer or lock belongs to a request. On the event loop only.
 final class Connection: ChannelDuplexHandler, Watcher {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundIn = ByteBuffer
@@ -42,7 +42,7 @@ final class Connection: ChannelDuplexHandler, Watcher {
 
     let server: StoreServer
     private(set) var context: ChannelHandlerContext?
-    private(set) var phase = Phase.idle
+    var phase = Phase.idle
     var wait: Waiting?
     /// The device of the last request, with the header that authenticated it.
     var identity: Identity?
@@ -53,21 +53,21 @@ final class Connection: ChannelDuplexHandler, Watcher {
     var stream: EventStream?
 
     private var request: Request?
-    private var head: HTTPRequestHead?
+    var head: HTTPRequestHead?
     /// Changes with each answer, so that what completes late is recognized.
-    private var ticket: UInt64 = 0
+    var ticket: UInt64 = 0
     /// Bytes of the body, as counted by the table.
     private var reservedByteCount = 0
     private var queue: CircularBuffer<HTTPServerRequestPart>?
     private var isReadHeld = false
     private var isFlushing = false
     private var isResuming = false
-    private var isInputClosed = false
-    private var isStopping = false
+    var isInputClosed = false
+    var isStopping = false
 
     init(_ server: StoreServer) { self.server = server }
 
-    private var table: ConnectionTable { server.connections }
+    var table: ConnectionTable { server.connections }
 
     // MARK: - Channel
 
@@ -111,7 +111,7 @@ final class Connection: ChannelDuplexHandler, Watcher {
     }
 
     /// Goes on with what was read while an answer was due.
-    private func resume() {
+    func resume() {
         guard !isResuming else { return }
         isResuming = true
         defer { isResuming = false }
@@ -230,7 +230,7 @@ final class Connection: ChannelDuplexHandler, Watcher {
         reservedByteCount = count
     }
 
-    private func release() {
+    func release() {
         table.release(reservedByteCount)
         reservedByteCount = 0
         request = nil
@@ -308,7 +308,7 @@ final class Connection: ChannelDuplexHandler, Watcher {
     }
 
     /// Begins the wait that belongs to the present state.
-    private func beginWait() {
+    func beginWait() {
         guard let context else { return }
         if !context.channel.isWritable {
             if wait?.kind != .reader { table.deadlines.begin(.reader, of: self) }
@@ -346,63 +346,6 @@ final class Connection: ChannelDuplexHandler, Watcher {
         case .stream: finishStream()
         case .body, .answer, .remainder, .closing: break
         }
-    }
-
-    // MARK: - Live stream
-
-    private func begin(_ stream: EventStream) {
-        guard let context else { return }
-        var stream = stream
-        stream.isChunked = head?.version != .http1_0
-        server.note(.ok, of: head)
-        release()
-        ticket += 1
-        phase = .stream
-        var buffer = context.channel.allocator.buffer(capacity: 512)
-        Answer.writeStreamHead(isChunked: stream.isChunked, date: table.date, to: &buffer)
-        self.stream = stream
-        server.engine.watchers.add(self, to: stream.store)
-        write(buffer)
-        guard !isStopping, !isInputClosed else { return finishStream() }
-        pump()
-        resume()
-    }
-
-    func wake() { pump() }
-
-    /// Writes the changes after the cursor, as long as the peer reads them.
-    ///
-    /// A stream has a cursor, not a queue: what a slow reader has not received yet costs no memory, and a key that
-    /// changed several times is sent once, with its current record. Sequence numbers ascend, and everything up to the
-    /// last one sent was sent or is superseded.
-    func pump() {
-        while let channel = context?.channel, channel.isWritable, phase == .stream {
-            // For every page: a slow reader of a large store may take minutes.
-            guard stream?.isAllowed(by: server) == true else { return finishStream() }
-            let (text, hasMore) = stream!.next(server)
-            if let text { write(text) }
-            if stream?.isReset == true { return finishStream() }
-            guard hasMore else { return }
-        }
-    }
-
-    private func beat() {
-        pump()
-        guard let stream, phase == .stream else { return }
-        if wait == nil { write(stream.framed(EventStreamText.heartbeat)) }
-    }
-
-    private func finishStream() {
-        guard let stream, phase == .stream else { return }
-        phase = .closing
-        endStream()
-        write(ByteBuffer(staticString: stream.isChunked ? "0\r\n\r\n" : ""), isLast: true)
-    }
-
-    private func endStream() {
-        guard let stream else { return }
-        server.engine.watchers.remove(self, from: stream.store)
-        self.stream = nil
     }
 }
 

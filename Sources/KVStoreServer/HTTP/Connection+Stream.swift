@@ -1,0 +1,61 @@
+import KVStoreWire
+import NIOCore
+import NIOHTTP1
+
+/// The connection as a live stream, which it remains to its end.
+extension Connection {
+    func begin(_ stream: EventStream) {
+        guard let context else { return }
+        var stream = stream
+        stream.isChunked = head?.version != .http1_0
+        server.note(.ok, of: head)
+        release()
+        ticket += 1
+        phase = .stream
+        var buffer = context.channel.allocator.buffer(capacity: 512)
+        Answer.writeStreamHead(isChunked: stream.isChunked, date: table.date, to: &buffer)
+        self.stream = stream
+        server.engine.watchers.add(self, to: stream.store)
+        write(buffer)
+        guard !isStopping, !isInputClosed else { return finishStream() }
+        pump()
+        resume()
+    }
+
+    func wake() { pump() }
+
+    /// Writes the changes after the cursor, as long as the peer reads them.
+    ///
+    /// A stream has a cursor, not a queue: what a slow reader has not received yet costs no memory, and a key that
+    /// changed several times is sent once, with its current record. Sequence numbers ascend, and everything up to the
+    /// last one sent was sent or is superseded.
+    func pump() {
+        while let channel = context?.channel, channel.isWritable, phase == .stream {
+            // For every page: a slow reader of a large store may take minutes.
+            guard stream?.isAllowed(by: server) == true else { return finishStream() }
+            let (text, hasMore) = stream!.next(server)
+            if let text { write(text) }
+            if stream?.isReset == true { return finishStream() }
+            guard hasMore else { return }
+        }
+    }
+
+    func beat() {
+        pump()
+        guard let stream, phase == .stream else { return }
+        if wait == nil { write(stream.framed(EventStreamText.heartbeat)) }
+    }
+
+    func finishStream() {
+        guard let stream, phase == .stream else { return }
+        phase = .closing
+        endStream()
+        write(ByteBuffer(staticString: stream.isChunked ? "0\r\n\r\n" : ""), isLast: true)
+    }
+
+    func endStream() {
+        guard let stream else { return }
+        server.engine.watchers.remove(self, from: stream.store)
+        self.stream = nil
+    }
+}
