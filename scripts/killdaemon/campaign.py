@@ -30,7 +30,7 @@ class Campaign:
         self.work, self.sabotage = work, sabotage
         self.model, self.daemon, self.round = Model(), None, 0
         self.counts, self.oddities = collections.Counter(), collections.Counter()
-        self.start_seconds, self.log_byte_count, self.log_file_count = [], 0, 0
+        self.start_seconds, self.log_byte_count, self.file_counts = [], 0, collections.Counter()
         self.token = re.search(r"ubq_[\w-]+", self.run("device", "add", "campaign").stdout).group()
 
     def run(self, *arguments):
@@ -125,10 +125,8 @@ class Campaign:
         files = list(os.scandir(self.work / "data/log"))
         byte_count = sum(file.stat().st_size for file in files)
         self.log_byte_count = max(self.log_byte_count, byte_count)
-        self.log_file_count = max(self.log_file_count, len(files))
-        for file in files:
-            if not re.fullmatch(r"[0-9a-f]{16}\.log|lock", file.name):
-                self.counts["found " + re.sub("[0-9a-f]{16}", "NUMBER", file.name)] += 1
+        names = collections.Counter(re.sub("[0-9a-f]{16}", "<number>", file.name) for file in files)
+        self.file_counts |= names  # the maximum of each
 
     def note_log(self):
         for line in self.daemon.log.read_text(errors="replace").splitlines():
@@ -141,7 +139,7 @@ class Campaign:
             "seed": self.seed, "rounds": self.round, "seconds": round(seconds, 1),
             "rounds per second": round(self.round / seconds, 1),
             **self.counts, **self.model.counts,
-            "greatest log": f"{self.log_byte_count} bytes, {self.log_file_count} files",
+            "log bytes at most": self.log_byte_count, "log files at most": dict(self.file_counts),
             "milliseconds to start": {
                 "median": round(starts[len(starts) // 2] * 1_000),
                 "99 %": round(starts[len(starts) * 99 // 100] * 1_000),
