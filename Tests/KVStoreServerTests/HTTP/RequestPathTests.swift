@@ -1,0 +1,255 @@
+import Foundation
+import HTTPTypes
+import KVStoreCore
+import NIOCore
+import ServerTestSupport
+import Testing
+
+@testable import KVStoreServer
+
+@Suite("Requests of a connection", .timeLimit(.minutes(5)))
+struct RequestPathTests {
+    private let store = StoreID(account: "default", name: "s")
+
+    private func request(
+        _ start: String, _ test: TestServer, version: String = "1.1", _ more: String = "",
+        body: String? = nil
+    ) -> String {
+        "\(start) HTTP/\(version)\r\nHost: localhost\r\n"
+            + "Authorization: Bearer \(test.token(TestServer.laptop))\r\n\(more)"
+            + (body.map { "Content-Length: \($0.utf8.count)\r\n\r\n\($0)" } ?? "\r\n")
+    }
+
+    private static let bytes = "Content-Type: application/octet-stream\r\n"
+
+    @Test(
+        "HEAD gives the head of GET",
+        arguments: TestServer.routes.filter { route in
+            route.method == "GET" && !route.path.hasSuffix("/changes")
+                // Its length changes with each answer.
+                && route.path != "/metrics"
+        }.map(\.path) + ["/v1/stores/s/keys/none", "/nothing"])
+    func head(path: String) async throws {
+        let test = try TestServer(stored: [Samples.change("k")])
+        try await test.served { _, port in
+            func answer(_ method: String) async throws -> String {
+                let connection = try await RawConnection.open(port: port)
+                try await connection.send(
+                    request("\(method) \(path)", test, "Connection: close\r\n"))
+                return await connection.rest().split(
+                    separator: "\r\n", omittingEmptySubsequences: false
+                )
+                .filter { !$0.hasPrefix("Date: ") }.joined(separator: "\r\n")
+            }
+            let get = try await answer("GET")
+            let end = try #require(get.range(of: "\r\n\r\n"))
+            #expect(get.endIndex > end.upperBound)
+            #expect(try await answer("HEAD") == get[..<end.upperBound])
+        }
+    }
+
+    @Test(
+        "a method that a resource does not have is answered with 405 and those it has",
+        arguments: [
+            ("POST /healthz", "GET, HEAD"), ("DELETE /v1/stores", "GET, HEAD"),
+            ("GET /v1/stores/s/sync", "POST"), ("HEAD /v1/stores/s/changes", "GET"),
+            ("POST /v1/stores/s/keys/k", "GET, HEAD, PUT, DELETE"),
+        ])
+    func methods(start: String, allowed: String) async throws {
+        let test = try TestServer()
+        try await test.served { _, port in
+            let connection = try await RawConnection.open(port: port)
+            try await connection.send(request(start, test, "Connection: close\r\n"))
+            let answer = await connection.rest()
+            #expect(answer.hasPrefix("HTTP/1.1 405 "))
+            #expect(answer.contains("\r\nAllow: \(allowed)\r\n"))
+        }
+    }
+
+    @Test(
+        "a client that expects 100 Continue gets it before it sends the body, except with HTTP/1.0")
+    func expectation() async throws {
+        let test = try TestServer()
+        try await test.served { _, port in
+            let expecting = Self.bytes + "Expect: 100-continue\r\nContent-Length: 1\r\n"
+            let connection = try await RawConnection.open(port: port)
+            try await connection.send(request("PUT /v1/stores/s/keys/k", test, expecting))
+            try await connection.wait(for: "HTTP/1.1 100 Continue\r\n\r\n")
+            try await connection.send("v")
+            try await connection.wait(for: "HTTP/1.1 200 ")
+            await connection.close()
+            // Nothing that has to be read before the answer.
+            let refused = try await RawConnection.open(port: port)
+            try await refused.send(
+                request("PUT /v1/stores/s/keys/k", test, "Content-Encoding: x\r\n" + expecting))
+            #expect(await refused.rest().hasPrefix("HTTP/1.1 415 "))
+            let old = try await RawConnection.open(port: port)
+            try await old.send(
+                request("PUT /v1/stores/s/keys/k", test, version: "1.0", expecting) + "w")
+            #expect(await old.rest().hasPrefix("HTTP/1.1 200 "))
+        }
+    }
+
+    @Test("pipelined requests are answered in order")
+    func pipelined() async throws {
+        var limits = TestServer.patient
+        limits.requestBurst = 1_000
+        let test = try TestServer(limits: limits)
+        try await test.served { _, port in
+            let connection = try await RawConnection.open(port: port)
+            var text = ""
+            for index in 0..<50 {
+                let path = "/v1/stores/s/keys/k\(index)"
+                text += request("PUT \(path)", test, Self.bytes, body: "value \(index)")
+                text += request("GET \(path)", test, "Accept: application/octet-stream\r\n")
+                text += request(
+                    "DELETE \(path)", test, index == 49 ? "Connection: close\r\n" : "")
+            }
+            try await connection.send(text)
+            let answers = await connection.rest().components(separatedBy: "HTTP/1.1 ").dropFirst()
+            #expect(answers.count == 150)
+            for (index, answer) in answers.enumerated() {
+                #expect(answer.hasPrefix("200 "))
+                switch index % 3 {
+                case 0: #expect(answer.contains("\"key\":\"k\(index / 3)\""))
+                case 1: #expect(answer.hasSuffix("\r\n\r\nvalue \(index / 3)"))
+                default: #expect(answer.contains("\"deleted\":true"))
+                }
+            }
+        }
+    }
+
+    @Test("a connection with HTTP/1.0 ends with its answer, and its live stream is not chunked")
+    func oldVersion() async throws {
+        let test = try TestServer(stored: [Samples.change("k")])
+        try await test.served { _, port in
+            let connection = try await RawConnection.open(port: port)
+            try await connection.send("GET /healthz HTTP/1.0\r\n\r\n")
+            #expect(await connection.rest().contains("\r\nConnection: close\r\n"))
+            let reader = try await RawConnection.open(port: port)
+            try await reader.send(request("GET /v1/stores/s/changes", test, version: "1.0"))
+            var text = ""
+            for await buffer in reader.bytes {
+                text += String(buffer: buffer)
+                if text.hasSuffix("\n\n"), text.contains("event: change") { break }
+            }
+            let parts = text.components(separatedBy: "\r\n\r\n")
+            #expect(parts.count == 2)
+            #expect(parts[0].contains("\r\nConnection: close") && !parts[0].contains("chunked"))
+            #expect(parts[1].hasPrefix("event: opened\n"))
+            await reader.close()
+        }
+    }
+
+    @Test("what is not HTTP is refused after the answers to the requests before it")
+    func garbage() async throws {
+        let test = try TestServer()
+        try await test.served { _, port in
+            let connection = try await RawConnection.open(port: port)
+            try await connection.send(
+                request("PUT /v1/stores/s/keys/k", test, Self.bytes, body: "v")
+                    + "\u{1}\u{2}\r\n\r\n")
+            let answers = await connection.rest().components(separatedBy: "HTTP/1.1 ").dropFirst()
+            #expect(answers.map { $0.prefix(3) } == ["200", "400"])
+        }
+    }
+
+    @Test(
+        "the answer to a request for another protocol says that the connection ends with it",
+        arguments: [
+            "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\n"
+                + "Upgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n",
+            "CONNECT example.org:80 HTTP/1.1\r\nHost: example.org:80\r\n\r\n",
+        ])
+    func upgrade(request: String) async throws {
+        var limits = TestServer.patient
+        limits.idleMilliseconds = 2_000
+        let test = try TestServer(limits: limits)
+        try await test.served { _, port in
+            let connection = try await RawConnection.open(port: port)
+            try await connection.send(request)
+            #expect(await connection.rest().contains("\r\nConnection: close\r\n"))
+        }
+    }
+
+    @Test("a request line without an end is refused at the limit on headers")
+    func longLine() async throws {
+        var limits = TestServer.patient
+        limits.firstByteMilliseconds = 5_000
+        let test = try TestServer(limits: limits)
+        try await test.served { _, port in
+            let connection = try await RawConnection.open(port: port)
+            try await connection.send("GET /" + String(repeating: "a", count: 100_000))
+            #expect(await connection.rest().hasPrefix("HTTP/1.1 431 "))
+        }
+    }
+
+    @Test(
+        "connections without a token do not lock out a device",
+        arguments: ["", "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"], [2, 64])
+    func lockout(sent: String, surplus: Int) async throws {
+        var limits = TestServer.patient
+        limits.connectionCount = 8
+        limits.surplusConnectionCount = surplus
+        let test = try TestServer(limits: limits)
+        try await test.served { client, port in
+            var connections: [RawConnection] = []
+            for _ in 0..<20 {
+                let connection = try await RawConnection.open(port: port)
+                // It may be closed already.
+                try? await connection.send(sent)
+                connections.append(connection)
+            }
+            let answer = try await client.execute(
+                uri: "/v1/me", method: .get, headers: test.headers(TestServer.laptop))
+            #expect(answer.status == .ok)
+            for connection in connections { await connection.close() }
+            while test.server.metrics.counters.connections > 1 { await Task.yield() }
+        }
+    }
+
+    enum BodyEnd: CaseIterable { case complete, cut, closed, refused }
+
+    @Test(
+        "bodies in memory are bounded, and freed however their requests end",
+        arguments: BodyEnd.allCases)
+    func bodies(end: BodyEnd) async throws {
+        var limits = TestServer.patient
+        limits.pendingBodyByteCount = 1_000
+        limits.bodyByteCount = 900
+        let test = try TestServer(limits: limits)
+        try await test.served { _, port in
+            func put(_ framing: String) async throws -> RawConnection {
+                let connection = try await RawConnection.open(port: port)
+                try await connection.send(
+                    request("PUT /v1/stores/s/keys/k", test, Self.bytes + framing))
+                return connection
+            }
+            let chunk = "384\r\n" + String(repeating: "v", count: 900) + "\r\n"
+            let first = try await put("Transfer-Encoding: chunked\r\n")
+            try await first.send(chunk)
+            // Until the first body has been counted.
+            var refusal = ""
+            while !refusal.hasPrefix("HTTP/1.1 503 ") {
+                let second = try await put("Content-Length: 101\r\nConnection: close\r\n")
+                // It may be refused already.
+                try? await second.send(String(repeating: "w", count: 101))
+                refusal = await second.rest()
+            }
+            #expect(refusal.contains("\"busy\""))
+            switch end {
+            case .complete: try await first.send("0\r\n\r\n")
+            case .cut: try await first.channel.close(mode: .output)
+            case .closed: await first.close()
+            case .refused: try await first.send("1\r\nv\r\n")
+            }
+            var answer = ""
+            while !answer.hasPrefix("HTTP/1.1 200 ") {
+                let second = try await put("Content-Length: 900\r\nConnection: close\r\n")
+                try? await second.send(String(repeating: "w", count: 900))
+                answer = await second.rest()
+            }
+            await first.close()
+        }
+    }
+}
