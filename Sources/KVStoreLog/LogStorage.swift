@@ -22,6 +22,9 @@ package protocol LogStorage: AnyObject, Sendable {
     /// by `create`.
     func prepareSpace(byteCount: Int)
 
+    /// Removes what a killed process has left that is no segment. The caller holds the lock.
+    func removeLeftovers()
+
     /// Removes a segment. Processes that have it open can still read it.
     func remove(segment: UInt64) throws(FileError)
 
@@ -47,6 +50,7 @@ package protocol LogStorage: AnyObject, Sendable {
 
 extension LogStorage {
     package func prepareSpace(byteCount: Int) {}
+    package func removeLeftovers() {}
 }
 
 /// One open segment. Calls may come from any thread.

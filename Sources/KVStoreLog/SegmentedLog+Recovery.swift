@@ -9,6 +9,7 @@ extension SegmentedLog {
     package func open(visit: Visitor) throws(LogError) -> LogRecovery {
         try attempt { () throws(FileError) in try storage.lock() }
         defer { if options.isShared { storage.unlock() } }
+        storage.removeLeftovers()
         var recovery = LogRecovery()
         segments = try attempt { () throws(FileError) in try storage.segments() }
         var previous: UInt64?

@@ -144,7 +144,10 @@ public final class StoreServer: Sendable {
                     let decoder = HTTPRequestDecoder(
                         leftOverBytesStrategy: .dropBytes, limitConfiguration: limit)
                     try channel.pipeline.syncOperations.addHandlers(
-                        ByteToMessageHandler(decoder), Connection(self))
+                        // The decoder leaves what follows a request for another protocol unread.
+                        ByteToMessageHandler(
+                            decoder, maximumBufferSize: limit.maxHeaderListSize),
+                        Connection(self))
                 }
             }
             .bind(host: configuration.address.host, port: configuration.address.port).get()

@@ -12,7 +12,10 @@ package final class FileLogStorage: LogStorage {
     package let identity: UInt64
     /// Prepared for the next segment.
     private let spare = Mutex<FileLogFile?>(nil)
+    /// Held while a spare is prepared.
+    private let preparation = Mutex(())
     private static let spareName = "spare"
+    private static let temporarySuffix = ".new"
 
     /// Opens the directory, and creates it with its parents if it is missing.
     package init(directory path: String) throws(FileError) {
@@ -63,31 +66,71 @@ package final class FileLogStorage: LogStorage {
     package func create(
         segment: UInt64, content: [UInt8], byteCount: Int
     ) throws(FileError) -> any LogFile {
-        if let spare = spare.withLock({ $0.take() }) {
-            if spare.byteCount == byteCount {
-                return try finish(spare, Self.spareName, segment: segment, content: content)
-            }
-            unlinkat(directory.raw, Self.spareName, 0)
+        let temporary = Self.name(of: segment) + Self.temporarySuffix
+        if let file = takeSpare(byteCount, as: temporary) {
+            return try finish(file, temporary, segment: segment, content: content)
         }
-        let temporary = Self.name(of: segment) + ".new"
-        let file = try reserve(temporary, byteCount: byteCount)
+        let file: FileLogFile
+        do throws(FileError) {
+            file = try reserve(temporary, byteCount: byteCount)
+        } catch  where error.isOutOfSpace {
+            discardSpare()
+            file = try reserve(temporary, byteCount: byteCount)
+        }
         return try finish(file, temporary, segment: segment, content: content)
     }
 
-    package func prepareSpace(byteCount: Int) {
-        guard spare.withLock({ $0 == nil }),
-            let file = try? reserve(Self.spareName, byteCount: byteCount)
-        else { return }
-        do throws(FileError) {
-            // In pieces, so that the syncs of the log do not wait for all of it.
-            let zeros = [UInt8](repeating: 0, count: 1 << 20)
-            for start in stride(from: 0, to: byteCount, by: zeros.count) {
-                try file.write(Array(zeros.prefix(byteCount - start)), at: start)
-                try file.sync()
+    /// The spare under another name: from now on a preparation cannot touch it.
+    private func takeSpare(_ byteCount: Int, as name: String) -> FileLogFile? {
+        spare.withLock { spare in
+            guard let file = spare.take() else { return nil }
+            guard file.byteCount == byteCount,
+                renameat(directory.raw, Self.spareName, directory.raw, name) == 0
+            else {
+                unlinkat(directory.raw, Self.spareName, 0)
+                return nil
             }
-            spare.withLock { $0 = file }
-        } catch {
-            unlinkat(directory.raw, Self.spareName, 0)
+            return file
+        }
+    }
+
+    /// Gives back the space of a spare: one in preparation, or one that a killed process left.
+    private func discardSpare() {
+        preparation.withLock { _ in
+            spare.withLock { spare in
+                spare = nil
+                unlinkat(directory.raw, Self.spareName, 0)
+            }
+        }
+    }
+
+    package func prepareSpace(byteCount: Int) {
+        preparation.withLock { _ in
+            let reserved = spare.withLock { spare -> FileLogFile? in
+                guard spare == nil else { return nil }
+                // Not written to: a process that ended may still be preparing it.
+                unlinkat(directory.raw, Self.spareName, 0)
+                return try? reserve(Self.spareName, byteCount: byteCount)
+            }
+            guard let file = reserved else { return }
+            do throws(FileError) {
+                // In pieces, so that the syncs of the log do not wait for all of it.
+                let zeros = [UInt8](repeating: 0, count: 1 << 20)
+                for start in stride(from: 0, to: byteCount, by: zeros.count) {
+                    try file.write(Array(zeros.prefix(byteCount - start)), at: start)
+                    try file.sync()
+                }
+                spare.withLock { $0 = file }
+            } catch {
+                unlinkat(directory.raw, Self.spareName, 0)
+            }
+        }
+    }
+
+    package func removeLeftovers() {
+        for name in (try? names()) ?? []
+        where name == Self.spareName || name.hasSuffix(Self.temporarySuffix) {
+            unlinkat(directory.raw, name, 0)
         }
     }
 

@@ -63,6 +63,10 @@ final class Connection: ChannelDuplexHandler, Watcher {
     private var isFlushing = false
     private var isResuming = false
     var isInputClosed = false
+    /// What the parser stopped at, answered after the requests before it.
+    private var inputError: (any Error)?
+    /// The peer wants no answer after this one, or goes on with another protocol, which is not parsed.
+    private var isLastRequest = false
     var isStopping = false
 
     init(_ server: StoreServer) { self.server = server }
@@ -118,6 +122,7 @@ final class Connection: ChannelDuplexHandler, Watcher {
         while accepts, let part = queue?.popFirst() { take(part) }
         guard queue?.isEmpty ?? true else { return }
         queue = nil
+        if inputError != nil { refuseInput() }
         if isInputClosed { endInput() }
         if isReadHeld {
             isReadHeld = false
@@ -136,9 +141,11 @@ final class Connection: ChannelDuplexHandler, Watcher {
     /// The peer sends nothing more; an answer that is due is still written.
     private func endInput() {
         switch phase {
-        case .idle, .remainder, .stream, .closing: close()
+        case .idle, .remainder: closeAfterWrites()
+        case .stream: close()
         case .body: refuse(.malformed("the body is incomplete"), isLast: true)
-        case .answer: break
+        // The end of the last answer closes the connection.
+        case .answer, .closing: break
         }
     }
 
@@ -153,17 +160,42 @@ final class Connection: ChannelDuplexHandler, Watcher {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        guard let error = error as? HTTPParserError, phase == .idle || phase == .body else {
+        guard error is HTTPParserError || Self.isOfDecoder(error) else {
             return close()
         }
-        let problem: Problem =
-            switch error {
-            case .headerOverflow: .headersTooLarge(limit: server.limits.headerByteCount)
-            case .invalidEOFState where phase == .body: .malformed("the body is incomplete")
-            default: .malformed("the request is not valid HTTP/1.1")
-            }
-        phase = .body
-        refuse(problem, isLast: true)
+        inputError = inputError ?? error
+        if queue == nil { refuseInput() }
+    }
+
+    /// Data after an error of the parser, or more of another protocol than is kept.
+    private static func isOfDecoder(_ error: any Error) -> Bool {
+        error is ByteToMessageDecoderError
+            || error is ByteToMessageDecoderError.PayloadTooLargeError
+    }
+
+    /// Nothing more can be parsed.
+    private func refuseInput() {
+        switch phase {
+        case .idle, .body:
+            let problem: Problem =
+                switch inputError as? HTTPParserError {
+                case .headerOverflow: .headersTooLarge(limit: server.limits.headerByteCount)
+                case .invalidEOFState where phase == .body: .malformed("the body is incomplete")
+                default: .malformed("the request is not valid HTTP/1.1")
+                }
+            phase = .body
+            refuse(problem, isLast: true)
+        case .remainder: closeAfterWrites()
+        case .stream: close()
+        case .answer, .closing: break
+        }
+    }
+
+    private func closeAfterWrites() {
+        let unsent = try? context?.channel.syncOptions?.getOption(.bufferedWritableBytes)
+        guard let unsent, unsent > 0 else { return close() }
+        phase = .closing
+        write(ByteBuffer(), isLast: true)
     }
 
     func close() { context?.close(promise: nil) }
@@ -186,11 +218,12 @@ final class Connection: ChannelDuplexHandler, Watcher {
         phase = .body
         table.deadlines.begin(.answer, of: self)
         let fields = RequestFields(head.headers)
+        isLastRequest = !head.isKeepAlive || fields.hasUpgrade || head.method == .CONNECT
         do throws(Problem) {
             let request = try server.admit(head, fields, on: self)
             try reserve(fields.contentLength ?? 0)
             self.request = request
-            if fields.expectsContinue {
+            if fields.expectsContinue, head.version != .http1_0 {
                 write(ByteBuffer(staticString: "HTTP/1.1 100 Continue\r\n\r\n"))
             }
         } catch {
@@ -273,7 +306,8 @@ final class Connection: ChannelDuplexHandler, Watcher {
         guard let context else { return }
         var answer = answer
         if head?.method == .HEAD { answer.dropBody() }
-        if isStopping || isInputClosed || !(head?.isKeepAlive ?? false) { answer.isLast = true }
+        let isEnd = isInputClosed && queue?.isEmpty ?? true
+        if isStopping || isEnd || isLastRequest { answer.isLast = true }
         server.note(answer.status, of: head)
         release()
         ticket += 1
@@ -304,7 +338,7 @@ final class Connection: ChannelDuplexHandler, Watcher {
 
     private func becomeIdle() {
         phase = .idle
-        beginWait()
+        if isStopping { closeAfterWrites() } else { beginWait() }
     }
 
     /// Begins the wait that belongs to the present state.
@@ -320,7 +354,8 @@ final class Connection: ChannelDuplexHandler, Watcher {
         case .stream:
             // Not begun anew by events: beginning costs more than a heartbeat too many.
             if wait?.kind != .heartbeat { table.deadlines.begin(.heartbeat, of: self) }
-        case .body, .answer: break
+        case .body, .answer:
+            if wait?.kind == .reader { table.deadlines.begin(.answer, of: self) }
         }
     }
 
@@ -342,16 +377,9 @@ final class Connection: ChannelDuplexHandler, Watcher {
     func stop() {
         isStopping = true
         switch phase {
-        case .idle: close()
+        case .idle: closeAfterWrites()
         case .stream: finishStream()
         case .body, .answer, .remainder, .closing: break
         }
-    }
-}
-
-extension HTTPRequestHead {
-    /// Without the query.
-    var path: Substring {
-        uri[..<(uri.utf8.firstIndex(of: UInt8(ascii: "?")) ?? uri.endIndex)]
     }
 }

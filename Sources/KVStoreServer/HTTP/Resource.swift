@@ -79,6 +79,13 @@ enum Resource: Equatable {
     }
 }
 
+extension HTTPRequestHead {
+    /// Without the query.
+    var path: Substring {
+        uri[..<(uri.utf8.firstIndex(of: UInt8(ascii: "?")) ?? uri.endIndex)]
+    }
+}
+
 /// The header fields that matter, found in one pass.
 struct RequestFields {
     var authorization = ""
@@ -89,6 +96,7 @@ struct RequestFields {
     var lastEventID: String?
     var hasTransferEncoding = false
     var expectsContinue = false
+    var hasUpgrade = false
 
     init(_ headers: HTTPHeaders) {
         for (name, value) in headers {
@@ -97,6 +105,7 @@ struct RequestFields {
             case 6 where name.isField("accept"): accept = accept ?? value
             case 6 where name.isField("expect"):
                 expectsContinue = value.lowercased() == "100-continue"
+            case 7 where name.isField("upgrade"): hasUpgrade = true
             case 12 where name.isField("content-type"): contentType = contentType ?? value
             case 13 where name.isField("authorization"):
                 if authorization.isEmpty { authorization = value }
