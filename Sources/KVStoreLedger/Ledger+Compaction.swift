@@ -78,12 +78,8 @@ extension Ledger {
         let positions = try log.append(moved.map(\.payload))
         for ((subject, _), position) in zip(moved, positions) {
             switch subject {
-            case .record(let id, let key):
-                liveFrames.move(
-                    from: stores[id]!.positions.updateValue(position, forKey: key), to: position)
-            case .state(let id):
-                liveFrames.move(from: stores[id]!.statePosition, to: position)
-                stores[id]!.statePosition = position
+            case .record(let id, let key): place(key, of: stores[id]!, at: position)
+            case .state(let id): placeState(of: stores[id]!, at: position)
             case .forgotten: break
             }
         }

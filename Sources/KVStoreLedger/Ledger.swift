@@ -266,9 +266,7 @@ package final class Ledger {
             switch entry {
             case .record(let id, let entry):
                 let store = stores[id]!
-                liveFrames.move(
-                    from: store.positions.updateValue(position, forKey: entry.record.key),
-                    to: position)
+                place(entry.record.key, of: store, at: position)
                 noteUnsynced(store)
             case .state(let id, _):
                 let before = stores[id].map { LedgerEntry.frameByteCount($0.hub.state, of: id) }
@@ -283,6 +281,17 @@ package final class Ledger {
             case .forgotten: break
             }
         }
+    }
+
+    /// The frame of a key has moved.
+    func place(_ key: StoreKey, of store: Store, at position: LogPosition) {
+        liveFrames.move(from: store.positions.updateValue(position, forKey: key), to: position)
+    }
+
+    /// The frame of a store's state has moved.
+    func placeState(of store: Store, at position: LogPosition) {
+        liveFrames.move(from: store.statePosition, to: position)
+        store.statePosition = position
     }
 
     private func noteUnsynced(_ store: Store) {
@@ -329,6 +338,27 @@ package final class Ledger {
     /// Blocks until everything appended is durable. Once it throws, nothing more is written: `closedByFailure`.
     package func sync() throws(LogError) {
         try log.sync()
+        noteDurable(unsyncedSequences)
+    }
+
+    /// Continues after a failed sync: writes all that is live in the segment to a new one, and makes everything that was
+    /// appended durable, also what was not acknowledged. When it throws, the log remains closed.
+    package func recover() throws(LogError) {
+        guard log.isClosedByFailure else { return }
+        let segment = log.activeSegment
+        let states = stores.values.filter { $0.statePosition?.segment == segment }
+        let records = stores.values.flatMap { store in
+            store.hub.entries.values
+                .filter { store.positions[$0.record.key]?.segment == segment }
+                .map { (store: store, entry: $0) }
+        }
+        let positions = try log.recover(
+            with: states.map { LedgerEntry.state($0.id, $0.hub.state).payload }
+                + records.map { LedgerEntry.record($0.store.id, $0.entry).payload })
+        for (store, position) in zip(states, positions) { placeState(of: store, at: position) }
+        for (record, position) in zip(records, positions.dropFirst(states.count)) {
+            place(record.entry.record.key, of: record.store, at: position)
+        }
         noteDurable(unsyncedSequences)
     }
 

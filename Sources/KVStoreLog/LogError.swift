@@ -7,7 +7,7 @@ package enum LogError: Error, Sendable, Equatable {
     case damaged(LogDamage)
     /// The file has a newer version of the format.
     case incompatible(path: String, version: UInt32)
-    /// An earlier sync failed, so what is durable is unknown: open the log again.
+    /// An earlier sync failed, so what is durable is unknown: open the log again, or `recover`.
     case closedByFailure(FileError)
     /// The files were removed from under the process.
     case removed(path: String)

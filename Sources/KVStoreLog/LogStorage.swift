@@ -68,9 +68,15 @@ package protocol LogFile: AnyObject, Sendable {
     /// On return everything written before the call is durable. When it throws, what was written since the last
     /// successful call may or may not be durable, and a second call proves nothing.
     func sync() throws(FileError)
+
+    /// Makes the next reads come from the disk, as far as the system allows: after a failed sync, memory may hold what the
+    /// disk lacks.
+    func discardCache()
 }
 
 extension LogFile {
+    package func discardCache() {}
+
     func write(_ bytes: [UInt8], at offset: Int) throws(FileError) {
         try bytes.withUnsafeBufferPointer { buffer throws(FileError) in
             try write(UnsafeRawBufferPointer(buffer), at: offset)

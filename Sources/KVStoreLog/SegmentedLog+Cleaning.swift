@@ -9,19 +9,17 @@ extension SegmentedLog {
         var cause: FileError
     }
 
-    /// Zeroes what a failed write left: later frames could end exactly where a valid one of it starts. If it throws,
-    /// that remains to be done.
+    /// Zeroes what a failed write left in a shared log: later frames could end exactly where a valid one of it starts. If it
+    /// throws, that remains to be done.
     ///
-    /// On a shared log it runs under the lock under which the write failed. Valid frames at the front stay, and it
-    /// throws: they must be read before anything is appended.
+    /// It runs under the lock under which the write failed. Valid frames at the front stay, and it throws: they must be
+    /// read before anything is appended.
     func scrub() throws(LogError) {
         guard let place = active, let dirtyTail = place.dirtyTail else { return }
         var start = place.end
         try attempt { () throws(FileError) in
-            if options.isShared {
-                place.scanner.refresh()
-                start = try scan(place.scanner, from: place.end, visit: { _ in }).end
-            }
+            place.scanner.refresh()
+            start = try scan(place.scanner, from: place.end, visit: { _ in }).end
             if start < dirtyTail.end { try zero(place.file, from: start, to: dirtyTail.end) }
             place.scanner.refresh()
         }

@@ -34,8 +34,6 @@ extension SegmentedLog {
             active = nil
             if !options.isShared { storage.unlock() }
         }
-        // If this fails, the next process to open the log finds a torn tail.
-        if !options.isShared { try? scrub() }
         if syncs, failure == nil { try sync() }
     }
 

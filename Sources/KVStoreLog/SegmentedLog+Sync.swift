@@ -6,11 +6,13 @@ extension SegmentedLog {
         let file: any LogFile
         let segment: UInt64
         let end: Int
+        let groups: [Group]
         let unverified: Range<Int>?
         /// Set if the names of the segments must be synced too.
         let names: (any LogStorage)?
 
         private func flush() throws(FileError) {
+            for group in groups { try file.write(group.bytes, at: group.offset) }
             if let unverified { try writeBack(unverified) }
             try file.sync()
             if let names { try names.syncNames() }
@@ -47,18 +49,23 @@ extension SegmentedLog {
     /// Whether everything appended is durable.
     package var isDurable: Bool { active.map { $0.synced >= $0.end } ?? true }
 
-    /// What must be synced; nil when everything is durable.
+    /// What must be synced; nil when everything is durable. What another sync is writing is written again: the same bytes
+    /// at the same place, so that each sync covers everything before it.
     package func prepareSync() throws(LogError) -> PendingSync? {
         try checkOpen()
-        guard let active, !isDurable else { return nil }
+        guard !isDurable, let active else { return nil }
+        for index in active.unwritten.indices { self.active!.unwritten[index].isSealed = true }
         return PendingSync(
             file: active.file, segment: active.segment, end: active.end,
-            unverified: active.unverifiedStart.map { $0..<active.end },
+            groups: active.unwritten,
+            unverified: active.unverifiedStart.map {
+                $0..<(active.unwritten.first?.offset ?? active.end)
+            },
             names: active.isNameUnverified ? storage : nil)
     }
 
-    /// Records the outcome. After a failure nothing more is written: the kernel may have dropped the pages that it could
-    /// not write, so a successful retry proves nothing.
+    /// Records the outcome. After a failure nothing more is written: an unknown part of the group may be in the file, and
+    /// the kernel may have dropped the pages that it could not write, so a successful retry proves nothing.
     ///
     /// Throws `closedByFailure` even if only a concurrent sync failed, since the kernel may report an fsync failure to
     /// only one caller.
@@ -67,6 +74,8 @@ extension SegmentedLog {
         try checkOpen()
         guard active?.segment == sync.segment else { return }
         active!.synced = max(active!.synced, sync.end)
+        active!.unwritten.removeAll { $0.end <= sync.end }
+        groupByteCount = sync.groups.reduce(0) { $0 + $1.bytes.count }
         active!.unverifiedStart = nil
         active!.isNameUnverified = false
     }
@@ -75,5 +84,25 @@ extension SegmentedLog {
     package func sync() throws(LogError) {
         guard let pending = try prepareSync() else { return }
         try finish(pending, failure: pending.perform())
+    }
+
+    /// Continues after a failed sync, in a new segment that starts with `payloads`, durably; returns their positions.
+    ///
+    /// `payloads` replace every live frame of the segment whose sync failed. Nothing of it is needed any more, so it
+    /// ends, as far as the log is concerned, with the last of its synced frames that the disk still has. When it throws, the
+    /// log remains closed. On a log that is not shared.
+    package func recover(with payloads: [LogPayload]) throws(LogError) -> [LogPosition] {
+        guard failure != nil, let active else { return [] }
+        let end = try attempt { () throws(FileError) in
+            active.file.discardCache()
+            let scanner = SegmentScanner(file: active.file, logID: logID, segment: active.segment)
+            return try scan(
+                scanner, from: SegmentHeader.byteCount, upTo: active.synced, visit: { _ in }
+            ).end
+        }
+        let positions = try createSegment(
+            toHold: Self.byteCount(of: payloads), with: payloads, previousEnd: end)
+        failure = nil
+        return positions
     }
 }

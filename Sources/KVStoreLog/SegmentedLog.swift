@@ -42,6 +42,8 @@ package final class SegmentedLog {
         var scanner: SegmentScanner
         /// Where the next frame goes.
         var end: Int
+        /// Frames that no successful sync has written yet, in the order of their offsets. On a shared log there are none.
+        var unwritten: [Group] = []
         /// Up to where the segment is known to be durable.
         var synced: Int
         /// From where frames found at opening are not proven durable. Another process may have seen its sync fail;
@@ -56,6 +58,16 @@ package final class SegmentedLog {
         var keptTail: Int?
     }
 
+    /// Frames that are written at once.
+    struct Group {
+        var offset: Int
+        var bytes: [UInt8] = []
+        /// Whether a sync writes it, so that nothing may be added.
+        var isSealed = false
+
+        var end: Int { offset + bytes.count }
+    }
+
     package let storage: any LogStorage
     let options: Options
     /// Numbers of the segments that exist, ascending.
@@ -68,6 +80,8 @@ package final class SegmentedLog {
     /// The segment into which everything was rewritten; older ones are obsolete.
     var rewritten: UInt64 = 0
     var failure: FileError?
+    /// Of the last group that was written, for the capacity of the next one.
+    var groupByteCount = 0
 
     package init(storage: any LogStorage, options: Options) {
         self.storage = storage
@@ -77,7 +91,7 @@ package final class SegmentedLog {
     /// The segment being written.
     package var activeSegment: UInt64 { active?.segment ?? 0 }
 
-    /// Set after a failed sync; nothing more is written.
+    /// Set after a failed sync; nothing more is written before `recover`.
     package var isClosedByFailure: Bool { failure != nil }
 
     /// Throws `closedByFailure` after a failed sync.
@@ -97,11 +111,12 @@ package final class SegmentedLog {
         return try body()
     }
 
-    /// Appends the payloads in order with one write; returns their positions. Not durable before a sync.
+    /// Appends the payloads in order; returns their positions. Not durable before a sync.
     ///
-    /// If it throws on a log that is not shared, none of them is ever visited, unless the process ends before its next
-    /// append. On a shared log a prefix of them may be valid, and `catchUp` visits it as if another process had written
-    /// it; until then, `append` throws.
+    /// A log that is not shared is written by the next sync, with one write for all that was appended before; if `append`
+    /// throws there, nothing was appended. On a shared log `append` writes, in one write, because other processes read it;
+    /// if it throws, a prefix of the payloads may be valid, and `catchUp` visits it as if another process had written it;
+    /// until then, `append` throws.
     @discardableResult
     package func append(_ payloads: [LogPayload]) throws(LogError) -> [LogPosition] {
         guard !payloads.isEmpty else { return [] }
@@ -112,14 +127,33 @@ package final class SegmentedLog {
         if active == nil || active!.end + byteCount > active!.file.byteCount {
             try startSegment(toHold: byteCount)
         }
-        guard let place = active else { return [] }
+        guard let (segment, end, synced) = active.map({ ($0.segment, $0.end, $0.synced) }) else {
+            return []
+        }
+        guard options.isShared else {
+            gatherBytes(byteCount, at: end)
+            let last = active!.unwritten.count - 1
+            let positions = append(
+                payloads, to: &active!.unwritten[last].bytes, segment: segment, from: end,
+                durable: synced)
+            active!.end = end + byteCount
+            return positions
+        }
         var buffer: [UInt8] = []
         buffer.reserveCapacity(byteCount)
         let positions = append(
-            payloads, to: &buffer, segment: place.segment, from: place.end, durable: place.synced)
-        try write(buffer, to: place)
-        active!.end += buffer.count
+            payloads, to: &buffer, segment: segment, from: end, durable: synced)
+        try write(buffer, to: active!)
+        active!.end = end + byteCount
         return positions
+    }
+
+    /// Makes the last group one to which bytes for `offset` can be added.
+    private func gatherBytes(_ byteCount: Int, at offset: Int) {
+        if let last = active!.unwritten.last, !last.isSealed { return }
+        var group = Group(offset: offset)
+        group.bytes.reserveCapacity(max(byteCount, groupByteCount))
+        active!.unwritten.append(group)
     }
 
     /// Appends to `buffer` the frames for the positions from `start`; returns those positions.
@@ -145,6 +179,7 @@ package final class SegmentedLog {
         return byteCount
     }
 
+    /// Writes frames to a shared log.
     private func write(_ buffer: [UInt8], to place: Active) throws(LogError) {
         do throws(FileError) {
             try place.file.write(buffer, at: place.end)
@@ -161,13 +196,21 @@ package final class SegmentedLog {
     func startSegment(toHold byteCount: Int, with payloads: [LogPayload] = []) throws(LogError) {
         try scrub()
         try sync()
+        try createSegment(toHold: byteCount, with: payloads, previousEnd: active?.end ?? 0)
+    }
+
+    /// Returns the positions of `payloads`, which are durable.
+    @discardableResult
+    func createSegment(
+        toHold byteCount: Int, with payloads: [LogPayload], previousEnd: Int
+    ) throws(LogError) -> [LogPosition] {
         let number = (segments.last ?? 0) + 1
         if logID == 0 { logID = max(1, options.newLogID) }
         let size = max(options.segmentByteCount, SegmentHeader.byteCount + byteCount)
         var content = SegmentHeader.encode(
-            logID: logID, segment: number, segmentByteCount: size, previousEnd: active?.end ?? 0)
+            logID: logID, segment: number, segmentByteCount: size, previousEnd: previousEnd)
         if !payloads.isEmpty { content.reserveCapacity(content.count + byteCount) }
-        _ = append(
+        let positions = append(
             payloads, to: &content, segment: number, from: content.count, durable: content.count)
         let file: any LogFile
         do throws(FileError) {
@@ -183,6 +226,7 @@ package final class SegmentedLog {
             segment: number, file: file,
             scanner: SegmentScanner(file: file, logID: logID, segment: number),
             end: content.count, synced: content.count)
+        return positions
     }
 
     func attempt<Result>(

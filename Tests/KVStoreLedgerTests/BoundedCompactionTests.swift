@@ -100,9 +100,8 @@ struct BoundedCompactionTests {
                 synced = CompactionBench.Facts(bench.ledger)
             }
             try bench.ledger.compactStep()
-            let present = CompactionBench.Facts(bench.ledger)
-            let found = try CompactionBench.found(on: bench.storage.disk)
-            #expect(found == present, "seed \(seed), step \(step)")
+            try expect(
+                bench.storage.disk, has: synced, "seed \(seed), step \(step), after a kill")
             let left = bench.storage.disk.afterPowerFailure(using: &bench.random)
             try expect(left, has: synced, "seed \(seed), step \(step), after a power failure")
         }
@@ -164,9 +163,9 @@ struct BoundedCompactionTests {
         let seed = UInt64.random(in: 0...UInt64.max)
         var bench = try CompactionBench(grown(seed: seed), seed: seed)
         var failures = 0
-        for step in 0..<60 {
+        for step in 0..<300 {
             let place = bench.ledger.compaction.position
-            bench.storage.aim(.tear(Int.random(in: 0..<300, using: &bench.random)), at: .write)
+            bench.storage.aim(.fail(28), at: .create)
             do {
                 try bench.ledger.compactStep()
             } catch {
@@ -181,6 +180,6 @@ struct BoundedCompactionTests {
                 try CompactionBench.found(on: bench.storage.disk)
                     == CompactionBench.Facts(bench.ledger), "seed \(seed), step \(step)")
         }
-        #expect(failures > 10, "seed \(seed)")
+        #expect(failures > 3, "seed \(seed)")
     }
 }

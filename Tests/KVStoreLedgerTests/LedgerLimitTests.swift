@@ -151,12 +151,15 @@ struct LedgerLimitTests {
     @Test("removals are accepted and answered although tombstones cannot be forgotten for now")
     func forgottenLater() throws {
         let storage = SimulatedDisk().storage()
-        let ledger = try Ledger(storage: storage, options: Ledger.Options(), seed: 1)
+        var options = Ledger.Options()
+        // Room for one removal, but not for what forgets 256 of them.
+        options.segmentByteCount = 4_096
+        let ledger = try Ledger(storage: storage, options: options, seed: 1)
         let count = WireLimits.tombstoneCount + 256
         let removals = (0..<count).map { Record.other("k \($0)", nil) }
         _ = try ledger.apply(request(removals), to: store, now: now)
-        // The first write is the removal, the second one forgets.
-        storage.aim(.fail(28), at: .write, number: 2)
+        // The first segment is for the removal, the second one for what forgets.
+        storage.aim(.fail(28), at: .create, number: 2)
         _ = try ledger.apply(request([.other("late", nil)]), to: store, now: now)
         #expect(try #require(ledger.hub(store)).entries.count == count + 1)
         try ledger.sync()

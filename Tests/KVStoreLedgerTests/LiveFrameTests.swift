@@ -48,7 +48,7 @@ struct LiveFrameTests {
         #expect(try CompactionBench.found(on: disk) == facts)
     }
 
-    @Test("they are counted through replay, forgetting, compaction and failed appends")
+    @Test("they are counted through replay, forgetting, compaction, failed appends and recovery")
     func counted() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         let disk = SimulatedDisk()
@@ -59,11 +59,20 @@ struct LiveFrameTests {
                 switch Int.random(in: 0..<12, using: &bench.random) {
                 case 0: try bench.forget()
                 case 1:
-                    bench.storage.aim(.fail(5), at: .write, times: 2)
+                    bench.storage.aim(.fail(5), at: .create)
                     #expect(throws: (any Error).self) { while true { try bench.write() } }
                     bench.storage.heal()
-                case 2, 3: try bench.ledger.compactStep()
-                case 4: try bench.ledger.sync()
+                case 2:
+                    bench.storage.aim(.losePages, at: .sync)
+                    #expect(throws: (any Error).self) {
+                        while true {
+                            try bench.write()
+                            try bench.ledger.sync()
+                        }
+                    }
+                    try bench.ledger.recover()
+                case 3, 4: try bench.ledger.compactStep()
+                case 5: try bench.ledger.sync()
                 default: try bench.write()
                 }
                 check(bench.ledger, "seed \(seed)")

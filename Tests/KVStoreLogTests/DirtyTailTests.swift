@@ -10,11 +10,10 @@ import Testing
 @Suite("Dirty tail")
 struct DirtyTailTests {
     private func open(
-        _ disk: SimulatedDisk, isShared: Bool, segmentByteCount: Int = 512
+        _ disk: SimulatedDisk
     ) throws -> (log: SegmentedLog, storage: SimulatedStorage) {
         let storage = disk.storage()
-        let log = SegmentedLog.over(
-            storage, segmentByteCount: segmentByteCount, isShared: isShared)
+        let log = SegmentedLog.over(storage, segmentByteCount: 512, isShared: true)
         _ = try log.openReading()
         return (log, storage)
     }
@@ -25,20 +24,18 @@ struct DirtyTailTests {
         if failing > 0 { storage.aim(.fail(28), at: .write, number: 2, times: failing) }
     }
 
-    @Test(
-        "the remains of a failed write are zeroed before the next one, however often that fails",
-        arguments: [false, true])
-    func scrubbedLater(isShared: Bool) throws {
+    @Test("the remains of a failed write are zeroed before the next one, however often that fails")
+    func scrubbedLater() throws {
         for torn in [3, 10, 40, 57, 80, 96] {
             let disk = SimulatedDisk()
-            let (log, storage) = try open(disk, isShared: isShared)
+            let (log, storage) = try open(disk)
             try log.appendExclusively([.numbered(1)])
             failWrites(of: storage, torn: torn, failing: 3)
             let group: [LogPayload] = [.numbered(2), .numbered(3), .numbered(4)]
             #expect(throws: LogError.self) { try log.appendExclusively(group) }
             #expect(!log.isClosedByFailure)
             // Each of these fails in zeroing, where there is anything to zero.
-            for _ in 0..<2 where torn % 40 != 0 || !isShared {
+            for _ in 0..<2 where torn % 40 != 0 {
                 let before = disk.bytes(of: 1)
                 #expect(throws: LogError.self) { try log.appendExclusively([.numbered(5)]) }
                 #expect(disk.bytes(of: 1) == before, "torn at \(torn)")
@@ -46,19 +43,17 @@ struct DirtyTailTests {
             storage.heal()
             try log.appendExclusively([.numbered(6)])
             try log.close()
-            let standing = isShared ? Array(group.prefix(torn / 40)) : []
+            let standing = Array(group.prefix(torn / 40))
             let (recovery, frames) = try framesOf(disk)
             #expect(frames.map(\.payload) == [.numbered(1)] + standing + [.numbered(6)])
             #expect(recovery.tornTail == nil, "torn at \(torn)")
         }
     }
 
-    @Test(
-        "nothing stale is left after the last frame of a finished segment",
-        arguments: [false, true])
-    func finishedSegment(isShared: Bool) throws {
+    @Test("nothing stale is left after the last frame of a finished segment")
+    func finishedSegment() throws {
         let disk = SimulatedDisk()
-        let (log, storage) = try open(disk, isShared: isShared)
+        let (log, storage) = try open(disk)
         try log.appendExclusively([.numbered(1)])
         failWrites(of: storage, torn: 30, failing: 1)
         #expect(throws: LogError.self) { try log.appendExclusively([.numbered(2)]) }
@@ -74,10 +69,10 @@ struct DirtyTailTests {
     @Test("a log closed with a dirty tail is scrubbed when it is opened again")
     func closedDirty() throws {
         let disk = SimulatedDisk()
-        let (log, storage) = try open(disk, isShared: false)
-        try log.append([.numbered(1)])
+        let (log, storage) = try open(disk)
+        try log.appendExclusively([.numbered(1)])
         failWrites(of: storage, torn: 30, failing: 2)
-        #expect(throws: LogError.self) { try log.append([.numbered(2)]) }
+        #expect(throws: LogError.self) { try log.appendExclusively([.numbered(2)]) }
         try log.close()
         let (recovery, frames) = try framesOf(disk)
         #expect(frames.map(\.payload) == [.numbered(1)])
@@ -89,8 +84,8 @@ struct DirtyTailTests {
         for torn in 0...96 {
             for count in 0...3 {
                 let disk = SimulatedDisk()
-                let (log, storage) = try open(disk, isShared: true)
-                let (other, _) = try open(disk, isShared: true)
+                let (log, storage) = try open(disk)
+                let (other, _) = try open(disk)
                 try log.appendExclusively([.numbered(1)])
                 failWrites(of: storage, torn: torn, failing: 2)
                 let group: [LogPayload] = [.numbered(2), .numbered(3), .numbered(4)]
@@ -113,8 +108,8 @@ struct DirtyTailTests {
     func seenInBetween() throws {
         for torn in 0...96 {
             let disk = SimulatedDisk()
-            let (log, storage) = try open(disk, isShared: true)
-            nonisolated(unsafe) let reader = try open(disk, isShared: true).log
+            let (log, storage) = try open(disk)
+            nonisolated(unsafe) let reader = try open(disk).log
             nonisolated(unsafe) var seen: [LogPayload] = []
             try log.appendExclusively([.numbered(1)])
             storage.aim(.tear(torn), at: .write)
@@ -141,7 +136,7 @@ struct DirtyTailTests {
     func manyFailures(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let disk = SimulatedDisk()
-        let processes = try (0..<3).map { _ in try open(disk, isShared: true) }
+        let processes = try (0..<3).map { _ in try open(disk) }
         var seen = [[LogPosition: LogPayload]](repeating: [:], count: 3)
         for number in 0..<300 {
             let index = Int.random(in: 0..<3, using: &random)

@@ -63,21 +63,48 @@ struct LogFaultTests {
         #expect(throws: LogError.self) { try log.finish(pending, failure: nil) }
     }
 
-    @Test("a write that fails at any byte leaves no trace in an exclusive log, which stays usable")
-    func tornWrite() throws {
-        for byteCount in 0...80 {
+    @Test("an exclusive log writes what was appended since the last sync at once")
+    func groupWrite() throws {
+        let (log, storage, _) = try openLog(isShared: false)
+        try log.append([.numbered(1)])
+        try log.sync()
+        let writes = storage.count(of: .write)
+        for number in 2...4 { try log.append([.numbered(number)]) }
+        #expect(storage.count(of: .write) == writes)
+        try log.sync()
+        #expect(storage.count(of: .write) == writes + 1)
+    }
+
+    @Test(
+        "an exclusive log recovers from a write that fails at any byte, or from the sync after it")
+    func recovery() throws {
+        for byteCount in 0...81 {
             let (log, storage, disk) = try openLog(isShared: false)
-            try log.appendExclusively([.numbered(1)])
-            storage.aim(.tear(byteCount), at: .write)
-            #expect(throws: LogError.self) {
-                try log.appendExclusively([.numbered(2), .numbered(3)])
+            try log.append([.numbered(1)])
+            try log.sync()
+            try log.append([.numbered(2), .numbered(3)])
+            if byteCount > 80 {
+                storage.aim(.losePages, at: .sync)
+            } else {
+                storage.aim(.tear(byteCount), at: .write)
             }
-            try log.appendExclusively([.numbered(4, byteCount: 9)])
+            #expect(throws: LogError.self) { try log.sync() }
+            #expect(throws: LogError.self) { try log.append([.numbered(4)]) }
+            let live: [LogPayload] = [.numbered(1), .numbered(3)]
+            storage.aim(.fail(Self.inputOutput), at: .create)
+            #expect(throws: LogError.self) { try log.recover(with: live) }
+            #expect(log.isClosedByFailure)
+            let positions = try log.recover(with: live)
+            #expect(positions.map(\.segment) == [2, 2] && log.isDurable)
+            try log.append([.numbered(5)])
+            try log.sync()
             try log.close()
-            #expect(
-                try framesOf(disk).frames.map(\.payload) == [
-                    .numbered(1), .numbered(4, byteCount: 9),
-                ])
+            disk.powerFails()
+            let (recovery, frames) = try framesOf(disk)
+            #expect(recovery.damage.isEmpty && recovery.tornTail == nil)
+            #expect(frames.map(\.payload).suffix(3) == live + [.numbered(5)])
+            // Of the failed group, the disk has what it happened to keep, before the new segment.
+            #expect(frames.first?.payload == .numbered(1) && frames.count <= 6)
         }
     }
 

@@ -68,27 +68,6 @@ struct TornTailTests {
         }
     }
 
-    @Test("no stale frame reappears, even if new frames end exactly where it begins")
-    func noResurrection() throws {
-        for tornByte in [0, 3, 4, 15, 16, 39] {
-            let disk = SimulatedDisk()
-            let writer = disk.storage()
-            let log = SegmentedLog.over(writer, segmentByteCount: 1_024, isShared: false)
-            _ = try log.openReading()
-            try log.appendExclusively([.numbered(1)])
-            // Two frames of 40 bytes each arrive whole, a third in part; the write has failed.
-            writer.aim(.tear(80 + tornByte), at: .write)
-            #expect(throws: LogError.self) {
-                try log.appendExclusively([.numbered(2), .numbered(3), .numbered(4)])
-            }
-            #expect(disk.bytes(of: 1)[104...].allSatisfy { $0 == 0 })
-            // This one ends where the frame 3 of the failed write began.
-            try log.appendExclusively([.numbered(5)])
-            try log.close()
-            #expect(try framesOf(disk).frames.map(\.payload) == [.numbered(1), .numbered(5)])
-        }
-    }
-
     @Test("bytes in the free space after the frames are a torn tail")
     func garbageBehind() throws {
         let (disk, _) = try threeFrames(last: 45)

@@ -61,8 +61,14 @@ extension World {
             response = try ledger.apply(request, to: store, now: daemonTime)
         } catch {
             note("request failed", "\(error)")
+            if case .closedByFailure = error { syncFailed(error) }
+            guard daemon.ledger != nil else { return }
             let isFull =
-                if case .storage(let failure) = error { failure.isOutOfSpace } else { false }
+                switch error {
+                case .storage(let failure): failure.isOutOfSpace
+                case .closedByFailure: true
+                default: false
+                }
             if isFull && !daemon.storage.isKilled || livesThrough(error, of: daemon.storage) {
                 return reply(
                     .failure(.refused(status: 507, code: "disk", message: "the disk failed")),
@@ -107,18 +113,50 @@ extension World {
         do throws(LogError) {
             try ledger.sync()
         } catch {
-            note("daemon sync failed", "\(error)")
-            return daemonEnds()
+            return syncFailed(error)
         }
         noteAcknowledged()
+        answerWaiting { .success($0) }
+        for index in daemon.streams.indices { try feedOrWait(index) }
+        compact(ledger)
+    }
+
+    private func answerWaiting(
+        _ result: (SyncResponse) -> Result<SyncResponse, SyncTransportError>
+    ) {
         let waiting = daemon.waiting
         daemon.waiting = []
         for answer in waiting {
-            reply(
-                .success(answer.response), id: answer.requestID, to: answer.address)
+            reply(result(answer.response), id: answer.requestID, to: answer.address)
         }
+    }
+
+    /// The daemon ends, or fails the waiting requests and recovers later.
+    private func syncFailed(_ error: LogError) {
+        note("daemon sync failed", "\(error)")
+        guard !daemon.storage.isKilled, options.goesOnAfterFailures else { return daemonEnds() }
+        answerWaiting { _ in
+            .failure(.refused(status: 503, code: "disk-failed", message: "the disk failed"))
+        }
+        queue.add(.daemonRecovery, at: time + delay(10...5_000))
+    }
+
+    func recoverDaemon() throws(Violation) {
+        guard let ledger = daemon.ledger else { return }
+        do throws(LogError) {
+            try ledger.checkOpen()
+            return
+        } catch {
+            do throws(LogError) { try ledger.recover() } catch {
+                note("recovery failed", "\(error)")
+                if daemon.storage.isKilled { return daemonEnds() }
+                queue.add(.daemonRecovery, at: time + delay(10...5_000))
+                return
+            }
+        }
+        count("daemon recovered from a failed sync")
+        noteAcknowledged()
         for index in daemon.streams.indices { try feedOrWait(index) }
-        compact(ledger)
     }
 
     /// Two steps, so that anything may happen between those of one segment.
@@ -132,6 +170,7 @@ extension World {
             }
         } catch {
             note("compaction failed", "\(error)")
+            if case .closedByFailure = error { return syncFailed(error) }
             if !livesThrough(error, of: daemon.storage) { daemonEnds() }
         }
     }

@@ -21,6 +21,7 @@ package final class World {
         case openStream(ProcessAddress, id: UInt64, since: Cursor)
         case feed(ProcessAddress, id: UInt64)
         case daemonSync
+        case daemonRecovery
     }
 
     struct ProcessAddress: Equatable {
@@ -129,6 +130,7 @@ package final class World {
             try openStream(address, id: id, since: since)
         case .feed(let address, let id): try feed(address, id: id)
         case .daemonSync: try syncDaemon()
+        case .daemonRecovery: try recoverDaemon()
         }
     }
 

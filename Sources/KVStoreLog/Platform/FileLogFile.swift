@@ -53,6 +53,8 @@ final class FileLogFile: LogFile {
             throw .current("sync", path: descriptor.path)
         }
     }
+
+    func discardCache() { System.discardCache(descriptor.raw) }
 }
 
 /// An open file, closed with its last reference.

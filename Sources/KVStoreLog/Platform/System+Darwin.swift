@@ -15,6 +15,9 @@
             return ftruncate(descriptor, off_t(byteCount)) == 0 ? 0 : errno
         }
 
+        /// Makes the next reads of a file come from the disk.
+        static func discardCache(_ descriptor: Int32) { _ = fcntl(descriptor, F_NOCACHE, 1) }
+
         /// Milliseconds of a clock that never steps and goes on while the machine sleeps.
         package static func monotonicMilliseconds() -> Int64 {
             var time = timespec()

@@ -14,6 +14,11 @@
             }
         }
 
+        /// Makes the next reads of a file come from the disk, except for pages that wait to be written.
+        static func discardCache(_ descriptor: Int32) {
+            _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
+        }
+
         /// Milliseconds of a clock that never steps and goes on while the machine sleeps.
         package static func monotonicMilliseconds() -> Int64 {
             var time = timespec()

@@ -159,8 +159,9 @@ extension Problem {
 
     static let diskFailed = Problem(
         503, "disk-failed", "Disk failed",
-        detail: "a sync failed; unacknowledged changes may be lost, and no more are accepted",
-        hint: "check the server's log and disk, then restart the server", retryAfterSeconds: 60)
+        detail:
+            "writing to the disk failed; no change is accepted until it works, and the last may have been stored",
+        hint: "check the server's log and disk; it needs no restart", retryAfterSeconds: 5)
 
     /// A failed write to the log. Paths on the server stay private.
     init(_ error: LogError) {
@@ -183,6 +184,12 @@ extension Problem {
                 limit: limit,
                 hint: "remove keys, or restart kvsd with a larger --memory-limit",
                 retryAfterSeconds: 60)
+        case .closedByFailure(let failure) where failure.isOutOfSpace:
+            self.init(
+                507, "disk-full", "Disk full",
+                detail:
+                    "the disk is full; no change is accepted, and the last may have been stored",
+                hint: "free space on the server; it needs no restart", retryAfterSeconds: 60)
         case .damaged, .incompatible, .closedByFailure, .removed, .tooLarge: self = .diskFailed
         }
     }

@@ -12,9 +12,9 @@ import NIOPosix
 ///
 /// A request is applied and appended at once, in the order of arrival; its answer leaves after a
 /// sync that began later. The requests that the event loop reads in one tick are a group. While a sync runs on its
-/// own queue, further requests append and gather for the next one. A failed append changes nothing in memory, so
-/// memory never holds what the log may lack, except after a failed sync: then no write is accepted until the next
-/// start, and readers see only what earlier syncs have covered.
+/// own queue, further requests append and gather for the next one. A failed append changes nothing. After a failed sync
+/// memory holds what the disk may lack: the waiting requests fail, readers see only what earlier syncs have covered, and
+/// no write is accepted until the log has recovered, which is tried again and again.
 ///
 /// On its event loop only, except for `close`; unchecked for that reason.
 final class StorageEngine: @unchecked Sendable {
@@ -23,6 +23,8 @@ final class StorageEngine: @unchecked Sendable {
         /// Requests that may wait for the disk at a time.
         var waitingCount = 1_024
         var storesPerAccount = 1_024
+        /// Time until the first attempt to recover from a failed sync; each one after it takes twice as long, up to a minute.
+        var recoveryDelay = TimeAmount.seconds(1)
         /// Milliseconds since 1970.
         var now: @Sendable () -> Int64 = { ServerClock.wallMilliseconds() }
     }
@@ -52,7 +54,7 @@ final class StorageEngine: @unchecked Sendable {
     private var isCompactionDisabled = false
     private var pace: CompactionPace
     private var isIdleStepScheduled = false
-    /// Why the log accepts no more writes.
+    /// Why the log accepts no writes for now.
     private(set) var failure: LogError?
     private var closer: EventLoopPromise<Void>?
     private var isClosed = false
@@ -254,7 +256,24 @@ final class StorageEngine: @unchecked Sendable {
         guard failure == nil else { return }
         failure = error
         metrics.count { $0.hasFailed = true }
-        logger.critical("no more writes until the next start: \(error)")
+        logger.critical("no writes until the disk works again: \(error)")
+        recover(after: options.recoveryDelay)
+    }
+
+    private func recover(after delay: TimeAmount) {
+        loop.scheduleTask(in: delay) { [self] in
+            guard closer == nil else { return }
+            do throws(LogError) { try ledger.recover() } catch {
+                logger.error("the log cannot recover yet: \(error)")
+                return recover(after: min(delay * 2, .minutes(1)))
+            }
+            failure = nil
+            metrics.count { $0.hasFailed = false }
+            logger.notice("the log has recovered; writes are accepted again")
+            watchers.wake(ledger.takeAdvanced())
+            prepareSpace()
+            compact()
+        }
     }
 
     /// Makes a bounded number of steps between two groups. The next sync covers what they move; it

@@ -42,13 +42,15 @@ final class TestServer: Sendable {
 
     init(
         limits: ServerLimits = TestServer.patient, segmentByteCount: Int = 1_048_576,
-        stored: [Record] = [], now: @escaping @Sendable () -> Int64 = { Samples.now }
+        stored: [Record] = [], recoveryDelay: TimeAmount = .hours(1),
+        now: @escaping @Sendable () -> Int64 = { Samples.now }
     ) throws {
         directory = try TemporaryDirectory()
         var logger = Logger(label: "test")
         logger.logLevel = .critical
         var options = StorageEngine.Options()
         options.now = now
+        options.recoveryDelay = recoveryDelay
         options.ledger.segmentByteCount = segmentByteCount
         storage = SimulatedDisk().storage()
         if !stored.isEmpty {
