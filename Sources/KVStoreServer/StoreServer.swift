@@ -27,9 +27,8 @@ public final class StoreServer: Sendable {
     let failureRates: RateLimiter
     /// The replica id in the stamps of the server's own writes.
     let replica: ReplicaID
-    let connections: ConnectionTable
-    /// The events of the live streams.
-    let pages: EventPages
+    /// One for each event loop.
+    let tables: [ConnectionTable]
     private let temporaryStorage: TemporaryStorage?
     private let listening: EventLoopPromise<Int>
     private let stopping: EventLoopPromise<Void>
@@ -79,12 +78,16 @@ public final class StoreServer: Sendable {
         failureRates = RateLimiter(
             perSecond: limits.failedAuthenticationsPerMinute / 60,
             burst: limits.failedAuthenticationsPerMinute, limit: limits.addressCount)
-        connections = ConnectionTable(limits, metrics: engine.metrics, loop: engine.loop)
-        pages = EventPages(engine, byteCount: limits.eventBatchByteCount)
-        listening = engine.loop.makePromise()
-        stopping = engine.loop.makePromise()
+        let counts = ConnectionCounts()
+        tables = engine.loops.map {
+            ConnectionTable(limits, engine: engine, watchers: $0, counts: counts)
+        }
+        listening = engine.loops[0].loop.makePromise()
+        stopping = engine.loops[0].loop.makePromise()
         // The live streams of a removed device end at once.
-        devices.observe { [engine] in engine.loop.execute { engine.watchers.wakeAll() } }
+        devices.observe { [engine] in
+            for watchers in engine.loops { watchers.loop.execute { watchers.wakeAll() } }
+        }
     }
 
     deinit {
@@ -114,7 +117,9 @@ public final class StoreServer: Sendable {
                     stopping.succeed()
                 }
                 try? await listener.close()
-                try? await engine.loop.flatSubmit { [connections] in connections.stop() }.get()
+                for stopped in tables.map({ $0.watchers.loop.flatSubmit($0.stop) }) {
+                    try? await stopped.get()
+                }
             } catch {
                 failure = ServerError(
                     .cannotListen, "cannot listen on \(configuration.address): \(error)")
@@ -130,7 +135,7 @@ public final class StoreServer: Sendable {
         limit.maxHeaderFieldSize = limits.headerByteCount
         limit.maxHeaderListSize = limits.headerByteCount
         limit.maxHeaderFieldCount = limits.headerCount
-        return try await ServerBootstrap(group: engine.loop)
+        return try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.backlog, value: 1_024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
@@ -143,11 +148,13 @@ public final class StoreServer: Sendable {
                 channel.eventLoop.makeCompletedFuture {
                     let decoder = HTTPRequestDecoder(
                         leftOverBytesStrategy: .dropBytes, limitConfiguration: limit)
+                    let table = self.tables.first { $0.watchers.loop === channel.eventLoop }
+                    guard let table else { throw ChannelError.inappropriateOperationForState }
                     try channel.pipeline.syncOperations.addHandlers(
                         // The decoder leaves what follows a request for another protocol unread.
                         ByteToMessageHandler(
                             decoder, maximumBufferSize: limit.maxHeaderListSize),
-                        Connection(self))
+                        Connection(self, table))
                 }
             }
             .bind(host: configuration.address.host, port: configuration.address.port).get()

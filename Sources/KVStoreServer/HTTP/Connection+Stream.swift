@@ -15,7 +15,7 @@ extension Connection {
         var buffer = context.channel.allocator.buffer(capacity: 512)
         Answer.writeStreamHead(isChunked: stream.isChunked, date: table.date, to: &buffer)
         self.stream = stream
-        server.engine.watchers.add(self, to: stream.store)
+        table.watchers.add(self, to: stream.store)
         write(buffer)
         guard !isStopping, !isInputClosed else { return finishStream() }
         pump()
@@ -32,8 +32,10 @@ extension Connection {
     func pump() {
         while let channel = context?.channel, channel.isWritable, phase == .stream {
             // For every page: a slow reader of a large store may take minutes.
-            guard stream?.isAllowed(by: server) == true else { return finishStream() }
-            let (text, hasMore) = stream!.next(server)
+            guard stream?.isAllowed(by: server.devices, in: table) == true else {
+                return finishStream()
+            }
+            let (text, hasMore) = stream!.next(table.pages)
             if let text { write(text) }
             if stream?.isReset == true { return finishStream() }
             guard hasMore else { return }
@@ -55,7 +57,7 @@ extension Connection {
 
     func endStream() {
         guard let stream else { return }
-        server.engine.watchers.remove(self, from: stream.store)
+        table.watchers.remove(self, from: stream.store)
         self.stream = nil
     }
 }

@@ -41,6 +41,7 @@ final class Connection: ChannelDuplexHandler, Watcher {
     }
 
     let server: StoreServer
+    let table: ConnectionTable
     private(set) var context: ChannelHandlerContext?
     var phase = Phase.idle
     var wait: Waiting?
@@ -69,9 +70,10 @@ final class Connection: ChannelDuplexHandler, Watcher {
     private var isLastRequest = false
     var isStopping = false
 
-    init(_ server: StoreServer) { self.server = server }
-
-    var table: ConnectionTable { server.connections }
+    init(_ server: StoreServer, _ table: ConnectionTable) {
+        self.server = server
+        self.table = table
+    }
 
     // MARK: - Channel
 
@@ -275,7 +277,7 @@ final class Connection: ChannelDuplexHandler, Watcher {
         self.request = nil
         let ticket = ticket
         phase = .answer
-        server.respond(to: request) { [self] result in
+        server.respond(to: request, on: table.watchers) { [self] result in
             guard self.ticket == ticket else { return }
             do throws(Problem) {
                 switch try result.get() {

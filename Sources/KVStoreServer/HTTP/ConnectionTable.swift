@@ -1,7 +1,15 @@
 import Essentials
 import NIOCore
+import Synchronization
 
-/// All connections of a server, and what they share. On the event loop only, and unchecked for that reason.
+/// What the connections of all event loops together take.
+final class ConnectionCounts: Sendable {
+    let connections = Atomic(0)
+    let unauthenticated = Atomic(0)
+    let bodyBytes = Atomic(0)
+}
+
+/// The connections of one event loop, and what they share. On the event loop only, and unchecked for that reason.
 ///
 /// Connections that no token has authenticated hold at most three quarters of the places, so they cannot lock out
 /// devices: beyond that, the first request of a connection must have a valid token. When all places and the surplus
@@ -11,15 +19,17 @@ final class ConnectionTable: @unchecked Sendable {
     typealias Place = UInt64
 
     let deadlines: Deadlines
+    let watchers: WatcherRegistry
+    /// The events of the live streams.
+    let pages: EventPages
+    private let counts: ConnectionCounts
     private let limits: ServerLimits
     private let metrics: Metrics
-    private let loop: any EventLoop
     private(set) var connections: [ObjectIdentifier: Connection] = [:]
     private var unauthenticated: [Place: Connection] = [:]
     /// Places are taken in ascending order; the oldest that may still be taken.
     private var oldestPlace: Place = 0
     private var nextPlace: Place = 0
-    private var bodyByteCount = 0
     /// Once the server stops.
     private var emptied: EventLoopPromise<Void>?
     /// Whether the devices have been looked at in this tick of the event loop.
@@ -27,12 +37,19 @@ final class ConnectionTable: @unchecked Sendable {
     private var lastGeneration: UInt64 = 0
     private var formattedDate: (second: Int, text: String) = (-1, "")
 
-    init(_ limits: ServerLimits, metrics: Metrics, loop: any EventLoop) {
+    init(
+        _ limits: ServerLimits, engine: StorageEngine, watchers: WatcherRegistry,
+        counts: ConnectionCounts
+    ) {
         self.limits = limits
-        self.metrics = metrics
-        self.loop = loop
-        deadlines = Deadlines(limits, loop: loop)
+        self.watchers = watchers
+        self.counts = counts
+        metrics = engine.metrics
+        pages = EventPages(engine, byteCount: limits.eventBatchByteCount)
+        deadlines = Deadlines(limits, loop: watchers.loop)
     }
+
+    private var loop: any EventLoop { watchers.loop }
 
     private var unauthenticatedLimit: Int {
         max(1, limits.connectionCount - limits.connectionCount / 4)
@@ -40,7 +57,7 @@ final class ConnectionTable: @unchecked Sendable {
 
     func add(_ connection: Connection) {
         guard emptied == nil else { return connection.close() }
-        if connections.count >= limits.connectionCount + limits.surplusConnectionCount {
+        if counts.connections.value >= limits.connectionCount + limits.surplusConnectionCount {
             guard let oldest = popOldest() else { return connection.close() }
             oldest.close()
         }
@@ -48,45 +65,47 @@ final class ConnectionTable: @unchecked Sendable {
         connection.place = nextPlace
         unauthenticated[nextPlace] = connection
         nextPlace += 1
+        let (total, strangers) = (counts.connections.add(1), counts.unauthenticated.add(1))
         connection.isSurplus =
-            connections.count > limits.connectionCount
-            || unauthenticated.count > unauthenticatedLimit
-        count()
+            total > limits.connectionCount || strangers > unauthenticatedLimit
+        metrics.count { $0.connections += 1 }
     }
 
     func remove(_ connection: Connection) {
-        connections[ObjectIdentifier(connection)] = nil
-        if let place = connection.place { unauthenticated[place] = nil }
-        count()
+        guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
+        forgetPlace(of: connection)
+        counts.connections.add(-1)
+        metrics.count { $0.connections -= 1 }
+        if connections.isEmpty { emptied?.succeed() }
     }
 
     /// The connection has sent a valid token. Returns whether it may stay.
     func authenticate(_ connection: Connection) -> Bool {
-        guard let place = connection.place else { return true }
-        guard connections.count - unauthenticated.count < limits.connectionCount else {
-            return false
-        }
-        unauthenticated[place] = nil
-        connection.place = nil
+        guard connection.place != nil else { return true }
+        let authenticated = counts.connections.value - counts.unauthenticated.value
+        guard authenticated < limits.connectionCount else { return false }
+        forgetPlace(of: connection)
         connection.isSurplus = false
         return true
+    }
+
+    private func forgetPlace(of connection: Connection) {
+        guard let place = connection.place else { return }
+        unauthenticated[place] = nil
+        connection.place = nil
+        counts.unauthenticated.add(-1)
     }
 
     private func popOldest() -> Connection? {
         guard !unauthenticated.isEmpty else { return nil }
         while oldestPlace < nextPlace {
             defer { oldestPlace += 1 }
-            if let connection = unauthenticated.removeValue(forKey: oldestPlace) {
-                connection.place = nil
+            if let connection = unauthenticated[oldestPlace] {
+                forgetPlace(of: connection)
                 return connection
             }
         }
         return nil
-    }
-
-    private func count() {
-        metrics.count { [count = connections.count] in $0.connections = count }
-        if connections.isEmpty { emptied?.succeed() }
     }
 
     /// Ends idle connections and live streams at once, the others after their answers or the time for it; succeeds
@@ -95,12 +114,12 @@ final class ConnectionTable: @unchecked Sendable {
         let emptied = loop.makePromise(of: Void.self)
         self.emptied = emptied
         for connection in connections.values { connection.stop() }
+        if connections.isEmpty { emptied.succeed() }
         let deadline = loop.assumeIsolated().scheduleTask(
             in: .milliseconds(limits.stopMilliseconds)
         ) { [self] in
             for connection in connections.values { connection.close() }
         }
-        count()
         return emptied.futureResult.assumeIsolated().always { [self] _ in
             deadline.cancel()
             deadlines.stop()
@@ -109,14 +128,16 @@ final class ConnectionTable: @unchecked Sendable {
 
     /// Counts bytes of request bodies in memory; false when there are too many.
     func reserve(_ byteCount: Int) -> Bool {
-        guard byteCount <= 0 || bodyByteCount + byteCount <= limits.pendingBodyByteCount else {
-            return false
+        guard byteCount > 0 else {
+            release(-byteCount)
+            return true
         }
-        bodyByteCount += byteCount
-        return true
+        guard counts.bodyBytes.add(byteCount) > limits.pendingBodyByteCount else { return true }
+        release(byteCount)
+        return false
     }
 
-    func release(_ byteCount: Int) { bodyByteCount -= byteCount }
+    func release(_ byteCount: Int) { if byteCount != 0 { counts.bodyBytes.add(-byteCount) } }
 
     /// The generation of the devices, looked up once in a tick of the event loop.
     func generation(of devices: DeviceRegistry) -> UInt64 {
@@ -144,5 +165,15 @@ final class ConnectionTable: @unchecked Sendable {
             formattedDate = (Int(now), text)
         }
         return formattedDate.text
+    }
+}
+
+extension Atomic<Int> {
+    fileprivate var value: Int { load(ordering: .relaxed) }
+
+    /// Returns the sum.
+    @discardableResult
+    fileprivate borrowing func add(_ change: Int) -> Int {
+        wrappingAdd(change, ordering: .relaxed).newValue
     }
 }

@@ -25,8 +25,8 @@ struct EventStream {
 
     /// The next events, nil when the reader has all durable changes, and whether there are more behind them. A reset is
     /// the last event.
-    mutating func next(_ server: StoreServer) -> (text: ByteBuffer?, hasMore: Bool) {
-        guard let page = server.pages.page(of: store, after: cursor) else {
+    mutating func next(_ pages: EventPages) -> (text: ByteBuffer?, hasMore: Bool) {
+        guard let page = pages.page(of: store, after: cursor) else {
             isReset = true
             return (framed(EventStreamText.reset), false)
         }
@@ -41,10 +41,10 @@ struct EventStream {
     }
 
     /// Whether the device still exists with the same permissions.
-    mutating func isAllowed(by server: StoreServer) -> Bool {
-        let present = server.connections.generation(of: server.devices)
+    mutating func isAllowed(by devices: DeviceRegistry, in table: ConnectionTable) -> Bool {
+        let present = table.generation(of: devices)
         if generation != present {
-            guard server.devices.isCurrent(device) else { return false }
+            guard devices.isCurrent(device) else { return false }
             generation = present
         }
         return true
@@ -77,12 +77,11 @@ final class EventPages: @unchecked Sendable {
     private struct Position: Equatable {
         var store: StoreID
         var cursor: Cursor
-        var durable: UInt64
     }
 
     private let engine: StorageEngine
     private let limits: PageLimits
-    private var latest: (position: Position, page: Page)?
+    private var latest: (position: Position, durable: UInt64, page: Page)?
 
     init(_ engine: StorageEngine, byteCount: Int) {
         self.engine = engine
@@ -92,16 +91,18 @@ final class EventPages: @unchecked Sendable {
 
     /// The durable changes after a cursor; nil when it is not in the present epoch, and the reader has to sync again.
     func page(of store: StoreID, after cursor: Cursor) -> Page? {
-        let durable = max(cursor.sequence, engine.ledger.durableSequence(of: store))
-        let position = Position(store: store, cursor: cursor, durable: durable)
-        if let latest, latest.position == position { return latest.page }
-        guard let hub = engine.ledger.hub(store), !hub.endsStream(at: cursor) else { return nil }
-        guard durable > cursor.sequence else { return Page(text: nil, cursor: cursor.sequence) }
-        let found = hub.page(after: cursor.sequence, through: durable, limits: limits)
+        if let latest, latest.position == Position(store: store, cursor: cursor),
+            latest.durable == engine.durableSequence(of: store)
+        {
+            return latest.page
+        }
+        guard let (found, durable) = engine.page(of: store, after: cursor, limits: limits) else {
+            return nil
+        }
         let page = Page(
             text: found.changes.isEmpty ? nil : Self.encode(found.changes),
             cursor: found.cursor, hasMore: found.hasMore)
-        latest = (position, page)
+        latest = (Position(store: store, cursor: cursor), durable, page)
         return page
     }
 

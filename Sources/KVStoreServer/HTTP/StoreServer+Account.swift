@@ -27,10 +27,7 @@ extension StoreServer {
 
     func listStores(_ request: Request) throws(Problem) -> Answer {
         let caller = try request.caller(.read)
-        return .json(
-            StoreList(
-                stores: engine.stores(ofAccount: caller.account).filter {
-                    caller.maySee(store: $0.store)
-                }))
+        let stores = engine.read { engine.stores(ofAccount: caller.account) }
+        return .json(StoreList(stores: stores.filter { caller.maySee(store: $0.store) }))
     }
 }

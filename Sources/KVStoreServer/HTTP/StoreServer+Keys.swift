@@ -3,18 +3,26 @@ import KVStoreCore
 import KVStoreWire
 import NIOCore
 
-/// Single keys, for users and scripts. Replicas sync instead.
+/// Single keys, for users and scripts. Replicas sync instead. What reads or writes runs in the body of `perform`.
 extension StoreServer {
-    func listKeys(_ store: StoreID) throws(Problem) -> Answer {
+    func listKeys(_ store: StoreID) throws(Problem) -> [SequencedRecord] {
         guard let values = try engine.values(in: store) else { throw .unknownStore }
-        return .json(KeyList(store: store.name, entries: values))
+        return values
+    }
+
+    func getKey(_ key: StoreKey, _ store: StoreID) throws(Problem) -> SequencedRecord {
+        guard let entry = try engine.value(of: key, in: store) else { throw .unknownKey }
+        return entry
+    }
+
+    func write(
+        _ content: Record.Content, _ key: StoreKey, _ store: StoreID
+    ) throws(Problem) -> SequencedRecord {
+        try engine.write(content, forKey: key, store: store, replica: replica)
     }
 
     /// The record as JSON, or the value's bytes if the request accepts them.
-    func getKey(
-        _ request: Request, _ key: StoreKey, _ store: StoreID
-    ) throws(Problem) -> Answer {
-        guard let entry = try engine.value(of: key, in: store) else { throw .unknownKey }
+    static func answer(to request: Request, with entry: SequencedRecord) -> Answer {
         guard request.fields.accept?.contains(MediaType.bytes) == true,
             case .value(let data) = entry.record.content
         else { return .json(entry) }
@@ -26,24 +34,15 @@ extension StoreServer {
         return answer
     }
 
-    func putKey(
-        _ request: Request, _ key: StoreKey, _ store: StoreID
-    ) throws(Problem) -> Answer {
-        let value: Data
+    /// The value in the body of a request.
+    func content(of request: Request) throws(Problem) -> Record.Content {
         switch request.fields.contentType.map(Self.mediaType) {
-        case MediaType.bytes: value = request.body.withUnsafeReadableBytes { Data($0) }
+        case MediaType.bytes: return .value(request.body.withUnsafeReadableBytes { Data($0) })
         case MediaType.json:
             let document: ValueDocument = try decode(request.body, depthLimit: limits.jsonDepth)
-            value = document.value
+            return .value(document.value)
         default: throw .mediaType("\(MediaType.bytes) or \(MediaType.json)")
         }
-        return .json(
-            KeySummary(
-                try engine.write(.value(value), forKey: key, store: store, replica: replica)))
-    }
-
-    func deleteKey(_ key: StoreKey, _ store: StoreID) throws(Problem) -> Answer {
-        .json(try engine.write(.tombstone, forKey: key, store: store, replica: replica))
     }
 
     /// Without parameters, in lower case.

@@ -54,7 +54,7 @@ extension StoreServer {
         _ authorization: String, on connection: Connection
     ) throws(Problem) -> Device {
         let now = System.monotonicMilliseconds()
-        let generation = connections.generation(of: devices)
+        let generation = connection.table.generation(of: devices)
         let device: Device
         if let identity = connection.identity, identity.generation == generation,
             identity.authorization == authorization
@@ -74,7 +74,7 @@ extension StoreServer {
             throw .tooManyRequests(
                 waitMilliseconds: wait, perSecond: Int(limits.requestsPerSecond))
         }
-        guard connections.authenticate(connection) else {
+        guard connection.table.authenticate(connection) else {
             throw .tooManyConnections(limit: limits.connectionCount)
         }
         return device
@@ -87,57 +87,67 @@ extension StoreServer {
             waitMilliseconds: wait, perMinute: Int(limits.failedAuthenticationsPerMinute))
     }
 
-    /// Completes at once, or when the disk has what the answer says.
+    /// Completes on the event loop, at once or when the disk has what the answer says.
     func respond(
-        to request: Request, _ complete: @escaping (Result<Response, Problem>) -> Void
+        to request: Request, on loop: WatcherRegistry,
+        _ complete: @escaping (Result<Response, Problem>) -> Void
     ) {
-        func now(_ answer: () throws(Problem) -> Answer) {
-            complete(Result { () throws(Problem) in .answer(try answer()) })
+        func durably<Value: Sendable>(
+            _ body: () throws(Problem) -> Value, _ answer: @escaping (Value) -> Answer
+        ) {
+            engine.perform(on: loop, body) { complete($0.map { .answer(answer($0)) }) }
         }
-        func durably(_ answer: () throws(Problem) -> Answer) {
-            do throws(Problem) {
-                let answer = try answer()
-                engine.whenDurable { error in
-                    complete(error.map { .failure(Problem($0)) } ?? .success(.answer(answer)))
+        do throws(Problem) {
+            switch (request.resource, request.method) {
+            case (.liveness, _): complete(.success(.answer(.text("ok\n"))))
+            case (.readiness, _): complete(.success(.answer(try readiness())))
+            case (.metrics, _): complete(.success(.answer(metricsText())))
+            case (.identity, _): complete(.success(.answer(try identity(request))))
+            case (.devices, _): complete(.success(.answer(try listDevices(request))))
+            case (.stores, _): complete(.success(.answer(try listStores(request))))
+            case (.sync(let store), _):
+                let id = try request.store(store, .read)
+                decode(request.body, on: loop.loop) { [self] message in
+                    durably { () throws(Problem) in
+                        try sync(try message.get(), request, id)
+                    } _: {
+                        .json($0)
+                    }
                 }
-            } catch {
-                complete(.failure(error))
+            case (.changes(let store), _):
+                complete(.success(.stream(try openStream(request, request.store(store, .read)))))
+            case (.keys(let store), _):
+                let id = try request.store(store, .read)
+                durably { () throws(Problem) in
+                    try listKeys(id)
+                } _: {
+                    .json(KeyList(store: id.name, entries: $0))
+                }
+            case (.key(let key, let store), .PUT):
+                let (key, id) = (try request.key(key), try request.store(store, .write))
+                let content = try content(of: request)
+                durably { () throws(Problem) in
+                    try write(content, key, id)
+                } _: {
+                    .json(KeySummary($0))
+                }
+            case (.key(let key, let store), .DELETE):
+                let (key, id) = (try request.key(key), try request.store(store, .write))
+                durably { () throws(Problem) in
+                    try write(.tombstone, key, id)
+                } _: {
+                    .json($0)
+                }
+            case (.key(let key, let store), _):
+                let (key, id) = (try request.key(key), try request.store(store, .read))
+                durably { () throws(Problem) in
+                    try getKey(key, id)
+                } _: {
+                    Self.answer(to: request, with: $0)
+                }
             }
-        }
-        switch (request.resource, request.method) {
-        case (.liveness, _): now { .text("ok\n") }
-        case (.readiness, _): now(readiness)
-        case (.metrics, _): now(metricsText)
-        case (.identity, _): now { () throws(Problem) in try identity(request) }
-        case (.devices, _): now { () throws(Problem) in try listDevices(request) }
-        case (.stores, _): now { () throws(Problem) in try listStores(request) }
-        case (.sync(let store), _):
-            let id: StoreID
-            do throws(Problem) { id = try request.store(store, .read) } catch {
-                return complete(.failure(error))
-            }
-            decode(request.body) { [self] message in
-                durably { () throws(Problem) in try sync(try message.get(), request, id) }
-            }
-        case (.changes(let store), _):
-            complete(
-                Result { () throws(Problem) in
-                    .stream(try openStream(request, request.store(store, .read)))
-                })
-        case (.keys(let store), _):
-            durably { () throws(Problem) in try listKeys(request.store(store, .read)) }
-        case (.key(let key, let store), .PUT):
-            durably { () throws(Problem) in
-                try putKey(request, request.key(key), request.store(store, .write))
-            }
-        case (.key(let key, let store), .DELETE):
-            durably { () throws(Problem) in
-                try deleteKey(request.key(key), request.store(store, .write))
-            }
-        case (.key(let key, let store), _):
-            durably { () throws(Problem) in
-                try getKey(request, request.key(key), request.store(store, .read))
-            }
+        } catch {
+            complete(.failure(error))
         }
     }
 

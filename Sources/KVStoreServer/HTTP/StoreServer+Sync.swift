@@ -9,12 +9,12 @@ import NIOCore
 extension StoreServer {
     func sync(
         _ message: SyncRequest, _ request: Request, _ store: StoreID
-    ) throws(Problem) -> Answer {
+    ) throws(Problem) -> SyncResponse {
         if !message.changes.isEmpty { _ = try request.caller(.write) }
         guard message.changes.count <= limits.changesPerRequest else {
             throw .tooManyChanges(limit: limits.changesPerRequest)
         }
-        return .json(try engine.sync(message, store: store))
+        return try engine.sync(message, store: store)
     }
 
     /// Server-sent events after `Last-Event-ID`, otherwise `since`, otherwise 0.
@@ -26,7 +26,9 @@ extension StoreServer {
         guard let sequence = UInt64(since) else {
             throw .malformed("since is not a sequence number")
         }
-        guard let end = engine.ledger.end(of: store) else { throw .unknownStore }
+        guard let end = engine.read({ engine.ledger.end(of: store) }) else {
+            throw .unknownStore
+        }
         guard let epoch = request.parameter("epoch").map({ EpochID(String($0)) }) ?? end.epoch
         else { throw .malformed("epoch is not 16 lower-case hexadecimal digits") }
         let limit = limits.streamsPerDevice
@@ -40,15 +42,16 @@ extension StoreServer {
 
     /// Decodes a short document at once, a long one on another thread: it would hold up all connections.
     func decode(
-        _ body: ByteBuffer, _ complete: @escaping (Result<SyncRequest, Problem>) -> Void
+        _ body: ByteBuffer, on loop: any EventLoop,
+        _ complete: @escaping (Result<SyncRequest, Problem>) -> Void
     ) {
         let depthLimit = limits.jsonDepth
         @Sendable func message() -> Result<SyncRequest, Problem> {
             Result { () throws(Problem) in try Self.decode(body, depthLimit: depthLimit) }
         }
         guard body.readableBytes > 32_768 else { return complete(message()) }
-        let completion = NIOLoopBound(complete, eventLoop: engine.loop)
-        DispatchQueue.global().async { [loop = engine.loop] in
+        let completion = NIOLoopBound(complete, eventLoop: loop)
+        DispatchQueue.global().async {
             let message = message()
             loop.execute { completion.value(message) }
         }

@@ -2,6 +2,28 @@ import KVStoreCore
 import KVStoreLedger
 import KVStoreWire
 
+/// For live readers, from any thread.
+extension StorageEngine {
+    /// Live readers of a store may see changes up to it.
+    func durableSequence(of store: StoreID) -> UInt64 {
+        read { ledger.durableSequence(of: store) }
+    }
+
+    /// The durable changes after a cursor, and up to where changes are durable; nil when the cursor is not in the present
+    /// epoch.
+    func page(
+        of store: StoreID, after cursor: Cursor, limits: PageLimits
+    ) -> (page: Hub.Page, durable: UInt64)? {
+        read {
+            guard let hub = ledger.hub(store), !hub.endsStream(at: cursor) else { return nil }
+            let durable = ledger.durableSequence(of: store)
+            let end = max(cursor.sequence, durable)
+            return (hub.page(after: cursor.sequence, through: end, limits: limits), durable)
+        }
+    }
+}
+
+/// For the bodies of `perform` and `read`.
 extension StorageEngine {
     /// The stores of an account that have ever been used, sorted by name.
     func stores(ofAccount account: String) -> [StoreList.Store] {
@@ -13,7 +35,7 @@ extension StorageEngine {
         }
     }
 
-    /// The value of a key; nil without one. May be sent when `whenDurable` completes.
+    /// The value of a key; nil without one.
     func value(of key: StoreKey, in id: StoreID) throws(Problem) -> SequencedRecord? {
         if failure == nil { try admit() }
         guard let entry = ledger.entry(of: key, in: id), !entry.record.content.isTombstone else {
@@ -23,8 +45,7 @@ extension StorageEngine {
         return entry
     }
 
-    /// The keys of a store that have a value, sorted; nil for an unknown store. May be sent when `whenDurable`
-    /// completes.
+    /// The keys of a store that have a value, sorted; nil for an unknown store.
     func values(in id: StoreID) throws(Problem) -> [SequencedRecord]? {
         if failure == nil { try admit() }
         guard let hub = ledger.hub(id) else { return nil }

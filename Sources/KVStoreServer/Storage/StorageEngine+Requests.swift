@@ -2,7 +2,7 @@ import KVStoreCore
 import KVStoreLedger
 import KVStoreWire
 
-/// What these return may be sent when `whenDurable` completes.
+/// For the bodies of `perform`; what they return may be sent when it completes.
 extension StorageEngine {
     /// A push and a pull.
     func sync(_ request: SyncRequest, store id: StoreID) throws(Problem) -> SyncResponse {

@@ -7,16 +7,18 @@ import LocalFiles
 import Logging
 import NIOCore
 import NIOPosix
+import Synchronization
 
 /// The owner of the ledger, with group commit: all waiting requests share one disk sync.
 ///
 /// A request is applied and appended at once, in the order of arrival; its answer leaves after a
-/// sync that began later. The requests that the event loop reads in one tick are a group. While a sync runs on its
+/// sync that began later. The requests that an event loop reads in one tick are a group. While a sync runs on its
 /// own queue, further requests append and gather for the next one. A failed append changes nothing. After a failed sync
 /// memory holds what the disk may lack: the waiting requests fail, readers see only what earlier syncs have covered, and
 /// no write is accepted until the log has recovered, which is tried again and again.
 ///
-/// On its event loop only, except for `close`; unchecked for that reason.
+/// `perform`, `read` and `close` may be called from any thread. They take the lock that guards everything else, which is
+/// therefore unchecked.
 final class StorageEngine: @unchecked Sendable {
     struct Options: Sendable {
         var ledger = Ledger.Options()
@@ -31,22 +33,26 @@ final class StorageEngine: @unchecked Sendable {
 
     let recovery: LogRecovery
     let options: Options
-    let watchers = WatcherRegistry()
     let metrics = Metrics()
     private let logger: Logger
 
-    let loop: any EventLoop
+    /// The event loops that serve connections, each with its live readers.
+    let loops: [WatcherRegistry]
+    private let lock = Mutex(())
     private let disk = DispatchQueue(label: "ubiquity.kvsd.disk", qos: .userInteractive)
     private let background = DispatchQueue(label: "ubiquity.kvsd.background", qos: .utility)
 
     let ledger: Ledger
-    private var group: [(LogError?) -> Void] = []
+    /// What waits for the next sync, for each event loop.
+    private var groups: [[Completion]]
+    private var isWaitingForSync = false
     /// Requests of this group and of the one that is being synced.
     private var waitingCount = 0 {
         didSet { metrics.count { $0.waiting = waitingCount } }
     }
-    /// Whether the next group begins at the end of this tick.
+    /// Whether syncs begin at the end of an event loop's tick.
     private var isScheduled = false
+    /// Whether `runSyncs` runs.
     private var isSyncing = false
     /// Whether compaction has moved or removed something since the last sync began.
     private var hasCompacted = false
@@ -59,12 +65,24 @@ final class StorageEngine: @unchecked Sendable {
     private var closer: EventLoopPromise<Void>?
     private var isClosed = false
 
+    typealias Completion = (LogError?) -> Void
+
+    /// What a sync has brought. Unchecked because each completion is called on its own event loop.
+    private struct Outcome: @unchecked Sendable {
+        /// For each event loop.
+        var completions: [[Completion]]
+        var error: LogError?
+        /// Stores with changes that readers may see.
+        var advanced: [StoreID]
+    }
+
     /// Opens the log in `storage`, whose lock the caller holds. Blocks.
     init(
         storage: any LogStorage, options: Options = Options(), seed: UInt64, logger: Logger,
-        loop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next()
+        loops: [any EventLoop] = Array(MultiThreadedEventLoopGroup.singleton.makeIterator())
     ) throws(LogError) {
-        self.loop = loop
+        self.loops = loops.enumerated().map { WatcherRegistry($1, index: $0) }
+        groups = Array(repeating: [], count: loops.count)
         ledger = try Ledger(storage: storage, options: options.ledger, seed: seed)
         recovery = ledger.recovery
         self.options = options
@@ -74,7 +92,7 @@ final class StorageEngine: @unchecked Sendable {
             segmentByteCount: options.ledger.segmentByteCount)
         countStores()
         prepareSpace()
-        loop.execute { [self] in compactWhenIdle(after: Self.idleDelay) }
+        compactWhenIdle(after: Self.idleDelay)
     }
 
     private func prepareSpace() {
@@ -83,19 +101,45 @@ final class StorageEngine: @unchecked Sendable {
 
     // MARK: - Requests
 
+    /// Runs `body`, which applies a request or reads, and completes on the event loop after a sync that covers everything
+    /// that has been applied; at once if one has already, or if no sync will: after a failure, requests see only what is
+    /// durable. Called on that event loop.
+    func perform<Value: Sendable>(
+        on watchers: WatcherRegistry, _ body: () throws(Problem) -> Value,
+        _ complete: @escaping (Result<Value, Problem>) -> Void
+    ) {
+        let result: Result<Value, Problem>
+        do throws(Problem) {
+            let (value, isWaiting) = try read { () throws(Problem) in
+                let value = try body()
+                guard failure == nil, !ledger.isDurable else { return (value, false) }
+                groups[watchers.index].append { error in
+                    complete(error.map { .failure(Problem($0)) } ?? .success(value))
+                }
+                waitingCount += 1
+                isWaitingForSync = true
+                scheduleSync(after: watchers.loop)
+                return (value, true)
+            }
+            if isWaiting { return }
+            result = .success(value)
+        } catch {
+            result = .failure(error)
+        }
+        complete(result)
+    }
+
+    /// Runs `body`, which must not wait for anything, as the owner of the ledger.
+    func read<Value: Sendable, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        try lock.withLock { _ throws(Failure) in try body() }
+    }
+
     /// Throws unless a request that needs the disk can be applied now.
     func admit() throws(Problem) {
         if closer != nil { throw .stopping }
         guard waitingCount < options.waitingCount else { throw .busy }
-    }
-
-    /// Completes after a sync that covers everything that has been applied; at once if one has already, or if no sync
-    /// will: after a failure, requests see only what is durable.
-    func whenDurable(_ complete: @escaping (LogError?) -> Void) {
-        guard failure == nil, !ledger.isDurable else { return complete(nil) }
-        group.append(complete)
-        waitingCount += 1
-        scheduleSync()
     }
 
     /// Applies a request; the answer must wait for a sync.
@@ -166,10 +210,10 @@ final class StorageEngine: @unchecked Sendable {
     /// Completes the waiting requests, closes the log and ends all live streams; later requests fail.
     /// Call it once, from any task.
     func close() async {
-        let closed = loop.makePromise(of: Void.self)
-        loop.execute { [self] in
+        let closed = loops[0].loop.makePromise(of: Void.self)
+        lock.withLock { _ in
             closer = closed
-            startSync()
+            startSyncs()
         }
         // The promise is never failed.
         try? await closed.futureResult.get()
@@ -178,78 +222,106 @@ final class StorageEngine: @unchecked Sendable {
     // MARK: - Group commit
 
     /// At the end of the tick: what the event loop reads in one tick is a group.
-    private func scheduleSync() {
+    private func scheduleSync(after loop: any EventLoop) {
         guard !isScheduled, !isSyncing else { return }
         isScheduled = true
         loop.execute { [self] in
-            isScheduled = false
-            startSync()
+            lock.withLock { _ in
+                isScheduled = false
+                startSyncs()
+            }
         }
     }
 
-    private func startSync() {
+    private func startSyncs() {
         guard !isSyncing else { return }
-        guard !group.isEmpty || hasCompacted else { return finishClosing() }
-        hasCompacted = false
-        let members = group
-        group = []
-        do throws(LogError) {
-            guard let pending = try ledger.prepareSync() else {
-                // The end of a segment has synced everything, or nothing was appended.
-                finish(members, nil)
-                watchers.wake(ledger.takeAdvanced())
-                compact()
-                return hasCompacted ? startSync() : finishClosing()
+        isSyncing = true
+        disk.async { [self] in runSyncs() }
+    }
+
+    private enum Step: @unchecked Sendable {
+        case sync(Ledger.PendingSync, [[Completion]])
+        case deliver(Outcome)
+        case end
+    }
+
+    /// On the disk's queue: a sync for all that waits, and another one as long as more has come meanwhile.
+    private func runSyncs() {
+        var hasSynced = false
+        while true {
+            let step = lock.withLock { _ in
+                if hasSynced {
+                    prepareSpace()
+                    compact()
+                }
+                return nextStep()
             }
-            isSyncing = true
-            let finished = NIOLoopBound(
-                { [self] (failure: FileError?, elapsed: TimeAmount) in
-                    isSyncing = false
-                    finishSync(pending, failure, elapsed, members)
-                }, eventLoop: loop)
-            disk.async { [loop] in
-                let (failure, elapsed) = Self.perform(pending)
-                loop.execute { finished.value(failure, elapsed) }
+            switch step {
+            case .sync(let pending, let completions):
+                let start = NIODeadline.now()
+                let failure = pending.sync.perform()
+                let elapsed = NIODeadline.now() - start
+                deliver(lock.withLock { _ in finish(pending, failure, elapsed, completions) })
+            case .deliver(let outcome): deliver(outcome)
+            case .end: return
             }
-        } catch {
-            fail(error)
-            finish(members, error)
-            finishClosing()
+            hasSynced = true
         }
     }
 
-    private static func perform(
-        _ pending: Ledger.PendingSync
-    ) -> (failure: FileError?, elapsed: TimeAmount) {
-        let start = NIODeadline.now()
-        let failure = pending.sync.perform()
-        return (failure, NIODeadline.now() - start)
+    private func nextStep() -> Step {
+        guard isWaitingForSync || hasCompacted else {
+            isSyncing = false
+            finishClosing()
+            return .end
+        }
+        hasCompacted = false
+        let completions = groups
+        groups = Array(repeating: [], count: loops.count)
+        isWaitingForSync = false
+        do throws(LogError) {
+            if let pending = try ledger.prepareSync() { return .sync(pending, completions) }
+            // The end of a segment has synced everything, or nothing was appended.
+            return .deliver(outcome(of: completions))
+        } catch {
+            return .deliver(outcome(of: completions, error))
+        }
     }
 
-    private func finishSync(
+    private func outcome(of completions: [[Completion]], _ error: LogError? = nil) -> Outcome {
+        waitingCount -= completions.reduce(0) { $0 + $1.count }
+        if let error { fail(error) }
+        return Outcome(
+            completions: completions, error: error,
+            advanced: error == nil ? ledger.takeAdvanced() : [])
+    }
+
+    private func finish(
         _ pending: Ledger.PendingSync, _ failure: FileError?, _ elapsed: TimeAmount,
-        _ members: [(LogError?) -> Void]
-    ) {
+        _ completions: [[Completion]]
+    ) -> Outcome {
         metrics.count {
             $0.syncs += 1
             $0.syncNanoseconds += elapsed.nanoseconds
         }
         do throws(LogError) {
             try ledger.finish(pending, failure: failure)
-            finish(members, nil)
-            watchers.wake(ledger.takeAdvanced())
+            return outcome(of: completions)
         } catch {
-            fail(error)
-            finish(members, error)
+            return outcome(of: completions, error)
         }
-        prepareSpace()
-        compact()
-        startSync()
     }
 
-    private func finish(_ members: [(LogError?) -> Void], _ error: LogError?) {
-        waitingCount -= members.count
-        for member in members { member(error) }
+    /// Answers what waited and wakes the readers, with one task for each event loop that has any. Without the lock.
+    private func deliver(_ outcome: Outcome) {
+        for (index, watchers) in loops.enumerated() {
+            let hasReaders = watchers.count > 0 && !outcome.advanced.isEmpty
+            guard hasReaders || !outcome.completions[index].isEmpty else { continue }
+            watchers.loop.execute {
+                for complete in outcome.completions[index] { complete(outcome.error) }
+                watchers.wake(outcome.advanced)
+            }
+        }
     }
 
     private func fail(_ error: LogError) {
@@ -261,19 +333,25 @@ final class StorageEngine: @unchecked Sendable {
     }
 
     private func recover(after delay: TimeAmount) {
-        loop.scheduleTask(in: delay) { [self] in
-            guard closer == nil else { return }
-            do throws(LogError) { try ledger.recover() } catch {
-                logger.error("the log cannot recover yet: \(error)")
-                return recover(after: min(delay * 2, .minutes(1)))
-            }
-            failure = nil
-            metrics.count { $0.hasFailed = false }
-            logger.notice("the log has recovered; writes are accepted again")
-            watchers.wake(ledger.takeAdvanced())
-            prepareSpace()
-            compact()
+        loops[0].loop.scheduleTask(in: delay) { [self] in
+            deliver(lock.withLock { _ in recover(delay) })
         }
+    }
+
+    private func recover(_ delay: TimeAmount) -> Outcome {
+        let none = groups.map { _ in [Completion]() }
+        guard closer == nil else { return Outcome(completions: none, advanced: []) }
+        do throws(LogError) { try ledger.recover() } catch {
+            logger.error("the log cannot recover yet: \(error)")
+            recover(after: min(delay * 2, .minutes(1)))
+            return Outcome(completions: none, advanced: [])
+        }
+        failure = nil
+        metrics.count { $0.hasFailed = false }
+        logger.notice("the log has recovered; writes are accepted again")
+        prepareSpace()
+        compactWhenIdle(after: Self.idleDelay)
+        return outcome(of: none)
     }
 
     /// Makes a bounded number of steps between two groups. The next sync covers what they move; it
@@ -293,10 +371,12 @@ final class StorageEngine: @unchecked Sendable {
             ledger.isCompactionDue
         else { return }
         isIdleStepScheduled = true
-        loop.scheduleTask(in: delay) { [self] in
-            isIdleStepScheduled = false
-            guard group.isEmpty, !isSyncing else { return compactWhenIdle(after: delay) }
-            if step(1) { startSync() } else { compactWhenIdle(after: Self.retryDelay) }
+        loops[0].loop.scheduleTask(in: delay) { [self] in
+            lock.withLock { _ in
+                isIdleStepScheduled = false
+                guard !isWaitingForSync, !isSyncing else { return compactWhenIdle(after: delay) }
+                if step(1) { startSyncs() } else { compactWhenIdle(after: Self.retryDelay) }
+            }
         }
     }
 
@@ -323,7 +403,7 @@ final class StorageEngine: @unchecked Sendable {
     }
 
     private func finishClosing() {
-        guard let closer, !isClosed, !isSyncing, group.isEmpty else { return }
+        guard let closer, !isClosed else { return }
         isClosed = true
         do throws(LogError) { try ledger.close() } catch {
             logger.error("cannot close the log: \(error)")

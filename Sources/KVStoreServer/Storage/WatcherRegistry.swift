@@ -1,4 +1,6 @@
 import KVStoreCore
+import NIOCore
+import Synchronization
 
 /// A live reader of a store, which continues from its own cursor.
 protocol Watcher: AnyObject {
@@ -6,18 +8,31 @@ protocol Watcher: AnyObject {
     func wake()
 }
 
-/// The live readers of each store. On the event loop only.
-final class WatcherRegistry {
+/// The live readers of each store on one event loop. On that loop only, except for `count`; unchecked for that reason.
+final class WatcherRegistry: @unchecked Sendable {
+    let loop: any EventLoop
+    /// Of the loop among those of the engine.
+    let index: Int
     private var watchers: [StoreID: [ObjectIdentifier: any Watcher]] = [:]
+    private let total = Atomic(0)
 
-    var count: Int { watchers.values.reduce(0) { $0 + $1.count } }
+    init(_ loop: any EventLoop, index: Int) {
+        self.loop = loop
+        self.index = index
+    }
+
+    /// Of any thread.
+    var count: Int { total.load(ordering: .sequentiallyConsistent) }
 
     func add(_ watcher: any Watcher, to store: StoreID) {
-        watchers[store, default: [:]][ObjectIdentifier(watcher)] = watcher
+        let former = watchers[store, default: [:]].updateValue(
+            watcher, forKey: ObjectIdentifier(watcher))
+        if former == nil { total.add(1, ordering: .sequentiallyConsistent) }
     }
 
     func remove(_ watcher: any Watcher, from store: StoreID) {
-        watchers[store]?[ObjectIdentifier(watcher)] = nil
+        guard watchers[store]?.removeValue(forKey: ObjectIdentifier(watcher)) != nil else { return }
+        total.subtract(1, ordering: .sequentiallyConsistent)
         if watchers[store]?.isEmpty == true { watchers[store] = nil }
     }
 

@@ -151,7 +151,7 @@ struct EventStreamTests {
             while test.server.devices.presence(of: "00000000000000a1").isConnected {
                 await Task.yield()
             }
-            #expect(try await test.server.engine.watcherCount == 0)
+            #expect(test.server.engine.watcherCount == 0)
             await connection.close()
         }
     }

@@ -285,7 +285,7 @@ struct LimitTests {
             try await together.send(
                 head("GET /v1/stores/s/changes", test) + head("GET /v1/me", test))
             _ = await together.rest()
-            while try await test.server.engine.watcherCount > 0 { await Task.yield() }
+            while test.server.engine.watcherCount > 0 { await Task.yield() }
         }
     }
 }

@@ -39,7 +39,7 @@ struct UnexpectedBodyTests {
                 #expect(answer.lowercased().contains("connection: close"), "\(route.path)")
             }
             #expect(!test.server.devices.presence(of: "00000000000000a1").isConnected)
-            #expect(try await test.server.engine.watcherCount == 0)
+            #expect(test.server.engine.watcherCount == 0)
             #expect(
                 try await test.server.engine.values(in: StoreID(account: "default", name: "s"))?
                     .count

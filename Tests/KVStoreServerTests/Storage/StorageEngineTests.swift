@@ -73,7 +73,7 @@ struct StorageEngineTests {
             for index in 0..<50 {
                 group.addTask { try await put(engine, "k\(index)", "v") }
             }
-            while try await engine.stores(ofAccount: "default").first?.keyCount != 52 {
+            while engine.storeList(ofAccount: "default").first?.keyCount != 52 {
                 await Task.yield()
             }
             gate.signal()
@@ -144,7 +144,7 @@ struct StorageEngineTests {
         #expect(pull.changes.map(\.record.key) == ["a"])
         #expect(pull.cursor.sequence == 1)
         await #expect(throws: Problem.self) { try await engine.value(of: "b", in: store) }
-        let page = try #require(try await engine.page(of: store, after: pull.cursor))
+        let page = try #require(engine.page(of: store, after: pull.cursor))
         #expect(page.changes.isEmpty && page.cursor == 1)
         await engine.close()
     }
@@ -160,7 +160,7 @@ struct StorageEngineTests {
             while engine.metrics.counters.waiting < 3 { await Task.yield() }
             await #expect(throws: Problem.busy) { try await put(engine, "late", "v") }
             // Reads of live streams neither wait for the disk nor count.
-            #expect(try await engine.end(of: store) != nil)
+            #expect(engine.end(of: store) != nil)
             storage.releaseSyncs()
             for _ in 0..<3 { gate.signal() }
             try await group.waitForAll()

@@ -88,7 +88,7 @@ struct WatchingTests {
         for watcher in watchers + [Reader()] {
             var known = watcher.known
             let cursor = Cursor(epoch: epoch, sequence: watcher.position)
-            guard let page = try await engine.page(of: store, after: cursor) else {
+            guard let page = engine.page(of: store, after: cursor) else {
                 Issue.record("a reset without a reason, seed \(seed)")
                 continue
             }
@@ -104,13 +104,14 @@ struct WatchingTests {
         _ random: inout SplitMix64
     ) async throws {
         let registered = Signals()
-        try await engine.loop.submit { engine.watchers.add(registered, to: store) }.get()
-        defer { engine.loop.execute { engine.watchers.remove(registered, from: store) } }
+        let watchers = engine.loops.randomElement(using: &random)!
+        try await watchers.loop.submit { watchers.add(registered, to: store) }.get()
+        defer { watchers.loop.execute { watchers.remove(registered, from: store) } }
         registered.wake()
         var looks = Int.random(in: 1...6, using: &random)
         for await _ in registered.signals {
             let cursor = Cursor(epoch: epoch, sequence: watcher.position)
-            guard let page = try await engine.page(of: store, after: cursor) else {
+            guard let page = engine.page(of: store, after: cursor) else {
                 Issue.record("a reset without a reason")
                 return
             }
