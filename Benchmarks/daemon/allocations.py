@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Count the allocations of kvsd per request and compare them with Benchmarks/daemon/thresholds.json.
 
-Each kind of request is sent a thousand times over one connection, one after another; what the kernel's timing changes
-is less than one allocation. Linux with glibc only. Exits with 1 if a count exceeds its threshold: then allocate less,
-or raise the threshold and say why in the commit.
+Each kind of request is sent a thousand times over one connection, one after another; timing changes the mean by less
+than one allocation. Linux with glibc only. Exits with 1 if a count exceeds its threshold: then allocate less, or raise
+the threshold and give the reason in the commit.
 """
 import argparse, json, mmap, os, struct, subprocess, sys, tempfile
 
@@ -41,6 +41,8 @@ def count(folder):
                 counts = {
                     kind: cost(getattr(traffic, kind)(), options.requests, lambda: struct.unpack_from("q", shared)[0])
                     for kind in routes}
+    if not all(counts.values()):
+        sys.exit("No allocations were counted: LD_PRELOAD and glibc are required.")
     counts["event"] -= counts["put"]
     return counts
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measure what a request costs kvsd when it holds ten times as much.
+"""Measure the CPU cost of requests to kvsd, and with ten times as much data or clients.
 
 For each row two daemons run side by side, one with ten times as many keys, devices, … as the other. Requests are sent
 to both in turns, one after another over one connection. The cost is processor time (user and system) of the whole

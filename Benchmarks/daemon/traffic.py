@@ -149,9 +149,9 @@ class Traffic:
 
 
 def cost(operation, count, read):
-    """What each of `count` steps of an operation adds to a figure that `read` returns."""
+    """The mean increase of a counter per step, over `count` steps of an operation; `read` returns the counter."""
     next(operation)
-    next(operation)  # what the first one costs is not typical
+    next(operation)  # the first one is not typical
     before = read()
     for _ in range(count):
         next(operation)

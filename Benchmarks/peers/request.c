@@ -77,8 +77,8 @@ void patch(struct connection *connection, unsigned keyCount) {
     if (!serial) {
         struct timespec time;
         clock_gettime(CLOCK_REALTIME, &time);
-        // No put takes less than a microsecond, so the values of a client that starts later are others: kvsd sends no
-        // event for a value that is there already.
+        // Microseconds, because no put takes less: a client that starts later puts other values. kvsd sends no event
+        // when a value is put again.
         serial = time.tv_sec % 1000 * 1000000 + time.tv_nsec / 1000;
     }
     struct request *request = &connection->request;
