@@ -2,14 +2,13 @@
 """Measure kvsd beside Redis, PostgreSQL, etcd and NATS on this machine: durable puts, watchers, memory, start of programs.
 
 Builds the release programs and one C client that drives all servers over loopback. docs/performance.md says how the
-figures come about. What is missing is installed with apt-get by root, and named otherwise. Takes about ten minutes.
+figures come about. Missing servers are installed with apt-get if root runs it, and left out otherwise. Takes about ten minutes.
 """
 import argparse, contextlib, json, os, shutil, signal, statistics, subprocess, sys, tempfile, time
 import resource
 
-from servers import Kvsd, PostgreSQL, Redis, servers
+from servers import Kvsd, Redis, build_release, compiler, root, servers
 
-root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sources = os.path.dirname(os.path.abspath(__file__))
 parser = argparse.ArgumentParser(
     prog="scripts/benchmark --peers", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -46,29 +45,24 @@ def run(*command):
 
 
 def install(chosen):
+    """Installs what is missing if it can; returns the servers that can be run."""
     missing = [s for s in chosen if s is not Kvsd and not s.path()]
-    if not missing:
-        return
     command = ["apt-get", "install", "-y", "--no-install-recommends", *(s.package for s in missing)]
-    if os.geteuid() != 0 or not shutil.which("apt-get"):
-        sys.exit("Missing: " + ", ".join(s.name for s in missing) + ". Install with\n  sudo " + " ".join(command)
-                 + "\nor leave out with --only.")
-    note("Installing " + " ".join(s.package for s in missing) + " with apt-get …")
-    subprocess.run(command, check=True, stdout=sys.stderr, env=os.environ | {"DEBIAN_FRONTEND": "noninteractive"})
+    if missing and os.geteuid() == 0 and shutil.which("apt-get"):
+        note("Installing " + " ".join(s.package for s in missing) + " with apt-get …")
+        for attempt in [command, ["apt-get", "update", "-q"], command]:
+            done = subprocess.run(attempt, stdout=sys.stderr, env=os.environ | {"DEBIAN_FRONTEND": "noninteractive"})
+            if attempt is command and done.returncode == 0:
+                break
+    if left_out := [s for s in missing if not s.path()]:
+        note("Left out, because not installed: " + ", ".join(s.name for s in left_out) + ". To install:\n  sudo "
+             + " ".join([*command[:-len(missing)], *(s.package for s in left_out)]))
+    return [s for s in chosen if s not in left_out]
 
 
 def build(work):
-    programs = ["kvsd", "kvs", "usage-view"]
-    if not options.bin:
-        note("Building (the first build takes a few minutes) …")
-        # As scripts/install does.
-        # As scripts/install builds them.
-        static = ["--static-swift-stdlib", "-Xlinker", "--no-export-dynamic"] if sys.platform == "linux" else []
-        for name in programs:
-            subprocess.run(
-                ["swift", "build", "-c", "release", *static, "--product", name], cwd=root, check=True, stdout=sys.stderr)
-    Kvsd.directory = os.path.abspath(options.bin or os.path.join(root, ".build/release"))
-    flags = ["cc", "-std=c11", "-O2", "-Wall", "-Wextra"]
+    Kvsd.directory = os.path.abspath(options.bin or build_release("kvsd", "kvs", "usage-view"))
+    flags = [compiler, "-std=c11", "-O2", "-Wall", "-Wextra"]
     client = [os.path.join(sources, name + ".c") for name in ["client", "request", "protocols", "postgres", "nats"]]
     subprocess.run([*flags, "-o", f"{work}/client", *client], check=True)
     subprocess.run([*flags, "-o", f"{work}/limits", os.path.join(sources, "limits.c")], check=True)
@@ -218,8 +212,7 @@ def print_table(results, columns):
 
 
 def main():
-    chosen = [s for s in servers if s.protocol in names]
-    install(chosen)
+    chosen = install([s for s in servers if s.protocol in names])
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
     results = Results()

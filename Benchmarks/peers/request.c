@@ -77,7 +77,9 @@ void patch(struct connection *connection, unsigned keyCount) {
     if (!serial) {
         struct timespec time;
         clock_gettime(CLOCK_REALTIME, &time);
-        serial = time.tv_sec % 10000 * 100000;
+        // Microseconds, because no put takes less: a client that starts later puts other values. kvsd sends no event
+        // when a value is put again.
+        serial = time.tv_sec % 1000 * 1000000 + time.tv_nsec / 1000;
     }
     struct request *request = &connection->request;
     writeDigits(marker, markerSize, ++serial);

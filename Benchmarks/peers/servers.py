@@ -1,6 +1,20 @@
 """The servers compared: each is started on loopback in a folder of its own, and acknowledges a write when it is durable
 unless its `caveat` says otherwise."""
-import contextlib, glob, json, os, pathlib, re, shutil, signal, socket, subprocess, time
+import contextlib, glob, json, os, pathlib, re, shutil, signal, socket, subprocess, sys, time
+
+
+root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+compiler = shutil.which("cc") or "clang"  # which comes with Swift
+
+
+def build_release(*programs):
+    """Builds programs as scripts/install does; returns their directory."""
+    print("Building (the first build takes a few minutes) …", file=sys.stderr, flush=True)
+    return subprocess.run(
+        [os.path.join(root, "scripts/build-release"), *programs], check=True, stdout=subprocess.PIPE, text=True,
+    ).stdout.strip()
 
 
 def free_port():
@@ -16,6 +30,7 @@ class Server:
     user = None
     caveat = ""
     client_arguments = []
+    environment = {}
     process = None
 
     @classmethod
@@ -46,7 +61,7 @@ class Server:
             # A session of its own: Ctrl-C reaches the script alone, which then stops the servers.
             self.process = subprocess.Popen(
                 self.command(), stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
-                user=self.user, group=self.user, cwd=folder)
+                user=self.user, group=self.user, cwd=folder, env=os.environ | self.environment)
         deadline = time.monotonic() + 60
         while not self.accepts():
             if self.process.poll() is not None or time.monotonic() > deadline:
@@ -112,7 +127,8 @@ class Kvsd(Server):
         self.data = os.path.join(self.folder, "data")
         output = subprocess.run(
             [self.path(), "device", "add", "benchmark", "--data", self.data], check=True, capture_output=True, text=True)
-        self.client_arguments = ["--token", re.search(r"ubq_[\w-]+", output.stdout).group()]
+        self.token = re.search(r"ubq_[\w-]+", output.stdout).group()
+        self.client_arguments = ["--token", self.token]
 
     def command(self):
         return [

@@ -39,6 +39,7 @@ package final class Ledger {
     let log: SegmentedLog
     let options: Options
     var stores: [StoreID: Store] = [:]
+    private var storesByAccount: [String: [StoreID]] = [:]
     private var random: SplitMix64
     /// Stores with appended entries that no sync has covered.
     private var unsynced: [Store] = []
@@ -87,6 +88,7 @@ package final class Ledger {
             store.durableSequence = store.hub.sequence
         }
         self.stores = stores
+        storesByAccount = Dictionary(grouping: stores.keys, by: \.account)
         memoryByteCount = stores.values.reduce(0) { total, store in
             store.hub.entries.values.reduce(total) { $0 + Self.memoryByteCount(of: $1.record) }
         }
@@ -192,7 +194,7 @@ package final class Ledger {
 
     /// The stores of an account that have ever been used, sorted by name.
     package func stores(ofAccount account: String) -> [StoreID] {
-        stores.keys.filter { $0.account == account }.sorted()
+        storesByAccount[account, default: []].sorted()
     }
 
     /// All stores, sorted by account and name.
@@ -211,7 +213,7 @@ package final class Ledger {
     }
 
     package func storeCount(ofAccount account: String) -> Int {
-        stores.keys.count { $0.account == account }
+        storesByAccount[account, default: []].count
     }
 
     /// Live readers of a store may see changes up to it.
@@ -247,6 +249,7 @@ package final class Ledger {
 
     private func create(_ id: StoreID) throws(LogError) -> Store {
         try append([.state(id, Hub.State(epochs: []).beginning(newEpochID()))])
+        storesByAccount[id.account, default: []].append(id)
         return stores[id]!
     }
 
