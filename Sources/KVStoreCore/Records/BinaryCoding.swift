@@ -1,6 +1,4 @@
-package import KVStoreCore
-
-// What the payloads of both logs share. Numbers are little-endian, texts UTF-8. A stamp takes 20 bytes: 8
+// What the logs of replicas and daemon and the binary messages between them share. Numbers are little-endian, texts UTF-8. A stamp takes 20 bytes: 8
 // milliseconds, 4 counter, 8 replica id. A cursor takes 16: 8 epoch, 8 sequence number.
 
 extension [UInt8] {
