@@ -30,7 +30,7 @@ extension StoreServer {
         _ request: Request, _ key: StoreKey, _ store: StoreID
     ) throws(Problem) -> Answer {
         let value: Data
-        switch request.fields.contentType.map(Self.mediaType) {
+        switch request.fields.mediaType {
         case MediaType.bytes: value = request.body.withUnsafeReadableBytes { Data($0) }
         case MediaType.json:
             let document: ValueDocument = try decode(request.body, depthLimit: limits.jsonDepth)
@@ -44,11 +44,5 @@ extension StoreServer {
 
     func deleteKey(_ key: StoreKey, _ store: StoreID) throws(Problem) -> Answer {
         .json(try engine.write(.tombstone, forKey: key, store: store, replica: replica))
-    }
-
-    /// Without parameters, in lower case.
-    private static func mediaType(_ field: String) -> String {
-        if field == MediaType.bytes { return field }
-        return field.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
     }
 }

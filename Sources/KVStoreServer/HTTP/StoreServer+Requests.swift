@@ -116,7 +116,7 @@ extension StoreServer {
             do throws(Problem) { id = try request.store(store, .read) } catch {
                 return complete(.failure(error))
             }
-            decode(request.body) { [self] message in
+            decode(request) { [self] message in
                 durably { () throws(Problem) in try sync(try message.get(), request, id) }
             }
         case (.changes(let store), _):

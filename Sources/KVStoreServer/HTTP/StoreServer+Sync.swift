@@ -14,7 +14,11 @@ extension StoreServer {
         guard message.changes.count <= limits.changesPerRequest else {
             throw .tooManyChanges(limit: limits.changesPerRequest)
         }
-        return .json(try engine.sync(message, store: store))
+        let response = try engine.sync(message, store: store)
+        guard request.fields.accept?.contains(MediaType.sync) == true else {
+            return .json(response)
+        }
+        return Answer(MediaType.sync, ByteBuffer(bytes: WireBinary.encode(response)))
     }
 
     /// Server-sent events after `Last-Event-ID`, otherwise `since`, otherwise 0.
@@ -40,17 +44,37 @@ extension StoreServer {
 
     /// Decodes a short document at once, a long one on another thread: it would hold up all connections.
     func decode(
-        _ body: ByteBuffer, _ complete: @escaping (Result<SyncRequest, Problem>) -> Void
+        _ request: Request, _ complete: @escaping (Result<SyncRequest, Problem>) -> Void
     ) {
+        let type = request.fields.mediaType ?? MediaType.json
+        guard type == MediaType.json || type == MediaType.sync else {
+            return complete(.failure(.mediaType("\(MediaType.sync) or \(MediaType.json)")))
+        }
+        let isBinary = type == MediaType.sync
         let depthLimit = limits.jsonDepth
         @Sendable func message() -> Result<SyncRequest, Problem> {
-            Result { () throws(Problem) in try Self.decode(body, depthLimit: depthLimit) }
+            Result { [body = request.body] () throws(Problem) in
+                isBinary
+                    ? try Self.decode(binary: body) : try Self.decode(body, depthLimit: depthLimit)
+            }
         }
-        guard body.readableBytes > 32_768 else { return complete(message()) }
+        guard request.body.readableBytes > (isBinary ? 262_144 : 32_768) else {
+            return complete(message())
+        }
         let completion = NIOLoopBound(complete, eventLoop: engine.loop)
         DispatchQueue.global().async { [loop = engine.loop] in
             let message = message()
             loop.execute { completion.value(message) }
+        }
+    }
+
+    private static func decode(binary body: ByteBuffer) throws(Problem) -> SyncRequest {
+        do throws(WireError) {
+            return try body.withUnsafeReadableBytes { bytes in
+                Result { () throws(WireError) in try WireBinary.decode(from: bytes) }
+            }.get()
+        } catch {
+            throw .malformed(error.description)
         }
     }
 
