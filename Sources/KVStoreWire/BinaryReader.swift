@@ -5,11 +5,15 @@ import KVStoreCore
 /// the field and never quote its bytes.
 package struct BinaryReader {
     private let bytes: UnsafeRawBufferPointer
+    private let listLimit: Int
     private var offset = 0
     /// The element being read.
     private var element: (list: StaticString, index: Int)?
 
-    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+    init(_ bytes: UnsafeRawBufferPointer, listLimit: Int) {
+        self.bytes = bytes
+        self.listLimit = listLimit
+    }
 
     mutating func number<Number: FixedWidthInteger & BitwiseCopyable>(
         _ type: Number.Type, _ field: StaticString
@@ -50,6 +54,7 @@ package struct BinaryReader {
     ) throws(WireError) -> [Element] {
         let count = Int(try number(UInt32.self, name))
         guard count <= (bytes.count - offset) / leastByteCount else { throw incomplete(name) }
+        guard count <= listLimit else { throw .listTooLong(limit: listLimit) }
         var elements: [Element] = []
         elements.reserveCapacity(count)
         for index in 0..<count {

@@ -21,10 +21,13 @@ package enum WireBinary {
 
     /// Copies keys and values, so that one value which a store keeps does not retain the whole message. The caller
     /// bounds the size; decoding takes a small multiple of it.
+    ///
+    /// - Parameter listLimit: elements of a list; more are `listTooLong`.
     package static func decode<Message: BinaryMessage>(
-        _ type: Message.Type = Message.self, from bytes: UnsafeRawBufferPointer
+        _ type: Message.Type = Message.self, from bytes: UnsafeRawBufferPointer,
+        listLimit: Int = .max
     ) throws(WireError) -> Message {
-        var reader = BinaryReader(bytes)
+        var reader = BinaryReader(bytes, listLimit: listLimit)
         let version = try reader.number(UInt8.self, "version")
         guard version == Self.version else {
             throw .malformed("version \(version) is not supported; the version is \(Self.version)")

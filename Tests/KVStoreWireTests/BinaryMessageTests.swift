@@ -22,10 +22,12 @@ struct BinaryMessageTests {
         lineage: [Cursor(epoch: Samples.epoch, sequence: 9)])
 
     private static func decode<Message: BinaryMessage>(
-        _ bytes: [UInt8], as type: Message.Type
+        _ bytes: [UInt8], as type: Message.Type, listLimit: Int = .max
     ) throws(WireError) -> Message {
         try bytes.withUnsafeBytes { bytes in
-            Result { () throws(WireError) in try WireBinary.decode(type, from: bytes) }
+            Result { () throws(WireError) in
+                try WireBinary.decode(type, from: bytes, listLimit: listLimit)
+            }
         }.get()
     }
 
@@ -126,6 +128,17 @@ struct BinaryMessageTests {
         bytes[bytes.count - 1] = 6
         #expect(throws: WireError.malformed("rejected[0].reason is invalid")) {
             try Self.decode(bytes, as: SyncResponse.self)
+        }
+    }
+
+    @Test("a list longer than the limit is rejected before its elements are read")
+    func listLimit() throws {
+        var bytes = WireBinary.encode(Self.response)
+        #expect(
+            try Self.decode(bytes, as: SyncResponse.self, listLimit: 5) == Self.response)
+        bytes.removeLast()
+        #expect(throws: WireError.listTooLong(limit: 4)) {
+            try Self.decode(bytes, as: SyncResponse.self, listLimit: 4)
         }
     }
 

@@ -42,25 +42,22 @@ extension StoreServer {
             slot: slot)
     }
 
-    /// Decodes a short document at once, a long one on another thread: it would hold up all connections.
+    /// Decodes binary and short JSON at once, long JSON on another thread: it would hold up all connections.
     func decode(
         _ request: Request, _ complete: @escaping (Result<SyncRequest, Problem>) -> Void
     ) {
-        let type = request.fields.mediaType ?? MediaType.json
-        guard type == MediaType.json || type == MediaType.sync else {
+        let body = request.body
+        switch request.fields.mediaType {
+        case MediaType.sync?: return complete(decode(binary: body))
+        case MediaType.json?, nil: break
+        default:
             return complete(.failure(.mediaType("\(MediaType.sync) or \(MediaType.json)")))
         }
-        let isBinary = type == MediaType.sync
         let depthLimit = limits.jsonDepth
         @Sendable func message() -> Result<SyncRequest, Problem> {
-            Result { [body = request.body] () throws(Problem) in
-                isBinary
-                    ? try Self.decode(binary: body) : try Self.decode(body, depthLimit: depthLimit)
-            }
+            Result { () throws(Problem) in try Self.decode(body, depthLimit: depthLimit) }
         }
-        guard request.body.readableBytes > (isBinary ? 262_144 : 32_768) else {
-            return complete(message())
-        }
+        guard body.readableBytes > 32_768 else { return complete(message()) }
         let completion = NIOLoopBound(complete, eventLoop: engine.loop)
         DispatchQueue.global().async { [loop = engine.loop] in
             let message = message()
@@ -68,14 +65,11 @@ extension StoreServer {
         }
     }
 
-    private static func decode(binary body: ByteBuffer) throws(Problem) -> SyncRequest {
-        do throws(WireError) {
-            return try body.withUnsafeReadableBytes { bytes in
-                Result { () throws(WireError) in try WireBinary.decode(from: bytes) }
-            }.get()
-        } catch {
-            throw .malformed(error.description)
-        }
+    private func decode(binary body: ByteBuffer) -> Result<SyncRequest, Problem> {
+        let limit = limits.changesPerRequest
+        return body.withUnsafeReadableBytes { bytes in
+            Result { () throws(WireError) in try WireBinary.decode(from: bytes, listLimit: limit) }
+        }.mapError(Problem.init)
     }
 
     func decode<Document: Decodable>(
@@ -91,10 +85,17 @@ extension StoreServer {
             return try WireJSON.decode(
                 from: Data(body.readableBytesView), depthLimit: depthLimit)
         } catch {
-            switch error {
-            case .tooDeep(let limit): throw .tooDeep(limit: limit)
-            default: throw .malformed(error.description)
-            }
+            throw Problem(error)
+        }
+    }
+}
+
+extension Problem {
+    fileprivate init(_ error: WireError) {
+        switch error {
+        case .tooDeep(let limit): self = .tooDeep(limit: limit)
+        case .listTooLong(let limit): self = .tooManyChanges(limit: limit)
+        default: self = .malformed(error.description)
         }
     }
 }

@@ -141,7 +141,7 @@ struct BinarySyncTests {
         }
     }
 
-    @Test("a message of the largest size is decoded off the event loop and answered alike")
+    @Test("a message of nearly 2 MiB is accepted")
     func largeMessage() async throws {
         let value = String(repeating: "x", count: 900_000)
         try await test.served { client, _ in
