@@ -190,7 +190,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "KVStoreWireTests",
-            dependencies: ["KVStoreWire", "KVStoreCore", "SeededRandomness"],
+            dependencies: ["KVStoreWire", "KVStoreCore", "SeededRandomness", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "KVStoreHTTPTests",

@@ -30,9 +30,13 @@ let package = Package(
             name: "KVStoreEssentials",
             dependencies: ["KVStoreCore", "KVStoreLog", "LocalFiles", "Essentials"],
             swiftSettings: strict),
+        .target(
+            name: "KVStoreWire", dependencies: ["KVStoreCore", "Essentials"], swiftSettings: strict),
         .executableTarget(
             name: "store-benchmarks",
-            dependencies: ["KVStoreEssentials", "KVStoreCore", "KVStoreLedger", "KVStoreLog"],
+            dependencies: [
+                "KVStoreEssentials", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreWire",
+            ],
             swiftSettings: strict),
     ]
 )

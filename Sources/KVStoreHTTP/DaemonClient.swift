@@ -19,12 +19,12 @@ public final class DaemonClient: Sendable {
 
     /// The account and device that the token belongs to.
     public func me() async throws(SyncTransportError) -> DaemonIdentity {
-        try await connection.send(["me"])
+        try await connection.get(["me"])
     }
 
     /// The devices of the account.
     public func devices() async throws(SyncTransportError) -> [DaemonDevice] {
-        let list: DeviceList = try await connection.send(["devices"])
+        let list: DeviceList = try await connection.get(["devices"])
         return list.devices
     }
 }

@@ -29,9 +29,7 @@ public final class HTTPSyncTransport: SyncTransport {
     public func sync(
         _ request: SyncRequest, store: String
     ) async throws(SyncTransportError) -> SyncResponse {
-        try await connection.send(
-            ["stores", store, "sync"], body: WireJSON.encode(request),
-            answerByteLimit: HTTPLimits.answerByteCount)
+        try await connection.sync(request, store: store)
     }
 
     /// The stream reads from the network only when its consumer asks for an event, so a slow consumer slows the

@@ -1,3 +1,5 @@
+import KVStoreCore
+
 // The bytes of a segment. `docs/format.md` is normative; numbers are little-endian.
 //
 // Header, 64 bytes:

@@ -1,3 +1,4 @@
+import KVStoreCore
 import LocalFiles
 
 /// Reads the frames of one segment through a window of bytes.

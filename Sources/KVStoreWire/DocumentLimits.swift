@@ -18,6 +18,8 @@ package enum MediaType {
     package static let json = "application/json"
     package static let problem = "application/problem+json"
     package static let eventStream = "text/event-stream"
+    /// A sync request or its answer in binary.
+    package static let sync = "application/vnd.ubiquity.sync"
     /// The bytes of one value: a binary property list.
     package static let bytes = "application/octet-stream"
 }

@@ -87,6 +87,8 @@ package enum WireError: Error, Sendable, Equatable, CustomStringConvertible {
     case tooDeep(limit: Int)
     /// A line or an event of an event stream is larger than `limit` bytes.
     case eventTooLarge(limit: Int)
+    /// A list of a binary message has more than `limit` elements.
+    case listTooLong(limit: Int)
 
     /// Foundation reports a number that does not fit its field as invalid JSON.
     package static let notJSON = WireError.malformed("invalid JSON, or a number out of range")
@@ -109,6 +111,7 @@ package enum WireError: Error, Sendable, Equatable, CustomStringConvertible {
         case .malformed(let text): text
         case .tooDeep(let limit): "more than \(limit) levels of arrays and objects"
         case .eventTooLarge(let limit): "an event is larger than \(limit) bytes"
+        case .listTooLong(let limit): "a list has more than \(limit) elements"
         }
     }
 

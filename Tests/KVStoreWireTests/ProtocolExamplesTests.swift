@@ -1,6 +1,7 @@
 import Foundation
 import KVStoreCore
 import KVStoreWire
+import TestSupport
 import Testing
 
 @Suite("Examples of docs/protocol.md")
@@ -47,6 +48,15 @@ struct ProtocolExamplesTests {
         try expect(WireJSON.encode(try Samples.decode(body, as: type)), body, exchange)
     }
 
+    private static func expectBinary<Message: BinaryMessage>(
+        _ type: Message.Type, _ body: String, _ exchange: Exchange
+    ) throws {
+        let bytes = try #require(
+            documentedBytes(body, epoch: Samples.epoch), "\(exchange.request)")
+        let message = try bytes.withUnsafeBytes { try WireBinary.decode(type, from: $0) }
+        #expect(WireBinary.encode(message) == bytes, "\(exchange.request)")
+    }
+
     private static func expect(_ encoded: Data, _ body: String, _ exchange: Exchange) throws {
         let documented = try JSONSerialization.jsonObject(with: Data(body.utf8))
         let encoded = try JSONSerialization.jsonObject(with: encoded)
@@ -67,6 +77,9 @@ struct ProtocolExamplesTests {
                     with: Data(exchange.answerBody.utf8))
                 let encoded = try JSONSerialization.jsonObject(with: problem.json)
                 #expect(encoded as? NSDictionary == documented as? NSDictionary)
+            case MediaType.sync:
+                try Self.expectBinary(SyncRequest.self, exchange.requestBody, exchange)
+                try Self.expectBinary(SyncResponse.self, answer, exchange)
             case MediaType.eventStream:
                 var parser = ServerSentEventParser()
                 let events = try parser.append(exchange.answerBody.utf8).map { try SyncEvent($0) }

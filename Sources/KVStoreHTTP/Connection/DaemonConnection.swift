@@ -5,6 +5,7 @@ import KVStoreWire
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import Synchronization
 
 /// Requests to one daemon with one token, over two connection pools: a stream occupies a connection for as long as it
 /// is open, so in a shared pool enough streams would starve requests.
@@ -14,6 +15,8 @@ final class DaemonConnection: Sendable {
     let address: DaemonAddress
     let timeouts: HTTPTimeouts
     private let token: AccessToken
+    /// Whether syncs are sent in binary: until the daemon refuses one.
+    let isBinary = Atomic(true)
     private let requests: HTTPClient
     private let streams: HTTPClient
 
@@ -51,20 +54,27 @@ final class DaemonConnection: Sendable {
         for client in [requests, streams] { client.shutdown { _ in } }
     }
 
-    /// One GET, or POST of a JSON body, with its complete JSON answer within `timeouts.request`.
+    /// One GET with its complete JSON answer; otherwise as `send`.
+    func get<Answer: Decodable>(_ path: [String]) async throws(SyncTransportError) -> Answer {
+        try await send(
+            path, accept: MediaType.json, answerByteLimit: HTTPLimits.smallAnswerByteCount
+        ) { answer throws(WireError) in try answer.decodeJSON() }
+    }
+
+    /// One GET, or POST of a body, with its complete answer within `timeouts.request`.
     ///
     /// - Throws: also for a status other than 2xx. Ends promptly when the calling task is cancelled.
-    func send<Answer: Decodable>(
-        _ path: [String], body: Data? = nil,
-        answerByteLimit: Int = HTTPLimits.smallAnswerByteCount
+    func send<Answer>(
+        _ path: [String], body: HTTPBody? = nil, accept: String, answerByteLimit: Int,
+        decode: (HTTPBody) throws(WireError) -> Answer
     ) async throws(SyncTransportError) -> Answer {
         do {
             var request = try HTTPClient.Request(
                 url: address.url(["v1"] + path), method: body == nil ? .GET : .POST,
-                headers: headers(accept: MediaType.json))
+                headers: headers(accept: accept))
             if let body {
-                request.headers.add(name: "Content-Type", value: MediaType.json)
-                request.body = .byteBuffer(ByteBuffer(bytes: body))
+                request.headers.add(name: "Content-Type", value: body.type)
+                request.body = .byteBuffer(body.bytes)
             }
             let exchange = requests.execute(
                 request: request,
@@ -75,9 +85,9 @@ final class DaemonConnection: Sendable {
             } onCancel: {
                 exchange.cancel()
             }
-            let answer = response.body.map { Data($0.readableBytesView) } ?? Data()
-            try check(response.status, response.headers, body: answer)
-            return try WireJSON.decode(from: answer)
+            try check(response.status, response.headers, body: response.body)
+            return try decode(
+                HTTPBody(type: response.headers.mediaType, bytes: response.body ?? ByteBuffer()))
         } catch {
             throw SyncTransportError(error, from: self)
         }
@@ -92,12 +102,9 @@ final class DaemonConnection: Sendable {
         let response = try await streams.execute(request, timeout: TimeAmount(timeouts.request))
         if response.status != .ok {
             let body = try? await response.body.collect(upTo: HTTPLimits.smallAnswerByteCount)
-            try check(
-                response.status, response.headers,
-                body: body.map { Data($0.readableBytesView) } ?? Data())
+            try check(response.status, response.headers, body: body)
         }
-        let type = response.headers.first(name: "Content-Type")?.lowercased() ?? ""
-        guard type.split(separator: ";").first.map(String.init) == MediaType.eventStream else {
+        guard response.headers.mediaType == MediaType.eventStream else {
             throw WireError.malformed("the answer is not an event stream")
         }
         return response.body
@@ -111,11 +118,11 @@ final class DaemonConnection: Sendable {
 
     /// Throws for a status other than 2xx.
     private func check(
-        _ status: HTTPResponseStatus, _ headers: HTTPHeaders, body: Data
+        _ status: HTTPResponseStatus, _ headers: HTTPHeaders, body: ByteBuffer?
     ) throws(SyncTransportError) {
         if (200..<300).contains(status.code) { return }
         let problem = Problem(
-            status: Int(status.code), body: body,
+            status: Int(status.code), body: body.map { Data($0.readableBytesView) } ?? Data(),
             retryAfter: headers.first(name: "Retry-After"))
         let text = problem.detail.isEmpty ? problem.title : problem.detail
         let message = token.redacted(

@@ -120,6 +120,13 @@ struct RequestFields {
         }
     }
 
+    /// The content type without parameters, in lower case.
+    var mediaType: String? {
+        guard let contentType, contentType != MediaType.bytes, contentType != MediaType.sync
+        else { return contentType }
+        return contentType.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
+    }
+
     /// Whether a body follows.
     var hasBody: Bool { hasTransferEncoding || (contentLength ?? 0) != 0 }
 }

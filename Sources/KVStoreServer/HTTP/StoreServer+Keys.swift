@@ -36,18 +36,12 @@ extension StoreServer {
 
     /// The value in the body of a request.
     func content(of request: Request) throws(Problem) -> Record.Content {
-        switch request.fields.contentType.map(Self.mediaType) {
+        switch request.fields.mediaType {
         case MediaType.bytes: return .value(request.body.withUnsafeReadableBytes { Data($0) })
         case MediaType.json:
             let document: ValueDocument = try decode(request.body, depthLimit: limits.jsonDepth)
             return .value(document.value)
         default: throw .mediaType("\(MediaType.bytes) or \(MediaType.json)")
         }
-    }
-
-    /// Without parameters, in lower case.
-    private static func mediaType(_ field: String) -> String {
-        if field == MediaType.bytes { return field }
-        return field.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
     }
 }

@@ -107,11 +107,11 @@ extension StoreServer {
             case (.stores, _): complete(.success(.answer(try listStores(request))))
             case (.sync(let store), _):
                 let id = try request.store(store, .read)
-                decode(request.body, on: loop.loop) { [self] message in
+                decode(request, on: loop.loop) { [self] message in
                     durably { () throws(Problem) in
                         try sync(try message.get(), request, id)
                     } _: {
-                        .json($0)
+                        Self.answer(to: request, with: $0)
                     }
                 }
             case (.changes(let store), _):

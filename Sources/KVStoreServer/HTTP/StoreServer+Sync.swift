@@ -17,6 +17,14 @@ extension StoreServer {
         return try engine.sync(message, store: store)
     }
 
+    /// In the binary form if the request accepts it, otherwise JSON.
+    static func answer(to request: Request, with response: SyncResponse) -> Answer {
+        guard request.fields.accept?.contains(MediaType.sync) == true else {
+            return .json(response)
+        }
+        return Answer(MediaType.sync, ByteBuffer(bytes: WireBinary.encode(response)))
+    }
+
     /// Server-sent events after `Last-Event-ID`, otherwise `since`, otherwise 0.
     func openStream(_ request: Request, _ store: StoreID) throws(Problem) -> EventStream {
         let device = try request.caller(.read)
@@ -40,11 +48,18 @@ extension StoreServer {
             slot: slot)
     }
 
-    /// Decodes a short document at once, a long one on another thread: it would hold up all connections.
+    /// Decodes binary and short JSON at once, long JSON on another thread: it would hold up all connections.
     func decode(
-        _ body: ByteBuffer, on loop: any EventLoop,
+        _ request: Request, on loop: any EventLoop,
         _ complete: @escaping (Result<SyncRequest, Problem>) -> Void
     ) {
+        let body = request.body
+        switch request.fields.mediaType {
+        case MediaType.sync?: return complete(decode(binary: body))
+        case MediaType.json?, nil: break
+        default:
+            return complete(.failure(.mediaType("\(MediaType.sync) or \(MediaType.json)")))
+        }
         let depthLimit = limits.jsonDepth
         @Sendable func message() -> Result<SyncRequest, Problem> {
             Result { () throws(Problem) in try Self.decode(body, depthLimit: depthLimit) }
@@ -55,6 +70,13 @@ extension StoreServer {
             let message = message()
             loop.execute { completion.value(message) }
         }
+    }
+
+    private func decode(binary body: ByteBuffer) -> Result<SyncRequest, Problem> {
+        let limit = limits.changesPerRequest
+        return body.withUnsafeReadableBytes { bytes in
+            Result { () throws(WireError) in try WireBinary.decode(from: bytes, listLimit: limit) }
+        }.mapError(Problem.init)
     }
 
     func decode<Document: Decodable>(
@@ -70,10 +92,17 @@ extension StoreServer {
             return try WireJSON.decode(
                 from: Data(body.readableBytesView), depthLimit: depthLimit)
         } catch {
-            switch error {
-            case .tooDeep(let limit): throw .tooDeep(limit: limit)
-            default: throw .malformed(error.description)
-            }
+            throw Problem(error)
+        }
+    }
+}
+
+extension Problem {
+    fileprivate init(_ error: WireError) {
+        switch error {
+        case .tooDeep(let limit): self = .tooDeep(limit: limit)
+        case .listTooLong(let limit): self = .tooManyChanges(limit: limit)
+        default: self = .malformed(error.description)
         }
     }
 }

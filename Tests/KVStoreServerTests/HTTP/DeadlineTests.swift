@@ -25,7 +25,7 @@ struct DeadlineTests {
         \(method) \(path) HTTP/1.1\r
         Host: localhost\r
         Authorization: Bearer \(test.token(TestServer.laptop))\r
-        Content-Type: application/octet-stream\r
+        Content-Type: \(method == "POST" ? MediaType.json : MediaType.bytes)\r
         \(more)\r
 
         """

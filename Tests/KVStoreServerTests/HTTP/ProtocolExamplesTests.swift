@@ -4,6 +4,7 @@ import KVStoreCore
 import KVStoreWire
 import NIOCore
 import ServerTestSupport
+import TestSupport
 import Testing
 
 @testable import KVStoreServer
@@ -16,6 +17,8 @@ struct ProtocolExamplesTests {
         var start: String
         var headers: [(String, String)] = []
         var body = ""
+
+        var isBinary: Bool { headers.contains { $0 == ("Content-Type", MediaType.sync) } }
     }
 
     private static let path = URL(filePath: #filePath)
@@ -92,16 +95,29 @@ struct ProtocolExamplesTests {
                 for (name, value) in request.headers {
                     headers[try #require(HTTPField.Name(name))] = value
                 }
-                let body = request.body.replacing(
-                    "\"epoch\": \"…\"", with: "\"epoch\": \"\(epoch)\"")
+                let epochID = EpochID(epoch) ?? EpochID(rawValue: 0)
+                let body =
+                    request.isBinary
+                    ? ByteBuffer(
+                        bytes: try #require(documentedBytes(request.body, epoch: epochID)))
+                    : ByteBuffer(
+                        string: request.body.replacing(
+                            "\"epoch\": \"…\"", with: "\"epoch\": \"\(epoch)\""))
                 let response = try await client.execute(
                     uri: parts[1], method: try #require(HTTPRequest.Method(parts[0])),
-                    headers: headers, body: body.isEmpty ? nil : ByteBuffer(string: body))
+                    headers: headers, body: request.body.isEmpty ? nil : body)
                 #expect(
                     answer.start.hasPrefix("HTTP/1.1 \(response.status.code) "),
                     "docs/protocol.md:\(request.line): \(response.text)")
                 for (name, value) in answer.headers {
                     #expect(response.headers[try #require(HTTPField.Name(name))] == value)
+                }
+                if answer.isBinary {
+                    #expect(
+                        Array(buffer: response.body)
+                            == documentedBytes(answer.body, epoch: epochID),
+                        "docs/protocol.md:\(request.line)")
+                    continue
                 }
                 try Self.check(response.text, answer, of: request)
                 if parts[1].hasSuffix("/sync"),

@@ -1,6 +1,6 @@
 /// A group of benchmarks, selected by name.
 enum BenchmarkGroup: String, CaseIterable {
-    case append, set, open, ledger, commit, compaction, page, daemon, watch
+    case append, set, open, ledger, commit, compaction, page, daemon, watch, wire
 
     var summary: String {
         switch self {
@@ -13,6 +13,7 @@ enum BenchmarkGroup: String, CaseIterable {
         case .page: "the changes after a cursor in a store with 10, 1,000 and 4,096 keys"
         case .daemon: "open a daemon's log with 10,000 and 100,000 stores: time and memory"
         case .watch: "deliver a change to 1, 16 and 256 readers of another open store"
+        case .wire: "encode and decode a push, in JSON and in binary"
         }
     }
 
@@ -27,6 +28,7 @@ enum BenchmarkGroup: String, CaseIterable {
         case .page: try PageBenchmarks.measure(setting)
         case .daemon: try DaemonOpenBenchmarks.measure(setting)
         case .watch: try await WatchBenchmarks.measure(setting)
+        case .wire: try WireBenchmarks.measure(setting)
         }
     }
 }

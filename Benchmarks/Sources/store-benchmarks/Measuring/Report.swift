@@ -35,7 +35,7 @@ struct Report: Encodable {
         }
         if !findings.facts.isEmpty { lines.append("") }
         for fact in findings.facts {
-            lines.append("- \(fact.name): \(String(format: "%.1f", megabytes(fact.byteCount))) MB")
+            lines.append("- \(fact.name): \(size(fact.byteCount))")
         }
         return lines.joined(separator: "\n")
     }
@@ -56,7 +56,11 @@ struct Report: Encodable {
             + rows.dropFirst().map(line)
     }
 
-    private static func megabytes(_ byteCount: Int) -> Double { Double(byteCount) / 1e6 }
+    private static func size(_ byteCount: Int) -> String {
+        byteCount < 1_000_000
+            ? String(format: "%.1f KB", Double(byteCount) / 1e3)
+            : String(format: "%.1f MB", Double(byteCount) / 1e6)
+    }
 
     private static func duration(_ nanoseconds: Double) -> String {
         switch nanoseconds {

@@ -1,9 +1,8 @@
-package import KVStoreCore
-
-// What the payloads of both logs share. Numbers are little-endian, texts UTF-8. A stamp takes 20 bytes: 8
-// milliseconds, 4 counter, 8 replica id. A cursor takes 16: 8 epoch, 8 sequence number.
+// Shared by the logs of replicas and daemon and by the binary messages between them. Numbers are little-endian, texts
+// UTF-8. A stamp takes 20 bytes: 8 milliseconds, 4 counter, 8 replica id. A cursor takes 16: 8 epoch, 8 sequence number.
 
 extension [UInt8] {
+    @inlinable
     package mutating func append(littleEndian value: some FixedWidthInteger) {
         Swift.withUnsafeBytes(of: value.littleEndian) { append(contentsOf: $0) }
     }
@@ -23,6 +22,7 @@ extension [UInt8] {
 
 /// Offsets must lie inside.
 extension UnsafeRawBufferPointer {
+    @inlinable
     package func littleEndian<T: FixedWidthInteger & BitwiseCopyable>(
         _ type: T.Type, at offset: Int
     ) -> T {

@@ -1,0 +1,67 @@
+import Foundation
+import KVStoreCore
+
+/// Random messages, with extreme numbers and the keys of `Samples`.
+struct GeneratedMessages<Random: RandomNumberGenerator> {
+    var random: Random
+
+    mutating func request() -> SyncRequest {
+        SyncRequest(
+            replica: ReplicaID(rawValue: number()), since: flag() ? cursor() : nil,
+            horizon: flag() ? number() : nil, changes: list { $0.record() })
+    }
+
+    mutating func response() -> SyncResponse {
+        let isInitial = flag()
+        return SyncResponse(
+            cursor: cursor(), serverTime: Int64(bitPattern: number()), isInitial: isInitial,
+            hasMore: flag(),
+            changes: list { SequencedRecord(record: $0.record(), sequence: $0.number()) },
+            rejections: list { $0.rejection() }, horizon: number(),
+            lineage: isInitial ? list { $0.cursor() } : [])
+    }
+
+    private mutating func rejection() -> SyncRejection {
+        let limit = Int64(bitPattern: number())
+        let reason: SyncRejection.Reason =
+            switch Int.random(in: 0..<5, using: &random) {
+            case 0: .clock(limit: limit, present: nil)
+            case 1: .clock(limit: limit, present: stamp())
+            case 2: .quota(limit: Int(limit))
+            case 3: .key(limit: Int(limit))
+            default: .again
+            }
+        return SyncRejection(key: key(), stamp: stamp(), reason: reason)
+    }
+
+    private mutating func record() -> Record {
+        let byteCount = [0, 1, 14, 15, 300].randomElement(using: &random) ?? 0
+        let value = Data((0..<byteCount).map { _ in UInt8.random(in: 0...255, using: &random) })
+        return Record(key: key(), stamp: stamp(), content: flag() ? .value(value) : .tombstone)
+    }
+
+    private mutating func key() -> StoreKey {
+        flag() ? StoreKey("") : Samples.literalKeys.randomElement(using: &random) ?? "key"
+    }
+
+    private mutating func stamp() -> Stamp {
+        Stamp(
+            milliseconds: Int64(number() >> 16), counter: UInt32(truncatingIfNeeded: number()),
+            replica: ReplicaID(rawValue: number()))
+    }
+
+    private mutating func cursor() -> Cursor {
+        Cursor(epoch: EpochID(rawValue: number()), sequence: number())
+    }
+
+    private mutating func list<Element>(_ element: (inout Self) -> Element) -> [Element] {
+        (0..<Int.random(in: 0...4, using: &random)).map { _ in element(&self) }
+    }
+
+    private mutating func flag() -> Bool { Bool.random(using: &random) }
+
+    private mutating func number() -> UInt64 {
+        [0, 1, .max, UInt64.random(in: 0...UInt64.max, using: &random)]
+            .randomElement(using: &random) ?? 0
+    }
+}
