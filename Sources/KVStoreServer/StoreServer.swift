@@ -139,6 +139,8 @@ public final class StoreServer: Sendable {
             .serverChannelOption(.backlog, value: 1_024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
+            // What the system keeps for a peer that does not read is memory too, and progress shows in steps of a third.
+            .childChannelOption(.socketOption(.so_sndbuf), value: 131_072)
             // Writable again only when the peer has read everything.
             .childChannelOption(
                 .writeBufferWaterMark,

@@ -13,19 +13,6 @@ final class Connection: ChannelDuplexHandler, Watcher {
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// A place in the list of connections with the same wait.
-    struct Waiting {
-        let kind: Wait
-        let deadline: NIODeadline
-        var next: Connection?
-        unowned(unsafe) var previous: Connection?
-
-        init(_ kind: Wait, until deadline: NIODeadline) {
-            self.kind = kind
-            self.deadline = deadline
-        }
-    }
-
     enum Phase {
         /// Between two requests.
         case idle
@@ -69,6 +56,8 @@ final class Connection: ChannelDuplexHandler, Watcher {
     /// The peer wants no answer after this one, or goes on with another protocol, which is not parsed.
     private var isLastRequest = false
     var isStopping = false
+    /// Unsent bytes when the wait for the peer to read began.
+    private var unreadByteCount = 0
 
     init(_ server: StoreServer, _ table: ConnectionTable) {
         self.server = server
@@ -89,6 +78,8 @@ final class Connection: ChannelDuplexHandler, Watcher {
         ticket += 1
         endStream()
         release()
+        for part in queue ?? [] { table.release(part.memoryByteCount) }
+        queue = nil
         table.deadlines.end(of: self)
         table.remove(self)
         self.context = nil
@@ -99,10 +90,15 @@ final class Connection: ChannelDuplexHandler, Watcher {
         if queue == nil, accepts {
             take(part)
         } else if phase != .closing {
+            let isStranger = place != nil && queue?.count ?? 0 >= Self.strangersQueueCount
+            guard !isStranger, table.reserve(part.memoryByteCount) else { return close() }
             queue = queue ?? CircularBuffer()
             queue?.append(part)
         }
     }
+
+    /// Parts that a connection without a valid token may have waiting. They do not count as much memory as they take.
+    private static let strangersQueueCount = 32
 
     func read(context: ChannelHandlerContext) {
         if queue == nil { context.read() } else { isReadHeld = true }
@@ -121,7 +117,10 @@ final class Connection: ChannelDuplexHandler, Watcher {
         guard !isResuming else { return }
         isResuming = true
         defer { isResuming = false }
-        while accepts, let part = queue?.popFirst() { take(part) }
+        while accepts, let part = queue?.popFirst() {
+            table.release(part.memoryByteCount)
+            take(part)
+        }
         guard queue?.isEmpty ?? true else { return }
         queue = nil
         if inputError != nil { refuseInput() }
@@ -193,9 +192,13 @@ final class Connection: ChannelDuplexHandler, Watcher {
         }
     }
 
+    /// Bytes that the system has not taken yet, because the peer does not read.
+    private var unsentByteCount: Int {
+        (try? context?.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+    }
+
     private func closeAfterWrites() {
-        let unsent = try? context?.channel.syncOptions?.getOption(.bufferedWritableBytes)
-        guard let unsent, unsent > 0 else { return close() }
+        guard unsentByteCount > 0 else { return close() }
         phase = .closing
         write(ByteBuffer(), isLast: true)
     }
@@ -275,6 +278,9 @@ final class Connection: ChannelDuplexHandler, Watcher {
     private func finish() {
         guard let request else { return becomeIdle() }
         self.request = nil
+        guard server.isAllowed(request, on: self) else {
+            return send(Answer(.unauthorized), isRead: true)
+        }
         let ticket = ticket
         phase = .answer
         server.respond(to: request, on: table.watchers) { [self] result in
@@ -347,7 +353,10 @@ final class Connection: ChannelDuplexHandler, Watcher {
     func beginWait() {
         guard let context else { return }
         if !context.channel.isWritable {
-            if wait?.kind != .reader { table.deadlines.begin(.reader, of: self) }
+            if wait?.kind != .reader {
+                unreadByteCount = unsentByteCount
+                table.deadlines.begin(.reader, of: self)
+            }
             return
         }
         switch phase {
@@ -367,6 +376,7 @@ final class Connection: ChannelDuplexHandler, Watcher {
             let seconds = Int(server.limits.requestMilliseconds / 1_000)
             refuse(
                 phase == .body ? .requestTimeout(seconds: seconds) : .outcomeUnknown, isLast: true)
+        case .reader where unsentByteCount < unreadByteCount: beginWait()
         case .reader:
             server.metrics.count { $0.slowReaders += 1 }
             close()

@@ -94,3 +94,18 @@ final class Deadlines {
         if let next { schedule(next) }
     }
 }
+
+extension Connection {
+    /// A place in the list of connections with the same wait.
+    struct Waiting {
+        let kind: Wait
+        let deadline: NIODeadline
+        var next: Connection?
+        unowned(unsafe) var previous: Connection?
+
+        init(_ kind: Wait, until deadline: NIODeadline) {
+            self.kind = kind
+            self.deadline = deadline
+        }
+    }
+}

@@ -192,3 +192,14 @@ struct Request {
         return PercentEncoding.decode(segment)
     }
 }
+
+extension HTTPServerRequestPart {
+    /// What it takes in memory, estimated.
+    var memoryByteCount: Int {
+        switch self {
+        case .head(let head): 512 + head.uri.utf8.count + 96 * head.headers.count
+        case .body(let bytes): bytes.readableBytes
+        case .end: 16
+        }
+    }
+}

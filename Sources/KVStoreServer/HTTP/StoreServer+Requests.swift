@@ -80,6 +80,13 @@ extension StoreServer {
         return device
     }
 
+    /// Whether the device still has the permissions that it had when the head of its request was read.
+    func isAllowed(_ request: Request, on connection: Connection) -> Bool {
+        guard let device = request.device else { return true }
+        return connection.identity?.generation == connection.table.generation(of: devices)
+            || devices.isCurrent(device)
+    }
+
     private func rejection(from address: String, now: Int64) -> Problem {
         metrics.count { $0.failedAuthentications += 1 }
         guard let wait = failureRates.take(address, now: now) else { return .unauthorized }

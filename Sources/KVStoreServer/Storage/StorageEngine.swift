@@ -34,18 +34,18 @@ final class StorageEngine: @unchecked Sendable {
     let recovery: LogRecovery
     let options: Options
     let metrics = Metrics()
-    private let logger: Logger
+    let logger: Logger
 
     /// The event loops that serve connections, each with its live readers.
     let loops: [WatcherRegistry]
-    private let lock = Mutex(())
+    let lock = Mutex(())
     private let disk = DispatchQueue(label: "ubiquity.kvsd.disk", qos: .userInteractive)
     private let background = DispatchQueue(label: "ubiquity.kvsd.background", qos: .utility)
 
     let ledger: Ledger
     /// What waits for the next sync, for each event loop.
     private var groups: [[Completion]]
-    private var isWaitingForSync = false
+    var isWaitingForSync = false
     /// Requests of this group and of the one that is being synced.
     private var waitingCount = 0 {
         didSet { metrics.count { $0.waiting = waitingCount } }
@@ -53,16 +53,16 @@ final class StorageEngine: @unchecked Sendable {
     /// Whether syncs begin at the end of an event loop's tick.
     private var isScheduled = false
     /// Whether `runSyncs` runs.
-    private var isSyncing = false
+    var isSyncing = false
     /// Whether compaction has moved or removed something since the last sync began.
-    private var hasCompacted = false
+    var hasCompacted = false
     /// An old segment is damaged: it stays, and the log grows until the next start.
-    private var isCompactionDisabled = false
-    private var pace: CompactionPace
-    private var isIdleStepScheduled = false
+    var isCompactionDisabled = false
+    var pace: CompactionPace
+    var isIdleStepScheduled = false
     /// Why the log accepts no writes for now.
     private(set) var failure: LogError?
-    private var closer: EventLoopPromise<Void>?
+    var closer: EventLoopPromise<Void>?
     private var isClosed = false
 
     typealias Completion = (LogError?) -> Void
@@ -203,7 +203,7 @@ final class StorageEngine: @unchecked Sendable {
 
     /// An append that ends a segment syncs it. If that fails the log is closed, which readiness
     /// must show at once, not after the next write.
-    private func failIfClosed() {
+    func failIfClosed() {
         do throws(LogError) { try ledger.checkOpen() } catch { fail(error) }
     }
 
@@ -233,7 +233,7 @@ final class StorageEngine: @unchecked Sendable {
         }
     }
 
-    private func startSyncs() {
+    func startSyncs() {
         guard !isSyncing else { return }
         isSyncing = true
         disk.async { [self] in runSyncs() }
@@ -352,54 +352,6 @@ final class StorageEngine: @unchecked Sendable {
         prepareSpace()
         compactWhenIdle(after: Self.idleDelay)
         return outcome(of: none)
-    }
-
-    /// Makes a bounded number of steps between two groups. The next sync covers what they move; it
-    /// begins at once if no request waits.
-    private func compact() {
-        let isDone = step(pace.takeSteps(isDue: ledger.isCompactionDue))
-        compactWhenIdle(after: isDone ? Self.idleDelay : Self.retryDelay)
-    }
-
-    private static let idleDelay = TimeAmount.milliseconds(20)
-    private static let retryDelay = TimeAmount.seconds(60)
-
-    /// While no request waits, a step holds nobody up, so compaction goes on without writes that pay for it. So does that
-    /// of a log which a former run has left.
-    private func compactWhenIdle(after delay: TimeAmount) {
-        guard !isIdleStepScheduled, failure == nil, closer == nil, !isCompactionDisabled,
-            ledger.isCompactionDue
-        else { return }
-        isIdleStepScheduled = true
-        loops[0].loop.scheduleTask(in: delay) { [self] in
-            lock.withLock { _ in
-                isIdleStepScheduled = false
-                guard !isWaitingForSync, !isSyncing else { return compactWhenIdle(after: delay) }
-                if step(1) { startSyncs() } else { compactWhenIdle(after: Self.retryDelay) }
-            }
-        }
-    }
-
-    /// Returns false when a step failed.
-    private func step(_ count: Int) -> Bool {
-        guard failure == nil, closer == nil, !isCompactionDisabled else { return true }
-        do throws(LogError) {
-            for _ in 0..<count where ledger.isCompactionDue {
-                try ledger.compactStep()
-                hasCompacted = true
-                metrics.count { $0.compactionSteps += 1 }
-            }
-            return true
-        } catch {
-            // Nothing is lost: the frames to be moved are still in their old segment.
-            logger.error("cannot compact the log: \(error)")
-            switch error {
-            case .damaged, .removed: isCompactionDisabled = true
-            default: break
-            }
-            failIfClosed()
-            return false
-        }
     }
 
     private func finishClosing() {

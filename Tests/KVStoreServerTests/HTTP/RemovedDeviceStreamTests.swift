@@ -74,4 +74,29 @@ struct RemovedDeviceStreamTests {
             await readers[1].connection.close()
         }
     }
+
+    @Test("a request whose device is removed before the body has arrived changes nothing")
+    func removedDuringRequest() async throws {
+        let test = try TestServer()
+        try await test.served { _, port in
+            let connection = try await RawConnection.open(port: port)
+            try await connection.send(
+                """
+                PUT /v1/stores/s/keys/k HTTP/1.1\r
+                Host: localhost\r
+                Authorization: Bearer \(test.token(TestServer.laptop))\r
+                Content-Type: application/octet-stream\r
+                Content-Length: 4\r
+                Expect: 100-continue\r
+                Connection: close\r
+                \r
+
+                """)
+            try await connection.wait(for: "100 Continue")
+            try test.remove(TestServer.laptop)
+            try await connection.send("body")
+            #expect(await connection.rest().hasPrefix("HTTP/1.1 401 "))
+            #expect(test.server.engine.storeList(ofAccount: "default").isEmpty)
+        }
+    }
 }

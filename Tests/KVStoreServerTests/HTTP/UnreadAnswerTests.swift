@@ -78,4 +78,46 @@ struct UnreadAnswerTests {
             await connection.close()
         }
     }
+
+    @Test("a client that reads slowly but steadily gets its answers, however long that takes")
+    func slowlyRead() async throws {
+        var limits = TestServer.patient
+        limits.slowReaderMilliseconds = 500
+        let test = try TestServer(limits: limits)
+        try await test.served { _, port in
+            try await large(test)
+            let connection = try await asked(test, port)
+            // An answer takes longer than the deadline at this rate.
+            let reader = Task {
+                while !Task.isCancelled {
+                    connection.channel.read()
+                    try await Task.sleep(for: .milliseconds(20))
+                }
+            }
+            var count = 0
+            for await bytes in connection.bytes {
+                count += bytes.readableBytes
+                if count > 4_000_000 { break }
+            }
+            reader.cancel()
+            #expect(count > 4_000_000)
+            #expect(test.server.metrics.counters.slowReaders == 0)
+            await connection.close()
+        }
+    }
+
+    @Test("a connection without a token that reads no answers cannot queue requests")
+    func strangersQueue() async throws {
+        var limits = TestServer.patient
+        limits.slowReaderMilliseconds = 3_600_000
+        let test = try TestServer(limits: limits)
+        try await test.served { _, port in
+            let connection = try await RawConnection.open(port: port, reads: false)
+            let requests = String(repeating: "GET /v1/me HTTP/1.1\r\n\r\n", count: 50_000)
+            connection.channel.writeAndFlush(ByteBuffer(string: requests), promise: nil)
+            while test.server.metrics.counters.failedAuthentications == 0 { await Task.yield() }
+            while test.server.metrics.counters.connections > 0 { await Task.yield() }
+            await connection.close()
+        }
+    }
 }
