@@ -88,18 +88,15 @@ struct UnreadAnswerTests {
             try await large(test)
             let connection = try await asked(test, port)
             // An answer takes longer than the deadline at this rate.
-            let reader = Task {
-                while !Task.isCancelled {
-                    connection.channel.read()
-                    try await Task.sleep(for: .milliseconds(20))
-                }
-            }
+            let reads = connection.channel.eventLoop.scheduleRepeatedTask(
+                initialDelay: .zero, delay: .milliseconds(20)
+            ) { _ in connection.channel.read() }
             var count = 0
             for await bytes in connection.bytes {
                 count += bytes.readableBytes
                 if count > 4_000_000 { break }
             }
-            reader.cancel()
+            reads.cancel()
             #expect(count > 4_000_000)
             #expect(test.server.metrics.counters.slowReaders == 0)
             await connection.close()
