@@ -30,6 +30,9 @@ public final class StoreServer: Sendable {
     let connections: ConnectionTable
     /// The events of the live streams.
     let pages: EventPages
+    /// Nil without TLS.
+    let certificate: ServerCertificate?
+    let pairings: PairingRegistry
     private let temporaryStorage: TemporaryStorage?
     private let listening: EventLoopPromise<Int>
     private let stopping: EventLoopPromise<Void>
@@ -59,11 +62,14 @@ public final class StoreServer: Sendable {
         self.init(
             engine: try directory.openEngine(options, logger: configuration.logger),
             devices: try DeviceRegistry(directory.deviceFile, logger: configuration.logger),
+            certificate: try ServerCertificate(
+                configuration.encryption, directory: directory.path, logger: configuration.logger),
             configuration: configuration, temporaryStorage: temporary)
     }
 
     init(
-        engine: StorageEngine, devices: DeviceRegistry, configuration: ServerConfiguration,
+        engine: StorageEngine, devices: DeviceRegistry, certificate: ServerCertificate? = nil,
+        configuration: ServerConfiguration,
         replica: ReplicaID = ReplicaID(rawValue: .random(in: 1 ... .max)),
         temporaryStorage: TemporaryStorage? = nil
     ) {
@@ -81,6 +87,10 @@ public final class StoreServer: Sendable {
             burst: limits.failedAuthenticationsPerMinute, limit: limits.addressCount)
         connections = ConnectionTable(limits, metrics: engine.metrics, loop: engine.loop)
         pages = EventPages(engine, byteCount: limits.eventBatchByteCount)
+        self.certificate = certificate
+        pairings = PairingRegistry(
+            devices.file.pairings, devices: devices.file, logger: configuration.logger,
+            now: engine.options.now)
         listening = engine.loop.makePromise()
         stopping = engine.loop.makePromise()
         // The live streams of a removed device end at once.
@@ -141,6 +151,10 @@ public final class StoreServer: Sendable {
             )
             .childChannelInitializer { [limit] channel in
                 channel.eventLoop.makeCompletedFuture {
+                    if let certificate = self.certificate {
+                        try channel.pipeline.syncOperations.addHandlers(
+                            certificate.handlers(self.connections))
+                    }
                     let decoder = HTTPRequestDecoder(
                         leftOverBytesStrategy: .dropBytes, limitConfiguration: limit)
                     try channel.pipeline.syncOperations.addHandlers(
@@ -182,6 +196,9 @@ public final class StoreServer: Sendable {
     ) throws(ServerError) -> String {
         try devices.file.add(name, account: account, isReadOnly: isReadOnly, stores: stores).token
     }
+
+    /// The file of the certificate that the server presents; nil without TLS.
+    public var certificatePath: String? { certificate?.path }
 
     /// The number of devices that may use the server.
     public var deviceCount: Int { devices.table.devices.count }

@@ -45,9 +45,10 @@ extension StoreServer {
         let device =
             resource.needsToken ? try authenticate(fields.authorization, on: connection) : nil
         if connection.isSurplus { throw .tooManyConnections(limit: limits.connectionCount) }
+        if resource == .pairing { try admitPairing(fields, from: connection.address) }
         return Request(
             method: head.method, fields: fields, resource: resource,
-            query: uri[path.endIndex...].dropFirst(), device: device)
+            query: uri[path.endIndex...].dropFirst(), device: device, address: connection.address)
     }
 
     private func authenticate(
@@ -80,9 +81,12 @@ extension StoreServer {
         return device
     }
 
-    private func rejection(from address: String, now: Int64) -> Problem {
+    /// Counts a failed authentication; returns the problem, or that there were too many.
+    func rejection(
+        _ problem: Problem = .unauthorized, from address: String, now: Int64
+    ) -> Problem {
         metrics.count { $0.failedAuthentications += 1 }
-        guard let wait = failureRates.take(address, now: now) else { return .unauthorized }
+        guard let wait = failureRates.take(address, now: now) else { return problem }
         return .tooManyFailures(
             waitMilliseconds: wait, perMinute: Int(limits.failedAuthenticationsPerMinute))
     }
@@ -108,6 +112,7 @@ extension StoreServer {
         case (.liveness, _): now { .text("ok\n") }
         case (.readiness, _): now(readiness)
         case (.metrics, _): now(metricsText)
+        case (.pairing, _): pair(request, complete)
         case (.identity, _): now { () throws(Problem) in try identity(request) }
         case (.devices, _): now { () throws(Problem) in try listDevices(request) }
         case (.stores, _): now { () throws(Problem) in try listStores(request) }

@@ -94,6 +94,15 @@ final class TestServer: Sendable {
         }
     }
 
+    func addPairing(code: String) throws {
+        try server.devices.file.pairings.change { table throws(ServerError) in
+            let pairing = Pairing(
+                id: String(code.prefix(8)), codeSHA256: TokenDigest(of: code), account: "default",
+                isReadOnly: false, created: Samples.now)
+            try table.add(pairing, now: Samples.now)
+        }
+    }
+
     func remove(_ device: String) throws {
         try DeviceFile(dataDirectory: directory.path).change { table throws(ServerError) in
             _ = try table.remove(device, account: nil)
