@@ -1,5 +1,6 @@
 import KVStoreCore
 import KVStoreLedger
+package import KVStoreWire
 import Logging
 import NIOCore
 import NIOHTTP1
@@ -197,8 +198,16 @@ public final class StoreServer: Sendable {
         try devices.file.add(name, account: account, isReadOnly: isReadOnly, stores: stores).token
     }
 
-    /// The file of the certificate that the server presents; nil without TLS.
-    public var certificatePath: String? { certificate?.path }
+    /// Whether connections are encrypted.
+    public var isEncrypted: Bool { certificate != nil }
+
+    /// How commands on this machine reach the server.
+    package func status(processID: Int32, port: Int) -> DaemonStatus {
+        DaemonStatus(
+            processID: processID, host: configuration.address.host, port: port,
+            certificate: certificate?.path, key: certificate?.keyFingerprint,
+            code: pairings.localCode)
+    }
 
     /// The number of devices that may use the server.
     public var deviceCount: Int { devices.table.devices.count }

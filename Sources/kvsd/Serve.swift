@@ -2,7 +2,6 @@ public import ArgumentParser
 import CommandSupport
 import Essentials
 public import KVStoreServer
-import KVStoreWire
 import LocalFiles
 import Logging
 
@@ -144,14 +143,12 @@ struct Serve: AsyncParsableCommand {
         }
         do throws(ServerError) {
             try data.directory.statusFile.write(
-                DaemonStatus(
-                    processID: getpid(), host: listen.host, port: port,
-                    certificate: server.certificatePath))
+                server.status(processID: getpid(), port: port))
         } catch {
             logger.error("kvsd pair will not find this daemon: \(error)")
         }
         let url = ListenAddress(host: listen.host, port: port)
-            .url(isEncrypted: server.certificatePath != nil)
+            .url(isEncrypted: server.isEncrypted)
         Console.note("listening on \(url), data in \(data.directory.path)")
         guard server.deviceCount == 0 else { return }
         let option = data.data == nil ? "" : " --data \(data.directory.path)"

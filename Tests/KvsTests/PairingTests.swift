@@ -241,6 +241,27 @@ struct PairingTests {
         }
     }
 
+    @Test("on one machine kvs join needs no argument, but a private directory")
+    func oneMachine() async throws {
+        let home = try TemporaryHome()
+        defer { home.remove() }
+        let missing = try await patient(home, "join")
+        #expect(missing.status == 69 && missing.errors.contains("kvsd serve"), "\(missing.errors)")
+        let daemon = try await PairedDaemon(home)
+        let directory = home.path + "/.local/share/ubiquity/kvsd"
+        chmod(directory, 0o755)
+        let open = try await patient(home, "join")
+        #expect(open.status == 77 && open.errors.contains("chmod 700"), "\(open.errors)")
+        chmod(directory, 0o700)
+        let joined = try await patient(home, "join")
+        #expect(joined.status == 0, "\(joined.errors)")
+        #expect(try await patient(home, "set", "k", "v", "--require-sync").status == 0)
+        let key = try #require(try await daemon.pair().components(separatedBy: "/").last)
+        #expect(try credentials(home)["key"] as? String == key)
+        await daemon.stop()
+        #expect(!FileManager.default.fileExists(atPath: daemon.path("daemon.json")))
+    }
+
     @Test("kvsd pair without a running daemon names the command that starts it")
     func noDaemon() async throws {
         let home = try TemporaryHome()

@@ -6,7 +6,7 @@ import LocalFiles
 package struct DaemonStatusFile: Sendable {
     private let file: LocalFile
 
-    init(dataDirectory: String) { file = LocalFile(dataDirectory + "/daemon.json") }
+    init(dataDirectory: String) { file = LocalFile(dataDirectory + "/" + DaemonStatus.fileName) }
 
     package func write(_ status: DaemonStatus) throws(ServerError) {
         let json = WireJSON.encode(status) + Data("\n".utf8)
@@ -18,12 +18,11 @@ package struct DaemonStatusFile: Sendable {
     /// The daemon that is running; nil without one.
     package func read() throws(ServerError) -> DaemonStatus? {
         let content = try ServerError.wrapping { () throws(FileError) in
-            try file.read(byteLimit: 4_096)
+            try file.read(byteLimit: DaemonStatus.byteCount)
         }
         guard let content,
             let status = try? WireJSON.decode(DaemonStatus.self, from: content.data),
-            // EPERM: it runs as another user.
-            kill(status.processID, 0) == 0 || errno == EPERM
+            status.isRunning
         else { return nil }
         return status
     }

@@ -6,6 +6,9 @@ import Logging
 final class PairingRegistry: Sendable {
     /// For the calls of connections, one at a time.
     let queue = DispatchQueue(label: "ubiquity.pairing")
+    /// For users of this machine who can read the data directory. Adds devices of the account `default`, until the
+    /// server ends.
+    let localCode: PairingCode
     private let file: PairingFile
     private let devices: DeviceFile
     private let logger: Logger
@@ -15,6 +18,8 @@ final class PairingRegistry: Sendable {
         _ file: PairingFile, devices: DeviceFile, logger: Logger,
         now: @escaping @Sendable () -> Int64
     ) {
+        var random = SystemRandomNumberGenerator()
+        localCode = PairingCode(using: &random)
         self.file = file
         self.devices = devices
         self.logger = logger
@@ -41,6 +46,10 @@ final class PairingRegistry: Sendable {
     private func redeem(
         _ code: PairingCode, _ proposal: String
     ) throws(ServerError) -> Result<PairingAnswer, Problem> {
+        if TokenDigest(of: localCode.text).matches(code.text) {
+            return .success(
+                try add(proposal, account: "default", isReadOnly: false, stores: nil))
+        }
         let result = try file.change { table throws(ServerError) in
             let wasVoid = table.pairing(id: code.id)?.state == .void
             let result = table.redeem(code, now: now())
@@ -60,13 +69,20 @@ final class PairingRegistry: Sendable {
         case .failure(let problem): return .failure(problem)
         case .success(let redeemed): pairing = redeemed
         }
-        let (device, token) = try devices.add(
-            pairing.name ?? proposal, account: pairing.account, isReadOnly: pairing.isReadOnly,
-            stores: pairing.stores, isRenamed: true)
-        logger.notice("paired device \(device.id) of the account \(device.account)")
         return .success(
-            PairingAnswer(
-                token: token, account: device.account, device: device.name, deviceID: device.id,
-                scopes: device.scopes.map(\.rawValue), stores: device.stores))
+            try add(
+                pairing.name ?? proposal, account: pairing.account,
+                isReadOnly: pairing.isReadOnly, stores: pairing.stores))
+    }
+
+    private func add(
+        _ name: String, account: String, isReadOnly: Bool, stores: [String]?
+    ) throws(ServerError) -> PairingAnswer {
+        let (device, token) = try devices.add(
+            name, account: account, isReadOnly: isReadOnly, stores: stores, isRenamed: true)
+        logger.notice("paired device \(device.id) of the account \(device.account)")
+        return PairingAnswer(
+            token: token, account: device.account, device: device.name, deviceID: device.id,
+            scopes: device.scopes.map(\.rawValue), stores: device.stores)
     }
 }

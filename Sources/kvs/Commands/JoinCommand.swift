@@ -8,7 +8,7 @@ struct JoinCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "join", abstract: "Join this machine to an account.",
         discussion: """
-            With the line that kvsd pair prints, this machine becomes a device of the account, and from \
+            Without an argument, this machine joins your own kvsd that runs on it. With the line that kvsd pair prints, this machine becomes a device of the account, and from \
             then on talks only to a daemon with the key of that line. With a URL, the daemon is asked \
             which account a token belongs to; --token or --token-stdin gives it, else it is prompted for. \
             Either way the token is stored in a file that only you can read. Values already stored on \
@@ -16,12 +16,13 @@ struct JoinCommand: AsyncParsableCommand {
 
             Examples:
 
+              kvs join
               kvs join 'ubiquity://…'
               kvs join https://kv.example.org --token-stdin < token
             """)
 
     @Argument(help: "The line of kvsd pair, or the URL of a daemon such as http://127.0.0.1:8722.")
-    var address: String
+    var address: String?
 
     @Option(help: "The token. Other users of this machine can see it while the command runs.")
     var token: String?
@@ -43,15 +44,15 @@ struct JoinCommand: AsyncParsableCommand {
         if token != nil, isTokenFromInput {
             throw ValidationError("--token cannot be combined with --token-stdin")
         }
-        if token != nil || isTokenFromInput, PairingLine.isOne(address) {
-            throw ValidationError("the line of kvsd pair is used without a token")
+        if token != nil || isTokenFromInput, address.map(PairingLine.isOne) ?? true {
+            throw ValidationError("a token belongs to the URL of a daemon")
         }
     }
 
     func run() async throws {
         let environment = StoreEnvironment()
-        let line = try pairingLine()
-        let daemon = try DaemonAddress(line?.url ?? address)
+        let line = try pairingLine(environment)
+        let daemon = try DaemonAddress(line?.url ?? address ?? "")
         guard daemon.isPrivate || isPlainTextAllowed else {
             throw CredentialsError.plainText(daemon)
         }
@@ -90,7 +91,16 @@ struct JoinCommand: AsyncParsableCommand {
     }
 
     /// Nil for the URL of a daemon.
-    private func pairingLine() throws(CommandFailure) -> PairingLine? {
+    private func pairingLine(_ environment: StoreEnvironment) throws -> PairingLine? {
+        guard let address else {
+            guard let line = try environment.localDaemon() else {
+                throw CommandFailure(
+                    .unavailable,
+                    "no kvsd of yours is running on this machine; start it with kvsd serve, or give the "
+                        + "line that kvsd pair prints where it runs")
+            }
+            return line
+        }
         guard PairingLine.isOne(address) else { return nil }
         guard let line = PairingLine(address.trimmed()) else {
             throw CommandFailure(
@@ -106,7 +116,7 @@ struct JoinCommand: AsyncParsableCommand {
         } else if isTokenFromInput {
             text = String(decoding: try InputOutput.readInput(byteCount: 4_096), as: UTF8.self)
         } else if Console.isInputTerminal {
-            text = InputOutput.readSecret(prompt: "Token for \(address): ") ?? ""
+            text = InputOutput.readSecret(prompt: "Token for \(address ?? ""): ") ?? ""
         } else {
             throw CommandFailure(
                 .usage,
