@@ -2,6 +2,7 @@ import Crypto
 import Essentials
 import KVStoreWire
 import LocalFiles
+import NIOCore
 import NIOSSL
 
 /// A certificate with its chain, and the private key of it, in PEM.
@@ -27,6 +28,9 @@ struct CertificateFiles: Sendable, Equatable {
             certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(privateKey))
         configuration.minimumTLSVersion = .tlsv13
         configuration.applicationProtocols = ["http/1.1"]
+        // A connection that is closed for a limit must not wait for the peer to close too. Last answers have been read or
+        // timed out by then.
+        configuration.shutdownTimeout = .zero
         do {
             return (try NIOSSLContext(configuration: configuration), chain[0])
         } catch {

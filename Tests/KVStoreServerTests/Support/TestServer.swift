@@ -42,7 +42,8 @@ final class TestServer: Sendable {
 
     init(
         limits: ServerLimits = TestServer.patient, segmentByteCount: Int = 1_048_576,
-        stored: [Record] = [], now: @escaping @Sendable () -> Int64 = { Samples.now }
+        stored: [Record] = [], encryption: ServerConfiguration.Encryption = .none,
+        now: @escaping @Sendable () -> Int64 = { Samples.now }
     ) throws {
         directory = try TemporaryDirectory()
         var logger = Logger(label: "test")
@@ -81,6 +82,8 @@ final class TestServer: Sendable {
         self.tokens = tokens
         server = StoreServer(
             engine: engine, devices: try DeviceRegistry(file, logger: logger),
+            certificate: try ServerCertificate(
+                encryption, directory: directory.path, logger: logger),
             configuration: ServerConfiguration(limits: limits, logger: logger),
             replica: ReplicaID(rawValue: 0xD))
     }
