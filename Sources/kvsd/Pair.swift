@@ -54,7 +54,7 @@ struct Pair: AsyncParsableCommand {
         if Console.isOutputTerminal, let symbol = QRCode(line) {
             try Console.print("\n" + symbol.text)
         }
-        explain(line, urls, daemon)
+        explain(urls, daemon)
     }
 
     private var stores: [String]? { store.isEmpty ? nil : store }
@@ -88,8 +88,9 @@ struct Pair: AsyncParsableCommand {
         return "\(scheme)://\(host):\(port)\(path)"
     }
 
-    private func explain(_ line: String, _ urls: [String], _ daemon: DaemonStatus) {
-        Console.note("Valid once, for ten minutes. On the other machine: kvs join '\(line)'")
+    /// Not the line, as standard error often ends in a log.
+    private func explain(_ urls: [String], _ daemon: DaemonStatus) {
+        Console.note("Valid once, for ten minutes. On the other machine: kvs join 'LINE'")
         if urls.count > 1 {
             Console.note(
                 "This machine has other addresses, for --url: "
