@@ -19,6 +19,10 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
+let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
+let swiftASN1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
+let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
 
 let package = Package(
     name: "ubiquity",
@@ -37,10 +41,13 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     ],
     targets: [
@@ -83,8 +90,7 @@ let package = Package(
             name: "KVStoreHTTP",
             dependencies: [
                 "KVStoreEssentials", "KVStoreCore", "KVStoreWire", "LocalFiles", asyncHTTPClient,
-                nioCore,
-                nioHTTP1, nioPosix, "Essentials",
+                crypto, nioCore, nioHTTP1, nioPosix, nioSSL, "Essentials",
             ],
             swiftSettings: strict),
         .target(
@@ -117,7 +123,9 @@ let package = Package(
             name: "KVStoreServer",
             dependencies: [
                 "KVStoreEssentials", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreWire",
-                "LocalFiles", crypto, logging, nioCore, nioHTTP1, nioPosix, "Essentials",
+                "LocalFiles", crypto, logging, nioCore, nioHTTP1, nioPosix, nioSSL, swiftASN1,
+                x509,
+                "Essentials",
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -225,7 +233,7 @@ let package = Package(
             dependencies: [
                 "KVStoreServer", "ServerTestSupport", "TestSupport", "KVStoreCore",
                 "KVStoreLedger", "KVStoreLog", "KVStoreTesting", "KVStoreWire", "LocalFiles",
-                httpTypes, logging, nioCore, nioHTTP1,
+                httpTypes, logging, nioCore, nioHTTP1, nioPosix, nioSSL, nioTLS,
             ],
             swiftSettings: strict),
         .testTarget(

@@ -6,12 +6,28 @@ public import KVStoreEssentials
 public final class DaemonClient: Sendable {
     private let connection: DaemonConnection
 
-    public init(address: DaemonAddress, token: AccessToken, timeouts: HTTPTimeouts = .init()) {
-        connection = DaemonConnection(address: address, token: token, timeouts: timeouts)
+    /// Without a token, only to redeem a pairing code.
+    ///
+    /// - Parameter key: the only key that the daemon may have; nil to trust the authorities that the system trusts.
+    public init(
+        pairingWith address: DaemonAddress, key: KeyFingerprint?, timeouts: HTTPTimeouts = .init()
+    ) {
+        connection = DaemonConnection(address: address, token: nil, key: key, timeouts: timeouts)
+    }
+
+    /// - Parameter key: the only key that the daemon may have; nil to trust the authorities that the system trusts.
+    public init(
+        address: DaemonAddress, token: AccessToken, key: KeyFingerprint? = nil,
+        timeouts: HTTPTimeouts = .init()
+    ) {
+        connection = DaemonConnection(
+            address: address, token: token, key: key, timeouts: timeouts)
     }
 
     public convenience init(_ credentials: Credentials, timeouts: HTTPTimeouts = .init()) {
-        self.init(address: credentials.daemon, token: credentials.token, timeouts: timeouts)
+        self.init(
+            address: credentials.daemon, token: credentials.token, key: credentials.key,
+            timeouts: timeouts)
     }
 
     /// Ends every request; later ones fail.
@@ -19,12 +35,45 @@ public final class DaemonClient: Sendable {
 
     /// The account and device that the token belongs to.
     public func me() async throws(SyncTransportError) -> DaemonIdentity {
-        try await connection.get(["me"])
+        try await connection.sendJSON(["me"])
+    }
+
+    /// The names of the account's stores that the device may see.
+    public func stores() async throws(SyncTransportError) -> [String] {
+        let list: StoreList = try await connection.sendJSON(["stores"])
+        return list.stores.map(\.store)
+    }
+
+    /// Redeems a code: adds a device, whose token is the answer. The code is used up, also if the answer is lost.
+    ///
+    /// - Parameter name: the name that this device proposes for itself.
+    public func pair(
+        _ code: PairingCode, name: String
+    ) async throws(SyncTransportError) -> PairedDevice {
+        let answer: PairingAnswer = try await connection.sendJSON(
+            ["pair"], body: .json(PairingRequest(code: code.text, device: name)))
+        guard let token = AccessToken(answer.token) else {
+            throw .malformed("\(connection.address): the answer contains no valid token")
+        }
+        return PairedDevice(
+            token: token, account: answer.account, name: answer.device, id: answer.deviceID,
+            scopes: answer.scopes)
     }
 
     /// The devices of the account.
     public func devices() async throws(SyncTransportError) -> [DaemonDevice] {
-        let list: DeviceList = try await connection.get(["devices"])
+        let list: DeviceList = try await connection.sendJSON(["devices"])
         return list.devices
     }
+}
+
+/// The device that a pairing has added.
+public struct PairedDevice: Sendable {
+    public let token: AccessToken
+    /// The account's id.
+    public let account: String
+    public let name: String
+    public let id: String
+    /// The operations that the token permits: "read", "write".
+    public let scopes: [String]
 }

@@ -12,14 +12,18 @@ public final class HTTPSyncTransport: SyncTransport {
 
     init(_ connection: DaemonConnection) { self.connection = connection }
 
+    /// - Parameter key: the only key that the daemon may have; nil to trust the authorities that the system trusts.
     public convenience init(
-        address: DaemonAddress, token: AccessToken, timeouts: HTTPTimeouts = .init()
+        address: DaemonAddress, token: AccessToken, key: KeyFingerprint? = nil,
+        timeouts: HTTPTimeouts = .init()
     ) {
-        self.init(DaemonConnection(address: address, token: token, timeouts: timeouts))
+        self.init(DaemonConnection(address: address, token: token, key: key, timeouts: timeouts))
     }
 
     public convenience init(_ credentials: Credentials, timeouts: HTTPTimeouts = .init()) {
-        self.init(address: credentials.daemon, token: credentials.token, timeouts: timeouts)
+        self.init(
+            address: credentials.daemon, token: credentials.token, key: credentials.key,
+            timeouts: timeouts)
     }
 
     /// Ends every request and stream; later ones fail.

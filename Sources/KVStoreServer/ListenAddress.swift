@@ -42,8 +42,10 @@ public struct ListenAddress: Sendable, Hashable {
         return UInt32(bigEndian: address.s_addr) >> 24 == 127
     }
 
-    /// `http://HOST:PORT`.
-    public var url: String { "http://\(description)" }
+    /// `http://HOST:PORT`, or with `https`.
+    public func url(isEncrypted: Bool = false) -> String {
+        (isEncrypted ? "https://" : "http://") + description
+    }
 }
 
 extension ListenAddress: CustomStringConvertible {

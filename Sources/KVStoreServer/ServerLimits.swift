@@ -6,6 +6,8 @@ public struct ServerLimits: Sendable, Equatable {
 
     /// Bytes of a request body.
     public var bodyByteCount = WireLimits.requestByteCount
+    /// Bytes of the body of a request to pair.
+    public var pairingByteCount = 4_096
     /// Bytes of all request bodies in memory.
     public var pendingBodyByteCount = 64 * 1_024 * 1_024
     /// Nesting of arrays and objects in a request body.

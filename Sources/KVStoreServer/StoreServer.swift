@@ -1,5 +1,6 @@
 import KVStoreCore
 import KVStoreLedger
+package import KVStoreWire
 import Logging
 import NIOCore
 import NIOHTTP1
@@ -29,6 +30,9 @@ public final class StoreServer: Sendable {
     let replica: ReplicaID
     /// One for each event loop.
     let tables: [ConnectionTable]
+    /// Nil without TLS.
+    let certificate: ServerCertificate?
+    let pairings: PairingRegistry
     private let temporaryStorage: TemporaryStorage?
     private let listening: EventLoopPromise<Int>
     private let stopping: EventLoopPromise<Void>
@@ -58,11 +62,14 @@ public final class StoreServer: Sendable {
         self.init(
             engine: try directory.openEngine(options, logger: configuration.logger),
             devices: try DeviceRegistry(directory.deviceFile, logger: configuration.logger),
+            certificate: try ServerCertificate(
+                configuration.encryption, directory: directory.path, logger: configuration.logger),
             configuration: configuration, temporaryStorage: temporary)
     }
 
     init(
-        engine: StorageEngine, devices: DeviceRegistry, configuration: ServerConfiguration,
+        engine: StorageEngine, devices: DeviceRegistry, certificate: ServerCertificate? = nil,
+        configuration: ServerConfiguration,
         replica: ReplicaID = ReplicaID(rawValue: .random(in: 1 ... .max)),
         temporaryStorage: TemporaryStorage? = nil
     ) {
@@ -84,6 +91,10 @@ public final class StoreServer: Sendable {
         }
         listening = engine.loops[0].loop.makePromise()
         stopping = engine.loops[0].loop.makePromise()
+        self.certificate = certificate
+        pairings = PairingRegistry(
+            devices.file.pairings, devices: devices.file, logger: configuration.logger,
+            now: engine.options.now)
         // The live streams of a removed device end at once.
         devices.observe { [engine] in
             for watchers in engine.loops { watchers.loop.execute { watchers.wakeAll() } }
@@ -152,6 +163,10 @@ public final class StoreServer: Sendable {
                         leftOverBytesStrategy: .dropBytes, limitConfiguration: limit)
                     let table = self.tables.first { $0.watchers.loop === channel.eventLoop }
                     guard let table else { throw ChannelError.inappropriateOperationForState }
+                    if let certificate = self.certificate {
+                        try channel.pipeline.syncOperations.addHandlers(
+                            certificate.handlers(table))
+                    }
                     try channel.pipeline.syncOperations.addHandlers(
                         // The decoder leaves what follows a request for another protocol unread.
                         ByteToMessageHandler(
@@ -190,6 +205,17 @@ public final class StoreServer: Sendable {
         stores: [String]? = nil
     ) throws(ServerError) -> String {
         try devices.file.add(name, account: account, isReadOnly: isReadOnly, stores: stores).token
+    }
+
+    /// Whether connections are encrypted.
+    public var isEncrypted: Bool { certificate != nil }
+
+    /// How commands on this machine reach the server.
+    package func status(processID: Int32, port: Int) -> DaemonStatus {
+        DaemonStatus(
+            processID: processID, host: configuration.address.host, port: port,
+            certificate: certificate?.path, key: certificate?.keyFingerprint,
+            code: pairings.localCode)
     }
 
     /// The number of devices that may use the server.

@@ -10,6 +10,7 @@ package import Essentials
 /// | one change; answer of `GET …/keys/{key}` and of `DELETE` | `SequencedRecord` |
 /// | body of `PUT …/keys/{key}`; its answer | `ValueDocument`; `KeySummary` |
 /// | answer of `GET …/keys` | `KeyList` |
+/// | body and answer of `POST /v1/pair` | `PairingRequest`, `PairingAnswer` |
 /// | answer of `GET /v1/me`, `/v1/devices`, `/v1/stores` | `DaemonIdentity`, `DeviceList`, `StoreList` |
 /// | every error answer | `Problem` |
 /// | the live stream | `EventStreamText` writes it; `ServerSentEventParser` and `SyncEvent.init` read it |

@@ -33,7 +33,7 @@ extension DeviceCommand {
         var store: [String] = []
         @Option(
             help: ArgumentHelp("Address to print, if the daemon has another.", valueName: "url"))
-        var url = ListenAddress.standard.url
+        var url = ListenAddress.standard.url()
         @OptionGroup var data: DataOption
 
         func run() throws {

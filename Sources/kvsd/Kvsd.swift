@@ -10,11 +10,11 @@ struct Kvsd: AsyncParsableCommand {
         commandName: "kvsd",
         abstract: "Serves key-value stores to the devices of an account.",
         discussion: """
-            Start it, add a device, and join on that device:
+            Start it, pair a device, and join on that device:
 
-              kvsd                              serve on 127.0.0.1:8722
-              kvsd device add laptop            print the command to join with, once
-              kvs join http://127.0.0.1:8722 --token TOKEN
+              kvsd serve --listen 0.0.0.0       serve other machines too, over TLS
+              kvsd pair                         print a line for one device
+              kvs join 'ubiquity://…'
 
             All data is in one directory: --data, else $UBIQUITY_DATA_DIR/kvsd, else \
             $XDG_DATA_HOME/ubiquity/kvsd, else ~/.local/share/ubiquity/kvsd.
@@ -25,7 +25,7 @@ struct Kvsd: AsyncParsableCommand {
             128 plus the number of a second signal.
             """,
         version: ProgramVersion.text,
-        subcommands: [Serve.self, DeviceCommand.self, Check.self, Dump.self],
+        subcommands: [Serve.self, Pair.self, DeviceCommand.self, Check.self, Dump.self],
         defaultSubcommand: Serve.self)
 
     static func main() async {

@@ -12,8 +12,11 @@ struct Serve: AsyncParsableCommand {
             Examples:
 
               kvsd serve
+              kvsd serve --listen 0.0.0.0
               kvsd serve --listen 127.0.0.1:9000 --data /srv/ubiquity
-              kvsd serve --listen 127.0.0.1:0 --port-file /tmp/kvsd.port
+              kvsd serve --listen 0.0.0.0 --tls-certificate fullchain.pem --tls-key privkey.pem
+
+            Beyond loopback it speaks TLS, with a key and a self-signed certificate that it makes at the             first start; 'kvsd pair' gives devices the fingerprint of the key. Files of your own are read             again when they change.
 
             SIGTERM and SIGINT stop it: it ends live streams, answers the requests under way, closes \
             connections that are not done after 5 seconds, and exits with 0. If that takes 10 seconds, \
@@ -21,8 +24,20 @@ struct Serve: AsyncParsableCommand {
             with 128 plus the signal's number. What was acknowledged is durable in any case.
             """)
 
-    @Option(help: ArgumentHelp("Address and port; port 0 chooses one.", valueName: "host:port"))
+    @Option(
+        help: ArgumentHelp(
+            "Address, and port unless it is 8722; port 0 chooses one.", valueName: "host:port"))
     var listen = ListenAddress.standard
+
+    @Flag(help: "Speak TLS on loopback too.") var tls = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Certificate and chain in PEM, instead of a self-signed one.", valueName: "file"))
+    var tlsCertificate: String?
+
+    @Option(help: ArgumentHelp("Private key of the certificate in PEM.", valueName: "file"))
+    var tlsKey: String?
 
     @OptionGroup var data: DataOption
 
@@ -64,19 +79,28 @@ struct Serve: AsyncParsableCommand {
     @Option(help: .hidden) var heartbeatMilliseconds = ServerLimits().heartbeatMilliseconds
 
     func validate() throws {
-        if !listen.isLoopback, !insecureAllowPlainHttp {
-            throw ValidationError(
-                """
-                \(listen) is reachable from other machines, and kvsd speaks HTTP without TLS, which \
-                exposes tokens and values. Listen on 127.0.0.1 behind a tunnel or a proxy that speaks \
-                TLS, or add --insecure-allow-plain-http.
-                """)
+        if (tlsCertificate == nil) != (tlsKey == nil) {
+            throw ValidationError("--tls-certificate and --tls-key belong together")
+        }
+        if insecureAllowPlainHttp, tls || tlsKey != nil {
+            throw ValidationError("--insecure-allow-plain-http cannot be combined with TLS")
         }
         guard memoryLimit > 0, requestsPerSecond > 0, streamsPerDevice > 0, connections > 0,
             segmentBytes >= 4_096, heartbeatMilliseconds > 0
         else {
             throw ValidationError("limits must be positive")
         }
+    }
+
+    private var encryption: ServerConfiguration.Encryption {
+        if let tlsCertificate, let tlsKey {
+            // For kvsd pair, which runs elsewhere.
+            func absolute(_ path: String) -> String {
+                URL(filePath: path).standardizedFileURL.path(percentEncoded: false)
+            }
+            return .files(certificate: absolute(tlsCertificate), key: absolute(tlsKey))
+        }
+        return tls || !listen.isLoopback && !insecureAllowPlainHttp ? .ownCertificate : .none
     }
 
     func run() async throws {
@@ -94,8 +118,8 @@ struct Serve: AsyncParsableCommand {
         limits.fit(openFileCount: OpenFileLimit.raise())
         let server = try StoreServer(
             ServerConfiguration(
-                storage: .directory(data.directory.path), address: listen, limits: limits,
-                logger: logger))
+                storage: .directory(data.directory.path), address: listen,
+                encryption: encryption, limits: limits, logger: logger))
         async let _: Void = {
             await signals.wait()
             guard !Task.isCancelled else { return }
@@ -104,6 +128,7 @@ struct Serve: AsyncParsableCommand {
         }()
         async let running: Void = server.run()
         announce(try await server.port, server, logger)
+        defer { data.directory.statusFile.remove() }
         try await running
         logger.info("stopped")
     }
@@ -116,16 +141,22 @@ struct Serve: AsyncParsableCommand {
                 logger.error("\(error)")
             }
         }
-        let url = ListenAddress(host: listen.host, port: port).url
+        do throws(ServerError) {
+            try data.directory.statusFile.write(
+                server.status(processID: getpid(), port: port))
+        } catch {
+            logger.error("kvsd pair will not find this daemon: \(error)")
+        }
+        let url = ListenAddress(host: listen.host, port: port)
+            .url(isEncrypted: server.isEncrypted)
         Console.note("listening on \(url), data in \(data.directory.path)")
         guard server.deviceCount == 0 else { return }
         let option = data.data == nil ? "" : " --data \(data.directory.path)"
-        let address = listen == .standard ? "" : " --url \(url)"
         Console.note(
             """
             There are no devices yet. In another terminal, run
-              kvsd device add laptop\(option)\(address)
-            and the command that it prints on that device.
+              kvsd pair\(option)
+            and on the device, kvs join with the line that it prints.
             """)
     }
 }
@@ -133,6 +164,13 @@ struct Serve: AsyncParsableCommand {
 extension ListenAddress: ExpressibleByArgument {
     static let standard = ListenAddress(host: "127.0.0.1", port: 8722)
 
-    public init?(argument: String) { self.init(argument) }
+    /// The port may be missing.
+    public init?(argument: String) {
+        let host = argument.contains(":") && !argument.hasPrefix("[") ? "[\(argument)]" : argument
+        guard let address = Self(argument) ?? Self("\(host):\(Self.standard.port)") else {
+            return nil
+        }
+        self = address
+    }
     public var defaultValueDescription: String { description }
 }

@@ -18,10 +18,11 @@ struct SharedTransportTests {
                 ? ScriptedServer.stream(["event: opened\ndata: {}\n\n"])
                 : ScriptedServer.answer("200 OK", body: body)
         }
+        let token = try #require(AccessToken("t0ken"))
         let transport = HTTPSyncTransport(
             DaemonConnection(
                 address: try DaemonAddress(server.address),
-                token: try #require(AccessToken("t0ken")), timeouts: HTTPTimeouts(),
+                token: token, timeouts: HTTPTimeouts(),
                 requestCount: 1))
         let (openings, opening) = AsyncStream<Bool>.makeStream()
         let streams = (0..<40).map { number in

@@ -71,10 +71,11 @@ struct ProtocolExamplesTests {
             let line = exchange.request
             switch exchange.answerType {
             case MediaType.problem:
-                let problem = Problem(
-                    status: 400, body: Data(exchange.answerBody.utf8), retryAfter: nil)
                 let documented = try JSONSerialization.jsonObject(
                     with: Data(exchange.answerBody.utf8))
+                let status = (documented as? [String: Any])?["status"] as? Int
+                let problem = Problem(
+                    status: try #require(status), body: Data(exchange.answerBody.utf8))
                 let encoded = try JSONSerialization.jsonObject(with: problem.json)
                 #expect(encoded as? NSDictionary == documented as? NSDictionary)
             case MediaType.sync:
@@ -93,6 +94,9 @@ struct ProtocolExamplesTests {
             case _ where line.contains("/keys/"):
                 try Self.expect(SequencedRecord.self, answer, exchange)
             case _ where line.hasSuffix("/keys"): try Self.expect(KeyList.self, answer, exchange)
+            case _ where line.hasSuffix("/pair"):
+                try Self.expect(PairingRequest.self, exchange.requestBody, exchange)
+                try Self.expect(PairingAnswer.self, answer, exchange)
             case _ where line.hasSuffix("/me"):
                 try Self.expect(DaemonIdentity.self, answer, exchange)
             case _ where line.hasSuffix("/devices"):

@@ -7,32 +7,38 @@ import NIOHTTP1
 import NIOPosix
 import Synchronization
 
-/// Requests to one daemon with one token, over two connection pools: a stream occupies a connection for as long as it
+/// Requests to one daemon with one token or none, over two connection pools: a stream occupies a connection for as long as it
 /// is open, so in a shared pool enough streams would starve requests.
 ///
 /// Redirects are not followed and answers are not decompressed, so limits on bytes are limits on work.
 final class DaemonConnection: Sendable {
     let address: DaemonAddress
     let timeouts: HTTPTimeouts
-    private let token: AccessToken
+    private let token: AccessToken?
     /// Whether syncs are sent in binary: until the daemon refuses one.
     let isBinary = Atomic(true)
     private let requests: HTTPClient
     private let streams: HTTPClient
 
-    /// - Parameter requestCount: concurrent requests; further ones wait.
+    /// - Parameters:
+    ///   - key: the only key that the daemon may have; nil to trust the authorities that the system trusts.
+    ///   - requestCount: concurrent requests; further ones wait.
     init(
-        address: DaemonAddress, token: AccessToken, timeouts: HTTPTimeouts,
+        address: DaemonAddress, token: AccessToken?, key: KeyFingerprint? = nil,
+        timeouts: HTTPTimeouts,
         requestCount: Int = HTTPLimits.connectionCount
     ) {
         self.address = address
         self.token = token
         self.timeouts = timeouts
-        requests = Self.client(timeouts, connectionCount: requestCount)
-        streams = Self.client(timeouts, connectionCount: HTTPLimits.streamConnectionCount)
+        requests = Self.client(timeouts, key, connectionCount: requestCount)
+        streams = Self.client(
+            timeouts, key, connectionCount: HTTPLimits.streamConnectionCount)
     }
 
-    private static func client(_ timeouts: HTTPTimeouts, connectionCount: Int) -> HTTPClient {
+    private static func client(
+        _ timeouts: HTTPTimeouts, _ key: KeyFingerprint?, connectionCount: Int
+    ) -> HTTPClient {
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow,
             timeout: .init(
@@ -42,6 +48,7 @@ final class DaemonConnection: Sendable {
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connectionCount
         // The replica backs off and reports errors, so a refused connection fails at once.
         configuration.connectionPool.retryConnectionEstablishment = false
+        if let key { configuration.pin(key) }
         return HTTPClient(
             eventLoopGroupProvider: .shared(MultiThreadedEventLoopGroup.singleton),
             configuration: configuration)
@@ -54,10 +61,13 @@ final class DaemonConnection: Sendable {
         for client in [requests, streams] { client.shutdown { _ in } }
     }
 
-    /// One GET with its complete JSON answer; otherwise as `send`.
-    func get<Answer: Decodable>(_ path: [String]) async throws(SyncTransportError) -> Answer {
+    /// One GET, or POST of a body, with its complete JSON answer; otherwise as `send`.
+    func sendJSON<Answer: Decodable>(
+        _ path: [String], body: HTTPBody? = nil
+    ) async throws(SyncTransportError) -> Answer {
         try await send(
-            path, accept: MediaType.json, answerByteLimit: HTTPLimits.smallAnswerByteCount
+            path, body: body, accept: MediaType.json,
+            answerByteLimit: HTTPLimits.smallAnswerByteCount
         ) { answer throws(WireError) in try answer.decodeJSON() }
     }
 
@@ -111,10 +121,13 @@ final class DaemonConnection: Sendable {
     }
 
     private func headers(accept type: String) -> HTTPHeaders {
-        [
-            "Authorization": "Bearer " + token.secret, "User-Agent": "ubiquity", "Accept": type,
-        ]
+        var headers: HTTPHeaders = ["User-Agent": "ubiquity", "Accept": type]
+        if let token { headers.add(name: "Authorization", value: "Bearer " + token.secret) }
+        return headers
     }
+
+    /// `text` without the token, for text from the other side.
+    private func redacted(_ text: String) -> String { token?.redacted(text) ?? text }
 
     /// Throws for a status other than 2xx.
     private func check(
@@ -125,7 +138,7 @@ final class DaemonConnection: Sendable {
             status: Int(status.code), body: body.map { Data($0.readableBytesView) } ?? Data(),
             retryAfter: headers.first(name: "Retry-After"))
         let text = problem.detail.isEmpty ? problem.title : problem.detail
-        let message = token.redacted(
+        let message = redacted(
             text.isEmpty ? "no explanation; is kvsd running at this address?" : text)
         switch status.code {
         case 429, 503: throw .busy(retryAfterSeconds: problem.retryAfterSeconds.map(Double.init))
@@ -136,7 +149,7 @@ final class DaemonConnection: Sendable {
                 message: "\(address) redirects; use the address that it redirects to")
         default:
             throw .refused(
-                status: problem.status, code: token.redacted(problem.code), message: message)
+                status: problem.status, code: redacted(problem.code), message: message)
         }
     }
 }

@@ -9,6 +9,10 @@ struct HTTPBody {
     var type: String
     var bytes: ByteBuffer
 
+    static func json(_ document: some Encodable) -> HTTPBody {
+        HTTPBody(type: MediaType.json, bytes: ByteBuffer(bytes: WireJSON.encode(document)))
+    }
+
     func decodeJSON<Document: Decodable>() throws(WireError) -> Document {
         try WireJSON.decode(from: Data(bytes.readableBytesView))
     }

@@ -5,6 +5,7 @@ import KVStoreWire
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import NIOSSL
 
 extension SyncTransportError {
     /// An error of the network stack or a decoder, as a sentence with the address and the cause.
@@ -36,6 +37,8 @@ private enum Cause {
             switch error {
             case is CancellationError: .exchange("cancelled")
             case let error as HTTPClientError: Self(error, timeouts)
+            case let error as PinningError: .connecting(error.description)
+            case let error as NIOSSLError: Self(error)
             case let error as NIOConnectionError:
                 .connecting(
                     error.connectionErrors.lazy.compactMap { $0.error as? IOError }.first
@@ -63,6 +66,26 @@ private enum Cause {
             case .alreadyShutdown: .exchange("the transport is closed")
             default: .exchange(error.shortDescription)
             }
+    }
+
+    private init(_ error: NIOSSLError) {
+        guard case .handshakeFailed(let reason) = error else {
+            self = .exchange("connection lost")
+            return
+        }
+        // The library has no codes for these.
+        let text = "\(reason)"
+        if text.contains("WRONG_VERSION_NUMBER") {
+            self = .connecting("no TLS there; use http:// if it is on this machine")
+        } else if text.contains("CERTIFICATE_VERIFY_FAILED") {
+            self = .connecting(
+                "no authority that this machine trusts vouches for the daemon; run kvsd pair where "
+                    + "kvsd runs, and kvs join with its line here")
+        } else {
+            self = .connecting(
+                "the TLS handshake failed: \(text.printable(scalarLimit: HTTPLimits.errorScalarCount))"
+            )
+        }
     }
 
     private static func message(_ error: IOError) -> String {

@@ -1,4 +1,4 @@
-import KVStoreWire
+public import KVStoreWire
 
 /// The account and device of this machine. Written by `kvs join`.
 ///
@@ -6,6 +6,8 @@ import KVStoreWire
 public struct Credentials: Sendable, Equatable {
     public let daemon: DaemonAddress
     public let token: AccessToken
+    /// The only key that the daemon may have; nil to trust the authorities that the system trusts.
+    public let key: KeyFingerprint?
     /// The account's id.
     public let account: String
     public let deviceID: String
@@ -13,13 +15,16 @@ public struct Credentials: Sendable, Equatable {
     /// Whether the token may cross a network unencrypted.
     public let isPlainTextAllowed: Bool
 
-    /// - Throws: for a text that is empty, too long or not printable, and for an address that would expose the token
-    ///   without `isPlainTextAllowed`.
+    /// - Throws: for a text that is empty, too long or not printable, for an address that would expose the token
+    ///   without `isPlainTextAllowed`, and for a key without TLS.
     public init(
-        daemon: DaemonAddress, token: AccessToken, account: String, deviceID: String,
-        deviceName: String, isPlainTextAllowed: Bool = false
+        daemon: DaemonAddress, token: AccessToken, key: KeyFingerprint? = nil, account: String,
+        deviceID: String, deviceName: String, isPlainTextAllowed: Bool = false
     ) throws(CredentialsError) {
         guard daemon.isPrivate || isPlainTextAllowed else { throw .plainText(daemon) }
+        guard key == nil || daemon.scheme == .https else {
+            throw CredentialsError("\(daemon) has a pinned key, but no TLS")
+        }
         for (field, text, limit) in [
             ("account", account, HTTPLimits.identifierByteCount),
             ("deviceID", deviceID, HTTPLimits.identifierByteCount),
@@ -32,6 +37,7 @@ public struct Credentials: Sendable, Equatable {
         }
         self.daemon = daemon
         self.token = token
+        self.key = key
         self.account = account
         self.deviceID = deviceID
         self.deviceName = deviceName

@@ -5,8 +5,8 @@ import LocalFiles
 
 /// The file with this user's credentials. Only its owner may have access. Calls block; any thread may make them.
 ///
-/// One line of JSON: `version` 1, `daemon`, `token`, `account`, `deviceID`, `deviceName`, and `insecure` where plain
-/// text is allowed. Unknown fields are ignored.
+/// One line of JSON: `version` 1, `daemon`, `token`, `account`, `deviceID`, `deviceName`, `key` with the
+/// fingerprint of a pinned key, and `insecure` where plain text is allowed. Unknown fields are ignored.
 public struct CredentialsFile: Sendable, Equatable {
     public var path: String { file.path }
     private let file: LocalFile
@@ -20,6 +20,7 @@ public struct CredentialsFile: Sendable, Equatable {
         var account: String
         var deviceID: String
         var deviceName: String
+        var key: String?
         var insecure: Bool?
     }
 
@@ -56,8 +57,11 @@ public struct CredentialsFile: Sendable, Equatable {
         guard let token = AccessToken(document.token) else {
             throw CredentialsError("token is invalid")
         }
+        let key = document.key.map { KeyFingerprint($0) }
+        if case .some(.none) = key { throw CredentialsError("key is invalid") }
         return try Credentials(
-            daemon: DaemonAddress(document.daemon), token: token, account: document.account,
+            daemon: DaemonAddress(document.daemon), token: token, key: key ?? nil,
+            account: document.account,
             deviceID: document.deviceID, deviceName: document.deviceName,
             isPlainTextAllowed: document.insecure ?? false)
     }
@@ -67,7 +71,7 @@ public struct CredentialsFile: Sendable, Equatable {
         let document = Document(
             version: 1, daemon: credentials.daemon.description, token: credentials.token.secret,
             account: credentials.account, deviceID: credentials.deviceID,
-            deviceName: credentials.deviceName,
+            deviceName: credentials.deviceName, key: credentials.key?.description,
             insecure: credentials.isPlainTextAllowed ? true : nil)
         do throws(FileError) {
             try file.directory.create()

@@ -12,6 +12,9 @@ package struct DeviceFile: Sendable {
 
     init(dataDirectory: String) { file = LocalFile(dataDirectory + "/devices.json") }
 
+    /// The pairings that add devices.
+    var pairings: PairingFile { PairingFile(dataDirectory: file.directory.path) }
+
     /// The devices; empty without a file.
     package var devices: [Device] {
         get throws(ServerError) { try read()?.table.devices ?? [] }
@@ -19,9 +22,8 @@ package struct DeviceFile: Sendable {
 
     /// Nil without a file.
     func read() throws(ServerError) -> (table: DeviceTable, status: FileStatus)? {
-        guard let content = try wrap({ () throws(FileError) in try readContent(file) }) else {
-            return nil
-        }
+        let content = try ServerError.wrapping { () throws(FileError) in try readContent(file) }
+        guard let content else { return nil }
         return (try DeviceTable(json: content.data, path: file.path), content.status)
     }
 
@@ -29,42 +31,47 @@ package struct DeviceFile: Sendable {
     package func change<Result>(
         _ body: (inout DeviceTable) throws(ServerError) -> Result
     ) throws(ServerError) -> Result {
-        let lock = try wrap { () throws(FileError) in
-            let lock = try FileLock(file.path + ".lock")
-            try lock.lock()
-            return lock
-        }
-        return try withExtendedLifetime(lock) { () throws(ServerError) in
+        try file.locked { () throws(ServerError) in
             var table = try read()?.table ?? DeviceTable(instance: Self.newID())
             let result = try body(&table)
-            try wrap { () throws(FileError) in try file.replace(with: table.json) }
+            try ServerError.wrapping { () throws(FileError) in try file.replace(with: table.json) }
             return result
         }
     }
 
     /// Adds a device with a new token.
+    ///
+    /// - Parameter isRenamed: whether the device gets another name if the account has one of this name.
     package func add(
-        _ name: String, account: String, isReadOnly: Bool, stores: [String]?
+        _ name: String, account: String, isReadOnly: Bool, stores: [String]?,
+        isRenamed: Bool = false
     ) throws(ServerError) -> (device: Device, token: String) {
         var random = SystemRandomNumberGenerator()
         let token = DeviceToken(using: &random)
-        let device = Device(
+        var device = Device(
             id: Self.newID(), name: name, account: account,
             scopes: isReadOnly ? [.read] : DeviceScope.allCases, stores: stores,
             created: ServerClock.wallMilliseconds(), tokenSHA256: token.digest)
-        try change { table throws(ServerError) in try table.add(device) }
+        try change { table throws(ServerError) in
+            if isRenamed { device.name = table.freeName(name, account: account) }
+            try table.add(device)
+        }
         return (device, token.text)
+    }
+
+    /// Throws the error with which `add` would refuse the device.
+    package func check(
+        _ name: String, account: String, stores: [String]?, isRenamed: Bool = false
+    ) throws(ServerError) {
+        var table = try read()?.table ?? DeviceTable(instance: Self.newID())
+        try table.add(
+            Device(
+                id: Self.newID(), name: isRenamed ? table.freeName(name, account: account) : name,
+                account: account, scopes: DeviceScope.allCases, stores: stores, created: 0,
+                tokenSHA256: TokenDigest(of: "")))
     }
 
     private static func newID() -> String {
         EpochID(rawValue: .random(in: 1 ... .max)).description
-    }
-
-    private func wrap<Result>(
-        _ body: () throws(FileError) -> Result
-    ) throws(ServerError) -> Result {
-        do throws(FileError) { return try body() } catch {
-            throw ServerError(.storage, error.description)
-        }
     }
 }

@@ -48,6 +48,17 @@ package struct DeviceTable: Sendable, Equatable {
         devices.append(device)
     }
 
+    /// The name, or with a number behind it the first that the account does not have.
+    func freeName(_ name: String, account: String) -> String {
+        let taken = Set(devices.lazy.filter { $0.account == account }.map(\.name))
+        var (free, number) = (name, 1)
+        while taken.contains(free) {
+            number += 1
+            free = "\(name)-\(number)"
+        }
+        return free
+    }
+
     /// Removes the device with this id or name; returns it.
     package mutating func remove(_ text: String, account: String?) throws(ServerError) -> Device {
         devices.remove(at: try index(of: text, account: account))

@@ -1,5 +1,6 @@
 import Crypto
 import Essentials
+import KVStoreWire
 
 /// 256 random bits that authenticate one device. Shown once, stored as a digest.
 struct DeviceToken: Sendable {
@@ -9,10 +10,7 @@ struct DeviceToken: Sendable {
 
     init(using random: inout some RandomNumberGenerator) {
         let bytes = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) }
-        text =
-            Self.prefix
-            + Data(bytes).base64EncodedString()
-            .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        text = Self.prefix + Data(bytes).base64URL
     }
 
     /// The token of an `Authorization` header; nil unless it could be one.
@@ -26,11 +24,14 @@ struct DeviceToken: Sendable {
     var digest: TokenDigest { TokenDigest(of: text) }
 }
 
-/// The SHA-256 of a token.
+/// The SHA-256 of a token or a code.
 struct TokenDigest: Sendable, Hashable {
     private let bytes: Data
 
     init(of token: String) { bytes = Data(SHA256.hash(data: Data(token.utf8))) }
+
+    /// Whether this is the digest of the text, compared in constant time.
+    func matches(_ text: String) -> Bool { SHA256.hash(data: Data(text.utf8)) == bytes }
 }
 
 extension TokenDigest: Codable {

@@ -36,6 +36,16 @@ extension Problem {
         detail: "a key is percent-encoded UTF-8 of 1 to \(KeyProfile.standard.limit) UTF-16 units",
         limit: KeyProfile.standard.limit, hint: "use a shorter key, and percent-encode it")
 
+    static let tlsRequired = Problem(
+        400, "tls-required", "TLS required",
+        detail: "this port speaks TLS: use https://, or join with the line that 'kvsd pair' prints",
+        hint: "use https://, or run 'kvsd pair' on the server")
+
+    static let badDeviceName = Problem(
+        400, "bad-device-name", "Invalid device name",
+        detail: "a device name is one line of 1 to 64 bytes", limit: 64,
+        hint: "choose another name")
+
     // MARK: 401, 403, 404
 
     static let unauthorized = Problem(
@@ -50,6 +60,11 @@ extension Problem {
     static let writeOnly = Problem(
         403, "no-read", "Write-only device", detail: "the token lacks the scope 'read'",
         hint: "add another device on the server")
+
+    /// For every code of which the secret part is wrong or unknown.
+    static let wrongCode = Problem(
+        403, "wrong-code", "Wrong code", detail: "the server has no such pairing code",
+        hint: pairAgain)
 
     /// Also for a store that the token does not permit: the two must be indistinguishable.
     static let unknownStore = Problem(
@@ -72,6 +87,29 @@ extension Problem {
             405, "method", "Method not allowed",
             detail: "this resource supports \(allowed)", hint: "see docs/protocol.md")
     }
+
+    static func deviceRefused(_ detail: String) -> Problem {
+        Problem(
+            409, "device-refused", "Device refused", detail: detail,
+            hint: "remove devices that are not used any more")
+    }
+
+    // Only for those who know the code.
+
+    static let usedCode = Problem(
+        410, "used-code", "Used code", detail: "a device has been added with this code already",
+        hint: pairAgain)
+
+    static let expiredCode = Problem(
+        410, "expired-code", "Expired code", detail: "a code is valid for ten minutes",
+        hint: pairAgain)
+
+    static let voidCode = Problem(
+        410, "void-code", "Void code",
+        detail: "someone has guessed at this code \(Pairing.wrongCodeLimit) times",
+        limit: Pairing.wrongCodeLimit, hint: "check who can reach the server; then " + pairAgain)
+
+    private static let pairAgain = "run 'kvsd pair' on the server and join with the new line"
 
     static func requestTimeout(seconds: Int) -> Problem {
         Problem(
@@ -162,6 +200,10 @@ extension Problem {
         detail:
             "writing to the disk failed; no change is accepted until it works, and the last may have been stored",
         hint: "check the server's log and disk; it needs no restart", retryAfterSeconds: 5)
+
+    static let pairingFailed = Problem(
+        503, "pairing-failed", "Cannot pair", detail: "the server cannot write its files",
+        hint: "check the server's log and disk", retryAfterSeconds: 60)
 
     /// A failed write to the log. Paths on the server stay private.
     init(_ error: LogError) {

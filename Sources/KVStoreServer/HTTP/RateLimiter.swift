@@ -55,6 +55,14 @@ final class RateLimiter: Sendable {
         }
     }
 
+    /// The milliseconds to wait if the bucket is empty. Takes nothing.
+    func wait(_ name: String, now: Int64) -> Int64? {
+        buckets.withLock { buckets in
+            var bucket = buckets[name]
+            return bucket?.take(now: now)
+        }
+    }
+
     /// Evicts full buckets, which have no effect, or else the fuller half.
     private func evict(from buckets: inout [String: TokenBucket], now: Int64) {
         buckets = buckets.filter { !$0.value.isFull(now: now) }

@@ -7,6 +7,7 @@ import NIOHTTP1
 /// What the path of a request names.
 enum Resource: Equatable {
     case liveness, readiness, metrics
+    case pairing
     case identity, devices, stores
     /// Names as they are in the path, percent-encoded.
     case sync(store: Substring)
@@ -23,6 +24,7 @@ enum Resource: Equatable {
             case "/healthz": self = .liveness
             case "/readyz": self = .readiness
             case "/metrics": self = .metrics
+            case "/v1/pair": self = .pairing
             case "/v1/me": self = .identity
             case "/v1/devices": self = .devices
             case "/v1/stores": self = .stores
@@ -52,6 +54,7 @@ enum Resource: Equatable {
         case .liveness: "/healthz"
         case .readiness: "/readyz"
         case .metrics: "/metrics"
+        case .pairing: "/v1/pair"
         case .identity: "/v1/me"
         case .devices: "/v1/devices"
         case .stores: "/v1/stores"
@@ -64,7 +67,7 @@ enum Resource: Equatable {
 
     var methods: [HTTPMethod] {
         switch self {
-        case .sync: [.POST]
+        case .sync, .pairing: [.POST]
         case .key: [.GET, .HEAD, .PUT, .DELETE]
         case .changes: [.GET]
         default: [.GET, .HEAD]
@@ -73,7 +76,7 @@ enum Resource: Equatable {
 
     var needsToken: Bool {
         switch self {
-        case .liveness, .readiness, .metrics: false
+        case .liveness, .readiness, .metrics, .pairing: false
         default: true
         }
     }
@@ -148,6 +151,8 @@ struct Request {
     let query: Substring
     /// Nil for resources that need no token.
     let device: Device?
+    /// Of the client, for limits by address.
+    let address: String
     var body = ByteBuffer()
 
     /// The authenticated device, if it has the scope.

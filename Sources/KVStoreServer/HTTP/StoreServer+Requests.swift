@@ -45,9 +45,10 @@ extension StoreServer {
         let device =
             resource.needsToken ? try authenticate(fields.authorization, on: connection) : nil
         if connection.isSurplus { throw .tooManyConnections(limit: limits.connectionCount) }
+        if resource == .pairing { try admitPairing(fields, from: connection.address) }
         return Request(
             method: head.method, fields: fields, resource: resource,
-            query: uri[path.endIndex...].dropFirst(), device: device)
+            query: uri[path.endIndex...].dropFirst(), device: device, address: connection.address)
     }
 
     private func authenticate(
@@ -87,9 +88,12 @@ extension StoreServer {
             || devices.isCurrent(device)
     }
 
-    private func rejection(from address: String, now: Int64) -> Problem {
+    /// Counts a failed authentication; returns the problem, or that there were too many.
+    func rejection(
+        _ problem: Problem = .unauthorized, from address: String, now: Int64
+    ) -> Problem {
         metrics.count { $0.failedAuthentications += 1 }
-        guard let wait = failureRates.take(address, now: now) else { return .unauthorized }
+        guard let wait = failureRates.take(address, now: now) else { return problem }
         return .tooManyFailures(
             waitMilliseconds: wait, perMinute: Int(limits.failedAuthenticationsPerMinute))
     }
@@ -109,6 +113,7 @@ extension StoreServer {
             case (.liveness, _): complete(.success(.answer(.text("ok\n"))))
             case (.readiness, _): complete(.success(.answer(try readiness())))
             case (.metrics, _): complete(.success(.answer(metricsText())))
+            case (.pairing, _): pair(request, on: loop.loop, complete)
             case (.identity, _): complete(.success(.answer(try identity(request))))
             case (.devices, _): complete(.success(.answer(try listDevices(request))))
             case (.stores, _): complete(.success(.answer(try listStores(request))))

@@ -1,6 +1,7 @@
 import Essentials
 package import KVStoreLedger
 import KVStoreLog
+package import KVStoreWire
 import LocalFiles
 import Logging
 
@@ -8,6 +9,9 @@ import Logging
 ///
 ///     devices.json       the devices that may use it
 ///     log/               the log of all stores, and the lock of the server that uses it
+///     pairings.json      the codes that add devices
+///     tls-*.pem          the key and certificate of `OwnCertificate`
+///     daemon.json        how to reach the server that is running
 package struct DataDirectory: Sendable {
     package let path: String
 
@@ -20,6 +24,17 @@ package struct DataDirectory: Sendable {
     package var logPath: String { path + "/log" }
 
     package var deviceFile: DeviceFile { DeviceFile(dataDirectory: path) }
+
+    package var pairingFile: PairingFile { PairingFile(dataDirectory: path) }
+
+    package var statusFile: DaemonStatusFile { DaemonStatusFile(dataDirectory: path) }
+
+    /// The fingerprint of a certificate's public key.
+    package func keyFingerprint(
+        ofCertificate path: String
+    ) throws(ServerError) -> KeyFingerprint {
+        try CertificateFiles.keyFingerprint(of: LocalFile(path))
+    }
 
     /// Creates the directory and its parents with mode 0700 if it is missing.
     package func create() throws(ServerError) {

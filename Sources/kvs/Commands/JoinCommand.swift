@@ -8,14 +8,21 @@ struct JoinCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "join", abstract: "Join this machine to an account.",
         discussion: """
-            Asks the daemon which account the token belongs to, and stores both in a file that only \
-            you can read. Prompts for the token unless --token or --token-stdin is given. Values \
-            already stored on this machine become part of the account; keys that it already has keep \
-            its values.
+            Without an argument, this machine joins your own kvsd that runs on it. With the line that kvsd pair prints, this machine becomes a device of the account, and from \
+            then on talks only to a daemon with the key of that line. With a URL, the daemon is asked \
+            which account a token belongs to; --token or --token-stdin gives it, else it is prompted for. \
+            Either way the token is stored in a file that only you can read. Values already stored on \
+            this machine become part of the account; keys that it already has keep its values.
+
+            Examples:
+
+              kvs join
+              kvs join 'ubiquity://…'
+              kvs join https://kv.example.org --token-stdin < token
             """)
 
-    @Argument(help: "Address of the daemon, such as http://127.0.0.1:8722.")
-    var url: String
+    @Argument(help: "The line of kvsd pair, or the URL of a daemon such as http://127.0.0.1:8722.")
+    var address: String?
 
     @Option(help: "The token. Other users of this machine can see it while the command runs.")
     var token: String?
@@ -23,7 +30,7 @@ struct JoinCommand: AsyncParsableCommand {
     @Flag(name: .customLong("token-stdin"), help: "Read the token from standard input.")
     var isTokenFromInput = false
 
-    @Option(help: "Name of this device; by default the one the daemon has for it.")
+    @Option(help: "Name of this device; by default the host's, or the one the daemon has for it.")
     var name: String?
 
     @Flag(
@@ -37,22 +44,31 @@ struct JoinCommand: AsyncParsableCommand {
         if token != nil, isTokenFromInput {
             throw ValidationError("--token cannot be combined with --token-stdin")
         }
+        if token != nil || isTokenFromInput, address.map(PairingLine.isOne) ?? true {
+            throw ValidationError("a token belongs to the URL of a daemon")
+        }
     }
 
     func run() async throws {
         let environment = StoreEnvironment()
-        let address = try DaemonAddress(url)
-        guard address.isPrivate || isPlainTextAllowed else {
-            throw CredentialsError.plainText(address)
+        let line = try pairingLine(environment)
+        let daemon = try DaemonAddress(line?.url ?? address ?? "")
+        guard daemon.isPrivate || isPlainTextAllowed else {
+            throw CredentialsError.plainText(daemon)
         }
         let former = try? environment.credentials()
-        let token = try accessToken()
-        let identity = try await identity(address, token)
-        let credentials = try credentials(address, token, identity)
-        if let former, former.daemon != address || former.account != credentials.account {
-            throw CommandFailure(
-                .usage, "this machine has already joined as \(former); run kvs leave first")
-        }
+        // A code must not be used up for nothing.
+        if let former, former.daemon != daemon { throw Self.hasJoined(former) }
+        let joining = JoiningDevice(
+            daemon: daemon, name: name, isPlainTextAllowed: isPlainTextAllowed,
+            timeout: .seconds(timeout.seconds))
+        let (credentials, scopes) =
+            if let line {
+                try await joining.pair(line)
+            } else {
+                try await joining.join(with: try accessToken())
+            }
+        if let former, former.account != credentials.account { throw Self.hasJoined(former) }
         do {
             try environment.credentialsFile.write(credentials)
         } catch {
@@ -62,10 +78,35 @@ struct JoinCommand: AsyncParsableCommand {
         let adoption =
             former == nil
             ? LocalReplicaAdoption.adopt(in: environment, credentials: credentials) : nil
-        try Console.print(JoinMessages.joined(credentials, scopes: identity.scopes))
-        guard let adoption else { return }
-        for line in JoinMessages.lines(adoption) { try Console.print(line) }
-        await download(adoption.moved)
+        try Console.print(JoinMessages.joined(credentials, scopes: scopes))
+        for line in adoption.map(JoinMessages.lines) ?? [] { try Console.print(line) }
+        if adoption != nil || line != nil {
+            try await FirstDownload(credentials, timeout: timeout.seconds)
+                .run(besides: adoption?.moved ?? [])
+        }
+    }
+
+    private static func hasJoined(_ former: Credentials) -> CommandFailure {
+        CommandFailure(.usage, "this machine has already joined as \(former); run kvs leave first")
+    }
+
+    /// Nil for the URL of a daemon.
+    private func pairingLine(_ environment: StoreEnvironment) throws -> PairingLine? {
+        guard let address else {
+            guard let line = try environment.localDaemon() else {
+                throw CommandFailure(
+                    .unavailable,
+                    "no kvsd of yours is running on this machine; start it with kvsd serve, or give the "
+                        + "line that kvsd pair prints where it runs")
+            }
+            return line
+        }
+        guard PairingLine.isOne(address) else { return nil }
+        guard let line = PairingLine(address.trimmed()) else {
+            throw CommandFailure(
+                .usage, "incomplete line: copy all of what kvsd pair printed, and quote it")
+        }
+        return line
     }
 
     private func accessToken() throws(CommandFailure) -> AccessToken {
@@ -75,7 +116,7 @@ struct JoinCommand: AsyncParsableCommand {
         } else if isTokenFromInput {
             text = String(decoding: try InputOutput.readInput(byteCount: 4_096), as: UTF8.self)
         } else if Console.isInputTerminal {
-            text = InputOutput.readSecret(prompt: "Token for \(url): ") ?? ""
+            text = InputOutput.readSecret(prompt: "Token for \(address ?? ""): ") ?? ""
         } else {
             throw CommandFailure(
                 .usage,
@@ -85,52 +126,5 @@ struct JoinCommand: AsyncParsableCommand {
             throw CommandFailure(.usage, "invalid token: expected ASCII characters without spaces")
         }
         return token
-    }
-
-    private func identity(
-        _ address: DaemonAddress, _ token: AccessToken
-    ) async throws(CommandFailure) -> DaemonIdentity {
-        let limit = Duration.seconds(timeout.seconds)
-        let client = DaemonClient(
-            address: address, token: token,
-            timeouts: HTTPTimeouts(connect: min(.seconds(5), limit), request: limit))
-        defer { client.close() }
-        do throws(SyncTransportError) {
-            return try await client.me()
-        } catch {
-            let status = ExitStatus(error)
-            let hint =
-                status == .noPermission
-                ? "; run kvsd device add NAME where kvsd runs, and join with its token" : ""
-            throw CommandFailure(status, "cannot join \(address): \(error)\(hint)")
-        }
-    }
-
-    private func credentials(
-        _ address: DaemonAddress, _ token: AccessToken, _ identity: DaemonIdentity
-    ) throws(CommandFailure) -> Credentials {
-        do throws(CredentialsError) {
-            return try Credentials(
-                daemon: address, token: token, account: identity.account,
-                deviceID: identity.deviceID, deviceName: name ?? identity.device,
-                isPlainTextAllowed: !address.isPrivate)
-        } catch {
-            throw CommandFailure(
-                name == nil ? .unavailable : .usage, "cannot join \(address): \(error)")
-        }
-    }
-
-    /// The first download, so that this machine's next write replaces a value instead of yielding to it. If it
-    /// fails, the next command makes up for it.
-    private func download(_ moved: [String]) async {
-        for name in Set(moved + [StoreConfiguration.defaultStoreName]).sorted() {
-            do throws(StoreError) {
-                let opened = try OpenedStore(name: name, timeoutSeconds: timeout.seconds)
-                defer { opened.store.close() }
-                try await opened.synchronize()
-            } catch {
-                Console.report("store \(name) has not been downloaded yet: \(error.reason)")
-            }
-        }
     }
 }

@@ -28,7 +28,8 @@ extension ExitStatus {
 
     init(_ error: SyncTransportError) {
         switch error {
-        case .unauthorized, .refused(status: 403, _, _): self = .noPermission
+        case .unauthorized, .refused(status: 403, _, _), .refused(status: 410, _, _):
+            self = .noPermission
         case .refused, .unreachable, .busy, .malformed: self = .unavailable
         }
     }

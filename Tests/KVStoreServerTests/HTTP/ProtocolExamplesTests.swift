@@ -81,6 +81,7 @@ struct ProtocolExamplesTests {
         try #require(messages.count > 20 && messages.count.isMultiple(of: 2))
         let test = try TestServer()
         try test.keepOnlyLaptop()
+        try test.addPairing(code: "AwEkN_Im67nNBlTWri3v1kxSrKvmPA")
         try await test.served { client, port in
             var epoch = ""
             for index in stride(from: 0, to: messages.count, by: 2) {

@@ -43,6 +43,7 @@ final class TestServer: Sendable {
     init(
         limits: ServerLimits = TestServer.patient, segmentByteCount: Int = 1_048_576,
         stored: [Record] = [], recoveryDelay: TimeAmount = .hours(1),
+        encryption: ServerConfiguration.Encryption = .none,
         now: @escaping @Sendable () -> Int64 = { Samples.now }
     ) throws {
         directory = try TemporaryDirectory()
@@ -83,6 +84,8 @@ final class TestServer: Sendable {
         self.tokens = tokens
         server = StoreServer(
             engine: engine, devices: try DeviceRegistry(file, logger: logger),
+            certificate: try ServerCertificate(
+                encryption, directory: directory.path, logger: logger),
             configuration: ServerConfiguration(limits: limits, logger: logger),
             replica: ReplicaID(rawValue: 0xD))
     }
@@ -93,6 +96,15 @@ final class TestServer: Sendable {
             for name in [Self.reader, Self.limited, Self.stranger] {
                 _ = try table.remove(name, account: nil)
             }
+        }
+    }
+
+    func addPairing(code: String) throws {
+        try server.devices.file.pairings.change { table throws(ServerError) in
+            let pairing = Pairing(
+                id: String(code.prefix(8)), codeSHA256: TokenDigest(of: code), account: "default",
+                isReadOnly: false, created: Samples.now)
+            try table.add(pairing, now: Samples.now)
         }
     }
 

@@ -1,0 +1,88 @@
+import Dispatch
+import KVStoreWire
+import Logging
+
+/// Redeems codes. Safe to call from any thread; calls block for disk writes.
+final class PairingRegistry: Sendable {
+    /// For the calls of connections, one at a time.
+    let queue = DispatchQueue(label: "ubiquity.pairing")
+    /// For users of this machine who can read the data directory. Adds devices of the account `default`, until the
+    /// server ends.
+    let localCode: PairingCode
+    private let file: PairingFile
+    private let devices: DeviceFile
+    private let logger: Logger
+    private let now: @Sendable () -> Int64
+
+    init(
+        _ file: PairingFile, devices: DeviceFile, logger: Logger,
+        now: @escaping @Sendable () -> Int64
+    ) {
+        var random = SystemRandomNumberGenerator()
+        localCode = PairingCode(using: &random)
+        self.file = file
+        self.devices = devices
+        self.logger = logger
+        self.now = now
+    }
+
+    /// Adds the device that the code permits.
+    ///
+    /// The code is durably used up before there is a token: a crash in between costs a code, and never adds two devices.
+    func pair(_ request: PairingRequest) throws(Problem) -> PairingAnswer {
+        guard let code = PairingCode(request.code) else { throw .wrongCode }
+        let proposal = request.device ?? "device"
+        guard Device.isValidName(proposal) else { throw .badDeviceName }
+        let result: Result<PairingAnswer, Problem>
+        do throws(ServerError) {
+            result = try redeem(code, proposal)
+        } catch {
+            logger.error("cannot pair a device: \(error)")
+            throw error.code == .invalidDevice ? .deviceRefused(error.message) : .pairingFailed
+        }
+        return try result.get()
+    }
+
+    private func redeem(
+        _ code: PairingCode, _ proposal: String
+    ) throws(ServerError) -> Result<PairingAnswer, Problem> {
+        if TokenDigest(of: localCode.text).matches(code.text) {
+            return .success(
+                try add(proposal, account: "default", isReadOnly: false, stores: nil))
+        }
+        let result = try file.change { table throws(ServerError) in
+            let wasVoid = table.pairing(id: code.id)?.state == .void
+            let result = table.redeem(code, now: now())
+            if case .success(let pairing) = result {
+                try devices.check(
+                    pairing.name ?? proposal, account: pairing.account, stores: pairing.stores,
+                    isRenamed: true)
+                table.markUsed(pairing.id)
+            } else if !wasVoid, table.pairing(id: code.id)?.state == .void {
+                logger.warning(
+                    "pairing \(code.id) is void: \(Pairing.wrongCodeLimit) wrong codes named it")
+            }
+            return result
+        }
+        let pairing: Pairing
+        switch result {
+        case .failure(let problem): return .failure(problem)
+        case .success(let redeemed): pairing = redeemed
+        }
+        return .success(
+            try add(
+                pairing.name ?? proposal, account: pairing.account,
+                isReadOnly: pairing.isReadOnly, stores: pairing.stores))
+    }
+
+    private func add(
+        _ name: String, account: String, isReadOnly: Bool, stores: [String]?
+    ) throws(ServerError) -> PairingAnswer {
+        let (device, token) = try devices.add(
+            name, account: account, isReadOnly: isReadOnly, stores: stores, isRenamed: true)
+        logger.notice("paired device \(device.id) of the account \(device.account)")
+        return PairingAnswer(
+            token: token, account: device.account, device: device.name, deviceID: device.id,
+            scopes: device.scopes.map(\.rawValue), stores: device.stores)
+    }
+}

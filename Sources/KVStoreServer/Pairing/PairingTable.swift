@@ -1,0 +1,89 @@
+import Essentials
+import KVStoreEssentials
+import KVStoreWire
+
+/// The permission to add one device, for whoever knows the code.
+struct Pairing: Sendable, Equatable, Codable {
+    enum State: String, Sendable, Codable {
+        case pending, used
+        /// Too many wrong codes named it.
+        case void
+    }
+
+    /// The public part of the code.
+    var id: String
+    var codeSHA256: TokenDigest
+    /// The device's name; nil if the device proposes it.
+    var name: String?
+    var account: String
+    var isReadOnly: Bool
+    /// The only stores that the device will see; nil for all of its account.
+    var stores: [String]?
+    /// Milliseconds since 1970.
+    var created: Int64
+    var state = State.pending
+    var wrongCodeCount = 0
+
+    static let lifetimeMilliseconds: Int64 = 600_000
+    /// How long an ended one is remembered, so that its code can be called used or expired.
+    static let memoryMilliseconds: Int64 = 86_400_000
+    static let wrongCodeLimit = 10
+
+    /// A clock that was set back does not prolong it.
+    func isValid(now: Int64) -> Bool {
+        (created - 60_000..<created + Self.lifetimeMilliseconds).contains(now)
+    }
+}
+
+/// All pairings of a server, as pairings.json holds them.
+struct PairingTable: Sendable, Equatable, Codable {
+    private var version = 1
+    private(set) var pairings: [Pairing] = []
+
+    static let count = 1_000
+    static let byteCount = 4 * 1_024 * 1_024
+
+    init() {}
+
+    mutating func add(_ pairing: Pairing, now: Int64) throws(ServerError) {
+        pairings.removeAll {
+            !(now - Pairing.memoryMilliseconds...now + Pairing.memoryMilliseconds)
+                .contains($0.created)
+        }
+        guard pairings.count < Self.count else {
+            throw ServerError(
+                .invalidDevice, "the server has made \(Self.count) codes in 24 hours",
+                hint: "use 'kvsd device add' instead")
+        }
+        pairings.append(pairing)
+    }
+
+    /// The pairing that the code belongs to, which `end` has to follow, or why there is none. A wrong code is counted.
+    mutating func redeem(_ code: PairingCode, now: Int64) -> Result<Pairing, Problem> {
+        guard let index = pairings.firstIndex(where: { $0.id == code.id }) else {
+            return .failure(.wrongCode)
+        }
+        let pairing = pairings[index]
+        guard pairing.codeSHA256.matches(code.text) else {
+            pairings[index].wrongCodeCount += 1
+            if pairing.state == .pending, pairings[index].wrongCodeCount >= Pairing.wrongCodeLimit {
+                pairings[index].state = .void
+            }
+            return .failure(.wrongCode)
+        }
+        switch pairing.state {
+        case .used: return .failure(.usedCode)
+        case .void: return .failure(.voidCode)
+        case .pending:
+            return pairing.isValid(now: now) ? .success(pairing) : .failure(.expiredCode)
+        }
+    }
+
+    mutating func markUsed(_ id: String) {
+        if let index = pairings.firstIndex(where: { $0.id == id }) {
+            pairings[index].state = .used
+        }
+    }
+
+    func pairing(id: String) -> Pairing? { pairings.first { $0.id == id } }
+}

@@ -1,0 +1,52 @@
+import Essentials
+
+/// daemon.json in the data directory of a running daemon: how to reach it. For commands of the same user, as whoever
+/// reads it can add devices.
+package struct DaemonStatus: Sendable, Equatable, Codable {
+    private var version = 1
+    package var processID: Int32
+    /// Where the daemon listens: a host name or an IP address, without brackets.
+    package var host: String
+    package var port: Int
+    /// The file of the certificate; nil without TLS.
+    package var certificate: String?
+    /// The fingerprint of the certificate's key when the daemon started.
+    package var key: String?
+    /// A code for this machine, valid while the daemon runs and as often as it is used.
+    package var code: String
+
+    package static let fileName = "daemon.json"
+    package static let byteCount = 4_096
+
+    package init(
+        processID: Int32, host: String, port: Int, certificate: String?, key: KeyFingerprint?,
+        code: PairingCode
+    ) {
+        self.processID = processID
+        self.host = host
+        self.port = port
+        self.certificate = certificate
+        self.key = key?.description
+        self.code = code.text
+    }
+
+    /// Whether the process still exists.
+    package var isRunning: Bool {
+        // EPERM: it runs as another user.
+        kill(processID, 0) == 0 || errno == EPERM
+    }
+
+    /// The line with which a user of this machine joins; nil for an invalid file.
+    package var line: PairingLine? {
+        guard let code = PairingCode(code) else { return nil }
+        let host =
+            switch host {
+            case "0.0.0.0": "127.0.0.1"
+            case "::": "[::1]"
+            default: host.contains(":") ? "[\(host)]" : host
+            }
+        let scheme = certificate == nil ? "http" : "https"
+        return PairingLine(
+            url: "\(scheme)://\(host):\(port)", code: code, key: key.flatMap { KeyFingerprint($0) })
+    }
+}

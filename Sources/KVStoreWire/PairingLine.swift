@@ -1,0 +1,122 @@
+import Essentials
+
+/// What `kvsd pair` prints and `kvs join` reads:
+///
+///     ubiquity://HOST:PORT[/PATH]/CODE/KEY
+///
+/// `KEY` is the fingerprint of the daemon's public key; or `https` where a trusted authority vouches for the daemon; or
+/// `http` where nothing is encrypted. Every character may stand unquoted in a shell.
+public struct PairingLine: Sendable, Hashable {
+    /// The daemon's URL.
+    public var url: String
+    public var code: PairingCode
+    /// Nil without a pinned key.
+    public var key: KeyFingerprint?
+
+    package init(url: String, code: PairingCode, key: KeyFingerprint?) {
+        self.url = url
+        self.code = code
+        self.key = key
+    }
+
+    private static let scheme = "ubiquity://"
+
+    /// Whether the text is meant to be such a line, valid or not.
+    public static func isOne(_ text: String) -> Bool {
+        text.prefix(scheme.count).lowercased() == scheme
+    }
+
+    /// Nil for a line that is invalid, or of which a part is missing.
+    public init?(_ text: String) {
+        guard Self.isOne(text) else { return nil }
+        var parts = text.dropFirst(Self.scheme.count)
+            .split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count >= 3, let last = parts.popLast(), let codeText = parts.popLast(),
+            let code = PairingCode(codeText)
+        else { return nil }
+        let scheme: String
+        if last == "http" || last == "https" {
+            scheme = String(last)
+        } else {
+            guard let key = KeyFingerprint(last) else { return nil }
+            self.key = key
+            scheme = "https"
+        }
+        self.code = code
+        url = scheme + "://" + parts.joined(separator: "/")
+    }
+
+    /// The line itself. It contains the code, so it is only for the user who pairs.
+    public var text: String {
+        let parts = url.split(separator: "://", maxSplits: 1)
+        let end = key?.description ?? String(parts[0])
+        return Self.scheme + parts[parts.count - 1] + "/" + code.text + "/" + end
+    }
+}
+
+/// A code that adds one device: an id that names the pairing, and 128 random bits. Printing, dumping and interpolating
+/// it shows only the id.
+public struct PairingCode: Sendable, Hashable {
+    package let text: String
+
+    private static let idByteCount = 6
+    private static let secretByteCount = 16
+
+    /// Nil unless the text has the form of a code.
+    package init?(_ text: some StringProtocol) {
+        guard let bytes = Data(base64URL: text),
+            bytes.count == Self.idByteCount + Self.secretByteCount
+        else { return nil }
+        self.text = String(text)
+    }
+
+    package init(using random: inout some RandomNumberGenerator) {
+        let count = Self.idByteCount + Self.secretByteCount
+        text =
+            Data((0..<count).map { _ in UInt8.random(in: .min ... .max, using: &random) })
+            .base64URL
+    }
+
+    /// The first eight characters: public.
+    package var id: String { String(text.prefix(Self.idByteCount * 4 / 3)) }
+}
+
+extension PairingCode: CustomStringConvertible, CustomReflectable {
+    public var description: String { "(code \(id))" }
+    public var customMirror: Mirror { Mirror(self, children: ["id": id]) }
+}
+
+/// The body of `POST /v1/pair`.
+package struct PairingRequest: Sendable, Equatable, Codable {
+    package var code: String
+    /// The name that the device proposes for itself.
+    package var device: String?
+
+    package init(code: String, device: String?) {
+        self.code = code
+        self.device = device
+    }
+}
+
+/// The answer to `POST /v1/pair`.
+package struct PairingAnswer: Sendable, Equatable, Codable {
+    package var token: String
+    package var account: String
+    /// The device's name: the proposed one, or another where that is taken.
+    package var device: String
+    package var deviceID: String
+    package var scopes: [String]
+    package var stores: [String]?
+
+    package init(
+        token: String, account: String, device: String, deviceID: String, scopes: [String],
+        stores: [String]?
+    ) {
+        self.token = token
+        self.account = account
+        self.device = device
+        self.deviceID = deviceID
+        self.scopes = scopes
+        self.stores = stores
+    }
+}

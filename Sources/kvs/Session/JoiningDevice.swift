@@ -1,0 +1,90 @@
+import CommandSupport
+import Essentials
+import KVStoreEssentials
+import KVStoreHTTP
+
+/// Obtains credentials from a daemon. Every failure names the next step.
+struct JoiningDevice {
+    let daemon: DaemonAddress
+    /// The name that the user has chosen.
+    let name: String?
+    let isPlainTextAllowed: Bool
+    let timeout: Duration
+
+    private var timeouts: HTTPTimeouts {
+        HTTPTimeouts(connect: min(.seconds(5), timeout), request: timeout)
+    }
+
+    /// Becomes a device by a code. The daemon's key is verified before the code is sent.
+    func pair(
+        _ line: PairingLine
+    ) async throws(CommandFailure) -> (Credentials, scopes: [String]) {
+        let client = DaemonClient(pairingWith: daemon, key: line.key, timeouts: timeouts)
+        defer { client.close() }
+        let device: PairedDevice
+        do throws(SyncTransportError) {
+            device = try await client.pair(line.code, name: name ?? Self.hostName)
+        } catch {
+            throw failure(error)
+        }
+        let credentials = try credentials(
+            device.token, key: line.key, account: device.account, id: device.id, name: device.name)
+        return (credentials, device.scopes)
+    }
+
+    /// Becomes the device that a token belongs to.
+    func join(
+        with token: AccessToken
+    ) async throws(CommandFailure) -> (Credentials, scopes: [String]) {
+        let client = DaemonClient(address: daemon, token: token, timeouts: timeouts)
+        defer { client.close() }
+        let identity: DaemonIdentity
+        do throws(SyncTransportError) {
+            identity = try await client.me()
+        } catch {
+            throw failure(error)
+        }
+        let credentials = try credentials(
+            token, key: nil, account: identity.account, id: identity.deviceID,
+            name: name ?? identity.device)
+        return (credentials, identity.scopes)
+    }
+
+    /// The first label of the host's name, as far as a device may have it.
+    private static var hostName: String {
+        let label = ProcessInfo.processInfo.hostName.prefix { $0 != "." }
+        let name = label.prefix(32).filter {
+            $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-")
+        }
+        return name.isEmpty ? "device" : String(name)
+    }
+
+    private func failure(_ error: SyncTransportError) -> CommandFailure {
+        let hint: String? =
+            switch error {
+            case .refused(_, "wrong-code", _), .refused(_, "used-code", _),
+                .refused(_, "expired-code", _), .refused(_, "void-code", _):
+                "run kvsd pair where kvsd runs, and kvs join with the new line"
+            case .refused(404, "unknown-path", _): "update kvsd: it is too old to pair devices"
+            case .unauthorized, .refused(403, _, _):
+                "run kvsd device add NAME where kvsd runs, and join with its token"
+            default: nil
+            }
+        return CommandFailure(
+            ExitStatus(error), "cannot join \(daemon): \(error)" + (hint.map { "; \($0)" } ?? ""))
+    }
+
+    private func credentials(
+        _ token: AccessToken, key: KeyFingerprint?, account: String, id: String,
+        name deviceName: String
+    ) throws(CommandFailure) -> Credentials {
+        do throws(CredentialsError) {
+            return try Credentials(
+                daemon: daemon, token: token, key: key, account: account, deviceID: id,
+                deviceName: deviceName, isPlainTextAllowed: !daemon.isPrivate)
+        } catch {
+            throw CommandFailure(
+                name == nil ? .unavailable : .usage, "cannot join \(daemon): \(error)")
+        }
+    }
+}

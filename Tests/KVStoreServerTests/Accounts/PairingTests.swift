@@ -1,0 +1,128 @@
+import Foundation
+import HTTPTypes
+import KVStoreWire
+import NIOCore
+import ServerTestSupport
+import Synchronization
+import Testing
+
+@testable import KVStoreServer
+
+@Suite("Pairing codes", .timeLimit(.minutes(5)))
+struct PairingTests {
+    private static let start: Int64 = 1_789_732_800_000
+
+    /// A pairing with a code, and the code with another secret part.
+    private func codes(
+        _ test: TestServer, at now: Int64 = start, name: String? = nil, isReadOnly: Bool = false,
+        stores: [String]? = nil
+    ) throws -> (right: String, wrong: String) {
+        let code = try test.server.devices.file.pairings.add(
+            name: name, account: "default", isReadOnly: isReadOnly, stores: stores, now: now)
+        return (code.text, code.id + String(repeating: "A", count: 22))
+    }
+
+    private func pair(
+        _ client: TestClient, _ code: String, _ device: String = "tablet"
+    ) async throws -> TestResponse {
+        let body = WireJSON.encode(PairingRequest(code: code, device: device))
+        return try await client.execute(
+            uri: "/v1/pair", method: .post, body: ByteBuffer(bytes: body))
+    }
+
+    /// Guesses without the limit of an address.
+    private static var limits: ServerLimits {
+        var limits = TestServer.patient
+        limits.failedAuthenticationsPerMinute = 1_000
+        return limits
+    }
+
+    @Test("a code gives a token with the permissions of the pairing, once")
+    func once() async throws {
+        let test = try TestServer(now: { Self.start })
+        try await test.served { client, _ in
+            let (code, _) = try codes(test, isReadOnly: true, stores: ["s"])
+            let answer = try await pair(client, code).decoded(PairingAnswer.self)
+            #expect(answer.device == "tablet" && answer.scopes == ["read"])
+            #expect(answer.stores == ["s"])
+            let me = try await client.execute(
+                uri: "/v1/me", method: .get, headers: [.authorization: "Bearer \(answer.token)"])
+            #expect(try me.decoded(DaemonIdentity.self).deviceID == answer.deviceID)
+            let again = try await pair(client, code)
+            #expect(again.status == .gone && again.problemCode == "used-code")
+        }
+    }
+
+    @Test("a code ends after ten minutes, and a clock that was set back does not prolong it")
+    func expired() async throws {
+        let now = Mutex(Self.start)
+        let test = try TestServer(now: { now.withLock { $0 } })
+        try await test.served { client, _ in
+            let (code, _) = try codes(test)
+            for time in [Self.start + 600_000, Self.start - 3_600_000] {
+                now.withLock { $0 = time }
+                #expect(try await pair(client, code).problemCode == "expired-code")
+            }
+            now.withLock { $0 = Self.start + 599_999 }
+            #expect(try await pair(client, code).status == .ok)
+        }
+    }
+
+    @Test("the tenth wrong code makes its pairing void, and no other")
+    func guesses() async throws {
+        let test = try TestServer(limits: Self.limits, now: { Self.start })
+        try await test.served { client, _ in
+            let (attacked, bystander) = (try codes(test), try codes(test))
+            for _ in 0..<9 {
+                #expect(try await pair(client, attacked.wrong).problemCode == "wrong-code")
+            }
+            #expect(
+                try await pair(client, "AAAAAAAA" + attacked.wrong.dropFirst(8)).problemCode
+                    == "wrong-code")
+            #expect(try await pair(client, attacked.wrong).problemCode == "wrong-code")
+            // Says nothing to those who do not know the code.
+            #expect(try await pair(client, attacked.wrong).problemCode == "wrong-code")
+            #expect(try await pair(client, attacked.right).problemCode == "void-code")
+            #expect(try await pair(client, bystander.right).status == .ok)
+        }
+    }
+
+    @Test("an address that has failed too often waits, even with the right code")
+    func failures() async throws {
+        let test = try TestServer(now: { Self.start })
+        try await test.served { client, _ in
+            let (right, _) = try codes(test)
+            for _ in 0..<10 {
+                #expect(try await pair(client, "guess").problemCode == "wrong-code")
+            }
+            #expect(try await pair(client, right).problemCode == "failed-authentications")
+        }
+    }
+
+    @Test("a name that is taken gets a number; an invalid one does not use up the code")
+    func names() async throws {
+        let test = try TestServer(now: { Self.start })
+        try await test.served { client, _ in
+            let (code, _) = try codes(test)
+            #expect(try await pair(client, code, "a\nb").problemCode == "bad-device-name")
+            let answer = try await pair(client, code, TestServer.laptop)
+            #expect(try answer.decoded(PairingAnswer.self).device == "laptop-2")
+        }
+    }
+
+    @Test("a body without a length or over 4 KiB is refused unread")
+    func bodies() async throws {
+        let test = try TestServer(now: { Self.start })
+        try await test.served { client, port in
+            let long = try await client.execute(
+                uri: "/v1/pair", method: .post,
+                body: ByteBuffer(string: String(repeating: " ", count: 4_097)))
+            #expect(long.problemCode == "body-too-large")
+            let raw = try await RawConnection.open(port: port)
+            try await raw.send(
+                "POST /v1/pair HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n")
+            try await raw.wait(for: "body-too-large")
+            await raw.close()
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import Logging
+import NIOSSL
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import KVStoreServer
+
+@Suite("Certificates")
+struct ServerCertificateTests {
+    private let directory = try! TemporaryDirectory()
+    private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    private func text(_ name: String) throws -> String {
+        try String(contentsOfFile: directory.path + "/" + name, encoding: .utf8)
+    }
+
+    @Test("the certificate is renewed before it expires, with the same key, while the server runs")
+    func renewal() throws {
+        let start = Date(timeIntervalSince1970: 1_789_732_800)
+        let now = Mutex(start)
+        let certificate = try #require(
+            try ServerCertificate(
+                .ownCertificate, directory: directory.path, logger: logger,
+                now: { now.withLock { $0 } }))
+        let former = try (text("tls-certificate.pem"), text("tls-key.pem"))
+        let key = certificate.keyFingerprint
+        let context = certificate.context()
+        now.withLock { $0 = start + 366 * 86_400 }
+        #expect(certificate.context() === context)
+        certificate.renewals.sync {}
+        #expect(try text("tls-certificate.pem") == former.0)
+
+        now.withLock { $0 = start + 368 * 86_400 }
+        _ = certificate.context()
+        certificate.renewals.sync {}
+        #expect(try text("tls-certificate.pem") != former.0)
+        #expect(try text("tls-key.pem") == former.1)
+        #expect(certificate.context() !== context)
+        #expect(certificate.keyFingerprint == key)
+    }
+
+    @Test("a certificate of a clock that was ahead is replaced at the next start")
+    func future() throws {
+        let own = OwnCertificate(directory: directory.path)
+        let now = Date(timeIntervalSince1970: 1_789_732_800)
+        try own.prepare(now: now + 1_000 * 86_400)
+        let former = try text("tls-certificate.pem")
+        try own.prepare(now: now)
+        #expect(try text("tls-certificate.pem") != former)
+        let certificate = try own.files.load().certificate
+        #expect(certificate.notValidBefore == 1_789_732_800 - 86_400)
+        #expect(certificate.notValidAfter == 1_789_732_800 + 397 * 86_400)
+    }
+
+    @Test("a key that other users may read, or that is damaged, is refused without being shown")
+    func refusedKey() throws {
+        let own = OwnCertificate(directory: directory.path)
+        try own.prepare(now: Date())
+        let path = directory.path + "/tls-key.pem"
+        chmod(path, 0o644)
+        let open = #expect(throws: ServerError.self) { try own.prepare(now: Date()) }
+        #expect(open?.hint?.contains("chmod 600") == true)
+        chmod(path, 0o600)
+        let key = try text("tls-key.pem")
+        try key.replacing("BEGIN", with: "BEGUN").write(
+            toFile: path, atomically: false, encoding: .utf8)
+        let damaged = #expect(throws: ServerError.self) { try own.prepare(now: Date()) }
+        let secret = key.split(separator: "\n")[1]
+        #expect(damaged?.description.contains(secret) == false)
+        #expect(damaged?.message.contains(path) == true)
+    }
+}
