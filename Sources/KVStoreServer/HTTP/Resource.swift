@@ -125,8 +125,12 @@ struct RequestFields {
 
     /// The content type without parameters, in lower case.
     var mediaType: String? {
-        guard let contentType, contentType != MediaType.bytes, contentType != MediaType.sync
-        else { return contentType }
+        guard let contentType else { return nil }
+        if contentType == MediaType.bytes || contentType == MediaType.sync
+            || contentType == MediaType.json
+        {
+            return contentType
+        }
         return contentType.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
     }
 
