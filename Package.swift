@@ -222,6 +222,7 @@ let package = Package(
             name: "KvsTests",
             dependencies: [
                 "kvs", "KVStore", "CommandSupport", "ProgramTesting", "SeededRandomness",
+                "ServerTestSupport",
             ],
             swiftSettings: strict),
         .target(

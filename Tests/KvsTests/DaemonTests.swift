@@ -1,5 +1,6 @@
 import Foundation
 import ProgramTesting
+import ServerTestSupport
 import Testing
 
 /// Two machines and a real daemon.
@@ -157,6 +158,31 @@ struct DaemonTests {
             #expect(set.status == 75, "\(set.errors)")
             let view = try await home.run("usage-view", ["--timeout", "0.1", "--json"])
             #expect(view.status == 0 && view.text.contains("\"offline\""), "\(view.text)")
+        }
+    }
+
+    @Test("an export leaves out and names a value that is not a property list")
+    func foreignValue() async throws {
+        try await withDaemon(devices: ["desk"]) { url, tokens, home, _ in
+            let connection = try await RawConnection.open(
+                port: #require(URL(string: url)?.port))
+            try await connection.send(
+                """
+                PUT /v1/stores/default/keys/foreign HTTP/1.1\r
+                Host: localhost\r
+                Authorization: Bearer \(tokens["desk"] ?? "")\r
+                Content-Type: application/octet-stream\r
+                Content-Length: 4\r
+                Connection: close\r
+                \r
+                text
+                """)
+            #expect(await connection.rest().hasPrefix("HTTP/1.1 200 "))
+            _ = try await join(home, url, tokens["desk"])
+            #expect(try await patient(home, "set", "k", "v", "--require-sync").status == 0)
+            let export = try await patient(home, "export", "--fresh")
+            #expect(export.status == 65 && export.errors.contains("foreign"), "\(export.errors)")
+            #expect(export.text.contains(#""key" : "k""#), "\(export.text)")
         }
     }
 }

@@ -6,7 +6,11 @@ import LocalFiles
 
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "export", abstract: "Write all keys with their types as a JSON document.")
+        commandName: "export", abstract: "Write all keys with their types as a JSON document.",
+        discussion: """
+            A value that is not a property list, such as one that a script has put with curl, is left out; \
+            the others are written, and the exit status is 65.
+            """)
 
     @Argument(
         help: "The file, replaced atomically; standard output by default.", completion: .file())
@@ -21,23 +25,30 @@ struct ExportCommand: AsyncParsableCommand {
         let opened = try options.open()
         defer { opened.store.close() }
         try await opened.refresh(isRequired: fresh)
-        let values = try opened.store.keys.map { key in
-            guard let value = opened.store.value(forKey: key) else {
-                throw CommandFailure(
-                    .dataError,
-                    "cannot export key \(key): its value is not a property list; remove it first")
-            }
-            return ExportDocument.Entry(key: key, value: value)
+        var unreadable: [String] = []
+        let values = opened.store.keys.compactMap { key in
+            let value = opened.store.value(forKey: key)
+            if value == nil { unreadable.append(key) }
+            return value.map { ExportDocument.Entry(key: key, value: $0) }
         }
         let document = try ExportDocument(
             store: options.storeName, exported: DateFormat.text(Date()), values: values
         ).encoded()
-        guard let file else { return try Console.write(document) }
-        do throws(FileError) {
-            try LocalFile(file).replace(with: document)
-        } catch {
-            throw CommandFailure(.cannotCreate, error.description)
+        if let file {
+            do throws(FileError) {
+                try LocalFile(file).replace(with: document)
+            } catch {
+                throw CommandFailure(.cannotCreate, error.description)
+            }
+            Console.report("\(values.count.keys) written to \(file)")
+        } else {
+            try Console.write(document)
         }
-        Console.report("\(values.count.keys) written to \(file)")
+        guard unreadable.isEmpty else {
+            throw CommandFailure(
+                .dataError,
+                "\(unreadable.count.keys) left out, whose values are not property lists: "
+                    + unreadable.joined(separator: ", "))
+        }
     }
 }
