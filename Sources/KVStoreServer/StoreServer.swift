@@ -150,6 +150,13 @@ public final class StoreServer: Sendable {
             .serverChannelOption(.backlog, value: 1_024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
+            // What is parsed in one step, and waits for the answers before it, is bounded.
+            .childChannelOption(.maxMessagesPerRead, value: 1)
+            .childChannelOption(
+                .recvAllocator,
+                value: AdaptiveRecvByteBufferAllocator(
+                    minimum: 1_024, initial: 4_096, maximum: 16_384)
+            )
             // What the system keeps for a peer that does not read is memory too, and progress shows in steps of a third.
             .childChannelOption(.socketOption(.so_sndbuf), value: 131_072)
             // Writable again only when the peer has read everything.

@@ -13,20 +13,6 @@ final class Connection: ChannelDuplexHandler, Watcher {
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    enum Phase {
-        /// Between two requests.
-        case idle
-        /// Reads the body of a request.
-        case body
-        /// The answer waits for the disk.
-        case answer
-        /// Skips the rest of a body whose answer has been written.
-        case remainder
-        case stream
-        /// The last answer has been written; input is dropped until the peer closes too.
-        case closing
-    }
-
     let server: StoreServer
     let table: ConnectionTable
     private(set) var context: ChannelHandlerContext?
@@ -56,6 +42,9 @@ final class Connection: ChannelDuplexHandler, Watcher {
     /// The peer wants no answer after this one, or goes on with another protocol, which is not parsed.
     private var isLastRequest = false
     var isStopping = false
+    /// The requests of the present tick.
+    private var budget: (tick: UInt64, requestCount: Int) = (0, 0)
+    private var isPaused = false
     /// Unsent bytes when the wait for the peer to read began.
     private var unreadByteCount = 0
 
@@ -94,6 +83,7 @@ final class Connection: ChannelDuplexHandler, Watcher {
             guard !isStranger, table.reserve(part.memoryByteCount) else { return close() }
             queue = queue ?? CircularBuffer()
             queue?.append(part)
+            if isOverBudget { pause() }
         }
     }
 
@@ -107,8 +97,23 @@ final class Connection: ChannelDuplexHandler, Watcher {
     private var accepts: Bool {
         switch phase {
         case .answer: false
-        case .idle: context?.channel.isWritable ?? true
+        case .idle: !isOverBudget && context?.channel.isWritable ?? true
         case .body, .remainder, .stream, .closing: true
+        }
+    }
+
+    /// Requests of one connection in one tick: pipelined ones must not hold up other connections.
+    private static let requestsPerTick = 16
+
+    private var isOverBudget: Bool { budget == (table.tick, Self.requestsPerTick) }
+
+    /// Goes on later; not in this tick, in which nothing else would be read.
+    private func pause() {
+        guard !isPaused else { return }
+        isPaused = true
+        table.watchers.loop.assumeIsolated().scheduleTask(in: .milliseconds(1)) { [self] in
+            isPaused = false
+            resume()
         }
     }
 
@@ -121,7 +126,7 @@ final class Connection: ChannelDuplexHandler, Watcher {
             table.release(part.memoryByteCount)
             take(part)
         }
-        guard queue?.isEmpty ?? true else { return }
+        guard queue?.isEmpty ?? true else { return isOverBudget ? pause() : () }
         queue = nil
         if inputError != nil { refuseInput() }
         if isInputClosed { endInput() }
@@ -161,17 +166,13 @@ final class Connection: ChannelDuplexHandler, Watcher {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        guard error is HTTPParserError || Self.isOfDecoder(error) else {
-            return close()
-        }
+        // Those of the decoder: data after an error of the parser, or more of another protocol than is kept.
+        guard
+            error is HTTPParserError || error is ByteToMessageDecoderError
+                || error is ByteToMessageDecoderError.PayloadTooLargeError
+        else { return close() }
         inputError = inputError ?? error
         if queue == nil { refuseInput() }
-    }
-
-    /// Data after an error of the parser, or more of another protocol than is kept.
-    private static func isOfDecoder(_ error: any Error) -> Bool {
-        error is ByteToMessageDecoderError
-            || error is ByteToMessageDecoderError.PayloadTooLargeError
     }
 
     /// Nothing more can be parsed.
@@ -221,6 +222,9 @@ final class Connection: ChannelDuplexHandler, Watcher {
     private func begin(_ head: HTTPRequestHead) {
         self.head = head
         phase = .body
+        table.noteTick()
+        if budget.tick != table.tick { budget = (table.tick, 0) }
+        budget.requestCount += 1
         table.deadlines.begin(.answer, of: self)
         let fields = RequestFields(head.headers)
         isLastRequest = !head.isKeepAlive || fields.hasUpgrade || head.method == .CONNECT

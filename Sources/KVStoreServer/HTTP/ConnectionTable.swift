@@ -32,9 +32,11 @@ final class ConnectionTable: @unchecked Sendable {
     private var nextPlace: Place = 0
     /// Once the server stops.
     private var emptied: EventLoopPromise<Void>?
-    /// Whether the devices have been looked at in this tick of the event loop.
-    private var hasLooked = false
-    private var lastGeneration: UInt64 = 0
+    /// Counts the ticks of the event loop in which requests were read.
+    private(set) var tick: UInt64 = 1
+    private var isTickCounted = false
+    /// When the devices were looked at, and what was found.
+    private var look: (tick: UInt64, generation: UInt64) = (0, 0)
     private var formattedDate: (second: Int, text: String) = (-1, "")
 
     init(
@@ -75,6 +77,7 @@ final class ConnectionTable: @unchecked Sendable {
         guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
         forgetPlace(of: connection)
         counts.connections.add(-1)
+        HeapMemory.giveBackLater()
         metrics.count { $0.connections -= 1 }
         if connections.isEmpty { emptied?.succeed() }
     }
@@ -141,12 +144,19 @@ final class ConnectionTable: @unchecked Sendable {
 
     /// The generation of the devices, looked up once in a tick of the event loop.
     func generation(of devices: DeviceRegistry) -> UInt64 {
-        if !hasLooked {
-            hasLooked = true
-            lastGeneration = devices.generation
-            loop.execute { [self] in hasLooked = false }
+        noteTick()
+        if look.tick != tick { look = (tick, devices.generation) }
+        return look.generation
+    }
+
+    /// A request is read in this tick.
+    func noteTick() {
+        guard !isTickCounted else { return }
+        isTickCounted = true
+        loop.execute { [self] in
+            isTickCounted = false
+            tick += 1
         }
-        return lastGeneration
     }
 
     /// The present time for the `Date` field (RFC 9110, section 5.6.7).

@@ -96,6 +96,20 @@ final class Deadlines {
 }
 
 extension Connection {
+    enum Phase {
+        /// Between two requests.
+        case idle
+        /// Reads the body of a request.
+        case body
+        /// The answer waits for the disk.
+        case answer
+        /// Skips the rest of a body whose answer has been written.
+        case remainder
+        case stream
+        /// The last answer has been written; input is dropped until the peer closes too.
+        case closing
+    }
+
     /// A place in the list of connections with the same wait.
     struct Waiting {
         let kind: Wait
