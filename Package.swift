@@ -214,6 +214,7 @@ let package = Package(
             name: "KvsTests",
             dependencies: [
                 "kvs", "KVStore", "CommandSupport", "ProgramTesting", "SeededRandomness",
+                "ServerTestSupport", httpTypes,
             ],
             swiftSettings: strict),
         .target(

@@ -83,7 +83,7 @@ struct Dump: ParsableCommand {
 
 extension DataDirectory {
     /// Opens the data of a stopped daemon; none can start while the ledger exists.
-    fileprivate func openExistingLedger() throws -> Ledger {
+    func openExistingLedger() throws -> Ledger {
         guard hasLog else {
             throw CommandFailure(
                 .noInput, "\(path) contains no data of a daemon; use --data to name the directory")
@@ -93,7 +93,7 @@ extension DataDirectory {
 }
 
 extension Ledger {
-    fileprivate var hubs: [(StoreID, Hub)] {
+    var hubs: [(StoreID, Hub)] {
         allStores.compactMap { id in hub(id).map { (id, $0) } }
     }
 }

@@ -25,7 +25,7 @@ struct Kvsd: AsyncParsableCommand {
             128 plus the number of a second signal.
             """,
         version: ProgramVersion.text,
-        subcommands: [Serve.self, DeviceCommand.self, Check.self, Dump.self],
+        subcommands: [Serve.self, DeviceCommand.self, StoreCommand.self, Check.self, Dump.self],
         defaultSubcommand: Serve.self)
 
     static func main() async {
