@@ -28,6 +28,28 @@ package struct DataDirectory: Sendable {
         }
     }
 
+    /// Closes the directory and its list of devices to other users; returns what was changed, for the user.
+    package func protect() throws(ServerError) -> [String] {
+        var changes: [String] = []
+        for (path, mode) in [(path, 0o700), (deviceFile.file.path, 0o600)] {
+            do throws(FileError) {
+                guard let status = try FileStatus(path: path), status.permissions & 0o077 != 0
+                else { continue }
+                try LocalFile(path).setPermissions(mode)
+                let found = String(status.permissions, radix: 8)
+                changes.append(
+                    "\(path) was open to other users (mode \(found)); it is now closed to them"
+                        + (status.permissions & 0o022 == 0
+                            ? "" : ". They could write to it: check 'kvsd device list'"))
+            } catch {
+                throw ServerError(
+                    .storage, "\(path) is open to other users: \(error.description)",
+                    hint: "make it the property of the user that runs kvsd, with mode 700")
+            }
+        }
+        return changes
+    }
+
     /// Opens and locks the log; no server can use the directory while the ledger exists.
     package func openLedger() throws(ServerError) -> Ledger {
         try open { storage throws(LogError) in try Ledger(storage: storage, seed: 0) }
@@ -40,6 +62,7 @@ package struct DataDirectory: Sendable {
     func openEngine(
         _ options: StorageEngine.Options, logger: Logger
     ) throws(ServerError) -> StorageEngine {
+        for change in try protect() { logger.warning("\(change)") }
         let engine = try open { storage throws(LogError) in
             try StorageEngine(
                 storage: storage, options: options, seed: .random(in: 0 ... .max), logger: logger)
