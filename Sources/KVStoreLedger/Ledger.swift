@@ -80,12 +80,7 @@ package final class Ledger {
         var unknown: LogDamage?
         recovery = try log.open { frame in
             guard let entry = LedgerEntry(frame) else {
-                unknown =
-                    unknown
-                    ?? LogDamage(
-                        path: storage.path(segment: frame.position.segment),
-                        offset: frame.position.offset,
-                        detail: "a record of unknown kind \(frame.kind)")
+                unknown = unknown ?? Self.unknownKind(frame, in: storage)
                 return
             }
             Self.replay(entry, at: frame.position, into: &stores)
@@ -121,7 +116,7 @@ package final class Ledger {
         }
     }
 
-    private static func replay(
+    static func replay(
         _ entry: LedgerEntry, at position: LogPosition, into stores: inout [StoreID: Store]
     ) {
         func store(_ id: StoreID) -> Store {

@@ -55,6 +55,26 @@ package struct DataDirectory: Sendable {
         try open { storage throws(LogError) in try Ledger(storage: storage, seed: 0) }
     }
 
+    /// Reads the whole log without changing anything, and whether a server uses the directory. What a running server is
+    /// writing looks like an incomplete write for an instant, so findings count only if they stay.
+    package func inspect() throws(ServerError) -> (found: LedgerInspection, isInUse: Bool) {
+        for attempt in 0... {
+            let storage: ReadOnlyLogStorage
+            do throws(FileError) { storage = try ReadOnlyLogStorage(directory: logPath) } catch {
+                throw ServerError(.storage, error.description)
+            }
+            let found: LedgerInspection
+            do throws(LogError) { found = try Ledger.inspect(storage) } catch {
+                throw ServerError(error)
+            }
+            if found.findings.isEmpty || !storage.isInUse || attempt == 20 {
+                return (found, storage.isInUse)
+            }
+            usleep(50_000)
+        }
+        fatalError("unreachable")
+    }
+
     /// Whether a server has ever used the directory.
     package var hasLog: Bool { FileManager.default.fileExists(atPath: logPath) }
 
