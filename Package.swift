@@ -222,7 +222,7 @@ let package = Package(
             name: "KvsTests",
             dependencies: [
                 "kvs", "KVStore", "CommandSupport", "ProgramTesting", "SeededRandomness",
-                "ServerTestSupport",
+                "ServerTestSupport", httpTypes,
             ],
             swiftSettings: strict),
         .target(

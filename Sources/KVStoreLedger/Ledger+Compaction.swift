@@ -104,7 +104,7 @@ extension Ledger {
             return LogPayload(kind: frame.kind, bytes: Array(frame.payload))
         case .state(let id):
             guard let store = stores[id], store.statePosition == frame.position else { return nil }
-            return LedgerEntry.state(id, store.hub.state).payload
+            return store.stateEntry.payload
         case .forgotten: return nil
         }
     }

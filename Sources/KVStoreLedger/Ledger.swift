@@ -1,6 +1,5 @@
 package import KVStoreCore
 package import KVStoreLog
-package import LocalFiles
 
 /// All stores of a daemon, with the log that remembers them. Not thread-safe: one owner calls it; only
 /// `PendingSync.sync.perform()` may run concurrently.
@@ -13,6 +12,8 @@ package final class Ledger {
         /// Memory of all records beyond which changes that grow are refused.
         package var memoryByteLimit = 1 << 30
         package var page = WireLimits.page
+        /// Removed stores of an account that are remembered.
+        package var removalCount = 4_096
         /// Bytes of old segments that one compaction step examines.
         package var compactionByteCount = 1 << 20
 
@@ -31,26 +32,35 @@ package final class Ledger {
         var positions: [StoreKey: LogPosition] = [:]
         /// Where the frame of the store's state stands.
         var statePosition: LogPosition?
+        /// Whether the store was removed and not created again. It has no records then, and is in no list.
+        var isRemoved = false
+        /// Where the frame of its last removal stands.
+        var removalPosition: LogPosition?
 
         init(_ id: StoreID) { self.id = id }
+
+        var stateEntry: LedgerEntry {
+            isRemoved ? .removed(id, hub.state) : .state(id, hub.state)
+        }
     }
 
     package let recovery: LogRecovery
     let log: SegmentedLog
     let options: Options
+    /// Removed stores included.
     var stores: [StoreID: Store] = [:]
-    private var storesByAccount: [String: [StoreID]] = [:]
+    var storesByAccount: [String: [StoreID]] = [:]
     private var random: SplitMix64
     /// Stores with appended entries that no sync has covered.
-    private var unsynced: [Store] = []
+    var unsynced: [Store] = []
     /// Stores whose durable sequence has advanced, for `takeAdvanced`.
-    private var advanced: [StoreID] = []
+    var advanced: [StoreID] = []
     /// The segment after which space has been prepared.
-    private var preparedAfter: UInt64?
+    var preparedAfter: UInt64?
     /// Memory of all records, estimated.
-    package private(set) var memoryByteCount = 0
+    package internal(set) var memoryByteCount = 0
     /// Bytes of the live frames, for compaction.
-    private(set) var liveFrameByteCount = 0
+    var liveFrameByteCount = 0
     /// Live frames of each segment that has any: one without is removed unread.
     var liveFrames = LiveFrames()
     var compaction = CompactionProgress()
@@ -70,12 +80,7 @@ package final class Ledger {
         var unknown: LogDamage?
         recovery = try log.open { frame in
             guard let entry = LedgerEntry(frame) else {
-                unknown =
-                    unknown
-                    ?? LogDamage(
-                        path: storage.path(segment: frame.position.segment),
-                        offset: frame.position.offset,
-                        detail: "a record of unknown kind \(frame.kind)")
+                unknown = unknown ?? Self.unknownKind(frame, in: storage)
                 return
             }
             Self.replay(entry, at: frame.position, into: &stores)
@@ -88,7 +93,9 @@ package final class Ledger {
             store.durableSequence = store.hub.sequence
         }
         self.stores = stores
-        storesByAccount = Dictionary(grouping: stores.keys, by: \.account)
+        let present = stores.values.filter { !$0.isRemoved }.map(\.id)
+        storesByAccount = Dictionary(grouping: present, by: \.account)
+        storeCount = present.count
         memoryByteCount = stores.values.reduce(0) { total, store in
             store.hub.entries.values.reduce(total) { $0 + Self.memoryByteCount(of: $1.record) }
         }
@@ -109,7 +116,7 @@ package final class Ledger {
         }
     }
 
-    private static func replay(
+    static func replay(
         _ entry: LedgerEntry, at position: LogPosition, into stores: inout [StoreID: Store]
     ) {
         func store(_ id: StoreID) -> Store {
@@ -123,10 +130,20 @@ package final class Ledger {
             let store = store(id)
             store.hub.load(entry)
             store.positions[entry.record.key] = position
+            // A power failure may have kept this and lost the state before it.
+            store.isRemoved = false
         case .state(let id, let state):
             let store = store(id)
             store.hub.load(state)
             store.statePosition = position
+            store.isRemoved = false
+        case .removed(let id, let state):
+            let store = store(id)
+            store.hub = Hub(state)
+            store.positions = [:]
+            store.statePosition = position
+            store.removalPosition = position
+            store.isRemoved = true
         case .forgotten(let id, let key):
             guard let store = stores[id] else { return }
             store.hub.forget(key)
@@ -138,10 +155,13 @@ package final class Ledger {
     // MARK: - Requests
 
     /// Applies the changes of a request and returns the answer, which must wait for a sync. The first request for a
-    /// store creates it. Throws `full` if memory would exceed `memoryByteLimit`; nothing has changed then.
+    /// store creates it; a removed one is created again by a change. Throws `full` if memory would exceed `memoryByteLimit`; nothing has changed then.
     package func apply(
         _ request: SyncRequest, to id: StoreID, now: Int64
     ) throws(LogError) -> SyncResponse {
+        if request.changes.isEmpty, let removed = stores[id], removed.isRemoved {
+            return removed.hub.answer(request, plan: Hub.Plan(), now: now, page: options.page)
+        }
         let (store, plan) = try accept(request.changes, in: id, now: now)
         return store.hub.answer(request, plan: plan, now: now, page: options.page)
     }
@@ -156,7 +176,7 @@ package final class Ledger {
     private func accept(
         _ changes: [Record], in id: StoreID, now: Int64
     ) throws(LogError) -> (store: Store, plan: Hub.Plan) {
-        let store = if let known = stores[id] { known } else { try create(id) }
+        let store = if let known = present(id) { known } else { try create(id) }
         let plan = store.hub.plan(changes, now: now)
         guard !plan.accepted.isEmpty else { return (store, plan) }
         let growth = memoryGrowth(of: plan, in: store)
@@ -192,20 +212,23 @@ package final class Ledger {
         384 + 2 * record.key.text.utf8.count + record.content.byteCount
     }
 
-    /// The stores of an account that have ever been used, sorted by name.
+    /// The stores of an account, sorted by name.
     package func stores(ofAccount account: String) -> [StoreID] {
         storesByAccount[account, default: []].sorted()
     }
 
     /// All stores, sorted by account and name.
-    package var allStores: [StoreID] { stores.keys.sorted() }
+    package var allStores: [StoreID] { storesByAccount.values.flatMap(\.self).sorted() }
 
-    package var storeCount: Int { stores.count }
+    package internal(set) var storeCount = 0
 
-    package func hub(_ id: StoreID) -> Hub? { stores[id]?.hub }
+    package func hub(_ id: StoreID) -> Hub? { present(id)?.hub }
 
     /// Where the history of a store ends; nil for an unknown store.
-    package func end(of id: StoreID) -> Cursor? { stores[id]?.hub.end }
+    package func end(of id: StoreID) -> Cursor? { present(id)?.hub.end }
+
+    /// What readers of a store see: a removed one is empty. Nil for an unknown store.
+    package func history(of id: StoreID) -> Hub? { stores[id]?.hub }
 
     /// The record of a key, a tombstone included.
     package func entry(of key: StoreKey, in id: StoreID) -> SequencedRecord? {
@@ -221,7 +244,7 @@ package final class Ledger {
 
     /// Forgets the tombstones of a store that are due.
     package func collectTombstones(of id: StoreID, now: Int64) throws(LogError) {
-        guard let store = stores[id] else { return }
+        guard let store = present(id) else { return }
         let expired = store.hub.expiredTombstones(now: now)
         guard !expired.isEmpty else { return }
         let keys = expired.map(\.record.key)
@@ -247,22 +270,16 @@ package final class Ledger {
         }
     }
 
-    private func create(_ id: StoreID) throws(LogError) -> Store {
-        try append([.state(id, Hub.State(epochs: []).beginning(newEpochID()))])
-        storesByAccount[id.account, default: []].append(id)
-        return stores[id]!
-    }
-
     /// The first change after a start begins an epoch.
     private func beginning(of store: Store) -> [LedgerEntry] {
         guard !store.hasBegun else { return [] }
         return [.state(store.id, store.hub.state.beginning(newEpochID()))]
     }
 
-    private func newEpochID() -> EpochID { EpochID(rawValue: random.next()) }
+    func newEpochID() -> EpochID { EpochID(rawValue: random.next()) }
 
     /// Appends entries. States take effect at once, records with the caller's commit.
-    private func append(_ entries: [LedgerEntry]) throws(LogError) {
+    func append(_ entries: [LedgerEntry]) throws(LogError) {
         guard !entries.isEmpty else { return }
         let positions = try log.append(entries.map(\.payload))
         for (entry, position) in zip(entries, positions) {
@@ -271,7 +288,7 @@ package final class Ledger {
                 let store = stores[id]!
                 place(entry.record.key, of: store, at: position)
                 noteUnsynced(store)
-            case .state(let id, _):
+            case .state(let id, _), .removed(let id, _):
                 let before = stores[id].map { LedgerEntry.frameByteCount($0.hub.state, of: id) }
                 let epoch = stores[id]?.hub.end.epoch
                 liveFrames.move(from: stores[id]?.statePosition, to: position)
@@ -302,98 +319,4 @@ package final class Ledger {
         store.isUnsynced = true
         unsynced.append(store)
     }
-
-    // MARK: - Disk
-
-    /// Throws `closedByFailure` after a failed sync.
-    package func checkOpen() throws(LogError) { try log.checkOpen() }
-
-    /// Whether everything appended is durable, and live readers may see it.
-    package var isDurable: Bool { unsynced.isEmpty && log.isDurable }
-
-    /// A sync, and what it makes durable. Unchecked because `sync` alone is used elsewhere than by the owner.
-    package struct PendingSync: @unchecked Sendable {
-        package let sync: SegmentedLog.PendingSync
-        fileprivate let sequences: [(store: Store, sequence: UInt64)]
-    }
-
-    /// Nil when everything is durable.
-    package func prepareSync() throws(LogError) -> PendingSync? {
-        guard let sync = try log.prepareSync() else {
-            noteDurable(unsyncedSequences)
-            return nil
-        }
-        return PendingSync(sync: sync, sequences: unsyncedSequences)
-    }
-
-    private var unsyncedSequences: [(store: Store, sequence: UInt64)] {
-        unsynced.map { ($0, $0.hub.sequence) }
-    }
-
-    /// Records the outcome of a sync.
-    ///
-    /// Throws `closedByFailure` if this sync or a concurrent one failed: nothing may be acknowledged then.
-    package func finish(_ pending: PendingSync, failure: FileError?) throws(LogError) {
-        try log.finish(pending.sync, failure: failure)
-        noteDurable(pending.sequences)
-    }
-
-    /// Blocks until everything appended is durable. Once it throws, nothing more is written: `closedByFailure`.
-    package func sync() throws(LogError) {
-        try log.sync()
-        noteDurable(unsyncedSequences)
-    }
-
-    /// Continues after a failed sync: writes all that is live in the segment to a new one, and makes everything that was
-    /// appended durable, also what was not acknowledged. When it throws, the log remains closed.
-    package func recover() throws(LogError) {
-        guard log.isClosedByFailure else { return }
-        let segment = log.activeSegment
-        let states = stores.values.filter { $0.statePosition?.segment == segment }
-        let records = stores.values.flatMap { store in
-            store.hub.entries.values
-                .filter { store.positions[$0.record.key]?.segment == segment }
-                .map { (store: store, entry: $0) }
-        }
-        let positions = try log.recover(
-            with: states.map { LedgerEntry.state($0.id, $0.hub.state).payload }
-                + records.map { LedgerEntry.record($0.store.id, $0.entry).payload })
-        for (store, position) in zip(states, positions) { placeState(of: store, at: position) }
-        for (record, position) in zip(records, positions.dropFirst(states.count)) {
-            place(record.entry.record.key, of: record.store, at: position)
-        }
-        noteDurable(unsyncedSequences)
-    }
-
-    private func noteDurable(_ sequences: [(store: Store, sequence: UInt64)]) {
-        for (store, sequence) in sequences {
-            if sequence > store.durableSequence {
-                store.durableSequence = sequence
-                advanced.append(store.id)
-            }
-            if store.hub.sequence == sequence { store.isUnsynced = false }
-        }
-        unsynced.removeAll { !$0.isUnsynced }
-    }
-
-    /// Work for another thread that makes the next segment fast; once for each segment, when it is half full, and for
-    /// the first.
-    package func spaceToPrepare() -> (@Sendable () -> Void)? {
-        let end = log.end
-        guard end.segment != preparedAfter,
-            end.segment == 0 || end.offset > options.segmentByteCount / 2
-        else { return nil }
-        preparedAfter = end.segment
-        return { [storage = log.storage, byteCount = options.segmentByteCount] in
-            storage.prepareSpace(byteCount: byteCount)
-        }
-    }
-
-    /// The stores with changes that live readers may see since the last call.
-    package func takeAdvanced() -> [StoreID] {
-        defer { advanced.removeAll() }
-        return advanced
-    }
-
-    package func close() throws(LogError) { try log.close() }
 }

@@ -8,6 +8,8 @@ enum LedgerEntry: Equatable {
     case state(StoreID, Hub.State)
     /// A tombstone is forgotten.
     case forgotten(StoreID, StoreKey)
+    /// A store is removed with all its records; the state is what a store of this name continues from.
+    case removed(StoreID, Hub.State)
 }
 
 // The payload of a frame in the daemon's log; `BinaryCoding.swift` says how stamps are written.
@@ -18,11 +20,13 @@ enum LedgerEntry: Equatable {
 // Kind 2, a store:     8 last sequence number · 8 horizon · 8 greatest milliseconds of a stamp · for each epoch, oldest
 //                      first: 8 epoch · 8 the sequence number before it · 1 flags (1 broken)
 // Kind 3, forgotten:   the key
+// Kind 4, removed:     as kind 2; the records before it do not count any more
 extension LedgerEntry {
     private enum Kind {
         static let record: UInt8 = 1
         static let state: UInt8 = 2
         static let forgotten: UInt8 = 3
+        static let removed: UInt8 = 4
     }
 
     private static let epochByteCount = 17
@@ -41,23 +45,28 @@ extension LedgerEntry {
             if case .value(let data) = entry.record.content { bytes.append(contentsOf: data) }
             return LogPayload(kind: Kind.record, bytes: bytes)
         case .state(let store, let state):
-            var bytes = Self.start(
-                store, reserving: 24 + Self.epochByteCount * state.epochs.count)
-            bytes.append(littleEndian: state.sequence)
-            bytes.append(littleEndian: state.horizon)
-            bytes.append(littleEndian: state.clockMilliseconds)
-            for epoch in state.epochs {
-                bytes.append(littleEndian: epoch.id.rawValue)
-                bytes.append(littleEndian: epoch.start)
-                bytes.append(epoch.isBroken ? 1 : 0)
-            }
-            return LogPayload(kind: Kind.state, bytes: bytes)
+            return LogPayload(kind: Kind.state, bytes: Self.bytes(of: state, of: store))
+        case .removed(let store, let state):
+            return LogPayload(kind: Kind.removed, bytes: Self.bytes(of: state, of: store))
         case .forgotten(let store, let key):
             let key = key.text.utf8
             var bytes = Self.start(store, reserving: key.count)
             bytes.append(contentsOf: key)
             return LogPayload(kind: Kind.forgotten, bytes: bytes)
         }
+    }
+
+    private static func bytes(of state: Hub.State, of store: StoreID) -> [UInt8] {
+        var bytes = start(store, reserving: 24 + epochByteCount * state.epochs.count)
+        bytes.append(littleEndian: state.sequence)
+        bytes.append(littleEndian: state.horizon)
+        bytes.append(littleEndian: state.clockMilliseconds)
+        for epoch in state.epochs {
+            bytes.append(littleEndian: epoch.id.rawValue)
+            bytes.append(littleEndian: epoch.start)
+            bytes.append(epoch.isBroken ? 1 : 0)
+        }
+        return bytes
     }
 
     private static func start(_ store: StoreID, reserving byteCount: Int) -> [UInt8] {
@@ -95,28 +104,31 @@ extension LedgerEntry {
                 SequencedRecord(
                     record: Record(key: key, stamp: bytes.stamp(at: start + 8), content: content),
                     sequence: bytes.littleEndian(UInt64.self, at: start)))
-        case Kind.state:
-            let epochStart = start + 24
-            guard bytes.count > epochStart,
-                (bytes.count - epochStart).isMultiple(of: Self.epochByteCount)
-            else { return nil }
-            let epochs = stride(from: epochStart, to: bytes.count, by: Self.epochByteCount).map {
-                Hub.Epoch(
-                    id: EpochID(rawValue: bytes.littleEndian(UInt64.self, at: $0)),
-                    start: bytes.littleEndian(UInt64.self, at: $0 + 8),
-                    isBroken: bytes[$0 + 16] & 1 != 0)
-            }
-            self = .state(
-                store,
-                Hub.State(
-                    epochs: epochs, sequence: bytes.littleEndian(UInt64.self, at: start),
-                    horizon: bytes.littleEndian(UInt64.self, at: start + 8),
-                    clockMilliseconds: bytes.littleEndian(Int64.self, at: start + 16)))
+        case Kind.state, Kind.removed:
+            guard let state = Self.state(in: bytes, from: start) else { return nil }
+            self = frame.kind == Kind.state ? .state(store, state) : .removed(store, state)
         case Kind.forgotten:
             guard let key = bytes.key(start..<bytes.count) else { return nil }
             self = .forgotten(store, key)
         default: return nil
         }
+    }
+
+    private static func state(in bytes: UnsafeRawBufferPointer, from start: Int) -> Hub.State? {
+        let epochStart = start + 24
+        guard bytes.count > epochStart,
+            (bytes.count - epochStart).isMultiple(of: epochByteCount)
+        else { return nil }
+        let epochs = stride(from: epochStart, to: bytes.count, by: epochByteCount).map {
+            Hub.Epoch(
+                id: EpochID(rawValue: bytes.littleEndian(UInt64.self, at: $0)),
+                start: bytes.littleEndian(UInt64.self, at: $0 + 8),
+                isBroken: bytes[$0 + 16] & 1 != 0)
+        }
+        return Hub.State(
+            epochs: epochs, sequence: bytes.littleEndian(UInt64.self, at: start),
+            horizon: bytes.littleEndian(UInt64.self, at: start + 8),
+            clockMilliseconds: bytes.littleEndian(Int64.self, at: start + 16))
     }
 
     /// What a frame is about, without the value.
@@ -131,7 +143,7 @@ extension LedgerEntry {
         guard let (store, start) = store(in: frame.payload) else { return nil }
         switch frame.kind {
         case Kind.record: return key(in: frame.payload, from: start).map { .record(store, $0.key) }
-        case Kind.state: return .state(store)
+        case Kind.state, Kind.removed: return .state(store)
         case Kind.forgotten: return .forgotten
         default: return nil
         }

@@ -7,9 +7,11 @@ extension SegmentedLog {
     /// Creates nothing: an empty directory is an empty log. On a log that is not shared the lock is held until
     /// `close`.
     package func open(visit: Visitor) throws(LogError) -> LogRecovery {
-        try attempt { () throws(FileError) in try storage.lock() }
+        if !options.isReadOnly {
+            try attempt { () throws(FileError) in try storage.lock() }
+            storage.removeLeftovers()
+        }
         defer { if options.isShared { storage.unlock() } }
-        storage.removeLeftovers()
         var recovery = LogRecovery()
         segments = try attempt { () throws(FileError) in try storage.segments() }
         var previous: UInt64?
@@ -167,7 +169,7 @@ extension SegmentedLog {
                     detail: "\(content - end) bytes of an incomplete write")
                 if options.salvages {
                     keptTail = content
-                } else {
+                } else if !options.isReadOnly {
                     try attempt { () throws(FileError) in
                         try zero(file, from: end, to: content)
                     }
@@ -237,6 +239,7 @@ extension SegmentedLog {
                 next = try scanner.nextFrame(after: scanned.end)
             }
             guard durable <= start else { return false }
+            if options.isReadOnly { return true }
             let header = try scanner.voidHeader(from: start, to: end)
             try file.write(header, at: start)
             scanner.refresh()

@@ -5,9 +5,10 @@ extension SegmentedLog {
     func report(
         _ damage: LogDamage, segment: UInt64?, in recovery: inout LogRecovery
     ) throws(LogError) {
-        guard options.salvages else { throw .damaged(damage) }
+        guard options.salvages || options.isReadOnly else { throw .damaged(damage) }
         recovery.damage.append(damage)
-        guard let segment, !recovery.damage.dropLast().contains(where: { $0.path == damage.path })
+        guard !options.isReadOnly, let segment,
+            !recovery.damage.dropLast().contains(where: { $0.path == damage.path })
         else { return }
         recovery.quarantined.append(
             try attempt { () throws(FileError) in try storage.quarantine(segment: segment) })

@@ -23,14 +23,19 @@ package final class SegmentedLog {
         /// visited (true). The owner then rewrites the log; until it has, a torn tail stays too, for the next process
         /// that opens the log.
         package var salvages: Bool
+        /// Whether `open` writes nothing and takes no lock. Damage is reported as if it salvaged, and nothing is
+        /// appended.
+        package var isReadOnly: Bool
 
         package init(
-            segmentByteCount: Int, isShared: Bool, newLogID: UInt64, salvages: Bool = false
+            segmentByteCount: Int, isShared: Bool, newLogID: UInt64, salvages: Bool = false,
+            isReadOnly: Bool = false
         ) {
             self.segmentByteCount = segmentByteCount
             self.isShared = isShared
             self.newLogID = newLogID
             self.salvages = salvages
+            self.isReadOnly = isReadOnly
         }
     }
 

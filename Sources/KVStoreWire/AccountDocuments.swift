@@ -63,6 +63,14 @@ package struct DeviceList: Sendable, Equatable, Codable {
     package init(devices: [DaemonDevice]) { self.devices = devices }
 }
 
+/// The answer to `DELETE /v1/stores/{store}`.
+package struct StoreRemoval: Sendable, Equatable, Codable {
+    package var store: String
+    package var deleted = true
+
+    package init(store: String) { self.store = store }
+}
+
 /// The answer to `GET /v1/stores`.
 package struct StoreList: Sendable, Equatable, Codable {
     package struct Store: Sendable, Equatable, Codable {

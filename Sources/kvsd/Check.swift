@@ -5,95 +5,88 @@ import KVStoreCore
 import KVStoreLedger
 import KVStoreLog
 import KVStoreServer
-import KVStoreWire
 
 struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Verify every record of a stopped daemon.",
+        abstract: "Verify every record, changing nothing.",
         discussion: """
-            Reads every record and compares its checksum. Exits with 0 if all are intact, with 74 and \
-            the file and offset of the damage, or with 75 if a daemon uses the directory.
+            Reads every record and compares its checksum, also while the daemon runs. Exits with 0 if \
+            all are intact, and with 74 if anything else is found; each finding has its file and offset.
+
+            With --repair it says what would be done, asks, and then does what the next start of the \
+            daemon would do: cut an incomplete write and make every replica compare what it has.
 
               kvsd check
               kvsd check /srv/ubiquity
+              kvsd check --repair
             """)
 
     @Argument(help: "Directory with the daemon's data.") var directory: String?
+    @Flag(help: "Cut incomplete writes of a stopped daemon, after asking.") var repair = false
+    @Flag(help: "Do not ask before repairing.") var yes = false
     @OptionGroup var data: DataOption
+
+    func validate() throws {
+        if yes, !repair { throw ValidationError("--yes requires --repair") }
+    }
 
     func run() throws {
         let directory = DataDirectory(directory ?? data.data)
-        let ledger = try directory.openExistingLedger()
-        try Console.print("\(directory.logPath): \(ledger.recovery.frameCount) records, all intact")
-        for cut in ledger.recovery.cutWrites {
-            try Console.print(
-                "\(cut.path): removed an incomplete write at byte \(cut.offset): \(cut.detail)")
-        }
-        for (id, hub) in ledger.hubs {
+        guard directory.hasLog else { throw CommandFailure.noData(in: directory) }
+        let (found, isInUse) = try directory.inspect()
+        let state = isInUse ? ", read while the daemon runs" : ""
+        try Console.print("\(directory.logPath): \(found.recovery.frameCount) records\(state)")
+        for damage in found.recovery.damage { try Console.print(damage.text("damaged")) }
+        for cut in found.recovery.cutWrites { try Console.print(cut.text("incomplete write")) }
+        for (id, hub) in found.stores {
             try Console.print(
                 "\(id.account)/\(id.name): \(hub.keyCount) keys, \(hub.byteCount) bytes, "
                     + "sequence number \(hub.sequence), epoch \(hub.end.epoch)")
         }
-    }
-}
-
-struct Dump: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        abstract: "Print the records of a stopped daemon, one JSON object per line.",
-        discussion: """
-            Prints only the sizes of values without --values.
-
-              kvsd dump | wc -l
-              kvsd dump --store usage --values > usage.jsonl
-            """)
-
-    @Flag(help: "Print values in base64.") var values = false
-    @Option(help: "Print only this store.") var store: String?
-    @OptionGroup var data: DataOption
-
-    private struct Line: Encodable {
-        var account: String
-        var store: String
-        var key: String
-        var stamp: String
-        var seq: UInt64
-        var deleted: Bool?
-        var byteCount: Int?
-        var value: Data?
+        _ = try directory.deviceFile.devices
+        guard let first = found.findings.first else { return try Console.print("All intact.") }
+        if repair, found.recovery.damage.isEmpty {
+            return try repair(directory, cutting: found.recovery.cutWrites)
+        }
+        let rest = found.findings.count - 1
+        let isDamaged = !found.recovery.damage.isEmpty
+        throw CommandFailure(
+            .ioError,
+            first.text(isDamaged ? "damaged" : "incomplete write")
+                + (rest > 0 ? ", and \(rest) more" : "") + "; nothing was changed. "
+                + (isDamaged
+                    ? "Restore the directory from a backup; replicas send what the backup lacks"
+                    : "'kvsd check --repair' cuts it, as the next start does"))
     }
 
-    func run() throws {
-        for (id, hub) in try data.directory.openExistingLedger().hubs
-        where store == nil || store == id.name {
-            for entry in hub.entries.values.sorted(by: { $0.sequence < $1.sequence }) {
-                var line = Line(
-                    account: id.account, store: id.name, key: entry.record.key.text,
-                    stamp: entry.record.stamp.description, seq: entry.sequence)
-                switch entry.record.content {
-                case .tombstone: line.deleted = true
-                case .value(let data):
-                    line.byteCount = data.count
-                    if values { line.value = data }
-                }
-                try Console.write(WireJSON.encode(line) + Data("\n".utf8))
+    private func repair(_ directory: DataDirectory, cutting cuts: [LogDamage]) throws {
+        for cut in cuts { try Console.print("To do: cut the \(cut.text("incomplete write"))") }
+        try Console.print(
+            "To do: begin a new epoch of every store, so that replicas send what is missing")
+        if !yes {
+            guard Console.isInputTerminal else {
+                throw CommandFailure(.usage, "nothing was changed; add --yes to repair")
+            }
+            Console.note("Repair? [y/N] ", terminator: "")
+            guard readLine()?.lowercased() == "y" else {
+                return try Console.print("Nothing was changed.")
             }
         }
+        try directory.openLedger().close()
+        try Console.print("Repaired.")
     }
 }
 
-extension DataDirectory {
-    /// Opens the data of a stopped daemon; none can start while the ledger exists.
-    fileprivate func openExistingLedger() throws -> Ledger {
-        guard hasLog else {
-            throw CommandFailure(
-                .noInput, "\(path) contains no data of a daemon; use --data to name the directory")
-        }
-        return try openLedger()
+extension LogDamage {
+    fileprivate func text(_ what: String) -> String {
+        "\(path): \(what) at byte \(offset): \(detail)"
     }
 }
 
-extension Ledger {
-    fileprivate var hubs: [(StoreID, Hub)] {
-        allStores.compactMap { id in hub(id).map { (id, $0) } }
+extension CommandFailure {
+    static func noData(in directory: DataDirectory) -> CommandFailure {
+        CommandFailure(
+            .noInput,
+            "\(directory.path) contains no data of a daemon; use --data to name the directory")
     }
 }

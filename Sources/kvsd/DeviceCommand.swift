@@ -38,6 +38,7 @@ extension DeviceCommand {
 
         func run() throws {
             try data.directory.create()
+            for change in try data.directory.protect() { Console.report(change) }
             let (device, token) = try data.directory.deviceFile.add(
                 name, account: account, isReadOnly: readOnly, stores: store.isEmpty ? nil : store)
             try Console.print(
@@ -47,9 +48,9 @@ extension DeviceCommand {
 
                   kvs join \(url) --token \(token)
 
-                To keep the token out of the shell's history:
+                To keep the token out of the shell's history, leave it out and paste it when asked:
 
-                  printf '%s\\n' '\(token)' | kvs join \(url) --token-stdin
+                  kvs join \(url)
                 """)
         }
     }

@@ -18,12 +18,15 @@ struct CompactionBench {
     struct Facts: Equatable {
         var entries: [StoreID: [StoreKey: SequencedRecord]] = [:]
         var states: [StoreID: Hub.State] = [:]
+        /// Those of removed stores included.
+        var histories: [StoreID: Hub.State] = [:]
 
         init(_ ledger: Ledger) {
             for id in ledger.allStores {
                 entries[id] = ledger.hub(id)?.entries
                 states[id] = ledger.hub(id)?.state
             }
+            histories = ledger.stores.mapValues(\.hub.state)
         }
     }
 

@@ -56,7 +56,7 @@ struct LiveFrameTests {
             var bench = try CompactionBench(disk, seed: seed &+ UInt64(life))
             check(bench.ledger, "seed \(seed) after replay")
             for _ in 0..<150 {
-                switch Int.random(in: 0..<12, using: &bench.random) {
+                switch Int.random(in: 0..<13, using: &bench.random) {
                 case 0: try bench.forget()
                 case 1:
                     bench.storage.aim(.fail(5), at: .create)
@@ -73,6 +73,7 @@ struct LiveFrameTests {
                     try bench.ledger.recover()
                 case 3, 4: try bench.ledger.compactStep()
                 case 5: try bench.ledger.sync()
+                case 6: _ = try bench.ledger.remove(StoreID(account: "a", name: "s0"))
                 default: try bench.write()
                 }
                 check(bench.ledger, "seed \(seed)")

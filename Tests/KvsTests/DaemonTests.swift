@@ -7,15 +7,16 @@ import Testing
 @Suite("kvs with kvsd", .timeLimit(.minutes(5)))
 struct DaemonTests {
     /// A daemon with its devices' tokens; stopped and removed at the end.
-    private func withDaemon(
-        devices: [String],
+    func withDaemon(
+        devices: [String], readers: [String] = [], home given: TemporaryHome? = nil,
         _ body: (String, [String: String], TemporaryHome, RunningProgram) async throws -> Void
     ) async throws {
-        let home = try TemporaryHome()
-        defer { home.remove() }
+        let home = try given ?? TemporaryHome()
+        defer { if given == nil { home.remove() } }
         var tokens: [String: String] = [:]
-        for device in devices {
-            let added = try await home.run("kvsd", ["device", "add", device])
+        for device in devices + readers {
+            let scope = readers.contains(device) ? ["--read-only"] : []
+            let added = try await home.run("kvsd", ["device", "add", device] + scope)
             let words = added.text.split { $0 == " " || $0 == "\n" }
             let place = try #require(words.firstIndex(of: "--token"))
             tokens[device] = String(words[place + 1])
@@ -38,7 +39,7 @@ struct DaemonTests {
         await draining.value
     }
 
-    private func join(
+    func join(
         _ home: TemporaryHome, _ url: String, _ token: String?
     ) async throws -> TemporaryHome.Outcome {
         try await home.kvs(
@@ -47,7 +48,7 @@ struct DaemonTests {
     }
 
     /// Runs a command that needs the daemon's answer, however long a busy machine takes for it.
-    private func patient(
+    func patient(
         _ home: TemporaryHome, _ arguments: String...
     ) async throws -> TemporaryHome.Outcome {
         try await home.run("kvs", arguments + ["--timeout", "120"])

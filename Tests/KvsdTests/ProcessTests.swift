@@ -128,7 +128,9 @@ struct ProcessTests {
         #expect(second.status == 75)
         #expect(second.errors.contains(data))
         let check = try await DaemonProcess.run(["check", data])
-        #expect(check.status == 75)
+        #expect(check.status == 0 && check.output.contains("while the daemon runs"))
+        let dump = try await DaemonProcess.run(["dump", "--data", data])
+        #expect(dump.status == 75)
         #expect(await daemon.stop() == 0)
     }
 
@@ -226,6 +228,32 @@ struct ProcessTests {
             #expect(result.status == 74)
             #expect(result.errors.contains(path) && result.errors.contains("at byte"))
         }
+    }
+
+    @Test(
+        "check reports an incomplete write and changes nothing, and --repair cuts it when told to")
+    func repair() async throws {
+        let data = directory.path + "/data"
+        let token = try await DaemonProcess.addDevice("one", dataPath: data)
+        let daemon = try await DaemonProcess(dataPath: data)
+        try await Self.withClient(of: daemon) { client in
+            _ = try await Self.sync(
+                client, token, Samples.request([Samples.change("k", Samples.past)]))
+        }
+        #expect(await daemon.stop() == 0)
+        let path = data + "/log/0000000000000001.log"
+        var bytes = try #require(FileManager.default.contents(atPath: path))
+        bytes[try #require(bytes.firstRange(of: Data("kvalue".utf8))?.lowerBound)] ^= 4
+        try bytes.write(to: URL(filePath: path))
+        for command in [["check"], ["check"], ["check", "--repair"]] {
+            let found = try await DaemonProcess.run(command + ["--data", data])
+            #expect(found.status != 0)
+            #expect(found.output.contains("\(path): incomplete write at byte"), "\(found.output)")
+            #expect(FileManager.default.contents(atPath: path) == bytes)
+        }
+        let repaired = try await DaemonProcess.run(["check", "--repair", "--yes", "--data", data])
+        #expect(repaired.status == 0 && repaired.output.contains("To do: cut"))
+        #expect(try await DaemonProcess.run(["check", "--data", data]).status == 0)
     }
 
     @Test("devices can be added, listed, renamed and removed while the daemon runs")

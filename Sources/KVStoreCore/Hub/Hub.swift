@@ -14,6 +14,8 @@ package struct Hub: Sendable, Equatable {
         package var rejections: [SyncRejection] = []
         /// The change of the total size of all values, in bytes.
         package var growth = 0
+
+        package init() {}
     }
 
     /// A part of the history. It begins with the first change after a start of the daemon.
@@ -67,6 +69,15 @@ package struct Hub: Sendable, Equatable {
             state.epochs = state.epochs.suffix(Self.epochCount)
             return state
         }
+
+        /// The state after the removal of all records. It takes a sequence number, which is also the horizon, so that
+        /// every reader starts over and drops what was removed.
+        package func removing(beginning id: EpochID) -> State {
+            var state = self
+            state.sequence += 1
+            state.horizon = state.sequence
+            return state.beginning(id)
+        }
     }
 
     package private(set) var state: State
@@ -80,6 +91,9 @@ package struct Hub: Sendable, Equatable {
     package init(epoch: EpochID? = nil) {
         state = State(epochs: epoch.map { [Epoch(id: $0, start: 0)] } ?? [])
     }
+
+    /// A store without records.
+    package init(_ state: State) { self.state = state }
 
     package var sequence: UInt64 { state.sequence }
     package var horizon: UInt64 { state.horizon }

@@ -155,8 +155,12 @@ extension Replica {
     ) {
         session.phase = .idle
         session.abandonDownload()
+        // A device that may only read does not create the store: until another one does, it is empty.
+        let isEmptyStore =
+            error.isUnknownStore && exchange.request.since == nil && table.entries.isEmpty
         ready.completions += session.waiters.map {
-            Ready.Completion(waiter: $0.id, outcome: .failure(error))
+            Ready.Completion(
+                waiter: $0.id, outcome: isEmptyStore ? .success(SyncReport()) : .failure(error))
         }
         session.waiters = []
         backOff(error, at: now)

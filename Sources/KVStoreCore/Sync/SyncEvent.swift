@@ -21,6 +21,11 @@ public enum SyncTransportError: Error, Sendable, Equatable {
     case refused(status: Int, code: String, message: String)
     /// The answer violates the protocol.
     case malformed(String)
+
+    /// Whether the store does not exist and the device may not create it.
+    var isUnknownStore: Bool {
+        if case .refused(404, "unknown-store", _) = self { true } else { false }
+    }
 }
 
 extension SyncTransportError: CustomStringConvertible {

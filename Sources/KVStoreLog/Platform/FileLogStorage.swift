@@ -28,11 +28,18 @@ package final class FileLogStorage: LogStorage {
     }
 
     package func segments() throws(FileError) -> [UInt64] {
-        try names().compactMap { Self.number(of: $0) }.sorted()
+        try Self.segments(in: directory, root: root)
+    }
+
+    static func segments(in directory: Descriptor, root: String) throws(FileError) -> [UInt64] {
+        try names(in: directory, root: root).compactMap { number(of: $0) }.sorted()
     }
 
     /// The names of all files in the directory, in no particular order.
-    func names() throws(FileError) -> [String] {
+    func names() throws(FileError) -> [String] { try Self.names(in: directory, root: root) }
+
+    private static func names(in directory: Descriptor, root: String) throws(FileError) -> [String]
+    {
         let duplicate = openat(directory.raw, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard duplicate >= 0, let stream = fdopendir(duplicate) else {
             throw .current("list", path: root)

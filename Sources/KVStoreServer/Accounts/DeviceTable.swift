@@ -30,7 +30,23 @@ package struct DeviceTable: Sendable, Equatable {
     func device(id: String) -> Device? { devices.first { $0.id == id } }
 
     mutating func add(_ device: Device) throws(ServerError) {
-        try check(device)
+        try Self.checkFields(device)
+        try checkName(device)
+        guard self.device(id: device.id) == nil else { throw Self.duplicateID(device) }
+        try append(device)
+    }
+
+    private mutating func append(_ device: Device) throws(ServerError) {
+        guard devices.count < Self.deviceCount else {
+            throw .invalidDevice(
+                "the server has \(Self.deviceCount) devices already", "remove some first")
+        }
+        devices.append(device)
+    }
+
+    /// Everything that can be said of a device without the others.
+    private static func checkFields(_ device: Device) throws(ServerError) {
+        try checkName(of: device)
         guard Device.isValidAccount(device.account) else {
             throw .invalidDevice(
                 "invalid account name '\(device.account)'", "use \(Self.nameRule(64))")
@@ -38,14 +54,13 @@ package struct DeviceTable: Sendable, Equatable {
         if let store = device.stores?.first(where: { !StoreConfiguration.isValidStoreName($0) }) {
             throw .invalidDevice("invalid store name '\(store)'", "use \(Self.nameRule(128))")
         }
-        guard devices.count < Self.deviceCount else {
+    }
+
+    private static func checkName(of device: Device) throws(ServerError) {
+        guard Device.isValidName(device.name) else {
             throw .invalidDevice(
-                "the server has \(Self.deviceCount) devices already", "remove some first")
+                "invalid device name '\(device.name)'", "use one line of at most 64 bytes")
         }
-        guard self.device(id: device.id) == nil else {
-            throw .invalidDevice("two devices have the id \(device.id)")
-        }
-        devices.append(device)
     }
 
     /// The name, or with a number behind it the first that the account does not have.
@@ -70,22 +85,27 @@ package struct DeviceTable: Sendable, Equatable {
         let index = try index(of: text, account: account)
         var device = devices[index]
         device.name = name
-        try check(device)
+        try Self.checkName(of: device)
+        try checkName(device)
         devices[index] = device
         return device
     }
 
-    private func check(_ device: Device) throws(ServerError) {
-        guard Device.isValidName(device.name) else {
-            throw .invalidDevice(
-                "invalid device name '\(device.name)'", "use one line of at most 64 bytes")
-        }
+    private func checkName(_ device: Device) throws(ServerError) {
         let namesake = devices.first { $0.account == device.account && $0.name == device.name }
         guard namesake == nil || namesake?.id == device.id else {
-            throw .invalidDevice(
-                "the account already has a device '\(device.name)'",
-                "remove it first, or choose another name")
+            throw Self.duplicateName(device)
         }
+    }
+
+    private static func duplicateName(_ device: Device) -> ServerError {
+        .invalidDevice(
+            "the account already has a device '\(device.name)'",
+            "remove it first, or choose another name")
+    }
+
+    private static func duplicateID(_ device: Device) -> ServerError {
+        .invalidDevice("two devices have the id \(device.id)")
     }
 
     private func index(of text: String, account: String?) throws(ServerError) -> Int {
@@ -134,7 +154,17 @@ extension DeviceTable: Codable {
         }
         self.init(instance: decoded.instance)
         do throws(ServerError) {
-            for device in decoded.devices { try add(device) }
+            // Sets: the file is read again after every change, and may have a thousand devices.
+            var ids: Set<String> = []
+            var names: Set<[String]> = []
+            for device in decoded.devices {
+                try Self.checkFields(device)
+                guard names.insert([device.account, device.name]).inserted else {
+                    throw Self.duplicateName(device)
+                }
+                guard ids.insert(device.id).inserted else { throw Self.duplicateID(device) }
+                try append(device)
+            }
         } catch {
             throw unreadable(error.message)
         }

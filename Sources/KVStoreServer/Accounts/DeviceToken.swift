@@ -36,12 +36,17 @@ struct TokenDigest: Sendable, Hashable {
 
 extension TokenDigest: Codable {
     init(from decoder: any Decoder) throws {
-        bytes = try Data(from: decoder)
+        let container = try decoder.singleValueContainer()
+        // Earlier versions wrote an array of numbers.
+        bytes = try (try? container.decode(Data.self)) ?? Data(container.decode([UInt8].self))
         guard bytes.count == SHA256.byteCount else {
             throw DecodingError.dataCorrupted(
                 .init(codingPath: decoder.codingPath, debugDescription: "not a SHA-256"))
         }
     }
 
-    func encode(to encoder: any Encoder) throws { try bytes.encode(to: encoder) }
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(bytes)
+    }
 }

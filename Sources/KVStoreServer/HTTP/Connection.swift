@@ -193,11 +193,6 @@ final class Connection: ChannelDuplexHandler, Watcher {
         }
     }
 
-    /// Bytes that the system has not taken yet, because the peer does not read.
-    private var unsentByteCount: Int {
-        (try? context?.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
-    }
-
     private func closeAfterWrites() {
         guard unsentByteCount > 0 else { return close() }
         phase = .closing

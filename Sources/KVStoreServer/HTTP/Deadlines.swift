@@ -122,4 +122,9 @@ extension Connection {
             self.deadline = deadline
         }
     }
+
+    /// Bytes that the system has not taken yet, because the peer does not read.
+    var unsentByteCount: Int {
+        (try? context?.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+    }
 }

@@ -70,7 +70,9 @@ extension Problem {
     static let unknownStore = Problem(
         404, "unknown-store", "Unknown store",
         detail: "the account has no store of this name that the device may see",
-        hint: "the first sync or PUT creates a store; GET /v1/stores lists them")
+        hint:
+            "the first sync or PUT of a device with the scope 'write' creates a store; GET /v1/stores lists them"
+    )
 
     static let unknownKey = Problem(
         404, "unknown-key", "Unknown key", detail: "the store has no value for this key",

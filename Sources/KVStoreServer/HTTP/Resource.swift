@@ -10,6 +10,7 @@ enum Resource: Equatable {
     case pairing
     case identity, devices, stores
     /// Names as they are in the path, percent-encoded.
+    case store(Substring)
     case sync(store: Substring)
     case changes(store: Substring)
     case keys(store: Substring)
@@ -33,7 +34,10 @@ enum Resource: Equatable {
             return
         }
         let names = path.utf8.dropFirst(start.count)
-        guard let slash = names.firstIndex(of: UInt8(ascii: "/")) else { return nil }
+        guard let slash = names.firstIndex(of: UInt8(ascii: "/")) else {
+            self = .store(Substring(names))
+            return
+        }
         let store = path[names.startIndex..<slash]
         let rest = path[path.utf8.index(after: slash)...]
         switch rest {
@@ -58,6 +62,7 @@ enum Resource: Equatable {
         case .identity: "/v1/me"
         case .devices: "/v1/devices"
         case .stores: "/v1/stores"
+        case .store: "/v1/stores/{store}"
         case .sync: "/v1/stores/{store}/sync"
         case .changes: "/v1/stores/{store}/changes"
         case .keys: "/v1/stores/{store}/keys"
@@ -67,6 +72,7 @@ enum Resource: Equatable {
 
     var methods: [HTTPMethod] {
         switch self {
+        case .store: [.DELETE]
         case .sync, .pairing: [.POST]
         case .key: [.GET, .HEAD, .PUT, .DELETE]
         case .changes: [.GET]

@@ -117,6 +117,13 @@ extension StoreServer {
             case (.identity, _): complete(.success(.answer(try identity(request))))
             case (.devices, _): complete(.success(.answer(try listDevices(request))))
             case (.stores, _): complete(.success(.answer(try listStores(request))))
+            case (.store(let store), _):
+                let id = try request.store(store, .write)
+                durably { () throws(Problem) in
+                    try engine.remove(id)
+                } _: {
+                    .json(StoreRemoval(store: id.name))
+                }
             case (.sync(let store), _):
                 let id = try request.store(store, .read)
                 decode(request, on: loop.loop) { [self] message in

@@ -10,11 +10,12 @@ extension StoreServer {
     func sync(
         _ message: SyncRequest, _ request: Request, _ store: StoreID
     ) throws(Problem) -> SyncResponse {
-        if !message.changes.isEmpty { _ = try request.caller(.write) }
+        let mayWrite = try request.caller(.read).scopes.contains(.write)
+        guard mayWrite || message.changes.isEmpty else { throw .readOnly }
         guard message.changes.count <= limits.changesPerRequest else {
             throw .tooManyChanges(limit: limits.changesPerRequest)
         }
-        return try engine.sync(message, store: store)
+        return try engine.sync(message, store: store, mayCreate: mayWrite)
     }
 
     /// In the binary form if the request accepts it, otherwise JSON.
@@ -34,7 +35,7 @@ extension StoreServer {
         guard let sequence = UInt64(since) else {
             throw .malformed("since is not a sequence number")
         }
-        guard let end = engine.read({ engine.ledger.end(of: store) }) else {
+        guard let end = engine.read({ engine.ledger.history(of: store)?.end }) else {
             throw .unknownStore
         }
         guard let epoch = request.parameter("epoch").map({ EpochID(String($0)) }) ?? end.epoch

@@ -43,9 +43,51 @@ package struct DataDirectory: Sendable {
         }
     }
 
+    /// Closes the directory and its list of devices to other users; returns what was changed, for the user.
+    package func protect() throws(ServerError) -> [String] {
+        var changes: [String] = []
+        for (path, mode) in [(path, 0o700), (deviceFile.file.path, 0o600)] {
+            do throws(FileError) {
+                guard let status = try FileStatus(path: path), status.permissions & 0o077 != 0
+                else { continue }
+                try LocalFile(path).setPermissions(mode)
+                let found = String(status.permissions, radix: 8)
+                changes.append(
+                    "\(path) was open to other users (mode \(found)); it is now closed to them"
+                        + (status.permissions & 0o022 == 0
+                            ? "" : ". They could write to it: check 'kvsd device list'"))
+            } catch {
+                throw ServerError(
+                    .storage, "\(path) is open to other users: \(error.description)",
+                    hint: "make it the property of the user that runs kvsd, with mode 700")
+            }
+        }
+        return changes
+    }
+
     /// Opens and locks the log; no server can use the directory while the ledger exists.
     package func openLedger() throws(ServerError) -> Ledger {
         try open { storage throws(LogError) in try Ledger(storage: storage, seed: 0) }
+    }
+
+    /// Reads the whole log without changing anything, and whether a server uses the directory. What a running server is
+    /// writing looks like an incomplete write for an instant, so findings count only if they stay.
+    package func inspect() throws(ServerError) -> (found: LedgerInspection, isInUse: Bool) {
+        for attempt in 0... {
+            let storage: ReadOnlyLogStorage
+            do throws(FileError) { storage = try ReadOnlyLogStorage(directory: logPath) } catch {
+                throw ServerError(.storage, error.description)
+            }
+            let found: LedgerInspection
+            do throws(LogError) { found = try Ledger.inspect(storage) } catch {
+                throw ServerError(error)
+            }
+            if found.findings.isEmpty || !storage.isInUse || attempt == 20 {
+                return (found, storage.isInUse)
+            }
+            usleep(50_000)
+        }
+        fatalError("unreachable")
     }
 
     /// Whether a server has ever used the directory.
@@ -55,6 +97,7 @@ package struct DataDirectory: Sendable {
     func openEngine(
         _ options: StorageEngine.Options, logger: Logger
     ) throws(ServerError) -> StorageEngine {
+        for change in try protect() { logger.warning("\(change)") }
         let engine = try open { storage throws(LogError) in
             try StorageEngine(
                 storage: storage, options: options, seed: .random(in: 0 ... .max), logger: logger)

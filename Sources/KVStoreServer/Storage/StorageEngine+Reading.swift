@@ -15,7 +15,9 @@ extension StorageEngine {
         of store: StoreID, after cursor: Cursor, limits: PageLimits
     ) -> (page: Hub.Page, durable: UInt64)? {
         read {
-            guard let hub = ledger.hub(store), !hub.endsStream(at: cursor) else { return nil }
+            guard let hub = ledger.history(of: store), !hub.endsStream(at: cursor) else {
+                return nil
+            }
             let durable = ledger.durableSequence(of: store)
             let end = max(cursor.sequence, durable)
             return (hub.page(after: cursor.sequence, through: end, limits: limits), durable)
@@ -25,7 +27,7 @@ extension StorageEngine {
 
 /// For the bodies of `perform` and `read`.
 extension StorageEngine {
-    /// The stores of an account that have ever been used, sorted by name.
+    /// The stores of an account, sorted by name.
     func stores(ofAccount account: String) -> [StoreList.Store] {
         ledger.stores(ofAccount: account).compactMap { id in
             ledger.hub(id).map { hub in

@@ -1,11 +1,15 @@
 import KVStoreCore
 import KVStoreLedger
+import KVStoreLog
 import KVStoreWire
 
 /// For the bodies of `perform`; what they return may be sent when it completes.
 extension StorageEngine {
-    /// A push and a pull.
-    func sync(_ request: SyncRequest, store id: StoreID) throws(Problem) -> SyncResponse {
+    /// A push and a pull. Throws `unknownStore` if there is no store and the request may not create one.
+    func sync(
+        _ request: SyncRequest, store id: StoreID, mayCreate: Bool
+    ) throws(Problem) -> SyncResponse {
+        guard mayCreate || ledger.history(of: id) != nil else { throw .unknownStore }
         guard let failure else {
             try admit()
             return try apply(request, to: id)
@@ -32,10 +36,26 @@ extension StorageEngine {
         return try apply(Record(key: key, stamp: stamp, content: content), to: id)
     }
 
+    /// Removes a store with all its records.
+    func remove(_ id: StoreID) throws(Problem) {
+        if let failure { throw Problem(failure) }
+        try admit()
+        let isRemoved: Bool
+        do throws(LogError) { isRemoved = try ledger.remove(id) } catch {
+            failIfClosed()
+            throw Problem(error)
+        }
+        guard isRemoved else { throw .unknownStore }
+        countStores()
+    }
+
     /// The answer to a request without changes after a failed sync.
     private func durableAnswer(to request: SyncRequest, store id: StoreID) -> SyncResponse? {
         let durable = ledger.durableSequence(of: id)
-        guard let hub = ledger.hub(id), durable > 0 else { return nil }
+        // A removal that is not durable must not make a replica drop anything.
+        guard let hub = ledger.history(of: id), durable > 0, hub.horizon <= durable else {
+            return nil
+        }
         let startsOver = hub.startsOver(since: request.since, horizon: request.horizon)
         let page = hub.page(
             after: startsOver ? 0 : request.since?.sequence ?? 0, through: durable)

@@ -166,8 +166,11 @@ final class StorageEngine: @unchecked Sendable {
         _ apply: (_ now: Int64) throws(LogError) -> (Result, rejectionCount: Int)
     ) throws(Problem) -> Result {
         if let failure { throw Problem(failure) }
-        let before = ledger.end(of: id)
-        if before == nil, ledger.storeCount(ofAccount: id.account) >= options.storesPerAccount {
+        let before = ledger.history(of: id)?.end
+        // A read of a removed store does not create it.
+        if ledger.end(of: id) == nil, before == nil || !changes.isEmpty,
+            ledger.storeCount(ofAccount: id.account) >= options.storesPerAccount
+        {
             throw .tooManyStores(limit: options.storesPerAccount)
         }
         let (result, rejectionCount): (Result, Int)
@@ -180,7 +183,7 @@ final class StorageEngine: @unchecked Sendable {
             failIfClosed()
             throw Problem(error)
         }
-        let end = ledger.end(of: id)
+        let end = ledger.history(of: id)?.end
         guard end != before || rejectionCount > 0 else { return result }
         let stored = Int((end?.sequence ?? 0) - (before?.sequence ?? 0))
         if stored > 0 {
@@ -363,7 +366,7 @@ final class StorageEngine: @unchecked Sendable {
         closer.succeed()
     }
 
-    private func countStores() {
+    func countStores() {
         let (byteCount, storeCount) = (ledger.memoryByteCount, ledger.storeCount)
         metrics.count {
             $0.memoryByteCount = byteCount

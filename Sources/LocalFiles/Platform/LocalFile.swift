@@ -128,6 +128,11 @@ package struct LocalFile: Sendable, Hashable {
         return isCreated
     }
 
+    /// Changes the permission bits of the file or directory.
+    package func setPermissions(_ permissions: Int) throws(FileError) {
+        guard chmod(path, mode_t(permissions)) == 0 else { throw .current("protect", path) }
+    }
+
     /// Removes the file; does nothing when there is none.
     package func remove(durability: Durability = .flushed) throws(FileError) {
         guard unlink(path) == 0 else {

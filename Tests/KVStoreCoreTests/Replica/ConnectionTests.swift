@@ -191,3 +191,32 @@ struct ConnectionTests {
         #expect(counts == [50, 50, 20])
     }
 }
+
+@Suite("Stores that do not exist")
+struct UnknownStoreTests {
+    private let unknown = SyncTransportError.refused(
+        status: 404, code: "unknown-store", message: "unknown")
+
+    @Test("a replica without a cursor counts one as empty, and tries again")
+    func empty() {
+        var bench = ReplicaBench()
+        _ = bench.handle(.attached(isLive: true))
+        _ = bench.synchronize()
+        let lines = bench.fail(unknown)
+        #expect(lines.contains("finish 1: 0 sent, 0 received, 0 pending"))
+        #expect(lines.contains { $0.hasPrefix("wake in") })
+        #expect(!bench.replica.state.initialSyncCompleted)
+    }
+
+    @Test("a replica with a cursor, or with values of its own, sees the refusal")
+    func refused() {
+        var known = ReplicaBench.joined()
+        _ = known.synchronize()
+        #expect(known.fail(unknown).contains("finish 1: \(unknown)"))
+        var own = ReplicaBench()
+        _ = own.set("k", "v")
+        _ = own.handle(.attached(isLive: false))
+        _ = own.synchronize()
+        #expect(own.fail(unknown).contains("finish 1: \(unknown)"))
+    }
+}

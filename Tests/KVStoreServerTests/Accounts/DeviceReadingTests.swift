@@ -121,3 +121,22 @@ struct DeviceReadingTests {
         #expect(registry.authenticate(laptop.tokenSHA256, now: 1) == laptop)
     }
 }
+
+@Suite("Tokens in devices.json")
+struct TokenDigestTests {
+    @Test("a digest is written in base64, and read as that and as the numbers of earlier versions")
+    func base64() throws {
+        let digest = TokenDigest(of: "ubq_token")
+        let text = String(decoding: try JSONEncoder().encode([digest]), as: UTF8.self)
+        let base64 = String(text.dropFirst(2).dropLast(2)).replacing("\\/", with: "/")
+        let bytes = try #require(Data(base64Encoded: base64))
+        #expect(bytes.count == 32)
+        let numbers = Data("[[\(bytes.map(String.init).joined(separator: ","))]]".utf8)
+        for json in [Data(text.utf8), numbers] {
+            #expect(try JSONDecoder().decode([TokenDigest].self, from: json) == [digest])
+        }
+        #expect(throws: DecodingError.self) {
+            try JSONDecoder().decode([TokenDigest].self, from: Data(#"["AAAA"]"#.utf8))
+        }
+    }
+}

@@ -38,6 +38,7 @@ struct AuthorizationTests {
         Call(
             method: .put, path: "/v1/stores/STORE/keys/a", isWrite: true, body: #"{"value":""}"#),
         Call(method: .delete, path: "/v1/stores/STORE/keys/a", isWrite: true),
+        Call(method: .delete, path: "/v1/stores/STORE", isWrite: true),
     ]
 
     private func execute(

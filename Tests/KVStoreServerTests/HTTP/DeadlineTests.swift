@@ -60,7 +60,7 @@ struct DeadlineTests {
                     continue
                 }
                 let answer = await connection.rest()
-                let waits = path.contains("/s/")
+                let waits = path.contains("/stores/s")
                 #expect(answer.hasPrefix("HTTP/1.1 \(waits ? 503 : 200) "), "\(path): \(answer)")
                 #expect(answer.contains("outcome-unknown") == waits, "\(path)")
             }

@@ -58,3 +58,32 @@ struct DataDirectoryTests {
         #expect(error?.hint?.contains("backup") == true)
     }
 }
+
+@Suite("Permissions of the data directory")
+struct PermissionTests {
+    private func permissions(_ path: String) throws -> Int? {
+        (try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber)?
+            .intValue
+    }
+
+    @Test("a directory and a list of devices that others can read are closed to them, and named")
+    func repaired() throws {
+        let parent = try TemporaryDirectory()
+        let directory = DataDirectory(parent.path + "/data")
+        try directory.create()
+        _ = try directory.deviceFile.add("one", account: "default", isReadOnly: false, stores: nil)
+        #expect(try directory.protect().isEmpty)
+        let devices = directory.path + "/devices.json"
+        for (path, mode) in [(directory.path, 0o755), (devices, 0o666)] {
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+        }
+        let changes = try directory.protect()
+        #expect(changes.count == 2)
+        #expect(changes[0].contains("\(directory.path) ") && changes[0].contains("mode 755"))
+        #expect(!changes[0].contains("could write"))
+        #expect(changes[1].contains(devices) && changes[1].contains("could write"))
+        #expect(try permissions(directory.path) == 0o700)
+        #expect(try permissions(devices) == 0o600)
+        #expect(try directory.protect().isEmpty)
+    }
+}

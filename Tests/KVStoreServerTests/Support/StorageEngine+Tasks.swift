@@ -10,7 +10,9 @@ import NIOCore
 /// Requests to the engine from tasks, each answered when the disk has it.
 extension StorageEngine {
     func sync(_ request: SyncRequest, store: StoreID) async throws -> SyncResponse {
-        try await durably { engine throws(Problem) in try engine.sync(request, store: store) }
+        try await durably { engine throws(Problem) in
+            try engine.sync(request, store: store, mayCreate: true)
+        }
     }
 
     func write(

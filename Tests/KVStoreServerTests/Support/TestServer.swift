@@ -31,7 +31,7 @@ final class TestServer: Sendable {
         ("GET", "/v1/devices"), ("GET", "/v1/stores"), ("POST", "/v1/stores/s/sync"),
         ("GET", "/v1/stores/s/changes"), ("GET", "/v1/stores/s/keys"),
         ("GET", "/v1/stores/s/keys/k"), ("PUT", "/v1/stores/s/keys/k"),
-        ("DELETE", "/v1/stores/s/keys/k"),
+        ("DELETE", "/v1/stores/s/keys/k"), ("DELETE", "/v1/stores/s"),
     ]
 
     /// Names of the devices that there are.

@@ -1,0 +1,67 @@
+import ArgumentParser
+import CommandSupport
+import Essentials
+import KVStoreCore
+import KVStoreLedger
+import KVStoreServer
+import KVStoreWire
+
+struct Dump: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print the records of a stopped daemon, one JSON object per line.",
+        discussion: """
+            Prints only the sizes of values without --values.
+
+              kvsd dump | wc -l
+              kvsd dump --store usage --values > usage.jsonl
+            """)
+
+    @Flag(help: "Print values in base64.") var values = false
+    @Option(help: "Print only this store.") var store: String?
+    @OptionGroup var data: DataOption
+
+    private struct Line: Encodable {
+        var account: String
+        var store: String
+        var key: String
+        var stamp: String
+        var seq: UInt64
+        var deleted: Bool?
+        var byteCount: Int?
+        var value: Data?
+    }
+
+    func run() throws {
+        for (id, hub) in try data.directory.openExistingLedger().hubs
+        where store == nil || store == id.name {
+            for entry in hub.entries.values.sorted(by: { $0.sequence < $1.sequence }) {
+                var line = Line(
+                    account: id.account, store: id.name, key: entry.record.key.text,
+                    stamp: entry.record.stamp.description, seq: entry.sequence)
+                switch entry.record.content {
+                case .tombstone: line.deleted = true
+                case .value(let data):
+                    line.byteCount = data.count
+                    if values { line.value = data }
+                }
+                try Console.write(WireJSON.encode(line) + Data("\n".utf8))
+            }
+        }
+    }
+}
+
+extension DataDirectory {
+    /// Opens the data of a stopped daemon; none can start while the ledger exists.
+    func openExistingLedger() throws -> Ledger {
+        guard hasLog else {
+            throw CommandFailure.noData(in: self)
+        }
+        return try openLedger()
+    }
+}
+
+extension Ledger {
+    var hubs: [(StoreID, Hub)] {
+        allStores.compactMap { id in hub(id).map { (id, $0) } }
+    }
+}

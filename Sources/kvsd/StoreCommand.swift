@@ -1,0 +1,66 @@
+import ArgumentParser
+import CommandSupport
+import KVStoreCore
+import KVStoreLedger
+import KVStoreServer
+import TerminalText
+
+struct StoreCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "store", abstract: "List and remove the stores of a stopped daemon.",
+        discussion: """
+            A running daemon lists stores with GET /v1/stores and removes one with DELETE \
+            /v1/stores/NAME; docs/protocol.md describes both.
+            """,
+        subcommands: [List.self, Remove.self])
+}
+
+extension StoreCommand {
+    struct List: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List the stores.")
+
+        @Option(help: "List only stores of this account.") var account: String?
+        @OptionGroup var data: DataOption
+
+        func run() throws {
+            let stores = try data.directory.openExistingLedger().hubs
+                .filter { account == nil || $0.0.account == account }
+            guard !stores.isEmpty else { return try Console.print("No stores.") }
+            let titles = ["ACCOUNT", "STORE", "KEYS", "BYTES", "SEQUENCE NUMBER"]
+            var table = TextTable(columns: titles.map { TextTable.Column($0) })
+            for (id, hub) in stores {
+                table.append([
+                    id.account, id.name, "\(hub.keyCount)", "\(hub.byteCount)", "\(hub.sequence)",
+                ])
+            }
+            for line in table.lines() { try Console.print(line) }
+        }
+    }
+
+    struct Remove: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Remove a store with all its keys.",
+            discussion: """
+                Every device drops the keys at its next sync, and keeps what it has not sent yet.
+
+                  kvsd store remove notes
+                """)
+
+        @Argument(help: "Name of the store.") var store: String
+        @Option(help: "Account of the store.") var account = "default"
+        @OptionGroup var data: DataOption
+
+        func run() throws {
+            let ledger = try data.directory.openExistingLedger()
+            let id = StoreID(account: account, name: store)
+            guard let hub = ledger.hub(id) else {
+                throw CommandFailure(
+                    .dataError,
+                    "the account \(account) has no store '\(store)'; see 'kvsd store list'")
+            }
+            _ = try ledger.remove(id)
+            try ledger.close()
+            try Console.print("Removed \(store) of the account \(account): \(hub.keyCount) keys.")
+        }
+    }
+}

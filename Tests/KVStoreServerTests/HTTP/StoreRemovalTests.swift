@@ -1,0 +1,148 @@
+import Foundation
+import HTTPTypes
+import KVStoreCore
+import KVStoreTesting
+import KVStoreWire
+import NIOCore
+import ServerTestSupport
+import Testing
+
+@testable import KVStoreServer
+
+@Suite("Creating and removing stores", .timeLimit(.minutes(5)))
+struct StoreRemovalTests {
+    private let test = try! TestServer()
+
+    private func sync(
+        _ client: TestClient, _ store: String = "s", _ request: SyncRequest = Samples.request(),
+        as device: String = TestServer.laptop
+    ) async throws -> TestResponse {
+        try await client.execute(
+            uri: "/v1/stores/\(store)/sync", method: .post, headers: test.headers(device),
+            body: test.syncBody(request))
+    }
+
+    private func remove(
+        _ client: TestClient, _ store: String = "s", as device: String = TestServer.laptop
+    ) async throws -> TestResponse {
+        try await client.execute(
+            uri: "/v1/stores/\(store)", method: .delete, headers: test.headers(device))
+    }
+
+    @Test("a device that may only read creates no store, however often it syncs")
+    func reader() async throws {
+        try await test.served { client, _ in
+            for number in 0..<20 {
+                let refused = try await sync(client, "s\(number)", as: TestServer.reader)
+                #expect(refused.status == .notFound && refused.problemCode == "unknown-store")
+            }
+            #expect(test.server.engine.storeList(ofAccount: "default").isEmpty)
+            #expect(try await sync(client, "s1").status == .ok)
+            #expect(try await sync(client, "s1", as: TestServer.reader).status == .ok)
+            #expect(test.server.engine.storeList(ofAccount: "default").map(\.store) == ["s1"])
+        }
+    }
+
+    @Test("a store is removed with the scope to write, once")
+    func remove() async throws {
+        try await test.served { client, _ in
+            let change = Samples.request([Samples.change("k")])
+            #expect(try await sync(client, "s", change).status == .ok)
+            let refused = try await remove(client, as: TestServer.reader)
+            #expect(refused.status == .forbidden && refused.problemCode == "read-only")
+            for device in [TestServer.limited, TestServer.stranger] {
+                #expect(try await remove(client, as: device).problemCode == "unknown-store")
+            }
+            #expect(try await remove(client).status == .ok)
+            #expect(try await remove(client).problemCode == "unknown-store")
+            let keys = try await client.execute(
+                uri: "/v1/stores/s/keys", method: .get, headers: test.headers(TestServer.laptop))
+            #expect(keys.problemCode == "unknown-store")
+            #expect(test.server.engine.storeList(ofAccount: "default").isEmpty)
+            let text = test.server.metrics.text(streams: 0)
+            #expect(text.contains(/kvsd_stores 0\n/), "\(text)")
+        }
+    }
+
+    @Test("a reader of a removed store finds it empty, and its sync creates nothing")
+    func empty() async throws {
+        try await test.served { client, _ in
+            let change = Samples.request([Samples.change("k")])
+            let before = try await sync(client, "s", change).decoded(SyncResponse.self)
+            _ = try await remove(client)
+            for device in [TestServer.reader, TestServer.laptop] {
+                let answer = try await sync(
+                    client, "s", Samples.request(since: before.cursor), as: device
+                ).decoded(SyncResponse.self)
+                #expect(answer.isInitial && answer.changes.isEmpty)
+                #expect(answer.horizon > before.cursor.sequence)
+            }
+            #expect(test.server.engine.storeList(ofAccount: "default").isEmpty)
+        }
+    }
+
+    @Test("live streams of a removed store end, as do those that wait for it to be created again")
+    func streams() async throws {
+        try await test.served { client, port in
+            let change = Samples.request([Samples.change("k")])
+            let before = try await sync(client, "s", change).decoded(SyncResponse.self)
+            func stream(since cursor: Cursor) async throws -> EventReader {
+                var reader = try await EventReader(
+                    port: port,
+                    path: "/v1/stores/s/changes?since=\(cursor.sequence)&epoch=\(cursor.epoch)",
+                    token: test.token(TestServer.reader))
+                #expect(await reader.next()?.name == "opened")
+                return reader
+            }
+            func end(of reader: consuming EventReader) async {
+                #expect(await reader.next()?.name == "reset")
+                #expect(await reader.next() == nil)
+            }
+            let first = try await stream(since: before.cursor)
+            _ = try await remove(client)
+            await end(of: first)
+            let empty = try await sync(client, as: TestServer.reader)
+                .decoded(SyncResponse.self)
+            let second = try await stream(since: empty.cursor)
+            _ = try await sync(
+                client, "s", Samples.request([Samples.change("k", Samples.stamp(1))]))
+            await end(of: second)
+        }
+    }
+
+    @Test("a removed store makes room for another")
+    func room() async throws {
+        try await test.served { client, _ in
+            for number in 0..<1_024 {
+                try test.server.engine.create("s\(number)")
+            }
+            #expect(try await sync(client, "more").problemCode == "too-many-stores")
+            #expect(try await remove(client, "s7").status == .ok)
+            #expect(try await sync(client, "more").status == .ok)
+            #expect(try await sync(client, "s7").status == .ok)
+            let change = Samples.request([Samples.change("k")])
+            #expect(try await sync(client, "s7", change).problemCode == "too-many-stores")
+        }
+    }
+
+    @Test("after a failed sync, a removal that is not durable makes no replica drop anything")
+    func failedSync() async throws {
+        try await test.served { client, _ in
+            let change = Samples.request([Samples.change("k")])
+            let before = try await sync(client, "s", change).decoded(SyncResponse.self)
+            test.storage.aim(.fail(5), at: .sync)
+            #expect(try await remove(client).problemCode == "disk-failed")
+            let answer = try await sync(client, "s", Samples.request(since: before.cursor))
+            #expect(answer.problemCode == "disk-failed")
+        }
+    }
+}
+
+extension StorageEngine {
+    /// Creates an empty store without waiting for the disk.
+    fileprivate func create(_ name: String) throws {
+        _ = try read { () throws(Problem) in
+            try apply(Samples.request(), to: StoreID(account: "default", name: name))
+        }
+    }
+}
