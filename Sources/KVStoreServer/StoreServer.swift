@@ -183,6 +183,12 @@ public final class StoreServer: Sendable {
         stopping.succeed()
     }
 
+    /// Looks at the files of certificate and devices now, instead of with the next connection and request. Blocks.
+    public func reload() {
+        _ = certificate?.context()
+        _ = devices.table
+    }
+
     /// The port that the server listens on. Waits until it does; throws if ``run()`` ends before.
     public var port: Int {
         get async throws(ServerError) {

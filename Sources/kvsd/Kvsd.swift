@@ -25,7 +25,9 @@ struct Kvsd: AsyncParsableCommand {
             128 plus the number of a second signal.
             """,
         version: ProgramVersion.text,
-        subcommands: [Serve.self, Pair.self, DeviceCommand.self, Check.self, Dump.self],
+        subcommands: [
+            Serve.self, Pair.self, DeviceCommand.self, ServiceCommand.self, Check.self, Dump.self,
+        ],
         defaultSubcommand: Serve.self)
 
     static func main() async {

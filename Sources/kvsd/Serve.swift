@@ -16,12 +16,17 @@ struct Serve: AsyncParsableCommand {
               kvsd serve --listen 127.0.0.1:9000 --data /srv/ubiquity
               kvsd serve --listen 0.0.0.0 --tls-certificate fullchain.pem --tls-key privkey.pem
 
-            Beyond loopback it speaks TLS, with a key and a self-signed certificate that it makes at the             first start; 'kvsd pair' gives devices the fingerprint of the key. Files of your own are read             again when they change.
+            Beyond loopback it speaks TLS, with a key and a self-signed certificate that it makes at the \
+            first start; 'kvsd pair' gives devices the fingerprint of the key. Files of your own are read \
+            again when they change.
 
             SIGTERM and SIGINT stop it: it ends live streams, answers the requests under way, closes \
             connections that are not done after 5 seconds, and exits with 0. If that takes 10 seconds, \
             for example because a disk hangs, it exits with 70; on a second signal it exits at once, \
             with 128 plus the signal's number. What was acknowledged is durable in any case.
+
+            SIGHUP makes it look at its certificate and devices at once, which it otherwise does with \
+            the next connection and request. Other changes need a restart.
             """)
 
     @Option(
@@ -95,10 +100,7 @@ struct Serve: AsyncParsableCommand {
     private var encryption: ServerConfiguration.Encryption {
         if let tlsCertificate, let tlsKey {
             // For kvsd pair, which runs elsewhere.
-            func absolute(_ path: String) -> String {
-                URL(filePath: path).standardizedFileURL.path(percentEncoded: false)
-            }
-            return .files(certificate: absolute(tlsCertificate), key: absolute(tlsKey))
+            return .files(certificate: absolutePath(tlsCertificate), key: absolutePath(tlsKey))
         }
         return tls || !listen.isLoopback && !insecureAllowPlainHttp ? .ownCertificate : .none
     }
@@ -120,6 +122,11 @@ struct Serve: AsyncParsableCommand {
             ServerConfiguration(
                 storage: .directory(data.directory.path), address: listen,
                 encryption: encryption, limits: limits, logger: logger))
+        let reload = ReloadSignal { [logger] in
+            server.reload()
+            logger.notice("looked at certificate and devices again")
+        }
+        defer { withExtendedLifetime(reload) {} }
         async let _: Void = {
             await signals.wait()
             guard !Task.isCancelled else { return }
