@@ -26,7 +26,8 @@ struct Kvsd: AsyncParsableCommand {
             """,
         version: ProgramVersion.text,
         subcommands: [
-            Serve.self, Pair.self, DeviceCommand.self, ServiceCommand.self, Check.self, Dump.self,
+            Serve.self, Pair.self, DeviceCommand.self, ServiceCommand.self, StatusCommand.self,
+            Check.self, Dump.self,
         ],
         defaultSubcommand: Serve.self)
 

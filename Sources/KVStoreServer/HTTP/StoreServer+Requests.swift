@@ -163,8 +163,17 @@ extension StoreServer {
         }
     }
 
-    func note(_ status: HTTPResponseStatus, of head: HTTPRequestHead?) {
-        metrics.count { $0.answers[min(Int(status.code) / 100, 5)] += 1 }
+    /// - Parameter start: when the head was read; nil for a live stream, which has no end to measure.
+    func note(
+        _ status: HTTPResponseStatus, of head: HTTPRequestHead?, refusal code: String? = nil,
+        since start: NIODeadline?
+    ) {
+        let time = start.map { NIODeadline.now() - $0 }
+        metrics.count {
+            $0.answers[min(Int(status.code) / 100, 5)] += 1
+            if let time { $0.requestSeconds.observe(Double(time.nanoseconds) / 1e9) }
+            if let code { $0.refusals[code, default: 0] += 1 }
+        }
         guard configuration.logger.logLevel <= .debug, let head else { return }
         // Not the path itself, because keys are private.
         configuration.logger.debug(
