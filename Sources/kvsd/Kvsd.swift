@@ -27,7 +27,7 @@ struct Kvsd: AsyncParsableCommand {
         version: ProgramVersion.text,
         subcommands: [
             Serve.self, Pair.self, DeviceCommand.self, ServiceCommand.self, StatusCommand.self,
-            Check.self, Dump.self,
+            ConfigCommand.self, Check.self, Dump.self,
         ],
         defaultSubcommand: Serve.self)
 
