@@ -319,7 +319,7 @@ final class Connection: ChannelDuplexHandler, Watcher {
         if head?.method == .HEAD { answer.dropBody() }
         let isEnd = isInputClosed && queue?.isEmpty ?? true
         if isStopping || isEnd || isLastRequest { answer.isLast = true }
-        server.note(answer.status, of: head, refusal: answer.problemCode, since: headTime)
+        server.note(&answer, of: head, device: identity?.device, since: headTime)
         release()
         ticket += 1
         var buffer = context.channel.allocator.buffer(capacity: 256 + answer.body.readableBytes)

@@ -20,7 +20,8 @@ final class LogLines: Sendable {
         }
 
         func log(event: LogEvent) {
-            lines.lines.withLock { $0.append("\(event.message)") }
+            let metadata = (event.metadata ?? [:]).map { " \($0.key)=\($0.value)" }.sorted()
+            lines.lines.withLock { $0.append("\(event.message)\(metadata.joined())") }
         }
     }
 }
