@@ -100,8 +100,8 @@ package struct ServiceUnit: Sendable, Equatable {
             "StateDirectory=\(program)",
             "StateDirectoryMode=0700",
             "SystemCallFilter=~@privileged @resources",
-            // Reading and raising the limit on open files is among @resources.
-            "SystemCallFilter=prlimit64 getrlimit setrlimit ugetrlimit",
+            // Of @resources: the limit on open files, and the priorities of Dispatch's threads.
+            "SystemCallFilter=prlimit64 getrlimit setrlimit ugetrlimit setpriority",
             "CapabilityBoundingSet=",
             "AmbientCapabilities=",
             "DevicePolicy=closed",

@@ -41,7 +41,8 @@ struct ServiceCommand: ParsableCommand {
             discussion: """
                 The unit runs this program at its present path, with the options for 'kvsd serve' \
                 that follow '--'. Of the environment, only the UBIQUITY and XDG directories are \
-                written into a user unit. Install again after one of these has changed.
+                written into a user unit. Another data directory of a system unit must belong to the user \
+                kvsd. Install again after one of these has changed.
 
                 Exit status: 0 the service runs; 69 the unit is written, but nothing on this machine \
                 can start it; 73 the unit cannot be written; 74 it cannot be started; 77 not root.

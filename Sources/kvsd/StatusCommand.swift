@@ -86,9 +86,8 @@ struct StatusCommand: AsyncParsableCommand {
         ])
         let space = free.map { ", \(ByteCount($0)) free on the disk" } ?? ""
         table.append(["log", "\(ByteCount(report.logByteCount))\(space)"])
-        table.append([
-            "open", "\(report.streamCount) streams, \(report.connectionCount) connections",
-        ])
+        table.append(["streams", "\(report.streamCount)"])
+        table.append(["connections", "\(report.connectionCount)"])
         table.append(["stores", "\(report.storeCount)"])
         guard !report.devices.isEmpty else {
             table.append(["devices", "none; add one with kvsd pair"])

@@ -17,7 +17,7 @@ struct ServiceUnitTests {
     @Test("only variables that decide where files are get into the unit")
     func variables() {
         let unit = unit(
-             "/usr/bin/usage-push",
+            "/usr/bin/usage-push",
             [
                 "CODEX_HOME": "/c", "XDG_STATE_HOME": "/s", "ANTHROPIC_API_KEY": "secret",
                 "XDG_SESSION_ID": "1", "XDG_DATA_HOME": "/a\nExecStart=/bin/false",
@@ -33,7 +33,7 @@ struct ServiceUnitTests {
     @Test("paths are quoted as systemd reads them")
     func quoting() {
         let unit = unit(
-             "/opt/my \"tools\"/100%/usage-push", ["CODEX_HOME": "/a b\\c"])
+            "/opt/my \"tools\"/100%/usage-push", ["CODEX_HOME": "/a b\\c"])
         #expect(
             lines(unit, "ExecStart=")
                 == [#"ExecStart="/opt/my \"tools\"/100%%/usage-push" --watch --quiet"#])

@@ -26,7 +26,7 @@ struct StatusTests {
         #expect(text.status == 0, "\(text.errors)")
         #expect(text.output.contains(/address +http:\/\/127\.0\.0\.1:\d+\n/))
         #expect(text.output.contains(/writes +accepted\n/))
-        #expect(text.output.contains(/open +1 streams, 1 connections\n/))
+        #expect(text.output.contains(/streams +1\nconnections +1\n/))
         #expect(text.output.contains(/laptop +default +[0-9a-f]{16} +connected\n/))
         #expect(text.output.contains(/phone +default +[0-9a-f]{16} +not since the start\n/))
 
