@@ -253,6 +253,7 @@ let package = Package(
             name: "KvsdTests",
             dependencies: [
                 "kvsd", "ProgramTesting", "ServerTestSupport", "TestSupport", "KVStoreCore",
+                "KVStoreServer",
                 "KVStoreWire",
                 httpTypes, nioCore,
             ],

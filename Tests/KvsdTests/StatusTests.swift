@@ -1,8 +1,11 @@
 import Foundation
+import KVStoreServer
 import NIOCore
 import ServerTestSupport
 import TestSupport
 import Testing
+
+@testable import kvsd
 
 @Suite("kvsd status", .timeLimit(.minutes(5)))
 struct StatusTests {
@@ -44,6 +47,29 @@ struct StatusTests {
         await stream.close()
         #expect(await daemon.stop() == 0)
         #expect(!FileManager.default.fileExists(atPath: data + "/kvsd.sock"))
+    }
+
+    @Test(
+        "status shows the last error, and since when writes are accepted again",
+        arguments: [
+            (nil, "refused", "5 min ago: the disk is full"),
+            (1_000_240_000, "accepted", "5 min ago: the disk is full; recovered 1 min ago"),
+        ] as [(Int?, String, String)])
+    func incident(recovered: Int?, writes: String, error: String) throws {
+        let end = recovered.map { ", \"recovered\": \($0)" } ?? ""
+        let json = """
+            {"schemaVersion": 1, "version": "1", "processID": 2, "url": "http://127.0.0.1:3",
+             "started": 0, "devices": [], "streamCount": 0, "connectionCount": 0, "storeCount": 0,
+             "memoryByteCount": 1500000, "memoryByteLimit": 1000000000, "logByteCount": 999,
+             "incident": {"text": "the disk is full", "time": 1000000000\(end)}}
+            """
+        let report = try JSONDecoder().decode(ServerReport.self, from: Data(json.utf8))
+        let lines = StatusCommand.lines(
+            report, data: "/d", free: 0, now: Date(timeIntervalSince1970: 1_000_300))
+        #expect(lines.contains("writes       \(writes)"), "\(lines)")
+        #expect(lines.contains("last error   \(error)"))
+        #expect(lines.contains("memory       1.5 MB of 1.0 GB"))
+        #expect(lines.contains("log          999 bytes, 0 bytes free on the disk"))
     }
 
     @Test("without a daemon, also after kill -9, status exits with 69 and names the directory")
