@@ -81,6 +81,10 @@ let package = Package(
             name: "CommandRunner", dependencies: ["CommandSupport", argumentParser],
             swiftSettings: strict),
         .target(
+            name: "BackgroundServices",
+            dependencies: ["CommandSupport", "LocalFiles", "TerminalText", "Essentials"],
+            swiftSettings: strict),
+        .target(
             name: "KVStoreTesting",
             dependencies: [
                 "KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "LocalFiles",
@@ -100,7 +104,8 @@ let package = Package(
             name: "usage-push",
             dependencies: [
                 "UsagePusher", "SnapshotModels", "KVStore", "KVStoreHTTP", "TerminalText",
-                "CommandSupport", "CommandRunner", "LocalFiles", argumentParser,
+                "BackgroundServices", "CommandSupport", "CommandRunner", "LocalFiles",
+                argumentParser,
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -132,7 +137,9 @@ let package = Package(
             name: "kvsd",
             dependencies: [
                 "KVStoreServer", "KVStoreEssentials", "KVStoreCore", "KVStoreLedger", "KVStoreLog",
-                "KVStoreWire", "CommandSupport", "CommandRunner", "LocalFiles", "TerminalText",
+                "KVStoreWire", "BackgroundServices", "CommandSupport", "CommandRunner",
+                "LocalFiles",
+                "TerminalText",
                 argumentParser, logging, "Essentials",
             ],
             swiftSettings: strict),
@@ -158,6 +165,9 @@ let package = Package(
         .target(name: "ProgramTesting", path: "Tests/ProgramTesting", swiftSettings: strict),
         .testTarget(
             name: "CommandSupportTests", dependencies: ["CommandSupport", "ProgramTesting"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "BackgroundServicesTests", dependencies: ["BackgroundServices"],
             swiftSettings: strict),
         .target(
             name: "TestSupport", dependencies: ["KVStoreCore", "KVStoreLog", "KVStoreTesting"],
@@ -208,7 +218,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "UsagePusherTests",
-            dependencies: ["UsagePusher", "SnapshotModels", "LocalFiles", "SeededRandomness"],
+            dependencies: [
+                "UsagePusher", "BackgroundServices", "SnapshotModels", "LocalFiles",
+                "SeededRandomness",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "UsagePushTests",
@@ -240,7 +253,9 @@ let package = Package(
         .testTarget(
             name: "KvsdTests",
             dependencies: [
-                "kvsd", "ServerTestSupport", "TestSupport", "KVStoreCore", "KVStoreWire",
+                "kvsd", "ProgramTesting", "ServerTestSupport", "TestSupport", "KVStoreCore",
+                "KVStoreServer",
+                "KVStoreWire",
                 httpTypes, nioCore,
             ],
             swiftSettings: strict),

@@ -5,6 +5,10 @@ final class Metrics: Sendable {
     struct Counters: Sendable, Equatable {
         /// Answers by the first digit of their status.
         var answers = [Int](repeating: 0, count: 6)
+        /// Seconds from a request's head to its answer, live streams excepted.
+        var requestSeconds = Histogram([0.001, 0.005, 0.025, 0.1, 0.5, 2.5])
+        /// Error answers by their code.
+        var refusals: [String: Int] = [:]
         var failedAuthentications = 0
         var slowReaders = 0
         /// Open connections.
@@ -13,16 +17,26 @@ final class Metrics: Sendable {
         var commits = 0
         var recordsStored = 0
         var recordsRejected = 0
-        var syncs = 0
-        var syncNanoseconds: Int64 = 0
+        /// Requests that share a sync.
+        var groupRequests = Histogram([1, 2, 4, 8, 16, 64, 256])
+        var syncSeconds = Histogram([0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1])
         var compactionSteps = 0
         var requestsRefusedForSpace = 0
         var memoryByteCount = 0
         var storeCount = 0
         /// Requests waiting for the disk.
         var waiting = 0
-        /// No more writes until the next start.
+        /// No more writes until the log has recovered.
         var hasFailed = false
+        var incident: ServerReport.Incident?
+    }
+
+    /// What is counted elsewhere.
+    struct Gauges: Sendable, Equatable {
+        var streams: Int
+        var devices: Int
+        var logByteCount: Int
+        var memoryByteLimit: Int
     }
 
     private let state = Mutex(Counters())
@@ -34,7 +48,7 @@ final class Metrics: Sendable {
     }
 
     /// The text format of Prometheus. No label names an account, a device, a store or a key.
-    func text(streams: Int) -> String {
+    func text(_ gauges: Gauges) -> String {
         let counters = counters
         var text = ""
         func describe(_ name: String, _ type: String, _ help: String) {
@@ -48,10 +62,21 @@ final class Metrics: Sendable {
             describe(name, "gauge", help)
             text += "kvsd_\(name) \(value)\n"
         }
+        func histogram(_ name: String, _ help: String, _ values: Histogram) {
+            describe(name, "histogram", help)
+            text += values.text("kvsd_\(name)")
+        }
         describe("answers_total", "counter", "Answers by class of status.")
         for digit in 1...5 {
             text += "kvsd_answers_total{class=\"\(digit)xx\"} \(counters.answers[digit])\n"
         }
+        describe("refusals_total", "counter", "Error answers by code, see docs/protocol.md.")
+        for (code, count) in counters.refusals.sorted(by: { $0.key < $1.key }) {
+            text += "kvsd_refusals_total{code=\"\(code)\"} \(count)\n"
+        }
+        histogram(
+            "request_seconds", "Time from a request's head to its answer, without live streams.",
+            counters.requestSeconds)
         counter(
             "failed_authentications", "Requests without a valid token.",
             counters.failedAuthentications)
@@ -61,10 +86,9 @@ final class Metrics: Sendable {
         counter("commits", "Requests that changed a store.", counters.commits)
         counter("records_stored", "Changes that were accepted.", counters.recordsStored)
         counter("records_refused", "Changes that were rejected.", counters.recordsRejected)
-        counter("disk_syncs", "Syncs of the log.", counters.syncs)
-        counter(
-            "disk_sync_milliseconds", "Time spent in syncs.",
-            Int(counters.syncNanoseconds / 1_000_000))
+        histogram(
+            "disk_sync_requests", "Requests that share a sync of the log.", counters.groupRequests)
+        histogram("disk_sync_seconds", "Time of a sync of the log.", counters.syncSeconds)
         counter("compaction_steps", "Steps of compaction.", counters.compactionSteps)
         counter(
             "disk_full", "Requests refused because the disk is full.",
@@ -72,11 +96,16 @@ final class Metrics: Sendable {
         gauge(
             "memory_bytes", "Memory of all keys and values, as counted against the limit.",
             counters.memoryByteCount)
+        gauge(
+            "memory_limit_bytes", "Limit on the memory of all keys and values.",
+            gauges.memoryByteLimit)
+        gauge("log_bytes", "Size of the log's files.", gauges.logByteCount)
+        gauge("devices", "Devices of all accounts.", gauges.devices)
         gauge("stores", "Stores of all accounts.", counters.storeCount)
         gauge("requests_waiting", "Requests waiting for the disk.", counters.waiting)
-        gauge("streams_open", "Live streams.", streams)
+        gauge("streams_open", "Live streams.", gauges.streams)
         gauge("connections_open", "Connections.", counters.connections)
-        gauge("disk_failed", "1 when no more writes are accepted.", counters.hasFailed ? 1 : 0)
+        gauge("disk_failed", "1 while no writes are accepted.", counters.hasFailed ? 1 : 0)
         return text
     }
 }

@@ -120,7 +120,9 @@ public final class StoreServer: Sendable {
         if !former.isStopped {
             do {
                 let listener = try await listen()
-                listening.succeed(listener.localAddress?.port ?? 0)
+                let port = listener.localAddress?.port ?? 0
+                let closeReports = await listenForReports(port: port)
+                listening.succeed(port)
                 await withTaskCancellationHandler {
                     // Only ever succeeds.
                     try? await stopping.futureResult.get()
@@ -128,6 +130,7 @@ public final class StoreServer: Sendable {
                     stopping.succeed()
                 }
                 try? await listener.close()
+                await closeReports()
                 for stopped in tables.map({ $0.watchers.loop.flatSubmit($0.stop) }) {
                     try? await stopped.get()
                 }
@@ -139,6 +142,25 @@ public final class StoreServer: Sendable {
         listening.fail(failure ?? .ended)
         await engine.close()
         if let failure { throw failure }
+    }
+
+    /// Offers the report to `kvsd status`; returns how to end that. Serving does not depend on it.
+    private func listenForReports(port: Int) async -> @Sendable () async -> Void {
+        guard case .directory(let path) = configuration.storage else { return {} }
+        let socket = DataDirectory(path).reportSocket
+        let started = engine.options.now()
+        do {
+            let listener = try await socket.listen { [self] in
+                report(port: port, started: started)
+            }
+            return {
+                try? await listener.close()
+                socket.remove()
+            }
+        } catch {
+            configuration.logger.warning("kvsd status will not find this daemon: \(error)")
+            return {}
+        }
     }
 
     private func listen() async throws -> any Channel {
@@ -188,6 +210,12 @@ public final class StoreServer: Sendable {
     public func stop() async {
         lifecycle.withLock { $0.isStopped = true }
         stopping.succeed()
+    }
+
+    /// Looks at the files of certificate and devices now, instead of with the next connection and request. Blocks.
+    public func reload() {
+        _ = certificate?.context()
+        _ = devices.table
     }
 
     /// The port that the server listens on. Waits until it does; throws if ``run()`` ends before.

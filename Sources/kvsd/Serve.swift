@@ -16,110 +16,44 @@ struct Serve: AsyncParsableCommand {
               kvsd serve --listen 127.0.0.1:9000 --data /srv/ubiquity
               kvsd serve --listen 0.0.0.0 --tls-certificate fullchain.pem --tls-key privkey.pem
 
-            Beyond loopback it speaks TLS, with a key and a self-signed certificate that it makes at the             first start; 'kvsd pair' gives devices the fingerprint of the key. Files of your own are read             again when they change.
+            'kvsd config' shows every setting; they can also be set in the environment and in a file.
+
+            Beyond loopback it speaks TLS, with a key and a self-signed certificate that it makes at the \
+            first start; 'kvsd pair' gives devices the fingerprint of the key. Files of your own are read \
+            again when they change.
 
             SIGTERM and SIGINT stop it: it ends live streams, answers the requests under way, closes \
             connections that are not done after 5 seconds, and exits with 0. If that takes 10 seconds, \
             for example because a disk hangs, it exits with 70; on a second signal it exits at once, \
             with 128 plus the signal's number. What was acknowledged is durable in any case.
+
+            SIGHUP makes it look at its certificate and devices at once, which it otherwise does with \
+            the next connection and request. Other changes need a restart.
             """)
 
-    @Option(
-        help: ArgumentHelp(
-            "Address, and port unless it is 8722; port 0 chooses one.", valueName: "host:port"))
-    var listen = ListenAddress.standard
-
-    @Flag(help: "Speak TLS on loopback too.") var tls = false
-
-    @Option(
-        help: ArgumentHelp(
-            "Certificate and chain in PEM, instead of a self-signed one.", valueName: "file"))
-    var tlsCertificate: String?
-
-    @Option(help: ArgumentHelp("Private key of the certificate in PEM.", valueName: "file"))
-    var tlsKey: String?
-
+    @OptionGroup var options: SettingOptions
     @OptionGroup var data: DataOption
-
-    @Option(
-        help: ArgumentHelp("trace, debug, info, notice, warning, error or critical."),
-        transform: { text in
-            guard let level = Logger.Level(rawValue: text) else {
-                throw ValidationError("invalid log level '\(text)'")
-            }
-            return level
-        })
-    var logLevel = Logger.Level.info
-
-    @Flag(help: "Listen on other interfaces than loopback without TLS, exposing tokens and values.")
-    var insecureAllowPlainHttp = false
 
     @Option(help: ArgumentHelp("Write the port into this file.", valueName: "file"))
     var portFile: String?
 
-    @Option(help: ArgumentHelp("Limit on the memory of all keys and values.", valueName: "bytes"))
-    var memoryLimit = ServerLimits().memoryByteCount
-
-    @Option(
-        help: ArgumentHelp(
-            "Limit on the requests of a device; bursts are four times as large.",
-            valueName: "count"))
-    var requestsPerSecond = Int(ServerLimits().requestsPerSecond)
-
-    @Option(help: ArgumentHelp("Limit on the live streams of a device.", valueName: "count"))
-    var streamsPerDevice = ServerLimits().streamsPerDevice
-
-    @Option(
-        help: ArgumentHelp(
-            "Limit on connections, lowered to what the limit on open files allows.",
-            valueName: "count"))
-    var connections = ServerLimits().connectionCount
-
-    @Option(help: .hidden) var segmentBytes = ServerLimits().segmentByteCount
-    @Option(help: .hidden) var heartbeatMilliseconds = ServerLimits().heartbeatMilliseconds
-
-    func validate() throws {
-        if (tlsCertificate == nil) != (tlsKey == nil) {
-            throw ValidationError("--tls-certificate and --tls-key belong together")
-        }
-        if insecureAllowPlainHttp, tls || tlsKey != nil {
-            throw ValidationError("--insecure-allow-plain-http cannot be combined with TLS")
-        }
-        guard memoryLimit > 0, requestsPerSecond > 0, streamsPerDevice > 0, connections > 0,
-            segmentBytes >= 4_096, heartbeatMilliseconds > 0
-        else {
-            throw ValidationError("limits must be positive")
-        }
-    }
-
-    private var encryption: ServerConfiguration.Encryption {
-        if let tlsCertificate, let tlsKey {
-            // For kvsd pair, which runs elsewhere.
-            func absolute(_ path: String) -> String {
-                URL(filePath: path).standardizedFileURL.path(percentEncoded: false)
-            }
-            return .files(certificate: absolute(tlsCertificate), key: absolute(tlsKey))
-        }
-        return tls || !listen.isLoopback && !insecureAllowPlainHttp ? .ownCertificate : .none
-    }
-
     func run() async throws {
         let signals = EndSignals()
+        let settings = try options.effective(data)
+        let values = settings.values
         var logger = Logger(label: "kvsd", factory: { StreamLogHandler.standardError(label: $0) })
-        logger.logLevel = logLevel
-        var limits = ServerLimits()
-        limits.heartbeatMilliseconds = heartbeatMilliseconds
-        limits.segmentByteCount = segmentBytes
-        limits.memoryByteCount = memoryLimit
-        limits.requestsPerSecond = Double(requestsPerSecond)
-        limits.requestBurst = 4 * limits.requestsPerSecond
-        limits.streamsPerDevice = streamsPerDevice
-        limits.connectionCount = connections
+        logger.logLevel = values.logLevel
+        var limits = values.limits
         limits.fit(openFileCount: OpenFileLimit.raise())
         let server = try StoreServer(
             ServerConfiguration(
-                storage: .directory(data.directory.path), address: listen,
-                encryption: encryption, limits: limits, logger: logger))
+                storage: .directory(data.directory.path), address: values.listen,
+                encryption: settings.encryption, limits: limits, logger: logger))
+        let reload = ReloadSignal { [logger] in
+            server.reload()
+            logger.notice("looked at certificate and devices again")
+        }
+        defer { withExtendedLifetime(reload) {} }
         async let _: Void = {
             await signals.wait()
             guard !Task.isCancelled else { return }
@@ -127,13 +61,15 @@ struct Serve: AsyncParsableCommand {
             await server.stop()
         }()
         async let running: Void = server.run()
-        announce(try await server.port, server, logger)
+        announce(try await server.port, values.listen.host, server, logger)
         defer { data.directory.statusFile.remove() }
         try await running
         logger.info("stopped")
     }
 
-    private func announce(_ port: Int, _ server: StoreServer, _ logger: Logger) {
+    private func announce(
+        _ port: Int, _ host: String, _ server: StoreServer, _ logger: Logger
+    ) {
         if let portFile {
             do throws(FileError) {
                 try LocalFile(portFile).replace(with: Data("\(port)\n".utf8))
@@ -147,7 +83,7 @@ struct Serve: AsyncParsableCommand {
         } catch {
             logger.error("kvsd pair will not find this daemon: \(error)")
         }
-        let url = ListenAddress(host: listen.host, port: port)
+        let url = ListenAddress(host: host, port: port)
             .url(isEncrypted: server.isEncrypted)
         Console.note("listening on \(url), data in \(data.directory.path)")
         guard server.deviceCount == 0 else { return }

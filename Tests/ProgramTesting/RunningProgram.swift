@@ -41,6 +41,8 @@ package final class RunningProgram: Sendable {
 
     package func interrupt() { process.interrupt() }
 
+    package func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
+
     package func suspend() { kill(process.processIdentifier, SIGSTOP) }
 
     package func resume() { kill(process.processIdentifier, SIGCONT) }

@@ -13,6 +13,8 @@ struct Answer {
     var byteCount: Int
     /// Closes the connection after the answer.
     var isLast = false
+    /// Of an error answer.
+    var problemCode: String?
 
     init(_ type: String, _ body: ByteBuffer) {
         self.type = type
@@ -35,6 +37,7 @@ struct Answer {
     init(_ problem: Problem) {
         self.init(MediaType.problem, ByteBuffer(bytes: problem.json))
         status = HTTPResponseStatus(statusCode: problem.status)
+        problemCode = problem.code
         if let seconds = problem.retryAfterSeconds {
             fields.append(("Retry-After", "\(seconds)"))
         }

@@ -8,7 +8,7 @@ extension Connection {
         guard let context else { return }
         var stream = stream
         stream.isChunked = head?.version != .http1_0
-        server.note(.ok, of: head)
+        server.note(.ok, of: head, since: nil)
         release()
         ticket += 1
         phase = .stream

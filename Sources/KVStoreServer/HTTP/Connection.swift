@@ -28,6 +28,7 @@ final class Connection: ChannelDuplexHandler, Watcher {
 
     private var request: Request?
     var head: HTTPRequestHead?
+    private var headTime: NIODeadline?
     /// Changes with each answer, so that what completes late is recognized.
     var ticket: UInt64 = 0
     /// Bytes of the body, as counted by the table.
@@ -216,6 +217,7 @@ final class Connection: ChannelDuplexHandler, Watcher {
 
     private func begin(_ head: HTTPRequestHead) {
         self.head = head
+        headTime = .now()
         phase = .body
         table.noteTick()
         if budget.tick != table.tick { budget = (table.tick, 0) }
@@ -272,6 +274,7 @@ final class Connection: ChannelDuplexHandler, Watcher {
         reservedByteCount = 0
         request = nil
         head = nil
+        headTime = nil
     }
 
     private func finish() {
@@ -315,7 +318,7 @@ final class Connection: ChannelDuplexHandler, Watcher {
         if head?.method == .HEAD { answer.dropBody() }
         let isEnd = isInputClosed && queue?.isEmpty ?? true
         if isStopping || isEnd || isLastRequest { answer.isLast = true }
-        server.note(answer.status, of: head)
+        server.note(&answer, of: head, device: identity?.device, since: headTime)
         release()
         ticket += 1
         var buffer = context.channel.allocator.buffer(capacity: 256 + answer.body.readableBytes)

@@ -207,6 +207,12 @@ extension Problem {
         503, "pairing-failed", "Cannot pair", detail: "the server cannot write its files",
         hint: "check the server's log and disk", retryAfterSeconds: 60)
 
+    /// Of problems of a single request whose cause is on the server. A failed or full disk, which concerns all, is logged
+    /// once by the storage engine.
+    static let codesOfFailures: Set<String> = [
+        outcomeUnknown.code, pairingFailed.code, "write-failed",
+    ]
+
     /// A failed write to the log. Paths on the server stay private.
     init(_ error: LogError) {
         func detail(_ failure: FileError) -> String {

@@ -1,3 +1,4 @@
+import KVStoreLedger
 import KVStoreWire
 
 /// For monitoring. Needs no token and reveals nothing of any account.
@@ -8,9 +9,16 @@ extension StoreServer {
         return .text("ready\n")
     }
 
+    /// Of all devices.
+    var streamCount: Int { engine.loops.reduce(0) { $0 + $1.count } }
+
     func metricsText() -> Answer {
         .text(
-            metrics.text(streams: engine.loops.reduce(0) { $0 + $1.count }),
+            metrics.text(
+                Metrics.Gauges(
+                    streams: streamCount, devices: deviceCount,
+                    logByteCount: engine.read { engine.ledger.logByteCount },
+                    memoryByteLimit: limits.memoryByteCount)),
             type: "text/plain; version=0.0.4; charset=utf-8")
     }
 }

@@ -170,15 +170,47 @@ extension StoreServer {
         }
     }
 
-    func note(_ status: HTTPResponseStatus, of head: HTTPRequestHead?) {
-        metrics.count { $0.answers[min(Int(status.code) / 100, 5)] += 1 }
+    /// Counts an answer. If only this request has failed, for a reason on the server, logs a warning and gives the answer
+    /// the id with which the log names it.
+    func note(
+        _ answer: inout Answer, of head: HTTPRequestHead?, device: Device?,
+        since start: NIODeadline?
+    ) {
+        note(answer.status, of: head, refusal: answer.problemCode, since: start)
+        guard let code = answer.problemCode, Problem.codesOfFailures.contains(code) else { return }
+        let id = EpochID(rawValue: .random(in: 1 ... .max)).description
+        answer.fields.append(("Ubiquity-Request", id))
+        configuration.logger.warning(
+            "request failed",
+            metadata: [
+                "request": "\(id)", "code": "\(code)", "device": "\(device?.id ?? "none")",
+                "method": "\(head?.method.rawValue ?? "unknown")",
+                "path": "\(Self.template(of: head))",
+            ])
+    }
+
+    /// Not the path itself, because keys are private.
+    private static func template(of head: HTTPRequestHead?) -> String {
+        head.flatMap { Resource(path: $0.path)?.template } ?? "unknown"
+    }
+
+    /// - Parameter start: when the head was read; nil for a live stream, which has no end to measure.
+    func note(
+        _ status: HTTPResponseStatus, of head: HTTPRequestHead?, refusal code: String? = nil,
+        since start: NIODeadline?
+    ) {
+        let time = start.map { NIODeadline.now() - $0 }
+        metrics.count {
+            $0.answers[min(Int(status.code) / 100, 5)] += 1
+            if let time { $0.requestSeconds.observe(Double(time.nanoseconds) / 1e9) }
+            if let code { $0.refusals[code, default: 0] += 1 }
+        }
         guard configuration.logger.logLevel <= .debug, let head else { return }
-        // Not the path itself, because keys are private.
         configuration.logger.debug(
             "request",
             metadata: [
                 "method": "\(head.method)",
-                "path": "\(Resource(path: head.path)?.template ?? "unknown")",
+                "path": "\(Self.template(of: head))",
                 "status": "\(status.code)",
             ])
     }

@@ -12,6 +12,7 @@ import Logging
 ///     pairings.json      the codes that add devices
 ///     tls-*.pem          the key and certificate of `OwnCertificate`
 ///     daemon.json        how to reach the server that is running
+///     kvsd.sock          the report of the server that is running
 package struct DataDirectory: Sendable {
     package let path: String
 
@@ -28,6 +29,8 @@ package struct DataDirectory: Sendable {
     package var pairingFile: PairingFile { PairingFile(dataDirectory: path) }
 
     package var statusFile: DaemonStatusFile { DaemonStatusFile(dataDirectory: path) }
+
+    package var reportSocket: ReportSocket { ReportSocket(dataDirectory: path) }
 
     /// The fingerprint of a certificate's public key.
     package func keyFingerprint(

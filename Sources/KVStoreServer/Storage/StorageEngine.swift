@@ -177,9 +177,7 @@ final class StorageEngine: @unchecked Sendable {
         do throws(LogError) {
             (result, rejectionCount) = try apply(options.now())
         } catch {
-            if case .storage(let failure) = error, failure.isOutOfSpace {
-                metrics.count { $0.requestsRefusedForSpace += 1 }
-            }
+            if case .storage(let failure) = error, failure.isOutOfSpace { noteFullDisk(error) }
             failIfClosed()
             throw Problem(error)
         }
@@ -194,13 +192,15 @@ final class StorageEngine: @unchecked Sendable {
                 })
         }
         let (byteCount, storeCount) = (ledger.memoryByteCount, ledger.storeCount)
-        metrics.count {
+        let isRecovered = metrics.count {
             $0.commits += 1
             $0.recordsStored += stored
             $0.recordsRejected += rejectionCount
             $0.memoryByteCount = byteCount
             $0.storeCount = storeCount
+            return $0.hasOpenIncident
         }
+        if isRecovered { endIncident() }
         return result
     }
 
@@ -303,9 +303,10 @@ final class StorageEngine: @unchecked Sendable {
         _ pending: Ledger.PendingSync, _ failure: FileError?, _ elapsed: TimeAmount,
         _ completions: [[Completion]]
     ) -> Outcome {
+        let requestCount = completions.reduce(0) { $0 + $1.count }
         metrics.count {
-            $0.syncs += 1
-            $0.syncNanoseconds += elapsed.nanoseconds
+            $0.syncSeconds.observe(Double(elapsed.nanoseconds) / 1e9)
+            if requestCount > 0 { $0.groupRequests.observe(Double(requestCount)) }
         }
         do throws(LogError) {
             try ledger.finish(pending, failure: failure)
@@ -331,7 +332,7 @@ final class StorageEngine: @unchecked Sendable {
         guard failure == nil else { return }
         failure = error
         metrics.count { $0.hasFailed = true }
-        logger.critical("no writes until the disk works again: \(error)")
+        noteFailure(error)
         recover(after: options.recoveryDelay)
     }
 
@@ -351,7 +352,7 @@ final class StorageEngine: @unchecked Sendable {
         }
         failure = nil
         metrics.count { $0.hasFailed = false }
-        logger.notice("the log has recovered; writes are accepted again")
+        endIncident()
         prepareSpace()
         compactWhenIdle(after: Self.idleDelay)
         return outcome(of: none)

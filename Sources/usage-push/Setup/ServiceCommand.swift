@@ -1,11 +1,9 @@
 import ArgumentParser
+import BackgroundServices
 import CommandSupport
 import Foundation
 import KVStore
 import KVStoreHTTP
-import LocalFiles
-import TerminalText
-import UsagePusher
 
 /// `usage-push service`.
 struct ServiceCommand: ParsableCommand {
@@ -24,32 +22,7 @@ struct ServiceCommand: ParsableCommand {
             """,
         subcommands: [Install.self, Status.self, Remove.self])
 
-    private static var variables: [String: String] { ProcessInfo.processInfo.environment }
-    private static var home: String { UserDirectories().home }
-    private static var file: LocalFile { BackgroundService.file(variables, home: home) }
-
-    private static func shown(_ path: String) -> String {
-        VisibleText.escape(PushMessages.abbreviated(path, home: home))
-    }
-
-    /// The text of the installed unit; nil without one.
-    private static func installedText() throws -> String? {
-        do throws(FileError) {
-            return try file.read(byteLimit: 1_048_576).map {
-                String(decoding: $0.data, as: UTF8.self)
-            }
-        } catch {
-            throw CommandFailure(.ioError, error.description)
-        }
-    }
-
-    private static func requireOwn(_ text: String) throws(CommandFailure) {
-        guard text.contains(ServiceUnit.mark) else {
-            throw CommandFailure(
-                .cannotCreate,
-                "\(file.path) was not written by usage-push; move it away and run this again")
-        }
-    }
+    private static let service = BackgroundService(program: "usage-push")
 
     struct Install: ParsableCommand {
         static let configuration = CommandConfiguration(
@@ -74,32 +47,18 @@ struct ServiceCommand: ParsableCommand {
 
         func run() throws {
             let unit = ServiceUnit(
-                executable: ProgramLocation.current.path, variables: ServiceCommand.variables)
-            let text = BackgroundService.text(unit)
-            if print || root.print { return try Console.write(Data(text.utf8)) }
-            let former = try ServiceCommand.installedText()
-            if let former { try ServiceCommand.requireOwn(former) }
-            let file = ServiceCommand.file
-            do throws(FileError) {
-                try file.directory.create()
-                try file.replace(with: Data(text.utf8), permissions: 0o644)
-            } catch {
-                throw CommandFailure(.cannotCreate, error.description)
+                program: "usage-push",
+                description: "Ubiquity usage pusher for AI coding tools",
+                executable: ProgramLocation.current(name: "usage-push").path,
+                arguments: ["--watch", "--quiet"],
+                variables: ProcessInfo.processInfo.environment, directives: ["Nice=10"])
+            if print || root.print {
+                return try Console.write(Data(ServiceCommand.service.text(of: unit).utf8))
             }
-            try Console.print("wrote " + ServiceCommand.shown(file.path))
-            switch BackgroundService.start(file, isReplaced: former.map { $0 != text } ?? false) {
-            case .started(let notes):
-                try Console.print("started; to see how it is doing: usage-push service status")
-                for note in notes { try Console.print(note) }
-            case .unavailable(let reason):
-                throw CommandFailure(
-                    .unavailable,
-                    "the service is not started: \(reason)\n"
-                        + "Run 'usage-push --watch' from what starts programs on this machine,"
-                        + " or install the service again where systemd runs for your user.")
-            case .failed(let reason):
-                throw CommandFailure(.ioError, "cannot start the service: \(reason)")
-            }
+            try ServiceCommand.service.install(
+                unit,
+                otherwise: "Run 'usage-push --watch' from what starts programs on this machine,"
+                    + " or install the service again where systemd runs for your user.")
         }
     }
 
@@ -107,20 +66,7 @@ struct ServiceCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Stop the service and remove its unit.")
 
-        func run() throws {
-            guard let text = try ServiceCommand.installedText() else {
-                return try Console.print("the service is not installed")
-            }
-            try ServiceCommand.requireOwn(text)
-            do throws(FileError) {
-                if let issue = try BackgroundService.remove(ServiceCommand.file) {
-                    Console.report("cannot stop the service: \(issue)")
-                }
-            } catch {
-                throw CommandFailure(.ioError, error.description)
-            }
-            try Console.print("removed " + ServiceCommand.shown(ServiceCommand.file.path))
-        }
+        func run() throws { try ServiceCommand.service.remove() }
     }
 
     struct Status: ParsableCommand {
@@ -138,20 +84,15 @@ struct ServiceCommand: ParsableCommand {
         @ParentCommand var root: UsagePush
 
         func run() throws {
-            let isInstalled = try ServiceCommand.installedText() != nil
-            let report = ServiceReport(
-                file: ServiceCommand.file.path, isInstalled: isInstalled,
-                state: isInstalled
-                    ? BackgroundService.state : ServiceState(description: "not installed"),
+            let report = PushServiceReport(
+                service: try ServiceCommand.service.report(),
                 lastPush: LastPush.read(StoreEnvironment(), storeName: root.store))
             if json {
-                try Console.print(VisibleJSON.text(try report.encoded()))
+                try Console.print(VisibleJSON.text(try VisibleJSON.prettyEncoder.encode(report)))
             } else {
-                for line in report.lines(home: ServiceCommand.home, now: Date()) {
-                    try Console.print(line)
-                }
+                for line in report.lines(now: Date()) { try Console.print(line) }
             }
-            if !report.state.isActive { throw ExitCode(ExitStatus.failure.rawValue) }
+            if !report.service.state.isActive { throw ExitCode(ExitStatus.failure.rawValue) }
         }
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BackgroundServices
 import CommandSupport
 import Foundation
 import LocalFiles
@@ -91,7 +92,7 @@ struct SetupCommand: ParsableCommand {
         undo
             ? .undo(environment)
             : .setUp(
-                environment, program: ProgramLocation.current.command,
+                environment, program: ProgramLocation.current(name: "usage-push").command,
                 directory: FileManager.default.currentDirectoryPath)
     }
 

@@ -1,6 +1,5 @@
 import Foundation
 import LocalFiles
-import Logging
 import Synchronization
 import TestSupport
 import Testing
@@ -26,30 +25,6 @@ struct DeviceReadingTests {
                 return try read(file)
             }
             return file
-        }
-    }
-
-    /// Collects log messages.
-    private final class LogLines: Sendable {
-        private let lines = Mutex<[String]>([])
-
-        var all: [String] { lines.withLock { $0 } }
-
-        var logger: Logger { Logger(label: "test") { _ in Handler(lines: self) } }
-
-        private struct Handler: LogHandler {
-            let lines: LogLines
-            var metadata = Logger.Metadata()
-            var logLevel = Logger.Level.trace
-
-            subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-                get { metadata[key] }
-                set { metadata[key] = newValue }
-            }
-
-            func log(event: LogEvent) {
-                lines.lines.withLock { $0.append("\(event.message)") }
-            }
         }
     }
 

@@ -109,6 +109,29 @@ struct DeadlineTests {
         }
     }
 
+    @Test("a lost request is logged with its id and device, and without token, store and key")
+    func logging() async throws {
+        let log = LogLines()
+        let test = try TestServer(limits: Self.hasty, logger: log.logger)
+        try await test.served { _, port in
+            _ = try await test.server.engine.sync(
+                Samples.request(), store: StoreID(account: "default", name: "s"))
+            let (gate, _) = test.storage.holdSyncs()
+            let connection = try await RawConnection.open(port: port)
+            try await connection.send(
+                request("PUT", "/v1/stores/s/keys/k", test, "Content-Length: 1\r\n") + "v")
+            let answer = await connection.rest()
+            test.storage.releaseSyncs()
+            gate.signal()
+            let id = try #require(answer.firstMatch(of: /Ubiquity-Request: ([0-9a-f]{16})\r\n/)).1
+            #expect(
+                log.all.filter { $0.hasPrefix("request failed") } == [
+                    "request failed code=outcome-unknown device=00000000000000a1 method=PUT "
+                        + "path=/v1/stores/{store}/keys/{key} request=\(id)"
+                ])
+        }
+    }
+
     @Test("a live stream outlives the deadline")
     func stream() async throws {
         var limits = Self.hasty

@@ -59,7 +59,7 @@ struct StoreRemovalTests {
                 uri: "/v1/stores/s/keys", method: .get, headers: test.headers(TestServer.laptop))
             #expect(keys.problemCode == "unknown-store")
             #expect(test.server.engine.storeList(ofAccount: "default").isEmpty)
-            let text = test.server.metrics.text(streams: 0)
+            let text = try await client.execute(uri: "/metrics", method: .get).text
             #expect(text.contains(/kvsd_stores 0\n/), "\(text)")
         }
     }

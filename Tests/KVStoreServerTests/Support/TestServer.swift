@@ -43,12 +43,13 @@ final class TestServer: Sendable {
     init(
         limits: ServerLimits = TestServer.patient, segmentByteCount: Int = 1_048_576,
         stored: [Record] = [], recoveryDelay: TimeAmount = .hours(1),
-        encryption: ServerConfiguration.Encryption = .none,
+        encryption: ServerConfiguration.Encryption = .none, logger: Logger? = nil,
         now: @escaping @Sendable () -> Int64 = { Samples.now }
     ) throws {
         directory = try TemporaryDirectory()
-        var logger = Logger(label: "test")
-        logger.logLevel = .critical
+        var quiet = Logger(label: "test")
+        quiet.logLevel = .critical
+        let logger = logger ?? quiet
         var options = StorageEngine.Options()
         options.now = now
         options.recoveryDelay = recoveryDelay

@@ -1,3 +1,4 @@
+import BackgroundServices
 import Foundation
 import Testing
 

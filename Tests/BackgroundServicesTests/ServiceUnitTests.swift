@@ -1,6 +1,6 @@
 import Testing
 
-@testable import UsagePusher
+@testable import BackgroundServices
 
 @Suite("Service unit")
 struct ServiceUnitTests {
@@ -8,11 +8,17 @@ struct ServiceUnitTests {
         unit.systemdText.split(separator: "\n").filter { $0.hasPrefix(prefix) }
     }
 
+    private func unit(_ executable: String, _ variables: [String: String]) -> ServiceUnit {
+        ServiceUnit(
+            program: "usage-push", description: "Pusher", executable: executable,
+            arguments: ["--watch", "--quiet"], variables: variables)
+    }
+
     @Test("only variables that decide where files are get into the unit")
     func variables() {
-        let unit = ServiceUnit(
-            executable: "/usr/bin/usage-push",
-            variables: [
+        let unit = unit(
+            "/usr/bin/usage-push",
+            [
                 "CODEX_HOME": "/c", "XDG_STATE_HOME": "/s", "ANTHROPIC_API_KEY": "secret",
                 "XDG_SESSION_ID": "1", "XDG_DATA_HOME": "/a\nExecStart=/bin/false",
             ])
@@ -26,8 +32,8 @@ struct ServiceUnitTests {
 
     @Test("paths are quoted as systemd reads them")
     func quoting() {
-        let unit = ServiceUnit(
-            executable: "/opt/my \"tools\"/100%/usage-push", variables: ["CODEX_HOME": "/a b\\c"])
+        let unit = unit(
+            "/opt/my \"tools\"/100%/usage-push", ["CODEX_HOME": "/a b\\c"])
         #expect(
             lines(unit, "ExecStart=")
                 == [#"ExecStart="/opt/my \"tools\"/100%%/usage-push" --watch --quiet"#])

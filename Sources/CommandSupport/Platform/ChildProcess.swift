@@ -1,17 +1,25 @@
-import Foundation
+import Essentials
 
 /// A program that was started by this one, in its process group: a signal to the group, as from a
 /// terminal or from the program that runs a status line, reaches both.
-struct ChildProcess {
+package struct ChildProcess {
     private let identifier: pid_t
 
-    /// Starts a program with this program's environment, output and errors; nil when that fails.
-    init?(_ path: String, arguments: [String], standardInput: Int32) {
+    /// Starts a program with this program's environment; nil when that fails.
+    ///
+    /// - Parameter output: the descriptor for its output and errors; nil for those of this program.
+    package init?(
+        _ path: String, arguments: [String], standardInput: Int32, output: Int32? = nil
+    ) {
         var actions = SpawnFileActions.none
         guard posix_spawn_file_actions_init(&actions) == 0 else { return nil }
         defer { posix_spawn_file_actions_destroy(&actions) }
-        guard posix_spawn_file_actions_adddup2(&actions, standardInput, STDIN_FILENO) == 0 else {
-            return nil
+        var copies = [(standardInput, STDIN_FILENO)]
+        if let output { copies += [(output, STDOUT_FILENO), (output, STDERR_FILENO)] }
+        for (descriptor, standard) in copies {
+            guard posix_spawn_file_actions_adddup2(&actions, descriptor, standard) == 0 else {
+                return nil
+            }
         }
         let environment = ProcessInfo.processInfo.environment.map { $0.key + "=" + $0.value }
         var identifier: pid_t = 0
@@ -25,9 +33,14 @@ struct ChildProcess {
     }
 
     /// Blocks until the program has ended.
-    func wait() {
+    ///
+    /// - Returns: its exit status, or 128 plus the number of the signal that ended it.
+    @discardableResult
+    package func wait() -> Int32 {
         var status: Int32 = 0
         while waitpid(identifier, &status, 0) == -1, errno == EINTR {}
+        let signal = status & 0x7f
+        return signal == 0 ? (status >> 8) & 0xff : 128 + signal
     }
 
     private static func withPointers<Result>(

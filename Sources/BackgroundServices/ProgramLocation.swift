@@ -1,3 +1,4 @@
+import Essentials
 import LocalFiles
 
 /// Where a program is, and how a command names it.
@@ -17,6 +18,13 @@ package struct ProgramLocation: Sendable, Equatable {
         let isFound = identity != nil && first.flatMap(Self.identity) == identity
         path = isFound ? first ?? executable : executable
         command = isFound ? name : executable
+    }
+
+    /// This program.
+    package static func current(name: String) -> ProgramLocation {
+        ProgramLocation(
+            executable: RunningExecutable.path ?? CommandLine.arguments[0], name: name,
+            searchPath: ProcessInfo.processInfo.environment["PATH"] ?? "")
     }
 
     private static func identity(_ path: String) -> FileStatus.Identity? {

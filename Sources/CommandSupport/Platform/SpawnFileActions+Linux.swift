@@ -1,5 +1,5 @@
 #if os(Linux) || os(Android)
-    import Foundation
+    import Essentials
 
     enum SpawnFileActions {
         /// To be initialized by `posix_spawn_file_actions_init`.

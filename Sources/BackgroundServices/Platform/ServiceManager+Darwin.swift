@@ -1,18 +1,21 @@
 #if canImport(Darwin)
-    import Foundation
+    import Essentials
     import LocalFiles
-    import UsagePusher
 
-    /// The pusher as a user agent of launchd. Calls block.
-    enum BackgroundService {
-        private static let label = "io.github.ubiquity.usage-push"
-        private static var domain: String { "gui/\(getuid())" }
+    /// An agent of launchd for a user, a daemon for the system. Calls block.
+    struct ServiceManager {
+        let program: String
+        let scope: ServiceUnit.Scope
 
-        static func file(_ variables: [String: String], home: String) -> LocalFile {
-            LocalFile("\(home)/Library/LaunchAgents/\(label).plist")
+        private var label: String { "io.github.ubiquity." + program }
+        private var domain: String { scope == .user ? "gui/\(getuid())" : "system" }
+
+        func file(_ variables: [String: String], home: String) -> LocalFile {
+            let library = scope == .user ? home + "/Library/LaunchAgents" : "/Library/LaunchDaemons"
+            return LocalFile("\(library)/\(label).plist")
         }
 
-        static func text(_ unit: ServiceUnit) -> String {
+        func text(_ unit: ServiceUnit) -> String {
             let arguments = ([unit.executable] + unit.arguments).map {
                 "<string>\(escape($0))</string>"
             }
@@ -20,7 +23,7 @@
                 .map { "<key>\(escape($0.key))</key><string>\(escape($0.value))</string>" }
             return """
                 <?xml version="1.0" encoding="UTF-8"?>
-                <!-- \(ServiceUnit.mark) -->
+                <!-- \(ServiceUnit.mark(of: program)) -->
                 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" \
                 "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
                 <plist version="1.0">
@@ -40,43 +43,44 @@
         }
 
         /// Loads and starts the installed agent; reloads it if it was replaced.
-        static func start(_ file: LocalFile, isReplaced: Bool) -> ServiceStart {
+        func start(_ file: LocalFile, isReplaced: Bool) -> ServiceStart {
             guard let launchctl = SystemTool("launchctl") else {
                 return .unavailable("launchctl is not on this machine")
             }
-            if isReplaced { _ = launchctl.run("bootout", "\(domain)/\(label)") }
-            let load = launchctl.run("bootstrap", domain, file.path)
-            let isLoaded = load.isSuccess || launchctl.run("print", "\(domain)/\(label)").isSuccess
+            if isReplaced { _ = launchctl.run(["bootout", "\(domain)/\(label)"]) }
+            let load = launchctl.run(["bootstrap", domain, file.path])
+            let isLoaded =
+                load.isSuccess || launchctl.run(["print", "\(domain)/\(label)"]).isSuccess
             return isLoaded ? .started(notes: []) : .failed(reason(load))
         }
 
         /// Stops the agent, then removes its file.
         ///
         /// - Returns: what launchd could not do; nil if all is done.
-        static func remove(_ file: LocalFile) throws(FileError) -> String? {
-            let unload = SystemTool("launchctl")?.run("bootout", "\(domain)/\(label)")
+        func remove(_ file: LocalFile) throws(FileError) -> String? {
+            let unload = SystemTool("launchctl")?.run(["bootout", "\(domain)/\(label)"])
             try file.remove()
             return unload.flatMap { $0.isSuccess ? nil : reason($0) }
         }
 
-        static var state: ServiceState {
-            guard let show = SystemTool("launchctl")?.run("print", "\(domain)/\(label)") else {
+        var state: ServiceState {
+            guard let show = SystemTool("launchctl")?.run(["print", "\(domain)/\(label)"]) else {
                 return ServiceState(description: "unknown: launchctl is not on this machine")
             }
             guard show.isSuccess else { return ServiceState(description: "not loaded") }
-            let state = show.lines.lazy.map { $0.trimmingCharacters(in: .whitespaces) }
+            let state = show.lines.lazy.map { $0.drop { $0 == " " || $0 == "\t" } }
                 .first { $0.hasPrefix("state = ") }?.dropFirst("state = ".count)
             return ServiceState(
                 isActive: state == "running", isEnabled: true,
                 description: state.map(String.init) ?? "loaded")
         }
 
-        private static func escape(_ text: String) -> String {
+        private func escape(_ text: String) -> String {
             text.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
                 .replacing(">", with: "&gt;")
         }
 
-        private static func reason(_ outcome: SystemTool.Outcome) -> String {
+        private func reason(_ outcome: SystemTool.Outcome) -> String {
             outcome.lines.first ?? "launchctl exited with \(outcome.status)"
         }
     }

@@ -1,0 +1,110 @@
+package import CommandSupport
+import Essentials
+import LocalFiles
+import TerminalText
+
+/// A program of this product as a service of its user or of the system. Calls block and print what they have done.
+package struct BackgroundService: Sendable {
+    private let program: String
+    private let scope: ServiceUnit.Scope
+    private let home = UserDirectories().home
+
+    package init(program: String, scope: ServiceUnit.Scope = .user) {
+        self.program = program
+        self.scope = scope
+    }
+
+    private var manager: ServiceManager { ServiceManager(program: program, scope: scope) }
+    private var file: LocalFile {
+        manager.file(ProcessInfo.processInfo.environment, home: home)
+    }
+    private var option: String { scope == .user ? "" : " --system" }
+
+    /// The file as the service manager reads it.
+    package func text(of unit: ServiceUnit) -> String { manager.text(unit) }
+
+    /// Writes the unit, enables and starts it.
+    ///
+    /// - Parameter otherwise: what to do where there is no service manager.
+    package func install(_ unit: ServiceUnit, otherwise: String) throws {
+        try requirePermission()
+        let text = manager.text(unit)
+        let former = try installedText()
+        if let former { try requireOwn(former) }
+        do throws(FileError) {
+            try file.directory.create()
+            try file.replace(with: Data(text.utf8), permissions: 0o644)
+        } catch {
+            throw CommandFailure(.cannotCreate, error.description)
+        }
+        try Console.print("wrote " + shownPath)
+        switch manager.start(file, isReplaced: former.map { $0 != text } ?? false) {
+        case .started(let notes):
+            try Console.print(
+                "started; to see how it is doing: \(program) service status\(option)")
+            for note in notes { try Console.print(note) }
+        case .unavailable(let reason):
+            throw CommandFailure(
+                .unavailable, "the service is not started: \(reason)\n\(otherwise)")
+        case .failed(let reason):
+            throw CommandFailure(.ioError, "cannot start the service: \(reason)")
+        }
+    }
+
+    /// Stops the service and removes its unit.
+    package func remove() throws {
+        guard let text = try installedText() else {
+            return try Console.print("the service is not installed")
+        }
+        try requirePermission()
+        try requireOwn(text)
+        do throws(FileError) {
+            if let issue = try manager.remove(file) {
+                Console.report("cannot stop the service: \(issue)")
+            }
+        } catch {
+            throw CommandFailure(.ioError, error.description)
+        }
+        try Console.print("removed " + shownPath)
+    }
+
+    package func report() throws(CommandFailure) -> ServiceReport {
+        let isInstalled = try installedText() != nil
+        return ServiceReport(
+            unitFile: file.path, shownFile: shownPath, isInstalled: isInstalled,
+            installation: "\(program) service install\(option)",
+            state: isInstalled ? manager.state : ServiceState(description: "not installed"))
+    }
+
+    private var shownPath: String {
+        let path = file.path
+        return VisibleText.escape(
+            path.hasPrefix(home + "/") ? "~" + path.dropFirst(home.count) : path)
+    }
+
+    /// The text of the installed unit; nil without one.
+    private func installedText() throws(CommandFailure) -> String? {
+        do throws(FileError) {
+            return try file.read(byteLimit: 1_048_576).map {
+                String(decoding: $0.data, as: UTF8.self)
+            }
+        } catch {
+            throw CommandFailure(.ioError, error.description)
+        }
+    }
+
+    private func requirePermission() throws(CommandFailure) {
+        guard scope == .user || geteuid() == 0 else {
+            throw CommandFailure(
+                .noPermission, "a service of the system needs root; run this with sudo")
+        }
+    }
+
+    private func requireOwn(_ text: String) throws(CommandFailure) {
+        guard text.contains(ServiceUnit.mark(of: program)) else {
+            throw CommandFailure(
+                .cannotCreate,
+                "\(file.path) was not written by \(program); move it away and run this again")
+        }
+    }
+}

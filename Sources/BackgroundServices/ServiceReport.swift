@@ -1,0 +1,37 @@
+import TerminalText
+
+/// The state of a service as text or JSON. Pure.
+package struct ServiceReport: Sendable, Encodable {
+    package var unitFile: String
+    var shownFile: String
+    package var isInstalled: Bool
+    /// The command that installs the service.
+    var installation: String
+    package var state: ServiceState
+
+    /// - Parameter details: rows of the program itself.
+    package func lines(details: [(name: String, text: String)] = []) -> [String] {
+        var table = TextTable(columns: [.init(""), .init("")])
+        table.append(["unit", isInstalled ? shownFile : "none; to install it: " + installation])
+        table.append(["state", state.description])
+        for detail in details { table.append([detail.name, detail.text]) }
+        for message in state.messages { table.append(["log", message]) }
+        return table.lines()
+    }
+
+    /// Fields are added, never renamed or removed.
+    private enum CodingKeys: String, CodingKey {
+        case schemaVersion, unitFile, isInstalled, isEnabled, isActive, state, messages
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(1, forKey: .schemaVersion)
+        try container.encode(unitFile, forKey: .unitFile)
+        try container.encode(isInstalled, forKey: .isInstalled)
+        try container.encode(state.isEnabled, forKey: .isEnabled)
+        try container.encode(state.isActive, forKey: .isActive)
+        try container.encode(state.description, forKey: .state)
+        try container.encode(state.messages, forKey: .messages)
+    }
+}

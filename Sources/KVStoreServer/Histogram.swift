@@ -1,0 +1,31 @@
+/// Counts of observations by size, as Prometheus defines a histogram. Observing allocates nothing.
+struct Histogram: Sendable, Equatable {
+    /// The inclusive upper limits of the buckets, ascending; a last bucket has none.
+    let limits: [Double]
+    /// By bucket, not cumulative.
+    private var counts: [Int]
+    private(set) var sum = 0.0
+
+    init(_ limits: [Double]) {
+        self.limits = limits
+        counts = Array(repeating: 0, count: limits.count + 1)
+    }
+
+    var count: Int { counts.reduce(0, +) }
+
+    mutating func observe(_ value: Double) {
+        counts[limits.firstIndex { value <= $0 } ?? limits.count] += 1
+        sum += value
+    }
+
+    /// The lines of the Prometheus text format.
+    func text(_ name: String) -> String {
+        var text = ""
+        var total = 0
+        for (limit, count) in zip(limits.map { "\($0)" } + ["+Inf"], counts) {
+            total += count
+            text += "\(name)_bucket{le=\"\(limit)\"} \(total)\n"
+        }
+        return text + "\(name)_sum \(sum)\n\(name)_count \(total)\n"
+    }
+}

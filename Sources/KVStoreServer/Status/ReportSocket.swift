@@ -1,0 +1,65 @@
+import Essentials
+import KVStoreWire
+import NIOCore
+import NIOPosix
+
+/// kvsd.sock of a data directory: each connection gets the server's report and is closed. Only the user of the server
+/// can connect, so no token is needed.
+package struct ReportSocket: Sendable {
+    private let path: String
+
+    init(dataDirectory: String) { path = dataDirectory + "/kvsd.sock" }
+
+    func listen(_ report: @escaping @Sendable () -> ServerReport) async throws -> any Channel {
+        let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(ReportHandler(report))
+                }
+            }
+            .bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true).get()
+        chmod(path, 0o600)
+        return listener
+    }
+
+    func remove() { unlink(path) }
+
+    /// The report of the server that is running; nil without one that answers.
+    package func read() async -> ServerReport? {
+        do {
+            let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .connectTimeout(.seconds(5))
+                .connect(unixDomainSocketPath: path) { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        try NIOAsyncChannel<ByteBuffer, Never>(
+                            wrappingChannelSynchronously: channel)
+                    }
+                }
+            let json = try await channel.executeThenClose { parts, _ in
+                var json = ByteBuffer()
+                for try await part in parts { json.writeImmutableBuffer(part) }
+                return json
+            }
+            return try WireJSON.decode(ServerReport.self, from: Data(json.readableBytesView))
+        } catch {
+            return nil
+        }
+    }
+}
+
+private final class ReportHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private let report: @Sendable () -> ServerReport
+
+    init(_ report: @escaping @Sendable () -> ServerReport) { self.report = report }
+
+    func channelActive(context: ChannelHandlerContext) {
+        let json = ByteBuffer(bytes: WireJSON.encode(report()))
+        let channel = context.channel
+        context.writeAndFlush(wrapOutboundOut(json)).whenComplete { _ in
+            channel.close(promise: nil)
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import Essentials
+import KVStoreEssentials
+import KVStoreLedger
+import KVStoreWire
+
+/// The state of a running server, for `kvsd status`. As JSON: fields are added, never renamed or removed.
+package struct ServerReport: Sendable, Equatable, Codable {
+    package struct DeviceState: Sendable, Equatable, Codable {
+        package var id: String
+        package var name: String
+        package var account: String
+        /// Milliseconds since 1970; nil if the device has not been seen since the start.
+        package var lastSeen: Int64?
+        /// Whether it has a live stream.
+        package var isConnected: Bool
+    }
+
+    /// Why writes were refused.
+    package struct Incident: Sendable, Equatable, Codable {
+        package var text: String
+        /// Milliseconds since 1970.
+        package var time: Int64
+        /// When writes were accepted again; nil if they are not.
+        package var recovered: Int64?
+    }
+
+    package var schemaVersion = 1
+    package var version = ProgramVersion.text
+    package var processID: Int32
+    package var url: String
+    /// The fingerprint of the certificate's key; nil without TLS.
+    package var key: String?
+    /// Milliseconds since 1970.
+    package var started: Int64
+    package var devices: [DeviceState]
+    package var streamCount: Int
+    package var connectionCount: Int
+    package var storeCount: Int
+    package var memoryByteCount: Int
+    package var memoryByteLimit: Int
+    package var logByteCount: Int
+    /// The last one since the start.
+    package var incident: Incident?
+
+    package var acceptsWrites: Bool { incident.map { $0.recovered != nil } ?? true }
+}
+
+extension StoreServer {
+    func report(port: Int, started: Int64) -> ServerReport {
+        let counters = metrics.counters
+        return ServerReport(
+            processID: getpid(),
+            url: ListenAddress(host: configuration.address.host, port: port)
+                .url(isEncrypted: isEncrypted),
+            key: certificate?.keyFingerprint?.description, started: started,
+            devices: devices.table.devices.map { device in
+                let presence = devices.presence(of: device.id)
+                return ServerReport.DeviceState(
+                    id: device.id, name: device.name, account: device.account,
+                    lastSeen: presence.lastSeen, isConnected: presence.isConnected)
+            },
+            streamCount: streamCount, connectionCount: counters.connections,
+            storeCount: counters.storeCount, memoryByteCount: counters.memoryByteCount,
+            memoryByteLimit: limits.memoryByteCount,
+            logByteCount: engine.read { engine.ledger.logByteCount },
+            incident: counters.incident)
+    }
+}

@@ -1,0 +1,135 @@
+import ArgumentParser
+import CommandSupport
+import Essentials
+import KVStoreServer
+import LocalFiles
+
+/// The settings as options; `--set` reaches those without an option of their own.
+struct SettingOptions: ParsableArguments {
+    @Option(help: .setting("listen")) var listen: String?
+    @Flag(help: .setting("tls")) var tls = false
+    @Option(help: .setting("tls-certificate")) var tlsCertificate: String?
+    @Option(help: .setting("tls-key")) var tlsKey: String?
+    @Flag(help: .setting("insecure-allow-plain-http")) var insecureAllowPlainHttp = false
+    @Option(help: .setting("log-level")) var logLevel: String?
+    @Option(help: .setting("memory-limit")) var memoryLimit: String?
+    @Option(help: .setting("requests-per-second")) var requestsPerSecond: String?
+    @Option(help: .setting("streams-per-device")) var streamsPerDevice: String?
+    @Option(help: .setting("connections")) var connections: String?
+    @Option(help: .hidden) var segmentBytes: String?
+    @Option(help: .hidden) var heartbeatMilliseconds: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Any setting that 'kvsd config' lists; repeatable.", valueName: "name=value"))
+    var set: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "JSON object of settings; by default config.json in the data directory, else "
+                + "$XDG_CONFIG_HOME/ubiquity/kvsd.json.", valueName: "file"))
+    var config: String?
+
+    /// Names and values as they were given.
+    private var given: [(name: String, value: String)] {
+        get throws {
+            let options: [(String, String?)] = [
+                ("listen", listen), ("tls", tls ? "true" : nil),
+                ("tls-certificate", tlsCertificate), ("tls-key", tlsKey),
+                ("insecure-allow-plain-http", insecureAllowPlainHttp ? "true" : nil),
+                ("log-level", logLevel), ("memory-limit", memoryLimit),
+                ("requests-per-second", requestsPerSecond),
+                ("streams-per-device", streamsPerDevice), ("connections", connections),
+                ("segment-bytes", segmentBytes),
+                ("heartbeat-milliseconds", heartbeatMilliseconds),
+            ]
+            return options.compactMap { name, value in value.map { (name, $0) } }
+                + (try set.map { text in
+                    let parts = text.split(separator: "=", maxSplits: 1)
+                    guard parts.count == 2 else {
+                        throw ValidationError("invalid --set '\(text)': use the form NAME=VALUE")
+                    }
+                    return (String(parts[0]), String(parts[1]))
+                })
+        }
+    }
+
+    /// Checks the options alone, before anything is read.
+    func validate() throws {
+        do {
+            var settings = EffectiveSettings()
+            try settings.apply(try given, .option)
+            try settings.checkEncryption()
+        } catch let error as CommandFailure {
+            throw ValidationError(error.message)
+        }
+    }
+
+    /// Of options, environment, file and defaults, in this order.
+    func effective(_ data: DataOption) throws -> EffectiveSettings {
+        var settings = EffectiveSettings()
+        if let file = try readFile(data.directory) {
+            try settings.apply(file.values, .file(file.path))
+        }
+        let variables = ProcessInfo.processInfo.environment.filter { $0.key.hasPrefix("KVSD_") }
+        try settings.apply(
+            variables.sorted { $0.key < $1.key }.map { variable, value in
+                (Setting.all.first { $0.variable == variable }?.name ?? variable, value)
+            }, .environment)
+        try settings.apply(try given, .option)
+        try settings.checkEncryption()
+        return settings
+    }
+
+    private func readFile(
+        _ directory: DataDirectory
+    ) throws -> (path: String, values: [(name: String, value: String)])? {
+        let standard = [directory.path + "/config.json", UserDirectories().config + "/kvsd.json"]
+        for path in config.map({ [absolutePath($0)] }) ?? standard {
+            do {
+                guard let content = try LocalFile(path).read(byteLimit: 65_536) else { continue }
+                let values = try JSONDecoder().decode(
+                    [String: SettingText].self, from: content.data)
+                return (path, values.sorted { $0.key < $1.key }.map { ($0.key, $0.value.text) })
+            } catch let error as FileError {
+                throw CommandFailure(.configuration, error.description)
+            } catch {
+                throw CommandFailure(
+                    .configuration,
+                    "\(path) is not a JSON object of settings, each a string, number or boolean")
+            }
+        }
+        if let config {
+            throw CommandFailure(.configuration, "cannot open \(config): no such file")
+        }
+        return nil
+    }
+}
+
+extension ArgumentHelp {
+    fileprivate static func setting(_ name: String) -> ArgumentHelp {
+        guard let setting = Setting.named(name) else { preconditionFailure("no setting \(name)") }
+        let isPlain = setting.valueName.isEmpty || setting.standard.isEmpty
+        return ArgumentHelp(
+            "\(setting.help)\(isPlain ? "" : " (default: \(setting.standard))")",
+            valueName: setting.valueName.isEmpty ? nil : setting.valueName)
+    }
+}
+
+/// A JSON string, number or boolean as text.
+private struct SettingText: Decodable {
+    var text: String
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let value = try? container.decode(Bool.self) {
+            text = "\(value)"
+        } else if let value = try? container.decode(Int.self) {
+            text = "\(value)"
+        } else if let value = try? container.decode(Double.self) {
+            text = "\(value)"
+        } else {
+            text = try container.decode(String.self)
+        }
+    }
+}

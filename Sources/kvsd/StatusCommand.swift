@@ -1,0 +1,132 @@
+import ArgumentParser
+import CommandSupport
+import Essentials
+import KVStoreServer
+import KVStoreWire
+import TerminalText
+
+struct StatusCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Show the running daemon: address, devices, sizes and the last error.",
+        discussion: """
+            Asks the daemon that uses the data directory, through a socket in it. Exits with 0 if it \
+            accepts writes, with 1 if it does not, and with 69 if none is running.
+
+              kvsd status
+              kvsd status --json
+            """)
+
+    @Flag(help: "Print JSON.") var json = false
+    @OptionGroup var data: DataOption
+
+    /// Fields are added, never renamed or removed.
+    private struct Document: Encodable {
+        var report: ServerReport
+        var data: String
+        var diskFreeByteCount: Int?
+
+        enum CodingKeys: CodingKey {
+            case data, diskFreeByteCount
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            try report.encode(to: encoder)
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(data, forKey: .data)
+            try container.encodeIfPresent(diskFreeByteCount, forKey: .diskFreeByteCount)
+        }
+    }
+
+    func run() async throws {
+        let directory = data.directory
+        guard let report = await directory.reportSocket.read() else {
+            throw CommandFailure(
+                .unavailable,
+                "no kvsd answers in \(directory.path); start it with kvsd serve or kvsd service install, "
+                    + "or use --data to name its directory")
+        }
+        let free = Self.freeByteCount(directory.path)
+        if json {
+            let document = Document(report: report, data: directory.path, diskFreeByteCount: free)
+            try Console.write(WireJSON.encode(document) + Data("\n".utf8))
+        } else {
+            for line in Self.lines(report, data: directory.path, free: free, now: Date()) {
+                try Console.print(line)
+            }
+        }
+        if !report.acceptsWrites { throw ExitCode(ExitStatus.failure.rawValue) }
+    }
+
+    static func lines(
+        _ report: ServerReport, data: String, free: Int?, now: Date
+    ) -> [String] {
+        func age(_ milliseconds: Int64) -> String {
+            DurationFormatter.age(
+                of: Date(timeIntervalSince1970: Double(milliseconds) / 1_000), at: now)
+        }
+        var table = TextTable(columns: [.init(""), .init("")])
+        table.append([
+            "daemon",
+            "kvsd \(report.version), process \(report.processID), started \(age(report.started))",
+        ])
+        table.append(["address", report.url])
+        table.append(["key", report.key ?? "none: connections are not encrypted"])
+        table.append(["data", VisibleText.escape(data)])
+        table.append(["writes", report.acceptsWrites ? "accepted" : "refused"])
+        if let incident = report.incident {
+            let end = incident.recovered.map { "; recovered \(age($0))" } ?? ""
+            table.append([
+                "last error", VisibleText.escape("\(age(incident.time)): \(incident.text)\(end)"),
+            ])
+        }
+        table.append([
+            "memory",
+            "\(ByteCount(report.memoryByteCount)) of \(ByteCount(report.memoryByteLimit))",
+        ])
+        let space = free.map { ", \(ByteCount($0)) free on the disk" } ?? ""
+        table.append(["log", "\(ByteCount(report.logByteCount))\(space)"])
+        table.append(["streams", "\(report.streamCount)"])
+        table.append(["connections", "\(report.connectionCount)"])
+        table.append(["stores", "\(report.storeCount)"])
+        guard !report.devices.isEmpty else {
+            table.append(["devices", "none; add one with kvsd pair"])
+            return table.lines()
+        }
+        let titles = ["DEVICE", "ACCOUNT", "ID", "LAST SEEN"]
+        var devices = TextTable(columns: titles.map { TextTable.Column($0) })
+        for device in report.devices {
+            devices.append([
+                device.name, device.account, device.id,
+                device.isConnected
+                    ? "connected" : device.lastSeen.map(age) ?? "not since the start",
+            ])
+        }
+        return table.lines() + [""] + devices.lines()
+    }
+
+    /// What the user of the daemon can use of the disk; nil if it is unknown.
+    private static func freeByteCount(_ path: String) -> Int? {
+        var status = statvfs()
+        guard statvfs(path, &status) == 0 else { return nil }
+        return Int(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
+    }
+}
+
+/// A number of bytes as short text: "999 bytes", "1.5 MB".
+struct ByteCount: CustomStringConvertible {
+    let value: Int
+
+    init(_ value: Int) { self.value = value }
+
+    var description: String {
+        var unit = 1_000
+        for name in ["kB", "MB", "GB", "TB"] {
+            if value < 1_000 * unit, value >= unit {
+                return "\(value / unit).\(value % unit * 10 / unit) \(name)"
+            }
+            unit *= 1_000
+        }
+        return "\(value) bytes"
+    }
+}
