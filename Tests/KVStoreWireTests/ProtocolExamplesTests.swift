@@ -101,6 +101,8 @@ struct ProtocolExamplesTests {
                 try Self.expect(DaemonIdentity.self, answer, exchange)
             case _ where line.hasSuffix("/devices"):
                 try Self.expect(DeviceList.self, answer, exchange)
+            case _ where line.hasPrefix("DELETE /v1/stores/"):
+                try Self.expect(StoreRemoval.self, answer, exchange)
             case _ where line.hasSuffix("/stores"):
                 try Self.expect(StoreList.self, answer, exchange)
             default: Issue.record("no document for \(line)")
