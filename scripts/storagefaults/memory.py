@@ -84,6 +84,6 @@ class Memory:
             return NO_ANSWER
         if answer.status == 200:
             self.acknowledge(key, value, answer.json["seq"])
-        elif answer.code == "disk-full" or answer.status in (404, 409):
+        elif answer.status in (404, 409):
             self.refuse(key)
         return answer

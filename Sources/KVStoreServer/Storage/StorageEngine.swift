@@ -25,7 +25,7 @@ final class StorageEngine: @unchecked Sendable {
         /// Requests that may wait for the disk at a time.
         var waitingCount = 1_024
         var storesPerAccount = 1_024
-        /// Time until the first attempt to recover from a failed sync; each one after it takes twice as long, up to a minute.
+        /// Time until the first attempt to recover from a failed sync; each one after it takes twice as long, up to five.
         var recoveryDelay = TimeAmount.seconds(1)
         /// Milliseconds since 1970.
         var now: @Sendable () -> Int64 = { ServerClock.wallMilliseconds() }
@@ -347,7 +347,7 @@ final class StorageEngine: @unchecked Sendable {
         guard closer == nil else { return Outcome(completions: none, advanced: []) }
         do throws(LogError) { try ledger.recover() } catch {
             logger.error("the log cannot recover yet: \(error)")
-            recover(after: min(delay * 2, .minutes(1)))
+            recover(after: min(delay * 2, .seconds(5)))
             return Outcome(completions: none, advanced: [])
         }
         failure = nil
