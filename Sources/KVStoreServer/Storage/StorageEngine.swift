@@ -346,7 +346,7 @@ final class StorageEngine: @unchecked Sendable {
         let none = groups.map { _ in [Completion]() }
         guard closer == nil else { return Outcome(completions: none, advanced: []) }
         do throws(LogError) { try ledger.recover() } catch {
-            logger.error("the log cannot recover yet: \(error)")
+            logger.debug("the log cannot recover yet: \(error)")
             recover(after: min(delay * 2, .seconds(5)))
             return Outcome(completions: none, advanced: [])
         }
