@@ -205,10 +205,15 @@ extension SegmentedLog {
     ) throws(LogError) -> Int? {
         guard let next, next == number + 1 else { return nil }
         let file = try attempt { () throws(FileError) in try storage.open(segment: next) }
-        guard let file, let end = try? header(of: file, segment: next).previousEnd, end > 0 else {
+        guard let file else { return nil }
+        do throws(LogError) {
+            let end = try header(of: file, segment: next).previousEnd
+            return end > 0 ? end : nil
+        } catch {
+            // A failed read is not damage: what follows the end could be taken for it.
+            if case .storage = error { throw error }
             return nil
         }
-        return end
     }
 
     /// Lost frames at the end of a finished segment leave only zeros.

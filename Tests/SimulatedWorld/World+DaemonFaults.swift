@@ -31,7 +31,9 @@ extension World {
     /// Three months pass for the removals that the daemon knows of a store.
     func collectTombstones() throws(Violation) {
         let store = stores.randomElement(using: &random)!
-        guard let ledger = daemon.ledger, let before = daemon.hub(store),
+        // A log that waits for its recovery forgets nothing.
+        guard let ledger = daemon.ledger, (try? ledger.checkOpen()) != nil,
+            let before = daemon.hub(store),
             devices.allSatisfy({ $0.store != store || $0.processes.allSatisfy { $0 != nil } })
         else { return }
         do throws(LogError) {
