@@ -25,7 +25,7 @@ final class StorageEngine: @unchecked Sendable {
         /// Requests that may wait for the disk at a time.
         var waitingCount = 1_024
         var storesPerAccount = 1_024
-        /// Time until the first attempt to recover from a failed sync; each one after it takes twice as long, up to five.
+        /// Time until the first attempt to recover from a failed sync; later ones wait twice as long, up to 5 s.
         var recoveryDelay = TimeAmount.seconds(1)
         /// Milliseconds since 1970.
         var now: @Sendable () -> Int64 = { ServerClock.wallMilliseconds() }
