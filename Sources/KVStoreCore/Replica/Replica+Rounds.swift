@@ -41,7 +41,7 @@ extension Replica {
     }
 
     /// How to go on after the entries of an event could not be written (a full disk), which leaves the replica as it
-    /// was, except that a stream does not continue past an event that is missing.
+    /// was, except that a stream does not continue past an event that is missing, or past its end.
     package mutating func recovery(
         from event: Event, cause: SyncTransportError
     ) -> Event.Recovery {
@@ -49,11 +49,18 @@ extension Replica {
         case .answered(let id, .success):
             return .handle(.answered(id: id, .failure(cause)))
         case .stream(let id, _):
-            if session.stream.id == id { session.stream = .interrupted(id: id) }
+            interruptStream(id)
             return .handle(.streamEnded(id: id, cause))
-        case .answered, .streamEnded, .woke: return .redeliver
+        case .streamEnded(let id, _):
+            interruptStream(id)
+            return .redeliver
+        case .answered, .woke: return .redeliver
         case .attached: return .drop
         }
+    }
+
+    private mutating func interruptStream(_ id: UInt64) {
+        if session.stream.id == id { session.stream = .interrupted(id: id) }
     }
 
     /// Requests a round trip that begins after this call. Its outcome is in the `completions` of a later `Ready`, or

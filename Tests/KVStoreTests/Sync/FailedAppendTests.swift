@@ -165,6 +165,23 @@ struct FailedAppendTests {
         #expect(device.transcript() == ["wake", "send e 1"])
     }
 
+    @Test("no change is applied after a stream's end that could not be handled yet")
+    func ended() throws {
+        let (device, replica) = try connected()
+        let next = try change(replica, "c", sequence: 3)
+        device.storage.aim(.fail(5), at: .lock, times: .max)
+        #expect(
+            !replica.deliver(
+                .streamEnded(id: try #require(replica.read { $0.session.stream.id }), nil)))
+        device.storage.heal()
+        replica.deliver(next)
+        #expect(replica.read { $0.state.cursor?.sequence } == 1)
+        #expect(device.retry() == 2)
+        device.advance(milliseconds: 60_000)
+        #expect(replica.deliver(.woke))
+        #expect(device.transcript() == ["wake", "send e 1"])
+    }
+
     @Test("a write that failed after it had arrived is notified and sent later")
     func arrived() throws {
         let (device, replica) = try connected()
