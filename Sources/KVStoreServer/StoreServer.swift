@@ -1,3 +1,4 @@
+import Essentials
 import KVStoreCore
 import KVStoreLedger
 package import KVStoreWire
@@ -36,7 +37,14 @@ public final class StoreServer: Sendable {
     private let temporaryStorage: TemporaryStorage?
     private let listening: EventLoopPromise<Int>
     private let stopping: EventLoopPromise<Void>
-    private let lifecycle = Mutex((hasRun: false, isStopped: false))
+    private struct Lifecycle {
+        var hasRun = false
+        var isStopped = false
+        /// Of the Unix domain socket that the server listens on.
+        var socketPath: String?
+    }
+
+    private let lifecycle = Mutex(Lifecycle())
 
     var limits: ServerLimits { configuration.limits }
     var metrics: Metrics { engine.metrics }
@@ -119,9 +127,11 @@ public final class StoreServer: Sendable {
         var failure: ServerError?
         if !former.isStopped {
             do {
-                let listener = try await listen()
+                let listener = try await listener(isEncrypted: isEncrypted)
+                    .bind(host: configuration.address.host, port: configuration.address.port).get()
+                let socket = await listenOnSocket()
                 let port = listener.localAddress?.port ?? 0
-                let closeReports = await listenForReports(port: port)
+                let reports = await listenForReports(port: port)
                 listening.succeed(port)
                 await withTaskCancellationHandler {
                     // Only ever succeeds.
@@ -130,7 +140,8 @@ public final class StoreServer: Sendable {
                     stopping.succeed()
                 }
                 try? await listener.close()
-                await closeReports()
+                try? await socket?.close()
+                try? await reports?.close()
                 for stopped in tables.map({ $0.watchers.loop.flatSubmit($0.stop) }) {
                     try? await stopped.get()
                 }
@@ -144,31 +155,43 @@ public final class StoreServer: Sendable {
         if let failure { throw failure }
     }
 
-    /// Offers the report to `kvsd status`; returns how to end that. Serving does not depend on it.
-    private func listenForReports(port: Int) async -> @Sendable () async -> Void {
-        guard case .directory(let path) = configuration.storage else { return {} }
-        let socket = DataDirectory(path).reportSocket
+    /// Offers the report to `kvsd status`; nil if that failed. Serving does not depend on it.
+    private func listenForReports(port: Int) async -> (any Channel)? {
+        guard case .directory(let path) = configuration.storage else { return nil }
         let started = engine.options.now()
         do {
-            let listener = try await socket.listen { [self] in
+            return try await DataDirectory(path).reportSocket.listen { [self] in
                 report(port: port, started: started)
-            }
-            return {
-                try? await listener.close()
-                socket.remove()
             }
         } catch {
             configuration.logger.warning("kvsd status will not find this daemon: \(error)")
-            return {}
+            return nil
         }
     }
 
-    private func listen() async throws -> any Channel {
+    /// Listens on the socket of the data directory, which only the user of the server can open; nil if that failed.
+    /// Serving does not depend on it.
+    private func listenOnSocket() async -> (any Channel)? {
+        guard case .directory(let path) = configuration.storage else { return nil }
+        let socketPath = DataDirectory(path).socketPath
+        do {
+            let channel = try await listener(isEncrypted: false).bind(privateSocket: socketPath)
+            lifecycle.withLock { $0.socketPath = socketPath }
+            return channel
+        } catch {
+            configuration.logger.warning(
+                "programs on this machine have to use the port: cannot listen on \(socketPath): \(error)"
+            )
+            return nil
+        }
+    }
+
+    private func listener(isEncrypted: Bool) -> ServerBootstrap {
         var limit = NIOHTTPDecoderLimitConfiguration()
         limit.maxHeaderFieldSize = limits.headerByteCount
         limit.maxHeaderListSize = limits.headerByteCount
         limit.maxHeaderFieldCount = limits.headerCount
-        return try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        return ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.backlog, value: 1_024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
@@ -192,7 +215,7 @@ public final class StoreServer: Sendable {
                         leftOverBytesStrategy: .dropBytes, limitConfiguration: limit)
                     let table = self.tables.first { $0.watchers.loop === channel.eventLoop }
                     guard let table else { throw ChannelError.inappropriateOperationForState }
-                    if let certificate = self.certificate {
+                    if isEncrypted, let certificate = self.certificate {
                         try channel.pipeline.syncOperations.addHandlers(
                             certificate.handlers(table))
                     }
@@ -203,7 +226,6 @@ public final class StoreServer: Sendable {
                         Connection(self, table))
                 }
             }
-            .bind(host: configuration.address.host, port: configuration.address.port).get()
     }
 
     /// Shuts down gracefully: makes ``run()`` return, at once if it has not been called yet.
@@ -249,6 +271,7 @@ public final class StoreServer: Sendable {
     package func status(processID: Int32, port: Int) -> DaemonStatus {
         DaemonStatus(
             processID: processID, host: configuration.address.host, port: port,
+            socket: lifecycle.withLock { $0.socketPath },
             certificate: certificate?.path, key: certificate?.keyFingerprint,
             code: pairings.localCode)
     }

@@ -8,6 +8,8 @@ package struct DaemonStatus: Sendable, Equatable, Codable {
     /// Where the daemon listens: a host name or an IP address, without brackets.
     package var host: String
     package var port: Int
+    /// The path of the Unix domain socket that speaks plain HTTP; nil if it could not be made.
+    package var socket: String?
     /// The file of the certificate; nil without TLS.
     package var certificate: String?
     /// The fingerprint of the certificate's key when the daemon started.
@@ -19,12 +21,13 @@ package struct DaemonStatus: Sendable, Equatable, Codable {
     package static let byteCount = 4_096
 
     package init(
-        processID: Int32, host: String, port: Int, certificate: String?, key: KeyFingerprint?,
-        code: PairingCode
+        processID: Int32, host: String, port: Int, socket: String?, certificate: String?,
+        key: KeyFingerprint?, code: PairingCode
     ) {
         self.processID = processID
         self.host = host
         self.port = port
+        self.socket = socket
         self.certificate = certificate
         self.key = key?.description
         self.code = code.text
@@ -36,9 +39,14 @@ package struct DaemonStatus: Sendable, Equatable, Codable {
         kill(processID, 0) == 0 || errno == EPERM
     }
 
-    /// The line with which a user of this machine joins; nil for an invalid file.
+    /// The line with which a user of this machine joins; nil for an invalid file. It prefers the socket: when the daemon
+    /// does not run, any user could listen on its port.
     package var line: PairingLine? {
         guard let code = PairingCode(code) else { return nil }
+        if let socket {
+            let path = socket.split(separator: "/").map { "/" + PercentEncoding.encode(String($0)) }
+            return PairingLine(url: "unix:" + path.joined(), code: code, key: nil)
+        }
         let host =
             switch host {
             case "0.0.0.0": "127.0.0.1"

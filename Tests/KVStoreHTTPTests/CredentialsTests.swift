@@ -149,6 +149,7 @@ struct DaemonAddressTests {
             ("http://[::1]:8722", "http://[::1]:8722", true),
             ("https://kv.example.org", "https://kv.example.org:443", false),
             ("https://kv.example.org:8443/a/b//", "https://kv.example.org:8443/a/b", false),
+            ("unix:/home/a/b%20c/kvsd.sock", "unix:/home/a/b%20c/kvsd.sock", true),
             ("http://127.0.0.1.example.org:1", "http://127.0.0.1.example.org:1", false),
             ("http://127.300.0.1:1", "http://127.300.0.1:1", false),
         ])
@@ -165,6 +166,7 @@ struct DaemonAddressTests {
             "", "127.0.0.1:8722", "localhost", "http://", "http:///x", "ftp://a", "file:///etc",
             "http://a:0", "http://a:65536", "http://a b", "http://a\n", "http://me:pässword@a",
             "http://me:hunter2@a", "http://a?token=hunter2", "http://a#hunter2",
+            "unix:", "unix:a/b", "unix://host/a", "unix:/a%00b",
             "http://" + String(repeating: "a", count: 2_000),
         ])
     func invalid(text: String) {

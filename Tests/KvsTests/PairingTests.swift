@@ -270,10 +270,45 @@ struct PairingTests {
         let joined = try await patient(home, "join")
         #expect(joined.status == 0, "\(joined.errors)")
         #expect(try await patient(home, "set", "k", "v", "--require-sync").status == 0)
-        let key = try #require(try await daemon.pair().components(separatedBy: "/").last)
-        #expect(try credentials(home)["key"] as? String == key)
+        #expect(try credentials(home)["daemon"] as? String == "unix:" + daemon.path("kvsd.sock"))
         await daemon.stop()
         #expect(!FileManager.default.fileExists(atPath: daemon.path("daemon.json")))
+        #expect(!FileManager.default.fileExists(atPath: daemon.path("kvsd.sock")))
+    }
+
+    @Test("while the daemon does not run, whoever listens on its port hears nothing")
+    func takenPort() async throws {
+        let home = try TemporaryHome()
+        defer { home.remove() }
+        let daemon = try await PairedDaemon(home, arguments: [])
+        #expect(try await patient(home, "join").status == 0)
+        await daemon.stop()
+
+        let impostor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(impostor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = UInt16(daemon.port).bigEndian
+        address.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
+        var enabled: Int32 = 1
+        setsockopt(
+            impostor, SOL_SOCKET, SO_REUSEADDR, &enabled, socklen_t(MemoryLayout<Int32>.size))
+        let isBound = withUnsafePointer(to: &address) { address in
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(impostor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+        try #require(isBound && listen(impostor, 8) == 0)
+        let sync = try await patient(home, "sync")
+        #expect(sync.status == 69, "\(sync.errors)")
+        #expect(
+            sync.errors.contains("cannot connect to \(daemon.path("kvsd.sock"))"), "\(sync.errors)")
+        _ = fcntl(impostor, F_SETFL, O_NONBLOCK)
+        #expect(accept(impostor, nil, nil) == -1 && errno == EAGAIN)
+
+        let returned = try await PairedDaemon(home, arguments: [])
+        #expect(try await patient(home, "sync").status == 0)
+        await returned.stop()
     }
 
     @Test("kvsd pair without a running daemon names the command that starts it")

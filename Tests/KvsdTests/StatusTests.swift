@@ -41,12 +41,12 @@ struct StatusTests {
         #expect(document["logByteCount"] as? Int ?? 0 > 0)
         #expect(document["diskFreeByteCount"] as? Int ?? 0 > 0)
         #expect(!json.output.contains(token) && !json.output.contains("SHA256"))
-        let socket = try FileManager.default.attributesOfItem(atPath: data + "/kvsd.sock")
+        let socket = try FileManager.default.attributesOfItem(atPath: data + "/status.sock")
         #expect(socket[.posixPermissions] as? Int == 0o600)
 
         await stream.close()
         #expect(await daemon.stop() == 0)
-        #expect(!FileManager.default.fileExists(atPath: data + "/kvsd.sock"))
+        #expect(!FileManager.default.fileExists(atPath: data + "/status.sock"))
     }
 
     @Test(
@@ -77,7 +77,7 @@ struct StatusTests {
         let data = directory.path + "/data"
         let daemon = try await DaemonProcess(dataPath: data)
         await daemon.kill()
-        #expect(FileManager.default.fileExists(atPath: data + "/kvsd.sock"))
+        #expect(FileManager.default.fileExists(atPath: data + "/status.sock"))
         let status = try await DaemonProcess.run(["status", "--data", data])
         #expect(status.status == 69 && status.errors.contains(data))
         // The socket of the former daemon is not in the way of the next.

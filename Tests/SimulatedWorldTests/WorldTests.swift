@@ -35,9 +35,9 @@ struct WorldTests {
         40_008_829,  // the world took what only stale memory held for written
         80_002_125, 80_005_650, 80_005_891,  // a stream went on past a change that was lost
         4_033_508,  // the world took a removal for forgotten that could not be written down
-        120_714_999_302_489, 120_714_999_306_289,  // a header that could not be read passed for damage
-        120_714_999_312_544,  // the world took a removal for forgotten while the log recovered
-        11_334_015_060_160,  // a change was applied after an end of the stream that could not be handled
+        120_714_999_302_489, 120_714_999_306_289,  // an unread header passed for damage
+        120_714_999_312_544,  // a removal was taken for forgotten during recovery
+        11_334_015_060_160,  // a stream went on past an end that was not handled
     ]
 
     @Test("every seed that ever failed holds", arguments: regressions)

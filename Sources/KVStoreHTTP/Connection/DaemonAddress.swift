@@ -1,19 +1,23 @@
 import Essentials
 import KVStoreWire
 
-/// The address of a daemon: scheme, host, port and optionally a path prefix.
+/// The address of a daemon: scheme, host, port and optionally a path prefix, or the socket of one on this machine.
 ///
-/// The text form has an explicit port and no slash at the end.
+/// The text form has an explicit port and no slash at the end: `https://kv.example.org:8722`. That of a socket is
+/// `unix:/PATH`.
 public struct DaemonAddress: Sendable, Hashable {
     public enum Scheme: String, Sendable {
         case http, https
+        /// HTTP over a Unix domain socket.
+        case unix
     }
 
     public let scheme: Scheme
-    /// In lower case; an IPv6 address has no brackets.
+    /// In lower case; an IPv6 address has no brackets. Empty for a socket.
     public let host: String
+    /// 0 for a socket.
     public let port: Int
-    /// Empty, or starting with a slash and not ending with one.
+    /// Empty, or starting with a slash and not ending with one; percent-encoded. Of a socket, the absolute path of its file.
     public let path: String
 
     /// - Throws: `CredentialsError`, which does not repeat a user name, password or query.
@@ -33,7 +37,18 @@ public struct DaemonAddress: Sendable, Hashable {
                     + "give only scheme, host and port")
         }
         guard let scheme = Scheme(rawValue: schemeText) else {
-            throw invalid("the scheme is neither http nor https")
+            throw invalid("the scheme is none of http, https and unix")
+        }
+        if scheme == .unix {
+            guard parts.host ?? "" == "", parts.port == nil,
+                let path = PercentEncoding.decode(parts.percentEncodedPath),
+                path.hasPrefix("/"), !path.utf8.contains(0)
+            else { throw invalid("the path of a socket starts with a slash") }
+            self.scheme = scheme
+            host = ""
+            port = 0
+            self.path = Self.encoded(path: path)
+            return
         }
         let rawHost = parts.host ?? ""
         let host = rawHost.hasPrefix("[") ? String(rawHost.dropFirst().dropLast()) : rawHost
@@ -50,17 +65,25 @@ public struct DaemonAddress: Sendable, Hashable {
         self.path = String(path)
     }
 
+    /// - Parameter path: absolute.
+    private static func encoded(path: String) -> String {
+        PercentEncoding.encode(path) { $0 == UInt8(ascii: "/") || PercentEncoding.isUnreserved($0) }
+    }
+
     private static func isHostByte(_ byte: UInt8) -> Bool {
         byte == UInt8(ascii: ":")
             || byte != UInt8(ascii: "~") && PercentEncoding.isUnreserved(byte)
     }
 
-    /// Host and port.
-    public var authority: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    /// Host and port, or the path of the socket.
+    public var authority: String {
+        if scheme == .unix { return path }
+        return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
 
     /// Whether the host is this machine.
     public var isLoopback: Bool {
-        if host == "localhost" || host == "::1" { return true }
+        if scheme == .unix || host == "localhost" || host == "::1" { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
     }
@@ -72,10 +95,17 @@ public struct DaemonAddress: Sendable, Hashable {
     func url(_ segments: [String], query: [(String, String)] = []) -> String {
         let path = segments.map { "/" + PercentEncoding.encode($0) }.joined()
         let pairs = query.map { "\($0.0)=\(PercentEncoding.encode($0.1))" }
-        return description + path + (pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&"))
+        // The HTTP client takes the path of a socket as the host.
+        let start =
+            scheme == .unix
+            ? "http+unix://" + PercentEncoding.encode(PercentEncoding.decode(self.path) ?? "")
+            : description
+        return start + path + (pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&"))
     }
 }
 
 extension DaemonAddress: CustomStringConvertible {
-    public var description: String { "\(scheme.rawValue)://\(authority)\(path)" }
+    public var description: String {
+        scheme == .unix ? "unix:\(path)" : "\(scheme.rawValue)://\(authority)\(path)"
+    }
 }

@@ -3,26 +3,22 @@ import KVStoreWire
 import NIOCore
 import NIOPosix
 
-/// kvsd.sock of a data directory: each connection gets the server's report and is closed. Only the user of the server
+/// status.sock of a data directory: each connection gets the server's report and is closed. Only the user of the server
 /// can connect, so no token is needed.
 package struct ReportSocket: Sendable {
     private let path: String
 
-    init(dataDirectory: String) { path = dataDirectory + "/kvsd.sock" }
+    init(dataDirectory: String) { path = dataDirectory + "/status.sock" }
 
     func listen(_ report: @escaping @Sendable () -> ServerReport) async throws -> any Channel {
-        let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(ReportHandler(report))
                 }
             }
-            .bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true).get()
-        chmod(path, 0o600)
-        return listener
+            .bind(privateSocket: path)
     }
-
-    func remove() { unlink(path) }
 
     /// The report of the server that is running; nil without one that answers.
     package func read() async -> ServerReport? {
@@ -44,6 +40,17 @@ package struct ReportSocket: Sendable {
         } catch {
             return nil
         }
+    }
+}
+
+extension ServerBootstrap {
+    /// Binds to a Unix domain socket that only this user can open, and that is removed when it is closed.
+    func bind(privateSocket path: String) async throws -> any Channel {
+        let channel = try await bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true)
+            .get()
+        chmod(path, 0o600)
+        channel.closeFuture.whenComplete { _ in unlink(path) }
+        return channel
     }
 }
 

@@ -12,7 +12,8 @@ import Logging
 ///     pairings.json      the codes that add devices
 ///     tls-*.pem          the key and certificate of `OwnCertificate`
 ///     daemon.json        how to reach the server that is running
-///     kvsd.sock          the report of the server that is running
+///     kvsd.sock          the server that is running, without TLS
+///     status.sock        its report
 package struct DataDirectory: Sendable {
     package let path: String
 
@@ -29,6 +30,8 @@ package struct DataDirectory: Sendable {
     package var pairingFile: PairingFile { PairingFile(dataDirectory: path) }
 
     package var statusFile: DaemonStatusFile { DaemonStatusFile(dataDirectory: path) }
+
+    var socketPath: String { path + "/kvsd.sock" }
 
     package var reportSocket: ReportSocket { ReportSocket(dataDirectory: path) }
 

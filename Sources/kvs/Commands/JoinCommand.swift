@@ -8,8 +8,9 @@ struct JoinCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "join", abstract: "Join this machine to an account.",
         discussion: """
-            Without an argument, this machine joins your own kvsd that runs on it. With the line that kvsd pair prints, this machine becomes a device of the account, and from \
-            then on talks only to a daemon with the key of that line. With a URL, the daemon is asked \
+            Without an argument, this machine joins your own kvsd that runs on it. With the line that \
+            kvsd pair prints, it becomes a device of the account, and from then on talks only to a daemon \
+            with the key of that line. With a URL, the daemon is asked \
             which account a token belongs to; --token or --token-stdin gives it, else it is prompted for. \
             Either way the token is stored in a file that only you can read. Values already stored on \
             this machine become part of the account; keys that it already has keep its values.
@@ -21,7 +22,7 @@ struct JoinCommand: AsyncParsableCommand {
               kvs join https://kv.example.org --token-stdin < token
             """)
 
-    @Argument(help: "The line of kvsd pair, or the URL of a daemon such as http://127.0.0.1:8722.")
+    @Argument(help: "The line of kvsd pair, or the URL of a daemon.")
     var address: String?
 
     @Option(help: "The token. Other users of this machine can see it while the command runs.")
