@@ -153,6 +153,15 @@ let package = Package(
         .executableTarget(
             name: "simulate", dependencies: ["SimulatedWorld", "CommandSupport", argumentParser],
             path: "Tests/simulate", swiftSettings: strict),
+        .target(
+            name: "FuzzTargets",
+            dependencies: [
+                "KVStore", "KVStoreCore", "KVStoreEssentials", "KVStoreLedger", "KVStoreLog",
+                "KVStoreTesting", "KVStoreWire", "SnapshotModels",
+            ],
+            path: "Tests/FuzzTargets", swiftSettings: strict),
+        .testTarget(
+            name: "FuzzTests", dependencies: ["FuzzTargets"], swiftSettings: strict),
         .target(name: "SeededRandomness", path: "Tests/SeededRandomness", swiftSettings: strict),
         .testTarget(
             name: "LocalFilesTests", dependencies: ["LocalFiles"], swiftSettings: strict),
@@ -262,3 +271,13 @@ let package = Package(
         .testTarget(name: "TidyTests", swiftSettings: strict),
     ]
 )
+
+// Needs libFuzzer, which 'scripts/fuzz' links.
+if Context.environment["UBIQUITY_FUZZ"] != nil {
+    package.targets += [
+        .target(name: "CLibFuzzer", path: "Tests/CLibFuzzer"),
+        .executableTarget(
+            name: "fuzz", dependencies: ["FuzzTargets", "CLibFuzzer"], path: "Tests/fuzz",
+            swiftSettings: strict),
+    ]
+}

@@ -32,7 +32,7 @@ public struct PairingLine: Sendable, Hashable {
         var parts = text.dropFirst(Self.scheme.count)
             .split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count >= 3, let last = parts.popLast(), let codeText = parts.popLast(),
-            let code = PairingCode(codeText)
+            let code = PairingCode(codeText), parts[0] != ""
         else { return nil }
         let scheme: String
         if last == "http" || last == "https" {

@@ -29,6 +29,9 @@ struct PairingLineTests {
         #expect(PairingLine(String(text.prefix(count))) == nil)
     }
 
+    @Test("a line without a host is invalid")
+    func host() { #expect(PairingLine("ubiquity:///\(Self.code)/https") == nil) }
+
     @Test("printing a line's code does not show it")
     func redaction() throws {
         let line = try #require(PairingLine("ubiquity://h:1/\(Self.code)/https"))
