@@ -14,15 +14,14 @@ package struct PairingFile: Sendable {
     ///   - name: the device's name; nil if the device proposes it.
     ///   - now: milliseconds since 1970; nil for the system's clock.
     package func add(
-        name: String?, account: String, isReadOnly: Bool, stores: [String]?,
-        now: Int64? = nil
+        name: String?, _ permissions: DevicePermissions, now: Int64? = nil
     ) throws(ServerError) -> PairingCode {
         let now = now ?? ServerClock.wallMilliseconds()
         var random = SystemRandomNumberGenerator()
         let code = PairingCode(using: &random)
         let pairing = Pairing(
-            id: code.id, codeSHA256: TokenDigest(of: code.text), name: name, account: account,
-            isReadOnly: isReadOnly, stores: stores, created: now)
+            id: code.id, codeSHA256: TokenDigest(of: code.text), name: name, permissions,
+            created: now)
         try change { table throws(ServerError) in try table.add(pairing, now: now) }
         return code
     }
