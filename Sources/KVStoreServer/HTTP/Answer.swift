@@ -66,7 +66,11 @@ struct Answer {
             buffer.writeStaticString("\r\n")
         }
         // Not with 204 (RFC 9110, section 8.6).
-        if type != nil { buffer.writeString("Content-Length: \(byteCount)\r\n") }
+        if type != nil {
+            buffer.writeStaticString("Content-Length: ")
+            buffer.writeString("\(byteCount)")
+            buffer.writeStaticString("\r\n")
+        }
         buffer.writeStaticString(isLast ? "Connection: close\r\n\r\n" : "\r\n")
         buffer.writeImmutableBuffer(body)
     }

@@ -135,6 +135,10 @@ extension Problem {
         detail: "someone has guessed at this code \(Pairing.wrongCodeLimit) times",
         limit: Pairing.wrongCodeLimit, hint: "check who can reach the server; then " + pairAgain)
 
+    static let withdrawnCode = Problem(
+        410, "void-code", "Void code",
+        detail: "the device that made this code has been removed", hint: pairAgain)
+
     private static let pairAgain = "run 'kvsd pair' on the server and join with the new line"
 
     static func requestTimeout(seconds: Int) -> Problem {

@@ -60,7 +60,7 @@ extension StoreServer {
                 try devices.file.check(
                     message.name ?? "device", permissions, isRenamed: message.name == nil)
                 let code = try devices.file.pairings.add(
-                    name: message.name, permissions, now: engine.options.now())
+                    name: message.name, permissions, maker: caller.id, now: engine.options.now())
                 configuration.logger.notice("pairing \(code.id) was made by device \(caller.id)")
                 return PairingCodeAnswer(code: code.text)
             } catch {

@@ -48,11 +48,15 @@ final class PairingRegistry: Sendable {
         }
         let result = try file.change { table throws(ServerError) in
             let wasVoid = table.pairing(id: code.id)?.state == .void
-            let result = table.redeem(code, now: now())
+            var result = table.redeem(code, now: now())
             if case .success(let pairing) = result {
-                try devices.check(
-                    pairing.name ?? proposal, pairing.permissions, isRenamed: true)
-                table.markUsed(pairing.id)
+                if try isWithdrawn(pairing) {
+                    result = .failure(.withdrawnCode)
+                } else {
+                    try devices.check(
+                        pairing.name ?? proposal, pairing.permissions, isRenamed: true)
+                    table.markUsed(pairing.id)
+                }
             } else if !wasVoid, table.pairing(id: code.id)?.state == .void {
                 logger.warning(
                     "pairing \(code.id) is void: \(Pairing.wrongCodeLimit) wrong codes named it")
@@ -65,6 +69,12 @@ final class PairingRegistry: Sendable {
         case .success(let redeemed): pairing = redeemed
         }
         return .success(try add(pairing.name ?? proposal, pairing.permissions))
+    }
+
+    /// Whether the device that made it is no administrator any more.
+    private func isWithdrawn(_ pairing: Pairing) throws(ServerError) -> Bool {
+        guard let maker = pairing.maker else { return false }
+        return try devices.read()?.table.device(id: maker)?.scopes.contains(.admin) != true
     }
 
     private func add(

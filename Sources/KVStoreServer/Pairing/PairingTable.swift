@@ -19,6 +19,8 @@ struct Pairing: Sendable, Equatable, Codable {
     var isReadOnly: Bool
     /// The only stores that the device will see; nil for all of its account.
     var stores: [String]?
+    /// The id of the device that made it; nil if it was made on the server.
+    var maker: String?
     /// Stored only if true.
     var admin: Bool?
     var trusted: Bool?
@@ -29,7 +31,7 @@ struct Pairing: Sendable, Equatable, Codable {
 
     init(
         id: String, codeSHA256: TokenDigest, name: String? = nil,
-        _ permissions: DevicePermissions = .init(), created: Int64
+        _ permissions: DevicePermissions = .init(), maker: String? = nil, created: Int64
     ) {
         self.id = id
         self.codeSHA256 = codeSHA256
@@ -37,6 +39,7 @@ struct Pairing: Sendable, Equatable, Codable {
         account = permissions.account
         isReadOnly = permissions.isReadOnly
         stores = permissions.stores
+        self.maker = maker
         admin = permissions.isAdmin ? true : nil
         trusted = permissions.isTrusted ? true : nil
         self.created = created

@@ -187,17 +187,26 @@ struct AdministrationTests {
         }
     }
 
-    private func pair(
+    private func makePairing(
         _ client: TestClient, _ body: String, token: String
     ) async throws -> TestResponse {
-        let made = try await client.execute(
+        try await client.execute(
             uri: "/v1/pairings", method: .post, headers: [.authorization: "Bearer \(token)"],
             body: ByteBuffer(string: body))
-        guard made.status == .ok else { return made }
+    }
+
+    private func redeem(_ client: TestClient, _ made: TestResponse) async throws -> TestResponse {
         let code = try made.decoded(PairingCodeAnswer.self).code
         return try await client.execute(
             uri: "/v1/pair", method: .post,
             body: ByteBuffer(bytes: WireJSON.encode(PairingRequest(code: code, device: "tablet"))))
+    }
+
+    private func pair(
+        _ client: TestClient, _ body: String, token: String
+    ) async throws -> PairingAnswer {
+        try await redeem(client, makePairing(client, body, token: token))
+            .decoded(PairingAnswer.self)
     }
 
     @Test("an admin device pairs devices of its account that may do no more than itself")
@@ -207,16 +216,13 @@ struct AdministrationTests {
         ).token
         try await test.served { client, _ in
             let reader = try await pair(client, "{}", token: test.token(TestServer.admin))
-                .decoded(PairingAnswer.self)
             #expect(reader.account == "default" && reader.device == "tablet")
             #expect(reader.scopes == ["read"] && reader.stores == nil)
             let inherited = try await pair(client, "{}", token: limited)
-                .decoded(PairingAnswer.self)
             #expect(inherited.account == "work" && inherited.scopes == ["read", "write"])
             #expect(inherited.stores == ["a", "b"])
             let narrow = try await pair(
-                client, #"{"name":"wall","readOnly":true,"stores":["b"]}"#, token: limited
-            ).decoded(PairingAnswer.self)
+                client, #"{"name":"wall","readOnly":true,"stores":["b"]}"#, token: limited)
             #expect(narrow.device == "wall" && narrow.scopes == ["read"] && narrow.stores == ["b"])
         }
     }
@@ -235,8 +241,20 @@ struct AdministrationTests {
             "boss", DevicePermissions(account: "work", stores: ["a", "b"], isAdmin: true)
         ).token
         try await test.served { client, _ in
-            let answer = try await pair(client, body, token: device.map(test.token) ?? limited)
+            let answer = try await makePairing(
+                client, body, token: device.map(test.token) ?? limited)
             #expect(answer.problemCode == code, "\(answer.text)")
+        }
+    }
+
+    @Test("a code that a removed device has made adds no device")
+    func withdrawn() async throws {
+        try await test.served { client, _ in
+            let made = try await makePairing(client, "{}", token: test.token(TestServer.admin))
+            #expect(try await remove(client, Self.admin).status == .noContent)
+            let answer = try await redeem(client, made)
+            #expect(answer.status == .gone && answer.problemCode == "void-code")
+            #expect(answer.text.contains("has been removed"), "\(answer.text)")
         }
     }
 
