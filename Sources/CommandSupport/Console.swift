@@ -56,6 +56,19 @@ package enum Console {
             Data((text + terminator).utf8), to: STDERR_FILENO, timeout: .seconds(1))
     }
 
+    /// Writes a line to standard output and, if that is a terminal, its QR code.
+    package static func printScannable(_ line: String) throws(OutputError) {
+        try print(line)
+        if isOutputTerminal, let symbol = QRCode(line) { try print("\n" + symbol.text) }
+    }
+
+    /// Asks on standard error and reads the answer from standard input; anything but "y" or "yes" is a no.
+    package static func confirm(_ question: String) -> Bool {
+        note(question + " [y/N] ", terminator: "")
+        let answer = readLine()?.trimmed().lowercased()
+        return answer == "y" || answer == "yes"
+    }
+
     /// Ends the process after an error.
     ///
     /// `OutputError` exits with `ioError`, or silently with success when the reader has closed the pipe;

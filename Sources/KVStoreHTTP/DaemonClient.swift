@@ -1,6 +1,7 @@
 import Essentials
 public import KVStoreEssentials
 @_exported public import KVStoreWire
+import NIOHTTP1
 
 /// Queries a daemon about accounts and devices. Any thread may call it.
 public final class DaemonClient: Sendable {
@@ -60,10 +61,47 @@ public final class DaemonClient: Sendable {
             scopes: answer.scopes)
     }
 
+    /// Makes a code that adds one device to the account within ten minutes; this one needs the scope "admin". The new
+    /// device may do no more than this one, and is no administrator.
+    ///
+    /// - Parameters:
+    ///   - name: the device's name; nil if the device proposes it.
+    ///   - stores: the only stores that the device will see; nil for those that this one sees.
+    public func makePairingCode(
+        name: String?, isReadOnly: Bool, stores: [String]?
+    ) async throws(SyncTransportError) -> PairingCode {
+        let answer: PairingCodeAnswer = try await connection.sendJSON(
+            ["pairings"],
+            body: .json(
+                NewPairing(name: name, readOnly: isReadOnly ? true : nil, stores: stores)))
+        guard let code = PairingCode(answer.code) else {
+            throw .malformed("\(connection.address): the answer contains no valid code")
+        }
+        return code
+    }
+
     /// The devices of the account.
     public func devices() async throws(SyncTransportError) -> [DaemonDevice] {
         let list: DeviceList = try await connection.sendJSON(["devices"])
         return list.devices
+    }
+
+    /// Renames a device of the account; this one needs the scope "admin".
+    @discardableResult
+    public func renameDevice(
+        id: String, to name: String
+    ) async throws(SyncTransportError) -> DaemonDevice {
+        try await connection.sendJSON(
+            ["devices", id], method: .PATCH, body: .json(DeviceChange(name: name)))
+    }
+
+    /// Removes a device of the account, which revokes its token and ends its live streams; this one needs the scope
+    /// "admin". It may remove itself.
+    public func removeDevice(id: String) async throws(SyncTransportError) {
+        try await connection.send(
+            ["devices", id], method: .DELETE, accept: MediaType.json,
+            answerByteLimit: HTTPLimits.smallAnswerByteCount
+        ) { _ throws(WireError) in }
     }
 }
 
@@ -74,6 +112,6 @@ public struct PairedDevice: Sendable {
     public let account: String
     public let name: String
     public let id: String
-    /// The operations that the token permits: "read", "write".
+    /// The operations that the token permits: "read", "write", "admin".
     public let scopes: [String]
 }

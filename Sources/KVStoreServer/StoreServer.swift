@@ -1,3 +1,4 @@
+import Dispatch
 import Essentials
 import KVStoreCore
 import KVStoreLedger
@@ -34,6 +35,8 @@ public final class StoreServer: Sendable {
     /// Nil without TLS.
     let certificate: ServerCertificate?
     let pairings: PairingRegistry
+    /// Changes of devices and pairings for connections, one at a time: they block.
+    let fileQueue = DispatchQueue(label: "ubiquity.files")
     private let temporaryStorage: TemporaryStorage?
     private let listening: EventLoopPromise<Int>
     private let stopping: EventLoopPromise<Void>
@@ -237,7 +240,7 @@ public final class StoreServer: Sendable {
     /// Looks at the files of certificate and devices now, instead of with the next connection and request. Blocks.
     public func reload() {
         _ = certificate?.context()
-        _ = devices.table
+        devices.refresh()
     }
 
     /// The port that the server listens on. Waits until it does; throws if ``run()`` ends before.
@@ -261,7 +264,9 @@ public final class StoreServer: Sendable {
         _ name: String, account: String = "default", isReadOnly: Bool = false,
         stores: [String]? = nil
     ) throws(ServerError) -> String {
-        try devices.file.add(name, account: account, isReadOnly: isReadOnly, stores: stores).token
+        try devices.file.add(
+            name, DevicePermissions(account: account, isReadOnly: isReadOnly, stores: stores)
+        ).token
     }
 
     /// Whether connections are encrypted.

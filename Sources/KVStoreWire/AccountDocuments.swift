@@ -7,7 +7,7 @@ public struct DaemonIdentity: Sendable, Equatable, Codable {
     /// The device's name.
     public var device: String
     public var deviceID: String
-    /// The operations that the token permits: "read", "write".
+    /// The operations that the token permits: "read", "write", "admin".
     public var scopes: [String]
     /// The only stores that the token permits; nil for all.
     public var stores: [String]?
@@ -61,6 +61,13 @@ package struct DeviceList: Sendable, Equatable, Codable {
     package var devices: [DaemonDevice]
 
     package init(devices: [DaemonDevice]) { self.devices = devices }
+}
+
+/// The body of `PATCH /v1/devices/{device}`.
+package struct DeviceChange: Sendable, Equatable, Codable {
+    package var name: String
+
+    package init(name: String) { self.name = name }
 }
 
 /// The answer to `DELETE /v1/stores/{store}`.

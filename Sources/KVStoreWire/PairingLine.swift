@@ -86,6 +86,28 @@ extension PairingCode: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: ["id": id]) }
 }
 
+/// The body of `POST /v1/pairings`.
+package struct NewPairing: Sendable, Equatable, Codable {
+    /// The device's name; nil if the device proposes it.
+    package var name: String?
+    package var readOnly: Bool?
+    /// The only stores that the device will see; nil for those that the caller sees.
+    package var stores: [String]?
+
+    package init(name: String?, readOnly: Bool?, stores: [String]?) {
+        self.name = name
+        self.readOnly = readOnly
+        self.stores = stores
+    }
+}
+
+/// The answer to `POST /v1/pairings`.
+package struct PairingCodeAnswer: Sendable, Equatable, Codable {
+    package var code: String
+
+    package init(code: String) { self.code = code }
+}
+
 /// The body of `POST /v1/pair`.
 package struct PairingRequest: Sendable, Equatable, Codable {
     package var code: String

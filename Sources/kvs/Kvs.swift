@@ -12,11 +12,11 @@ struct Kvs: AsyncParsableCommand {
             Values are written locally first, then synced to the daemon, so every command also works \
             offline and before an account is joined.
 
-            Exit status: 0 success; 1 missing key; 64 usage error, invalid key, store name or value; \
+            Exit status: 0 success; 1 missing key or device; 64 usage error, invalid key, name or value; \
             65 invalid document or quota exceeded; 69 daemon unreachable or request refused; \
             73 a file cannot be created or the disk is full; 74 input or output failed; \
-            75 stored locally but not synced (with --require-sync); 77 the token is rejected or \
-            readable by others; 78 no account joined.
+            75 stored locally but not synced (with --require-sync); 77 the token is rejected, \
+            lacks a scope or is readable by others; 78 no account joined.
 
             Files: the replica is in $UBIQUITY_DATA_DIR, else $XDG_DATA_HOME/ubiquity, else \
             ~/.local/share/ubiquity; the credentials are in $UBIQUITY_CONFIG_DIR, else \
@@ -26,7 +26,8 @@ struct Kvs: AsyncParsableCommand {
         subcommands: [
             GetCommand.self, SetCommand.self, RemoveCommand.self, ListCommand.self,
             WatchCommand.self, SyncCommand.self, StatusCommand.self, ExportCommand.self,
-            ImportCommand.self, JoinCommand.self, LeaveCommand.self,
+            ImportCommand.self, JoinCommand.self, LeaveCommand.self, DeviceCommand.self,
+            PairCommand.self,
         ])
 
     static func main() async {

@@ -67,8 +67,7 @@ struct Check: ParsableCommand {
             guard Console.isInputTerminal else {
                 throw CommandFailure(.usage, "nothing was changed; add --yes to repair")
             }
-            Console.note("Repair? [y/N] ", terminator: "")
-            guard readLine()?.lowercased() == "y" else {
+            guard Console.confirm("Repair?") else {
                 return try Console.print("Nothing was changed.")
             }
         }

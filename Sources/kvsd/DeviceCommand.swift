@@ -7,12 +7,12 @@ import TerminalText
 
 struct DeviceCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "device", abstract: "Add, list, rename and remove devices.",
+        commandName: "device", abstract: "Add, list, rename, trust and remove devices.",
         discussion: """
             A device authenticates with a token that is shown once, when the device is added. A \
             running daemon applies every change at once; removing a device also ends its live streams.
             """,
-        subcommands: [Add.self, List.self, Rename.self, Remove.self])
+        subcommands: [Add.self, List.self, Rename.self, Trust.self, Remove.self])
 }
 
 extension DeviceCommand {
@@ -24,13 +24,19 @@ extension DeviceCommand {
 
                   kvsd device add laptop
                   kvsd device add wall-display --read-only --store usage
+                  kvsd device add script --trusted --json | jq -r .token
                 """)
 
+        private struct Added: Encodable {
+            var device: String
+            var id: String
+            var token: String
+            var url: String
+        }
+
         @Argument(help: "Name of the device.") var name: String
-        @Option(help: "Account whose stores the device sees.") var account = "default"
-        @Flag(help: "Refuse writes of the device.") var readOnly = false
-        @Option(help: "Show the device only this store; repeatable.")
-        var store: [String] = []
+        @OptionGroup var options: PermissionOptions
+        @Flag(help: "Print a JSON object.") var json = false
         @Option(
             help: ArgumentHelp("Address to print, if the daemon has another.", valueName: "url"))
         var url = ListenAddress.standard.url()
@@ -40,17 +46,19 @@ extension DeviceCommand {
             try data.directory.create()
             for change in try data.directory.protect() { Console.report(change) }
             let (device, token) = try data.directory.deviceFile.add(
-                name, account: account, isReadOnly: readOnly, stores: store.isEmpty ? nil : store)
+                name, options.permissions)
+            if json {
+                let added = Added(device: device.name, id: device.id, token: token, url: url)
+                return try Console.write(WireJSON.encode(added) + Data("\n".utf8))
+            }
             try Console.print(
                 """
-                Added \(name) (\(device.id)) to the account \(account).
-                Run this on \(name); the token is not shown again:
-
-                  kvs join \(url) --token \(token)
-
-                To keep the token out of the shell's history, leave it out and paste it when asked:
+                Added \(name) (\(device.id)) to the account \(device.account).
+                On \(name), run this command, which asks for the token; it is not shown again:
 
                   kvs join \(url)
+
+                \(token)
                 """)
         }
     }
@@ -68,6 +76,7 @@ extension DeviceCommand {
             var account: String
             var scopes: [DeviceScope]
             var stores: [String]?
+            var trusted: Bool
             var created: Int64
         }
 
@@ -78,7 +87,7 @@ extension DeviceCommand {
                 let lines = devices.map {
                     Line(
                         id: $0.id, name: $0.name, account: $0.account, scopes: $0.scopes,
-                        stores: $0.stores, created: $0.created)
+                        stores: $0.stores, trusted: $0.isTrusted, created: $0.created)
                 }
                 try Console.write(WireJSON.encode(lines) + Data("\n".utf8))
             } else if devices.isEmpty {
@@ -89,7 +98,7 @@ extension DeviceCommand {
         }
 
         private func table(of devices: [Device]) -> TextTable {
-            let titles = ["ID", "NAME", "ACCOUNT", "SCOPES", "STORES", "ADDED"]
+            let titles = ["ID", "NAME", "ACCOUNT", "SCOPES", "STORES", "TRUSTED", "ADDED"]
             var table = TextTable(columns: titles.map { TextTable.Column($0) })
             for device in devices {
                 let created = Date(timeIntervalSince1970: Double(device.created) / 1_000)
@@ -97,6 +106,7 @@ extension DeviceCommand {
                     device.id, device.name, device.account,
                     device.scopes.map(\.rawValue).joined(separator: "+"),
                     device.stores?.joined(separator: ",") ?? "all",
+                    device.isTrusted ? "yes" : "no",
                     created.formatted(.iso8601.year().month().day()),
                 ])
             }
@@ -117,6 +127,25 @@ extension DeviceCommand {
                 try table.rename(device, account: account, to: newName)
             }
             try Console.print("Renamed \(renamed.id) to \(renamed.name).")
+        }
+    }
+
+    struct Trust: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Lift the limits on a device's requests per second and live streams.",
+            discussion: "The limits on connections and memory remain.")
+
+        @Argument(help: "Name or id of the device.") var device: String
+        @Flag(help: "Impose the limits again; open streams stay.") var off = false
+        @Option(help: "Account of the device.") var account: String?
+        @OptionGroup var data: DataOption
+
+        func run() throws {
+            let changed = try data.directory.deviceFile.change { table throws(ServerError) in
+                try table.setTrust(device, account: account, !off)
+            }
+            try Console.print(
+                "\(changed.name) (\(changed.id)) is \(off ? "no longer" : "now") trusted.")
         }
     }
 

@@ -50,6 +50,17 @@ extension CommandFailure {
     }
 }
 
+extension CommandFailure {
+    static func notRunning(
+        _ status: ExitStatus, in directory: DataDirectory, start: String
+    ) -> CommandFailure {
+        CommandFailure(
+            status,
+            "no kvsd is running with \(directory.path); start it with \(start), or use --data to name its "
+                + "directory")
+    }
+}
+
 /// The option of every command.
 struct DataOption: ParsableArguments {
     @Option(help: ArgumentHelp("Directory with the daemon's data.", valueName: "dir"))

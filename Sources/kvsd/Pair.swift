@@ -3,7 +3,6 @@ import CommandSupport
 import Essentials
 import KVStoreServer
 import KVStoreWire
-import TerminalText
 
 struct Pair: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -23,9 +22,7 @@ struct Pair: AsyncParsableCommand {
             """)
 
     @Option(help: "Name of the device; by default the one it proposes.") var name: String?
-    @Option(help: "Account whose stores the device sees.") var account = "default"
-    @Flag(help: "Refuse writes of the device.") var readOnly = false
-    @Option(help: "Show the device only this store; repeatable.") var store: [String] = []
+    @OptionGroup var options: PermissionOptions
     @Option(
         help: ArgumentHelp(
             "Address that the device uses, if the daemon cannot know it; https:// behind a proxy.",
@@ -36,28 +33,19 @@ struct Pair: AsyncParsableCommand {
     func run() async throws {
         let directory = data.directory
         guard let daemon = try directory.statusFile.read() else {
-            throw CommandFailure(
-                .noInput,
-                "no kvsd is running with \(directory.path); start it with kvsd serve --listen 0.0.0.0, "
-                    + "or use --data to name its directory")
+            throw CommandFailure.notRunning(
+                .noInput, in: directory, start: "kvsd serve --listen 0.0.0.0")
         }
         let key = try daemon.certificate.map { path throws(ServerError) in
             try directory.keyFingerprint(ofCertificate: path)
         }
         let urls = try await urls(of: daemon)
         try directory.deviceFile.check(
-            name ?? "device", account: account, stores: stores, isRenamed: name == nil)
-        let code = try directory.pairingFile.add(
-            name: name, account: account, isReadOnly: readOnly, stores: stores)
-        let line = PairingLine(url: urls[0], code: code, key: key).text
-        try Console.print(line)
-        if Console.isOutputTerminal, let symbol = QRCode(line) {
-            try Console.print("\n" + symbol.text)
-        }
+            name ?? "device", options.permissions, isRenamed: name == nil)
+        let code = try directory.pairingFile.add(name: name, options.permissions)
+        try Console.printScannable(PairingLine(url: urls[0], code: code, key: key).text)
         explain(urls, daemon)
     }
-
-    private var stores: [String]? { store.isEmpty ? nil : store }
 
     /// The daemon's URL as the device should use it, then others.
     private func urls(of daemon: DaemonStatus) async throws(CommandFailure) -> [String] {

@@ -41,10 +41,8 @@ struct StatusCommand: AsyncParsableCommand {
     func run() async throws {
         let directory = data.directory
         guard let report = await directory.reportSocket.read() else {
-            throw CommandFailure(
-                .unavailable,
-                "no kvsd answers in \(directory.path); start it with kvsd serve or kvsd service install, "
-                    + "or use --data to name its directory")
+            throw CommandFailure.notRunning(
+                .unavailable, in: directory, start: "kvsd serve or kvsd service install")
         }
         let free = Self.freeByteCount(directory.path)
         if json {

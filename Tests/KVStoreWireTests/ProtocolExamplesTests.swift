@@ -101,6 +101,13 @@ struct ProtocolExamplesTests {
                 try Self.expect(DaemonIdentity.self, answer, exchange)
             case _ where line.hasSuffix("/devices"):
                 try Self.expect(DeviceList.self, answer, exchange)
+            case _ where line.hasPrefix("PATCH "):
+                try Self.expect(DeviceChange.self, exchange.requestBody, exchange)
+                try Self.expect(DaemonDevice.self, answer, exchange)
+            case _ where line.hasPrefix("DELETE /v1/devices/"): #expect(answer.isEmpty)
+            case _ where line.hasSuffix("/pairings"):
+                try Self.expect(NewPairing.self, exchange.requestBody, exchange)
+                try Self.expect(PairingCodeAnswer.self, answer, exchange)
             case _ where line.hasPrefix("DELETE /v1/stores/"):
                 try Self.expect(StoreRemoval.self, answer, exchange)
             case _ where line.hasSuffix("/stores"):

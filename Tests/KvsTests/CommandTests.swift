@@ -106,7 +106,7 @@ struct CommandTests {
             (["join", "ftp://x", "--token", "t"], "ftp"),
             (["join", "http://10.0.0.1:1", "--token", "t"], "--insecure-allow-plain-http"),
             (["join", "http://127.0.0.1:1", "--token", "a b"], "invalid token"),
-            (["join", "http://127.0.0.1:1"], "--token-stdin"),
+            (["join", "http://127.0.0.1:1"], "no token was given"),
         ])
     func usage(arguments: [String], words: String) async throws {
         try await withHome { home in

@@ -8,18 +8,20 @@ import Testing
 struct DaemonTests {
     /// A daemon with its devices' tokens; stopped and removed at the end.
     func withDaemon(
-        devices: [String], readers: [String] = [], home given: TemporaryHome? = nil,
+        devices: [String], readers: [String] = [], admins: [String] = [],
+        home given: TemporaryHome? = nil,
         _ body: (String, [String: String], TemporaryHome, RunningProgram) async throws -> Void
     ) async throws {
         let home = try given ?? TemporaryHome()
         defer { if given == nil { home.remove() } }
         var tokens: [String: String] = [:]
-        for device in devices + readers {
-            let scope = readers.contains(device) ? ["--read-only"] : []
-            let added = try await home.run("kvsd", ["device", "add", device] + scope)
-            let words = added.text.split { $0 == " " || $0 == "\n" }
-            let place = try #require(words.firstIndex(of: "--token"))
-            tokens[device] = String(words[place + 1])
+        for device in devices + readers + admins {
+            let scopes =
+                (readers.contains(device) ? ["--read-only"] : [])
+                + (admins.contains(device) ? ["--admin"] : [])
+            let added = try await home.run("kvsd", ["device", "add", device] + scopes)
+            let token = added.text.split(separator: "\n").last { $0.hasPrefix("ubq_") }
+            tokens[device] = String(try #require(token))
         }
         let portFile = home.path + "/port"
         let daemon = try RunningProgram(
@@ -43,7 +45,7 @@ struct DaemonTests {
         _ home: TemporaryHome, _ url: String, _ token: String?
     ) async throws -> TemporaryHome.Outcome {
         try await home.kvs(
-            "join", url, "--token-stdin", "--timeout", "120",
+            "join", url, "--timeout", "120",
             input: Data(((token ?? "") + "\n").utf8))
     }
 

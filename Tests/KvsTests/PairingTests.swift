@@ -236,6 +236,36 @@ struct PairingTests {
         await daemon.stop()
     }
 
+    @Test("a device that was paired with --admin removes another over TLS")
+    func administrator() async throws {
+        try await withDaemon { daemon, device in
+            let line = try await daemon.pair("--name", "desk", "--admin", "--trusted")
+            let joined = try await patient(device, "join", line)
+            #expect(joined.text.contains("allowed to: read, write, admin"), "\(joined.errors)")
+            #expect(
+                try await daemon.home.run("kvsd", ["device", "add", "lost", "--json"]).status == 0)
+            #expect(try daemon.content("devices.json").contains("\"trusted\" : true"))
+            let removed = try await patient(device, "device", "remove", "lost")
+            #expect(removed.status == 0, "\(removed.errors)")
+            #expect(try !daemon.content("devices.json").contains("lost"))
+
+            let other = try TemporaryHome()
+            defer { other.remove() }
+            let made = try await patient(device, "pair", "--name", "wall", "--read-only")
+            #expect(made.status == 0, "\(made.errors)")
+            #expect(
+                made.text.components(separatedBy: "/").last
+                    == line.components(
+                        separatedBy: "/"
+                    ).last.map { $0 + "\n" })
+            let paired = try await patient(other, "join", made.text)
+            #expect(paired.text.contains("as device wall"), "\(paired.errors)")
+            #expect(paired.text.contains("allowed to: read\n"), "\(paired.text)")
+            let refused = try await patient(other, "pair")
+            #expect(refused.status == 77 && refused.errors.contains("run kvsd pair on the server"))
+        }
+    }
+
     @Test("removing a device ends its stream over TLS")
     func removedDevice() async throws {
         try await withDaemon { daemon, device in

@@ -114,11 +114,13 @@ final class DaemonProcess: Sendable {
     }
 
     /// Adds a device; returns its token.
-    static func addDevice(_ name: String, dataPath: String) async throws -> String {
-        let added = try await run(["device", "add", name, "--data", dataPath])
-        let token = added.output.firstMatch(of: /--token (ubq_[A-Za-z0-9_-]{43})/).map {
-            String($0.1)
-        }
-        return try #require(token)
+    static func addDevice(
+        _ name: String, dataPath: String, arguments: [String] = []
+    ) async throws -> String {
+        let added = try await run(
+            ["device", "add", name, "--json", "--data", dataPath] + arguments)
+        let document = try JSONDecoder().decode(
+            [String: String].self, from: Data(added.output.utf8))
+        return try #require(document["token"], "\(added)")
     }
 }

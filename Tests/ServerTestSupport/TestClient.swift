@@ -22,7 +22,7 @@ package final class TestClient: Sendable {
         for field in headers {
             head.headers.add(name: field.name.rawName, value: field.value)
         }
-        if method == .post || method == .put {
+        if [.post, .put, .patch].contains(method) {
             head.headers.add(name: "Content-Length", value: "\(body?.readableBytes ?? 0)")
         }
         let channel = try await open()

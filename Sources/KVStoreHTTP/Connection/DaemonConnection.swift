@@ -61,26 +61,28 @@ final class DaemonConnection: Sendable {
         for client in [requests, streams] { client.shutdown { _ in } }
     }
 
-    /// One GET, or POST of a body, with its complete JSON answer; otherwise as `send`.
+    /// One request with its complete JSON answer; otherwise as `send`.
     func sendJSON<Answer: Decodable>(
-        _ path: [String], body: HTTPBody? = nil
+        _ path: [String], method: HTTPMethod? = nil, body: HTTPBody? = nil
     ) async throws(SyncTransportError) -> Answer {
         try await send(
-            path, body: body, accept: MediaType.json,
+            path, method: method, body: body, accept: MediaType.json,
             answerByteLimit: HTTPLimits.smallAnswerByteCount
         ) { answer throws(WireError) in try answer.decodeJSON() }
     }
 
-    /// One GET, or POST of a body, with its complete answer within `timeouts.request`.
+    /// One request with its complete answer within `timeouts.request`.
     ///
+    /// - Parameter method: by default GET, or POST with a body.
     /// - Throws: also for a status other than 2xx. Ends promptly when the calling task is cancelled.
     func send<Answer>(
-        _ path: [String], body: HTTPBody? = nil, accept: String, answerByteLimit: Int,
+        _ path: [String], method: HTTPMethod? = nil, body: HTTPBody? = nil, accept: String,
+        answerByteLimit: Int,
         decode: (HTTPBody) throws(WireError) -> Answer
     ) async throws(SyncTransportError) -> Answer {
         do {
             var request = try HTTPClient.Request(
-                url: address.url(["v1"] + path), method: body == nil ? .GET : .POST,
+                url: address.url(["v1"] + path), method: method ?? (body == nil ? .GET : .POST),
                 headers: headers(accept: accept))
             if let body {
                 request.headers.add(name: "Content-Type", value: body.type)

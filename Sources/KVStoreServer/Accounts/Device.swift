@@ -14,8 +14,18 @@ package struct Device: Sendable, Equatable, Codable {
     /// Milliseconds since 1970.
     package var created: Int64
     var tokenSHA256: TokenDigest
+    /// Stored only if true.
+    var trusted: Bool?
+
+    /// Whether its requests and live streams are not limited in number.
+    package var isTrusted: Bool { trusted ?? false }
 
     func maySee(store: String) -> Bool { stores?.contains(store) ?? true }
+
+    /// Whether the other is the same device and may do the same; name and trust may differ.
+    func hasSamePermissions(as other: Device) -> Bool {
+        (id, account, scopes, stores) == (other.id, other.account, other.scopes, other.stores)
+    }
 
     /// One line of at most 64 bytes.
     static func isValidName(_ name: String) -> Bool {
@@ -30,4 +40,46 @@ package struct Device: Sendable, Equatable, Codable {
 
 package enum DeviceScope: String, Sendable, CaseIterable, Codable {
     case read, write
+    /// Rename and remove the devices of the account, and pair others.
+    case admin
+}
+
+/// What a new device may do.
+package struct DevicePermissions: Sendable, Equatable {
+    package var account: String
+    /// Whether the server refuses writes of the device.
+    package var isReadOnly: Bool
+    /// The only stores that the device sees; nil for all of its account.
+    package var stores: [String]?
+    /// Whether the device may administer the devices of the account.
+    package var isAdmin: Bool
+    /// Whether its requests and live streams are not limited in number.
+    package var isTrusted: Bool
+
+    package init(
+        account: String = "default", isReadOnly: Bool = false, stores: [String]? = nil,
+        isAdmin: Bool = false, isTrusted: Bool = false
+    ) {
+        self.account = account
+        self.isReadOnly = isReadOnly
+        self.stores = stores
+        self.isAdmin = isAdmin
+        self.isTrusted = isTrusted
+    }
+
+    var scopes: [DeviceScope] {
+        [.read] + (isReadOnly ? [] : [.write]) + (isAdmin ? [.admin] : [])
+    }
+}
+
+extension Device {
+    init(
+        _ name: String, _ permissions: DevicePermissions, id: String, created: Int64,
+        tokenSHA256: TokenDigest
+    ) {
+        self.init(
+            id: id, name: name, account: permissions.account, scopes: permissions.scopes,
+            stores: permissions.stores, created: created, tokenSHA256: tokenSHA256,
+            trusted: permissions.isTrusted ? true : nil)
+    }
 }

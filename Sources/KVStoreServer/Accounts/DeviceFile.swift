@@ -27,14 +27,19 @@ package struct DeviceFile: Sendable {
         return (try DeviceTable(json: content.data, path: file.path), content.status)
     }
 
-    /// Reads the table, changes it and replaces the file, under a lock against other processes.
+    /// Reads the table, changes it and replaces the file if it has changed or is missing, under a lock against other
+    /// processes.
     package func change<Result>(
         _ body: (inout DeviceTable) throws(ServerError) -> Result
     ) throws(ServerError) -> Result {
         try file.locked { () throws(ServerError) in
-            var table = try read()?.table ?? DeviceTable(instance: Self.newID())
+            let former = try read()?.table
+            var table = former ?? DeviceTable(instance: Self.newID())
             let result = try body(&table)
-            try ServerError.wrapping { () throws(FileError) in try file.replace(with: table.json) }
+            if table != former {
+                let json = table.json
+                try ServerError.wrapping { () throws(FileError) in try file.replace(with: json) }
+            }
             return result
         }
     }
@@ -43,17 +48,15 @@ package struct DeviceFile: Sendable {
     ///
     /// - Parameter isRenamed: whether the device gets another name if the account has one of this name.
     package func add(
-        _ name: String, account: String, isReadOnly: Bool, stores: [String]?,
-        isRenamed: Bool = false
+        _ name: String, _ permissions: DevicePermissions, isRenamed: Bool = false
     ) throws(ServerError) -> (device: Device, token: String) {
         var random = SystemRandomNumberGenerator()
         let token = DeviceToken(using: &random)
         var device = Device(
-            id: Self.newID(), name: name, account: account,
-            scopes: isReadOnly ? [.read] : DeviceScope.allCases, stores: stores,
-            created: ServerClock.wallMilliseconds(), tokenSHA256: token.digest)
+            name, permissions, id: Self.newID(), created: ServerClock.wallMilliseconds(),
+            tokenSHA256: token.digest)
         try change { table throws(ServerError) in
-            if isRenamed { device.name = table.freeName(name, account: account) }
+            if isRenamed { device.name = table.freeName(name, account: device.account) }
             try table.add(device)
         }
         return (device, token.text)
@@ -61,14 +64,13 @@ package struct DeviceFile: Sendable {
 
     /// Throws the error with which `add` would refuse the device.
     package func check(
-        _ name: String, account: String, stores: [String]?, isRenamed: Bool = false
+        _ name: String, _ permissions: DevicePermissions, isRenamed: Bool = false
     ) throws(ServerError) {
         var table = try read()?.table ?? DeviceTable(instance: Self.newID())
         try table.add(
             Device(
-                id: Self.newID(), name: isRenamed ? table.freeName(name, account: account) : name,
-                account: account, scopes: DeviceScope.allCases, stores: stores, created: 0,
-                tokenSHA256: TokenDigest(of: "")))
+                isRenamed ? table.freeName(name, account: permissions.account) : name,
+                permissions, id: Self.newID(), created: 0, tokenSHA256: TokenDigest(of: "")))
     }
 
     private static func newID() -> String {

@@ -50,14 +50,17 @@ final class DeviceRegistry: Sendable {
     func observe(_ notify: @escaping @Sendable () -> Void) {
         self.notify.withLock { $0 = notify }
         let watch = WatchedDirectory.watch(file.file.directory.path) { [weak self] in
-            _ = self?.table
+            self?.refresh()
         }
         self.watch.withLock { $0 = watch }
         // Catches changes from before the watch began.
-        _ = table
+        refresh()
     }
 
     var table: DeviceTable { withCurrent { $0.table } }
+
+    /// Notices changes of the file now, instead of with the next call or notification.
+    func refresh() { withCurrent { _ in } }
 
     /// The generation of the table, after a look at the file.
     var generation: UInt64 { withCurrent { $0.generation } }
@@ -76,9 +79,7 @@ final class DeviceRegistry: Sendable {
     /// Whether the device still exists with the same permissions.
     func isCurrent(_ device: Device) -> Bool {
         withCurrent { state in
-            guard var present = state.index[device.tokenSHA256] else { return false }
-            present.name = device.name
-            return present == device
+            state.index[device.tokenSHA256]?.hasSamePermissions(as: device) ?? false
         }
     }
 

@@ -6,8 +6,9 @@ import KVStoreWire
 ///
 ///     { "version": 1, "instance": "<16 hexadecimal digits>",
 ///       "devices": [ { "id": "<16 hexadecimal digits>", "name": "…", "account": "default",
-///                      "scopes": ["read", "write"], "stores": ["…"] (only where limited),
-///                      "created": <ms since 1970>, "tokenSHA256": "<base64>" } ] }
+///                      "scopes": ["read", "write", "admin"], "stores": ["…"] (only where limited),
+///                      "created": <ms since 1970>, "tokenSHA256": "<base64>",
+///                      "trusted": true (only where it is) } ] }
 ///
 /// Unknown fields are ignored. Invariant: ids are unique, and names are unique within an account.
 package struct DeviceTable: Sendable, Equatable {
@@ -79,16 +80,41 @@ package struct DeviceTable: Sendable, Equatable {
         devices.remove(at: try index(of: text, account: account))
     }
 
+    /// Returns nil if the account has no device with this id.
+    mutating func remove(id: String, account: String) -> Device? {
+        index(id: id, account: account).map { devices.remove(at: $0) }
+    }
+
     package mutating func rename(
         _ text: String, account: String?, to name: String
     ) throws(ServerError) -> Device {
-        let index = try index(of: text, account: account)
+        try rename(at: try index(of: text, account: account), to: name)
+    }
+
+    /// Returns nil if the account has no device with this id.
+    mutating func rename(
+        id: String, account: String, to name: String
+    ) throws(ServerError) -> Device? {
+        guard let index = index(id: id, account: account) else { return nil }
+        return try rename(at: index, to: name)
+    }
+
+    private mutating func rename(at index: Int, to name: String) throws(ServerError) -> Device {
         var device = devices[index]
         device.name = name
         try Self.checkName(of: device)
         try checkName(device)
         devices[index] = device
         return device
+    }
+
+    /// Lifts the limits on the number of requests and live streams, or imposes them again.
+    package mutating func setTrust(
+        _ text: String, account: String?, _ isTrusted: Bool
+    ) throws(ServerError) -> Device {
+        let index = try index(of: text, account: account)
+        devices[index].trusted = isTrusted ? true : nil
+        return devices[index]
     }
 
     private func checkName(_ device: Device) throws(ServerError) {
@@ -106,6 +132,10 @@ package struct DeviceTable: Sendable, Equatable {
 
     private static func duplicateID(_ device: Device) -> ServerError {
         .invalidDevice("two devices have the id \(device.id)")
+    }
+
+    private func index(id: String, account: String) -> Int? {
+        devices.firstIndex { $0.id == id && $0.account == account }
     }
 
     private func index(of text: String, account: String?) throws(ServerError) -> Int {

@@ -6,7 +6,8 @@ import NIOHTTP1
 /// An answer with its whole body.
 struct Answer {
     var status = HTTPResponseStatus.ok
-    var type: String
+    /// Nil without a body.
+    var type: String?
     var fields: [(name: String, value: String)] = []
     var body: ByteBuffer
     /// Of the resource, for HEAD; `body` is empty then.
@@ -16,7 +17,14 @@ struct Answer {
     /// Of an error answer.
     var problemCode: String?
 
-    init(_ type: String, _ body: ByteBuffer) {
+    /// 204, without a body.
+    static var noContent: Answer {
+        var answer = Answer(nil, ByteBuffer())
+        answer.status = .noContent
+        return answer
+    }
+
+    init(_ type: String?, _ body: ByteBuffer) {
         self.type = type
         self.body = body
         byteCount = body.readableBytes
@@ -57,23 +65,30 @@ struct Answer {
             buffer.writeString(field.value)
             buffer.writeStaticString("\r\n")
         }
-        buffer.writeStaticString("Content-Length: ")
-        buffer.writeString("\(byteCount)")
-        buffer.writeStaticString(isLast ? "\r\nConnection: close\r\n\r\n" : "\r\n\r\n")
+        // Not with 204 (RFC 9110, section 8.6).
+        if type != nil {
+            buffer.writeStaticString("Content-Length: ")
+            buffer.writeString("\(byteCount)")
+            buffer.writeStaticString("\r\n")
+        }
+        buffer.writeStaticString(isLast ? "Connection: close\r\n\r\n" : "\r\n")
         buffer.writeImmutableBuffer(body)
     }
 
     private static func writeStart(
-        _ status: HTTPResponseStatus, type: String, date: String, to buffer: inout ByteBuffer
+        _ status: HTTPResponseStatus, type: String?, date: String, to buffer: inout ByteBuffer
     ) {
         if status == .ok {
-            buffer.writeStaticString("HTTP/1.1 200 OK\r\nContent-Type: ")
+            buffer.writeStaticString("HTTP/1.1 200 OK\r\n")
         } else {
-            buffer.writeString(
-                "HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\nContent-Type: ")
+            buffer.writeString("HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\n")
         }
-        buffer.writeString(type)
-        buffer.writeStaticString("\r\nCache-Control: no-store\r\nDate: ")
+        if let type {
+            buffer.writeStaticString("Content-Type: ")
+            buffer.writeString(type)
+            buffer.writeStaticString("\r\n")
+        }
+        buffer.writeStaticString("Cache-Control: no-store\r\nDate: ")
         buffer.writeString(date)
         buffer.writeStaticString("\r\n")
     }

@@ -240,9 +240,7 @@ final class Connection: ChannelDuplexHandler, Watcher {
     /// Whether what follows the head is short enough to be read after an early answer.
     private func canSkipBody(after head: HTTPRequestHead, _ fields: RequestFields) -> Bool {
         guard fields.hasBody else { return true }
-        guard head.method == .PUT || head.method == .POST, !fields.expectsContinue else {
-            return false
-        }
+        guard head.method.hasRequestBody, !fields.expectsContinue else { return false }
         return fields.contentLength.map { $0 <= server.limits.bodyByteCount } ?? false
     }
 

@@ -41,10 +41,12 @@ extension Problem {
         detail: "this port speaks TLS: use https://, or join with the line that 'kvsd pair' prints",
         hint: "use https://, or run 'kvsd pair' on the server")
 
-    static let badDeviceName = Problem(
-        400, "bad-device-name", "Invalid device name",
-        detail: "a device name is one line of 1 to 64 bytes", limit: 64,
-        hint: "choose another name")
+    static func badDeviceName(_ name: String) -> Problem {
+        Problem(
+            400, "bad-device-name", "Invalid device name",
+            detail: "'\(name.printable(scalarLimit: 64))' is not one line of 1 to 64 bytes",
+            limit: 64, hint: "choose another name")
+    }
 
     // MARK: 401, 403, 404
 
@@ -53,13 +55,24 @@ extension Problem {
         detail: "the Authorization header has no token that this server knows",
         hint: "run 'kvsd device add NAME' on the server and join again")
 
-    static let readOnly = Problem(
-        403, "read-only", "Read-only device", detail: "the token lacks the scope 'write'",
-        hint: "add the device without --read-only on the server")
-
-    static let writeOnly = Problem(
-        403, "no-read", "Write-only device", detail: "the token lacks the scope 'read'",
-        hint: "add another device on the server")
+    static func missing(_ scope: DeviceScope) -> Problem {
+        let (code, title, hint) =
+            switch scope {
+            case .read: ("no-read", "Write-only device", "add another device on the server")
+            case .write:
+                (
+                    "read-only", "Read-only device",
+                    "add the device without --read-only on the server"
+                )
+            case .admin:
+                (
+                    "no-admin", "Not an administrator",
+                    "use 'kvsd device' on the server, or add the device with --admin there"
+                )
+            }
+        return Problem(
+            403, code, title, detail: "the token lacks the scope '\(scope.rawValue)'", hint: hint)
+    }
 
     /// For every code of which the secret part is wrong or unknown.
     static let wrongCode = Problem(
@@ -73,6 +86,11 @@ extension Problem {
         hint:
             "the first sync or PUT of a device with the scope 'write' creates a store; GET /v1/stores lists them"
     )
+
+    /// Also for a device of another account: the two must be indistinguishable.
+    static let unknownDevice = Problem(
+        404, "unknown-device", "Unknown device",
+        detail: "the account has no device with this id", hint: "GET /v1/devices lists them")
 
     static let unknownKey = Problem(
         404, "unknown-key", "Unknown key", detail: "the store has no value for this key",
@@ -96,6 +114,12 @@ extension Problem {
             hint: "remove devices that are not used any more")
     }
 
+    static func duplicateDeviceName(_ name: String) -> Problem {
+        Problem(
+            409, "duplicate-device-name", "Duplicate device name",
+            detail: "the account already has a device '\(name)'", hint: "choose another name")
+    }
+
     // Only for those who know the code.
 
     static let usedCode = Problem(
@@ -110,6 +134,10 @@ extension Problem {
         410, "void-code", "Void code",
         detail: "someone has guessed at this code \(Pairing.wrongCodeLimit) times",
         limit: Pairing.wrongCodeLimit, hint: "check who can reach the server; then " + pairAgain)
+
+    static let withdrawnCode = Problem(
+        410, "void-code", "Void code",
+        detail: "the device that made this code has been removed", hint: pairAgain)
 
     private static let pairAgain = "run 'kvsd pair' on the server and join with the new line"
 
@@ -207,10 +235,15 @@ extension Problem {
         503, "pairing-failed", "Cannot pair", detail: "the server cannot write its files",
         hint: "check the server's log and disk", retryAfterSeconds: 60)
 
+    static let deviceChangeFailed = Problem(
+        503, "device-change-failed", "Cannot change devices",
+        detail: "the server cannot write its files", hint: "check the server's log and disk",
+        retryAfterSeconds: 60)
+
     /// Of problems of a single request whose cause is on the server. A failed or full disk, which concerns all, is logged
     /// once by the storage engine.
     static let codesOfFailures: Set<String> = [
-        outcomeUnknown.code, pairingFailed.code, "write-failed",
+        outcomeUnknown.code, pairingFailed.code, deviceChangeFailed.code, "write-failed",
     ]
 
     /// A failed write to the log. Paths on the server stay private.

@@ -7,8 +7,10 @@ import NIOHTTP1
 /// What the path of a request names.
 enum Resource: Equatable {
     case liveness, readiness, metrics
-    case pairing
+    case pairing, pairings
     case identity, devices, stores
+    /// An id as it is in the path.
+    case device(Substring)
     /// Names as they are in the path, percent-encoded.
     case store(Substring)
     case sync(store: Substring)
@@ -26,10 +28,15 @@ enum Resource: Equatable {
             case "/readyz": self = .readiness
             case "/metrics": self = .metrics
             case "/v1/pair": self = .pairing
+            case "/v1/pairings": self = .pairings
             case "/v1/me": self = .identity
             case "/v1/devices": self = .devices
             case "/v1/stores": self = .stores
-            default: return nil
+            default:
+                let start = "/v1/devices/"
+                let id = path.dropFirst(start.count)
+                guard path.hasPrefix(start), !id.isEmpty, !id.contains("/") else { return nil }
+                self = .device(id)
             }
             return
         }
@@ -59,8 +66,10 @@ enum Resource: Equatable {
         case .readiness: "/readyz"
         case .metrics: "/metrics"
         case .pairing: "/v1/pair"
+        case .pairings: "/v1/pairings"
         case .identity: "/v1/me"
         case .devices: "/v1/devices"
+        case .device: "/v1/devices/{device}"
         case .stores: "/v1/stores"
         case .store: "/v1/stores/{store}"
         case .sync: "/v1/stores/{store}/sync"
@@ -72,8 +81,9 @@ enum Resource: Equatable {
 
     var methods: [HTTPMethod] {
         switch self {
+        case .device: [.PATCH, .DELETE]
         case .store: [.DELETE]
-        case .sync, .pairing: [.POST]
+        case .sync, .pairing, .pairings: [.POST]
         case .key: [.GET, .HEAD, .PUT, .DELETE]
         case .changes: [.GET]
         default: [.GET, .HEAD]
@@ -86,6 +96,10 @@ enum Resource: Equatable {
         default: true
         }
     }
+}
+
+extension HTTPMethod {
+    var hasRequestBody: Bool { [.PUT, .POST, .PATCH].contains(self) }
 }
 
 extension HTTPRequestHead {
@@ -169,7 +183,7 @@ struct Request {
     func caller(_ scope: DeviceScope) throws(Problem) -> Device {
         guard let device else { throw .unauthorized }
         guard device.scopes.contains(scope) else {
-            throw scope == .write ? .readOnly : .writeOnly
+            throw .missing(scope)
         }
         return device
     }
@@ -182,6 +196,13 @@ struct Request {
         }
         guard device.maySee(store: name) else { throw .unknownStore }
         return StoreID(account: device.account, name: name)
+    }
+
+    /// Throws unless the body is JSON, or of no type.
+    func checkJSON() throws(Problem) {
+        guard fields.mediaType ?? MediaType.json == MediaType.json else {
+            throw .mediaType(MediaType.json)
+        }
     }
 
     func key(_ segment: Substring) throws(Problem) -> StoreKey {

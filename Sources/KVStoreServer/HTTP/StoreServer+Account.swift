@@ -16,13 +16,14 @@ extension StoreServer {
         let found = devices.table.devices.filter { $0.account == caller.account }
         return .json(
             DeviceList(
-                devices: found.map { device in
-                    let presence = devices.presence(of: device.id)
-                    return DaemonDevice(
-                        deviceID: device.id, device: device.name,
-                        scopes: device.scopes.map(\.rawValue), created: device.created,
-                        lastSeen: presence.lastSeen, connected: presence.isConnected)
-                }))
+                devices: found.map(describe)))
+    }
+
+    func describe(_ device: Device) -> DaemonDevice {
+        let presence = devices.presence(of: device.id)
+        return DaemonDevice(
+            deviceID: device.id, device: device.name, scopes: device.scopes.map(\.rawValue),
+            created: device.created, lastSeen: presence.lastSeen, connected: presence.isConnected)
     }
 
     func listStores(_ request: Request) throws(Problem) -> Answer {

@@ -1,9 +1,11 @@
 import Dispatch
+import KVStoreEssentials
 import KVStoreLog
 import KVStoreWire
+import Logging
 import NIOCore
 
-/// `POST /v1/pair`: the only request that changes something without a token.
+/// Pairing. `POST /v1/pair` is the only request that changes something without a token.
 extension StoreServer {
     /// Checks before the body is read that it is short, and that the address has not failed too often: then no code is
     /// looked at.
@@ -22,21 +24,66 @@ extension StoreServer {
         _ request: Request, on loop: any EventLoop,
         _ complete: @escaping (Result<Response, Problem>) -> Void
     ) {
-        let completion = NIOLoopBound(complete, eventLoop: loop)
         let (body, address) = (request.body, request.address)
-        pairings.queue.async { [self] in
-            let result = Result { () throws(Problem) in
-                let message: PairingRequest = try decode(body, depthLimit: limits.jsonDepth)
-                return try pairings.pair(message)
+        changeFiles(on: loop) { [self] () throws(Problem) in
+            let message: PairingRequest = try decode(body, depthLimit: limits.jsonDepth)
+            return try pairings.pair(message)
+        } _: { [self] result in
+            complete(
+                result.map { .answer(.json($0)) }.mapError { problem in
+                    guard problem == .wrongCode else { return problem }
+                    return rejection(problem, from: address, now: System.monotonicMilliseconds())
+                })
+        }
+    }
+
+    /// `POST /v1/pairings`: a code for a device that may do no more than the caller, and is no administrator.
+    func makePairing(
+        _ request: Request, on loop: any EventLoop,
+        _ complete: @escaping (Result<Response, Problem>) -> Void
+    ) throws(Problem) {
+        let caller = try request.caller(.admin)
+        try request.checkJSON()
+        let body = request.body
+        changeFiles(on: loop) { [self] () throws(Problem) in
+            let message: NewPairing = try decode(body, depthLimit: limits.jsonDepth)
+            guard devices.isCurrent(caller) else { throw .unauthorized }
+            if let name = message.name, !Device.isValidName(name) { throw .badDeviceName(name) }
+            if let hidden = message.stores?.first(where: { !caller.maySee(store: $0) }) {
+                throw StoreConfiguration.isValidStoreName(hidden) ? .unknownStore : .badStoreName
             }
-            loop.execute { [self] in
-                completion.value(
-                    result.map { .answer(.json($0)) }.mapError { problem in
-                        guard problem == .wrongCode else { return problem }
-                        return rejection(
-                            problem, from: address, now: System.monotonicMilliseconds())
-                    })
+            let permissions = DevicePermissions(
+                account: caller.account,
+                isReadOnly: message.readOnly ?? false || !caller.scopes.contains(.write),
+                stores: message.stores ?? caller.stores)
+            do throws(ServerError) {
+                try devices.file.check(
+                    message.name ?? "device", permissions, isRenamed: message.name == nil)
+                let code = try devices.file.pairings.add(
+                    name: message.name, permissions, maker: caller.id, now: engine.options.now())
+                configuration.logger.notice("pairing \(code.id) was made by device \(caller.id)")
+                return PairingCodeAnswer(code: code.text)
+            } catch {
+                guard error.code == .invalidDevice else {
+                    configuration.logger.error("cannot make a pairing code: \(error)")
+                    throw .pairingFailed
+                }
+                throw .deviceRefused(error.message)
             }
+        } _: { result in
+            complete(result.map { .answer(.json($0)) })
+        }
+    }
+
+    /// Runs `body`, which may block, off the event loop, and completes on it.
+    func changeFiles<Value: Sendable>(
+        on loop: any EventLoop, _ body: @escaping @Sendable () throws(Problem) -> Value,
+        _ complete: @escaping (Result<Value, Problem>) -> Void
+    ) {
+        let completion = NIOLoopBound(complete, eventLoop: loop)
+        fileQueue.async {
+            let result = Result(catching: body)
+            loop.execute { completion.value(result) }
         }
     }
 }

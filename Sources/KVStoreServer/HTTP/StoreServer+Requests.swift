@@ -32,7 +32,7 @@ extension StoreServer {
         if let encoding = fields.contentEncoding, encoding.lowercased() != "identity" {
             throw .contentEncoding
         }
-        if head.method != .PUT, head.method != .POST, fields.hasBody { throw .unexpectedBody }
+        if !head.method.hasRequestBody, fields.hasBody { throw .unexpectedBody }
         if let count = fields.contentLength, count > limits.bodyByteCount {
             throw .bodyTooLarge(limit: limits.bodyByteCount)
         }
@@ -71,7 +71,7 @@ extension StoreServer {
         } else {
             throw rejection(from: connection.address, now: now)
         }
-        if let wait = requestRates.take(device.id, now: now) {
+        if !device.isTrusted, let wait = requestRates.take(device.id, now: now) {
             throw .tooManyRequests(
                 waitMilliseconds: wait, perSecond: Int(limits.requestsPerSecond))
         }
@@ -114,8 +114,13 @@ extension StoreServer {
             case (.readiness, _): complete(.success(.answer(try readiness())))
             case (.metrics, _): complete(.success(.answer(metricsText())))
             case (.pairing, _): pair(request, on: loop.loop, complete)
+            case (.pairings, _): try makePairing(request, on: loop.loop, complete)
             case (.identity, _): complete(.success(.answer(try identity(request))))
             case (.devices, _): complete(.success(.answer(try listDevices(request))))
+            case (.device(let id), .DELETE):
+                try removeDevice(String(id), request, on: loop.loop, complete)
+            case (.device(let id), _):
+                try renameDevice(String(id), request, on: loop.loop, complete)
             case (.stores, _): complete(.success(.answer(try listStores(request))))
             case (.store(let store), _):
                 let id = try request.store(store, .write)

@@ -11,7 +11,7 @@ extension StoreServer {
         _ message: SyncRequest, _ request: Request, _ store: StoreID
     ) throws(Problem) -> SyncResponse {
         let mayWrite = try request.caller(.read).scopes.contains(.write)
-        guard mayWrite || message.changes.isEmpty else { throw .readOnly }
+        guard mayWrite || message.changes.isEmpty else { throw .missing(.write) }
         guard message.changes.count <= limits.changesPerRequest else {
             throw .tooManyChanges(limit: limits.changesPerRequest)
         }
@@ -40,7 +40,7 @@ extension StoreServer {
         }
         guard let epoch = request.parameter("epoch").map({ EpochID(String($0)) }) ?? end.epoch
         else { throw .malformed("epoch is not 16 lower-case hexadecimal digits") }
-        let limit = limits.streamsPerDevice
+        let limit = device.isTrusted ? .max : limits.streamsPerDevice
         guard
             let slot = devices.openStream(device.id, limit: limit, now: engine.options.now)
         else { throw .tooManyStreams(limit: limit) }

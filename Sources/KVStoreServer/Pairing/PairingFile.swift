@@ -12,17 +12,18 @@ package struct PairingFile: Sendable {
     ///
     /// - Parameters:
     ///   - name: the device's name; nil if the device proposes it.
+    ///   - maker: the id of the device that makes it; once that is no administrator any more, the code is void.
     ///   - now: milliseconds since 1970; nil for the system's clock.
     package func add(
-        name: String?, account: String, isReadOnly: Bool, stores: [String]?,
+        name: String?, _ permissions: DevicePermissions, maker: String? = nil,
         now: Int64? = nil
     ) throws(ServerError) -> PairingCode {
         let now = now ?? ServerClock.wallMilliseconds()
         var random = SystemRandomNumberGenerator()
         let code = PairingCode(using: &random)
         let pairing = Pairing(
-            id: code.id, codeSHA256: TokenDigest(of: code.text), name: name, account: account,
-            isReadOnly: isReadOnly, stores: stores, created: now)
+            id: code.id, codeSHA256: TokenDigest(of: code.text), name: name, permissions,
+            maker: maker, created: now)
         try change { table throws(ServerError) in try table.add(pairing, now: now) }
         return code
     }

@@ -1,11 +1,8 @@
-import Dispatch
 import KVStoreWire
 import Logging
 
 /// Redeems codes. Safe to call from any thread; calls block for disk writes.
 final class PairingRegistry: Sendable {
-    /// For the calls of connections, one at a time.
-    let queue = DispatchQueue(label: "ubiquity.pairing")
     /// For users of this machine who can read the data directory. Adds devices of the account `default`, until the
     /// server ends.
     let localCode: PairingCode
@@ -32,7 +29,7 @@ final class PairingRegistry: Sendable {
     func pair(_ request: PairingRequest) throws(Problem) -> PairingAnswer {
         guard let code = PairingCode(request.code) else { throw .wrongCode }
         let proposal = request.device ?? "device"
-        guard Device.isValidName(proposal) else { throw .badDeviceName }
+        guard Device.isValidName(proposal) else { throw .badDeviceName(proposal) }
         let result: Result<PairingAnswer, Problem>
         do throws(ServerError) {
             result = try redeem(code, proposal)
@@ -47,17 +44,19 @@ final class PairingRegistry: Sendable {
         _ code: PairingCode, _ proposal: String
     ) throws(ServerError) -> Result<PairingAnswer, Problem> {
         if TokenDigest(of: localCode.text).matches(code.text) {
-            return .success(
-                try add(proposal, account: "default", isReadOnly: false, stores: nil))
+            return .success(try add(proposal, DevicePermissions()))
         }
         let result = try file.change { table throws(ServerError) in
             let wasVoid = table.pairing(id: code.id)?.state == .void
-            let result = table.redeem(code, now: now())
+            var result = table.redeem(code, now: now())
             if case .success(let pairing) = result {
-                try devices.check(
-                    pairing.name ?? proposal, account: pairing.account, stores: pairing.stores,
-                    isRenamed: true)
-                table.markUsed(pairing.id)
+                if try isWithdrawn(pairing) {
+                    result = .failure(.withdrawnCode)
+                } else {
+                    try devices.check(
+                        pairing.name ?? proposal, pairing.permissions, isRenamed: true)
+                    table.markUsed(pairing.id)
+                }
             } else if !wasVoid, table.pairing(id: code.id)?.state == .void {
                 logger.warning(
                     "pairing \(code.id) is void: \(Pairing.wrongCodeLimit) wrong codes named it")
@@ -69,17 +68,19 @@ final class PairingRegistry: Sendable {
         case .failure(let problem): return .failure(problem)
         case .success(let redeemed): pairing = redeemed
         }
-        return .success(
-            try add(
-                pairing.name ?? proposal, account: pairing.account,
-                isReadOnly: pairing.isReadOnly, stores: pairing.stores))
+        return .success(try add(pairing.name ?? proposal, pairing.permissions))
+    }
+
+    /// Whether the device that made it is no administrator any more.
+    private func isWithdrawn(_ pairing: Pairing) throws(ServerError) -> Bool {
+        guard let maker = pairing.maker else { return false }
+        return try devices.read()?.table.device(id: maker)?.scopes.contains(.admin) != true
     }
 
     private func add(
-        _ name: String, account: String, isReadOnly: Bool, stores: [String]?
+        _ name: String, _ permissions: DevicePermissions
     ) throws(ServerError) -> PairingAnswer {
-        let (device, token) = try devices.add(
-            name, account: account, isReadOnly: isReadOnly, stores: stores, isRenamed: true)
+        let (device, token) = try devices.add(name, permissions, isRenamed: true)
         logger.notice("paired device \(device.id) of the account \(device.account)")
         return PairingAnswer(
             token: token, account: device.account, device: device.name, deviceID: device.id,

@@ -19,10 +19,38 @@ struct Pairing: Sendable, Equatable, Codable {
     var isReadOnly: Bool
     /// The only stores that the device will see; nil for all of its account.
     var stores: [String]?
+    /// The id of the device that made it; nil if it was made on the server.
+    var maker: String?
+    /// Stored only if true.
+    var admin: Bool?
+    var trusted: Bool?
     /// Milliseconds since 1970.
     var created: Int64
     var state = State.pending
     var wrongCodeCount = 0
+
+    init(
+        id: String, codeSHA256: TokenDigest, name: String? = nil,
+        _ permissions: DevicePermissions = .init(), maker: String? = nil, created: Int64
+    ) {
+        self.id = id
+        self.codeSHA256 = codeSHA256
+        self.name = name
+        account = permissions.account
+        isReadOnly = permissions.isReadOnly
+        stores = permissions.stores
+        self.maker = maker
+        admin = permissions.isAdmin ? true : nil
+        trusted = permissions.isTrusted ? true : nil
+        self.created = created
+    }
+
+    /// Of the device.
+    var permissions: DevicePermissions {
+        DevicePermissions(
+            account: account, isReadOnly: isReadOnly, stores: stores, isAdmin: admin ?? false,
+            isTrusted: trusted ?? false)
+    }
 
     static let lifetimeMilliseconds: Int64 = 600_000
     /// How long an ended one is remembered, so that its code can be called used or expired.

@@ -10,8 +10,8 @@ struct JoinCommand: AsyncParsableCommand {
         discussion: """
             Without an argument, this machine joins your own kvsd that runs on it. With the line that \
             kvsd pair prints, it becomes a device of the account, and from then on talks only to a daemon \
-            with the key of that line. With a URL, the daemon is asked \
-            which account a token belongs to; --token or --token-stdin gives it, else it is prompted for. \
+            with the key of that line. With a URL, the daemon is asked which account a token belongs to; \
+            it is prompted for, or read from standard input if that is not a terminal. \
             Either way the token is stored in a file that only you can read. Values already stored on \
             this machine become part of the account; keys that it already has keep its values.
 
@@ -19,7 +19,7 @@ struct JoinCommand: AsyncParsableCommand {
 
               kvs join
               kvs join 'ubiquity://…'
-              kvs join https://kv.example.org --token-stdin < token
+              kvs join https://kv.example.org < token
             """)
 
     @Argument(help: "The line of kvsd pair, or the URL of a daemon.")
@@ -28,7 +28,9 @@ struct JoinCommand: AsyncParsableCommand {
     @Option(help: "The token. Other users of this machine can see it while the command runs.")
     var token: String?
 
-    @Flag(name: .customLong("token-stdin"), help: "Read the token from standard input.")
+    @Flag(
+        name: .customLong("token-stdin"),
+        help: "Read the token from standard input even if that is a terminal.")
     var isTokenFromInput = false
 
     @Option(help: "Name of this device; by default the host's, or the one the daemon has for it.")
@@ -62,7 +64,7 @@ struct JoinCommand: AsyncParsableCommand {
         if let former, former.daemon != daemon { throw Self.hasJoined(former) }
         let joining = JoiningDevice(
             daemon: daemon, name: name, isPlainTextAllowed: isPlainTextAllowed,
-            timeout: .seconds(timeout.seconds))
+            timeout: timeout.limit)
         let (credentials, scopes) =
             if let line {
                 try await joining.pair(line)
@@ -114,14 +116,13 @@ struct JoinCommand: AsyncParsableCommand {
         let text: String
         if let token {
             text = token
-        } else if isTokenFromInput {
+        } else if isTokenFromInput || !Console.isInputTerminal {
             text = String(decoding: try InputOutput.readInput(byteCount: 4_096), as: UTF8.self)
-        } else if Console.isInputTerminal {
-            text = InputOutput.readSecret(prompt: "Token for \(address ?? ""): ") ?? ""
         } else {
-            throw CommandFailure(
-                .usage,
-                "cannot prompt for the token: standard input is not a terminal; use --token-stdin")
+            text = InputOutput.readSecret(prompt: "Token for \(address ?? ""): ") ?? ""
+        }
+        guard !text.trimmed().isEmpty else {
+            throw CommandFailure(.usage, "no token was given; write it to standard input")
         }
         guard let token = AccessToken(text.trimmed()) else {
             throw CommandFailure(.usage, "invalid token: expected ASCII characters without spaces")

@@ -50,6 +50,8 @@ struct TimeoutOption: ParsableArguments {
     @Option(name: .customLong("timeout"), help: "Seconds to wait for the daemon.")
     var seconds = 10.0
 
+    var limit: Duration { .seconds(seconds) }
+
     func validate() throws {
         guard seconds > 0, seconds <= 600 else {
             throw ValidationError("--timeout must be more than 0 and at most 600 seconds")

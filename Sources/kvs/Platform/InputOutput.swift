@@ -17,7 +17,6 @@ enum InputOutput {
 
     /// A line from the terminal, typed without echo; nil at end of input.
     static func readSecret(prompt: String) -> String? {
-        Console.note(prompt, terminator: "")
         var former = termios()
         guard tcgetattr(STDIN_FILENO, &former) == 0 else { return nil }
         var silent = former
@@ -27,6 +26,8 @@ enum InputOutput {
             tcsetattr(STDIN_FILENO, TCSAFLUSH, &former)
             Console.note("")
         }
+        // What is typed before the echo is off would be shown, and discarded.
+        Console.note(prompt, terminator: "")
         return readLine(strippingNewline: true)
     }
 

@@ -18,10 +18,8 @@ struct FirstDownload {
     func run(besides moved: [String]) async throws {
         var names = Set(moved + [StoreConfiguration.defaultStoreName])
         do throws(SyncTransportError) {
-            let limit = Duration.seconds(timeoutSeconds)
             let client = DaemonClient(
-                credentials,
-                timeouts: HTTPTimeouts(connect: min(.seconds(5), limit), request: limit))
+                credentials, timeouts: HTTPTimeouts(within: .seconds(timeoutSeconds)))
             defer { client.close() }
             let identity = try await client.me()
             names.formUnion(try await client.stores())

@@ -11,9 +11,7 @@ struct JoiningDevice {
     let isPlainTextAllowed: Bool
     let timeout: Duration
 
-    private var timeouts: HTTPTimeouts {
-        HTTPTimeouts(connect: min(.seconds(5), timeout), request: timeout)
-    }
+    private var timeouts: HTTPTimeouts { HTTPTimeouts(within: timeout) }
 
     /// Becomes a device by a code. The daemon's key is verified before the code is sent.
     func pair(

@@ -111,10 +111,7 @@ struct SetupCommand: ParsableCommand {
 
     private func isAccepted(_ question: String) throws -> Bool {
         if yes { return true }
-        guard canAsk else { return false }
-        Console.note(question + " [y/N] ", terminator: "")
-        let answer = readLine()?.trimmingCharacters(in: .whitespaces).lowercased() ?? ""
-        return answer == "y" || answer == "yes"
+        return canAsk && Console.confirm(question)
     }
 
     private static func report(_ failures: [ClaudeSettingsFile.Failure]) throws {

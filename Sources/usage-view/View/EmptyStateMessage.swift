@@ -16,8 +16,8 @@ enum EmptyStateMessage {
                 "Nothing has been pushed on this machine, and it has not joined an account.",
                 [
                     "To see this machine's own limits:  usage-push",
-                    "To see another machine's, where kvsd runs:  kvsd device add NAME",
-                    "and here:  kvs join URL --token TOKEN",
+                    "To see another machine's, where kvsd runs:  kvsd pair",
+                    "and here, with the line that it prints:  kvs join LINE",
                 ]
             )
         case .waitingForFirstPush:

@@ -18,7 +18,7 @@ struct PairingTests {
         stores: [String]? = nil
     ) throws -> (right: String, wrong: String) {
         let code = try test.server.devices.file.pairings.add(
-            name: name, account: "default", isReadOnly: isReadOnly, stores: stores, now: now)
+            name: name, DevicePermissions(isReadOnly: isReadOnly, stores: stores), now: now)
         return (code.text, code.id + String(repeating: "A", count: 22))
     }
 

@@ -131,14 +131,7 @@ struct EventStreamTests {
                 _ = try await sync(test, [Samples.change("k\(index)", Samples.stamp(), value)])
             }
             let connection = try await RawConnection.open(port: port, reads: false)
-            try await connection.send(
-                """
-                GET /v1/stores/s/changes HTTP/1.1\r
-                Host: localhost\r
-                Authorization: Bearer \(test.token(TestServer.laptop))\r
-                \r
-
-                """)
+            try await connection.send(test.request("GET /v1/stores/s/changes"))
             // More than the buffers of the system hold is written again and again.
             var round: Int64 = 1
             while test.server.metrics.counters.slowReaders == 0 {

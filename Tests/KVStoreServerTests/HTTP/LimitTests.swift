@@ -44,16 +44,8 @@ struct LimitTests {
         try await test.served { _, port in
             let connection = try await RawConnection.open(port: port)
             try await connection.send(
-                """
-                POST /v1/stores/s/sync HTTP/1.1\r
-                Host: localhost\r
-                Authorization: Bearer \(test.token(TestServer.laptop))\r
-                Transfer-Encoding: chunked\r
-                \r
-                800\r
-                \(String(repeating: " ", count: 0x800))\r
-
-                """)
+                test.request("POST /v1/stores/s/sync", "Transfer-Encoding: chunked\r\n")
+                    + "800\r\n\(String(repeating: " ", count: 0x800))\r\n")
             let answer = await connection.rest()
             #expect(answer.hasPrefix("HTTP/1.1 413 "))
             #expect(answer.contains("body-too-large"))
@@ -126,14 +118,7 @@ struct LimitTests {
         try await test.served { _, port in
             let connection = try await RawConnection.open(port: port)
             try await connection.send(
-                """
-                POST /v1/stores/s/sync HTTP/1.1\r
-                Host: localhost\r
-                Authorization: Bearer \(test.token(TestServer.laptop))\r
-                Content-Length: 100\r
-                \r
-                {"replica"
-                """)
+                test.request("POST /v1/stores/s/sync", "Content-Length: 100\r\n") + #"{"replica""#)
             let answer = await connection.rest()
             #expect(answer.hasPrefix("HTTP/1.1 408 "))
         }
@@ -181,6 +166,57 @@ struct LimitTests {
         }
     }
 
+    @Test("a trusted device has no limits on requests and streams, until the trust is taken back")
+    func trust() async throws {
+        var limits = TestServer.patient
+        limits.requestsPerSecond = 0.001
+        limits.requestBurst = 5
+        limits.streamsPerDevice = 1
+        let test = try TestServer(limits: limits)
+        let store = StoreID(account: "default", name: "s")
+        try await test.served { client, port in
+            _ = try await test.server.engine.sync(
+                Samples.request([Samples.change("k")]), store: store)
+            func me(_ device: String) async throws -> HTTPResponse.Status {
+                try await client.execute(
+                    uri: "/v1/me", method: .get, headers: test.headers(device)
+                ).status
+            }
+            func trust(_ isTrusted: Bool) throws {
+                try test.server.devices.file.change { table throws(ServerError) in
+                    _ = try table.setTrust(TestServer.laptop, account: nil, isTrusted)
+                }
+            }
+            try trust(true)
+            for _ in 0..<20 { #expect(try await me(TestServer.laptop) == .ok) }
+            for _ in 0..<5 { #expect(try await me(TestServer.reader) == .ok) }
+            #expect(try await me(TestServer.reader) == .tooManyRequests)
+            var streams: [EventReader] = []
+            for _ in 0..<3 {
+                var stream = try await EventReader(
+                    port: port, path: "/v1/stores/s/changes",
+                    token: test.token(TestServer.laptop))
+                #expect(await stream.next()?.name == "opened")
+                streams.append(stream)
+            }
+            try trust(false)
+            let refused = try await client.execute(
+                uri: "/v1/stores/s/changes", method: .get,
+                headers: test.headers(TestServer.laptop))
+            #expect(refused.problemCode == "too-many-streams")
+            for _ in 0..<4 { #expect(try await me(TestServer.laptop) == .ok) }
+            #expect(try await me(TestServer.laptop) == .tooManyRequests)
+            // A change of trust ends no stream.
+            _ = try await test.server.engine.sync(
+                Samples.request([Samples.change("l")]), store: store)
+            for index in streams.indices {
+                #expect(await streams[index].next()?.id == "1")
+                #expect(await streams[index].next()?.id == "2")
+                await streams[index].connection.close()
+            }
+        }
+    }
+
     @Test("an address with failed authentications has to wait, except with a valid token")
     func guessing() async throws {
         var limits = TestServer.patient
@@ -208,11 +244,6 @@ struct LimitTests {
         }
     }
 
-    private func head(_ start: String, _ test: TestServer, _ more: String = "") -> String {
-        "\(start) HTTP/1.1\r\nHost: localhost\r\n"
-            + "Authorization: Bearer \(test.token(TestServer.laptop))\r\n\(more)\r\n"
-    }
-
     @Test("a client that reads no answers is disconnected")
     func unreadAnswers() async throws {
         var limits = TestServer.patient
@@ -225,7 +256,7 @@ struct LimitTests {
                 store: StoreID(account: "default", name: "s"))
             let connection = try await RawConnection.open(port: port, reads: false)
             try await connection.send(
-                String(repeating: head("GET /v1/stores/s/keys/k", test), count: 20))
+                String(repeating: test.request("GET /v1/stores/s/keys/k"), count: 20))
             while test.server.metrics.counters.slowReaders == 0 { await Task.yield() }
             await connection.close()
         }
@@ -255,8 +286,8 @@ struct LimitTests {
         let store = StoreID(account: "default", name: "s")
         try await test.served { _, port in
             let connection = try await RawConnection.open(port: port)
-            var text = head(
-                "PUT /v1/stores/s/keys/k", test, "Content-Type: application/octet-stream\r\n")
+            var text = test.request(
+                "PUT /v1/stores/s/keys/k", "Content-Type: application/octet-stream\r\n")
             // One character: the empty line.
             text.removeLast()
             try await connection.send(text + rest)
@@ -277,13 +308,13 @@ struct LimitTests {
             _ = try await test.server.engine.sync(
                 Samples.request(), store: StoreID(account: "default", name: "s"))
             let connection = try await RawConnection.open(port: port)
-            try await connection.send(head("GET /v1/stores/s/changes", test))
+            try await connection.send(test.request("GET /v1/stores/s/changes"))
             try await connection.wait(for: "event: opened")
-            try await connection.send(head("GET /v1/me", test))
+            try await connection.send(test.request("GET /v1/me"))
             #expect(!(await connection.rest()).contains("HTTP/1.1"))
             let together = try await RawConnection.open(port: port)
             try await together.send(
-                head("GET /v1/stores/s/changes", test) + head("GET /v1/me", test))
+                test.request("GET /v1/stores/s/changes") + test.request("GET /v1/me"))
             _ = await together.rest()
             while test.server.engine.watcherCount > 0 { await Task.yield() }
         }

@@ -17,14 +17,7 @@ struct RemovedDeviceStreamTests {
         try await test.served { _, port in
             _ = try await test.server.engine.sync(Samples.request(), store: store)
             let connection = try await RawConnection.open(port: port, reads: false)
-            try await connection.send(
-                """
-                GET /v1/stores/s/changes HTTP/1.1\r
-                Host: localhost\r
-                Authorization: Bearer \(test.token(TestServer.laptop))\r
-                \r
-
-                """)
+            try await connection.send(test.request("GET /v1/stores/s/changes"))
             // More than the buffers of the system hold.
             var last: UInt64 = 0
             while try await !isReaderSlow(test) {
@@ -81,17 +74,10 @@ struct RemovedDeviceStreamTests {
         try await test.served { _, port in
             let connection = try await RawConnection.open(port: port)
             try await connection.send(
-                """
-                PUT /v1/stores/s/keys/k HTTP/1.1\r
-                Host: localhost\r
-                Authorization: Bearer \(test.token(TestServer.laptop))\r
-                Content-Type: application/octet-stream\r
-                Content-Length: 4\r
-                Expect: 100-continue\r
-                Connection: close\r
-                \r
-
-                """)
+                test.request(
+                    "PUT /v1/stores/s/keys/k",
+                    "Content-Type: application/octet-stream\r\nContent-Length: 4\r\n"
+                        + "Expect: 100-continue\r\nConnection: close\r\n"))
             try await connection.wait(for: "100 Continue")
             try test.remove(TestServer.laptop)
             try await connection.send("body")

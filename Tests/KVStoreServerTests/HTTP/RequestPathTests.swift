@@ -11,15 +11,6 @@ import Testing
 struct RequestPathTests {
     private let store = StoreID(account: "default", name: "s")
 
-    private func request(
-        _ start: String, _ test: TestServer, version: String = "1.1", _ more: String = "",
-        body: String? = nil
-    ) -> String {
-        "\(start) HTTP/\(version)\r\nHost: localhost\r\n"
-            + "Authorization: Bearer \(test.token(TestServer.laptop))\r\n\(more)"
-            + (body.map { "Content-Length: \($0.utf8.count)\r\n\r\n\($0)" } ?? "\r\n")
-    }
-
     private static let bytes = "Content-Type: application/octet-stream\r\n"
 
     @Test(
@@ -35,7 +26,7 @@ struct RequestPathTests {
             func answer(_ method: String) async throws -> String {
                 let connection = try await RawConnection.open(port: port)
                 try await connection.send(
-                    request("\(method) \(path)", test, "Connection: close\r\n"))
+                    test.request("\(method) \(path)", "Connection: close\r\n"))
                 return await connection.rest().split(
                     separator: "\r\n", omittingEmptySubsequences: false
                 )
@@ -54,12 +45,13 @@ struct RequestPathTests {
             ("POST /healthz", "GET, HEAD"), ("DELETE /v1/stores", "GET, HEAD"),
             ("GET /v1/stores/s/sync", "POST"), ("HEAD /v1/stores/s/changes", "GET"),
             ("POST /v1/stores/s/keys/k", "GET, HEAD, PUT, DELETE"),
+            ("GET /v1/devices/0", "PATCH, DELETE"), ("DELETE /v1/devices", "GET, HEAD"),
         ])
     func methods(start: String, allowed: String) async throws {
         let test = try TestServer()
         try await test.served { _, port in
             let connection = try await RawConnection.open(port: port)
-            try await connection.send(request(start, test, "Connection: close\r\n"))
+            try await connection.send(test.request(start, "Connection: close\r\n"))
             let answer = await connection.rest()
             #expect(answer.hasPrefix("HTTP/1.1 405 "))
             #expect(answer.contains("\r\nAllow: \(allowed)\r\n"))
@@ -73,7 +65,7 @@ struct RequestPathTests {
         try await test.served { _, port in
             let expecting = Self.bytes + "Expect: 100-continue\r\nContent-Length: 1\r\n"
             let connection = try await RawConnection.open(port: port)
-            try await connection.send(request("PUT /v1/stores/s/keys/k", test, expecting))
+            try await connection.send(test.request("PUT /v1/stores/s/keys/k", expecting))
             try await connection.wait(for: "HTTP/1.1 100 Continue\r\n\r\n")
             try await connection.send("v")
             try await connection.wait(for: "HTTP/1.1 200 ")
@@ -81,11 +73,11 @@ struct RequestPathTests {
             // Nothing that has to be read before the answer.
             let refused = try await RawConnection.open(port: port)
             try await refused.send(
-                request("PUT /v1/stores/s/keys/k", test, "Content-Encoding: x\r\n" + expecting))
+                test.request("PUT /v1/stores/s/keys/k", "Content-Encoding: x\r\n" + expecting))
             #expect(await refused.rest().hasPrefix("HTTP/1.1 415 "))
             let old = try await RawConnection.open(port: port)
             try await old.send(
-                request("PUT /v1/stores/s/keys/k", test, version: "1.0", expecting) + "w")
+                test.request("PUT /v1/stores/s/keys/k", version: "1.0", expecting) + "w")
             #expect(await old.rest().hasPrefix("HTTP/1.1 200 "))
         }
     }
@@ -100,10 +92,10 @@ struct RequestPathTests {
             var text = ""
             for index in 0..<50 {
                 let path = "/v1/stores/s/keys/k\(index)"
-                text += request("PUT \(path)", test, Self.bytes, body: "value \(index)")
-                text += request("GET \(path)", test, "Accept: application/octet-stream\r\n")
-                text += request(
-                    "DELETE \(path)", test, index == 49 ? "Connection: close\r\n" : "")
+                text += test.request("PUT \(path)", Self.bytes, body: "value \(index)")
+                text += test.request("GET \(path)", "Accept: application/octet-stream\r\n")
+                text += test.request(
+                    "DELETE \(path)", index == 49 ? "Connection: close\r\n" : "")
             }
             try await connection.send(text)
             let answers = await connection.rest().components(separatedBy: "HTTP/1.1 ").dropFirst()
@@ -127,7 +119,7 @@ struct RequestPathTests {
             try await connection.send("GET /healthz HTTP/1.0\r\n\r\n")
             #expect(await connection.rest().contains("\r\nConnection: close\r\n"))
             let reader = try await RawConnection.open(port: port)
-            try await reader.send(request("GET /v1/stores/s/changes", test, version: "1.0"))
+            try await reader.send(test.request("GET /v1/stores/s/changes", version: "1.0"))
             var text = ""
             for await buffer in reader.bytes {
                 text += String(buffer: buffer)
@@ -147,7 +139,7 @@ struct RequestPathTests {
         try await test.served { _, port in
             let connection = try await RawConnection.open(port: port)
             try await connection.send(
-                request("PUT /v1/stores/s/keys/k", test, Self.bytes, body: "v")
+                test.request("PUT /v1/stores/s/keys/k", Self.bytes, body: "v")
                     + "\u{1}\u{2}\r\n\r\n")
             let answers = await connection.rest().components(separatedBy: "HTTP/1.1 ").dropFirst()
             #expect(answers.map { $0.prefix(3) } == ["200", "400"])
@@ -222,7 +214,7 @@ struct RequestPathTests {
             func put(_ framing: String) async throws -> RawConnection {
                 let connection = try await RawConnection.open(port: port)
                 try await connection.send(
-                    request("PUT /v1/stores/s/keys/k", test, Self.bytes + framing))
+                    test.request("PUT /v1/stores/s/keys/k", Self.bytes + framing))
                 return connection
             }
             let chunk = "384\r\n" + String(repeating: "v", count: 900) + "\r\n"

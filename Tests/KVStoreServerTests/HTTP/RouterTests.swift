@@ -178,9 +178,7 @@ struct RouterTests {
             }
             #expect(try await put("a").status == .ok)
             let stream = try await RawConnection.open(port: port)
-            try await stream.send(
-                "GET /v1/stores/s/changes?since=1 HTTP/1.1\r\nHost: localhost\r\n"
-                    + "Authorization: Bearer \(test.token(TestServer.laptop))\r\n\r\n")
+            try await stream.send(test.request("GET /v1/stores/s/changes?since=1"))
             try await stream.wait(for: "opened")
             test.storage.aim(.fail(5), at: .write, times: .max)
             test.storage.aim(.fail(5), at: .create, times: .max)

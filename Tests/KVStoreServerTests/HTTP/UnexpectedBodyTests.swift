@@ -19,7 +19,7 @@ struct UnexpectedBodyTests {
     func refused(framing: String) async throws {
         let test = try TestServer()
         let routes = TestServer.routes.filter { ["GET", "DELETE"].contains($0.method) }
-        try #require(routes.count == 11)
+        try #require(routes.count == 12)
         try await test.served { _, port in
             _ = try await test.server.engine.sync(
                 Samples.request([Samples.change("k")]),

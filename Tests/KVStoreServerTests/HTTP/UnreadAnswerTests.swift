@@ -22,11 +22,9 @@ struct UnreadAnswerTests {
         _ test: TestServer, _ port: Int, _ more: String = ""
     ) async throws -> RawConnection {
         let connection = try await RawConnection.open(port: port, reads: false)
-        func request(_ more: String) -> String {
-            "GET /v1/stores/s/keys/k HTTP/1.1\r\nHost: localhost\r\n"
-                + "Authorization: Bearer \(test.token(TestServer.laptop))\r\n\(more)\r\n"
-        }
-        try await connection.send(String(repeating: request(""), count: 19) + request(more))
+        let start = "GET /v1/stores/s/keys/k"
+        try await connection.send(
+            String(repeating: test.request(start), count: 19) + test.request(start, more))
         while test.server.metrics.counters.answers[2] == 0 { await Task.yield() }
         return connection
     }

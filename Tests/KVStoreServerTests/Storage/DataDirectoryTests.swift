@@ -71,7 +71,7 @@ struct PermissionTests {
         let parent = try TemporaryDirectory()
         let directory = DataDirectory(parent.path + "/data")
         try directory.create()
-        _ = try directory.deviceFile.add("one", account: "default", isReadOnly: false, stores: nil)
+        _ = try directory.deviceFile.add("one", DevicePermissions())
         #expect(try directory.protect().isEmpty)
         let devices = directory.path + "/devices.json"
         for (path, mode) in [(directory.path, 0o755), (devices, 0o666)] {

@@ -32,6 +32,7 @@ final class TestServer: Sendable {
         ("GET", "/v1/stores/s/changes"), ("GET", "/v1/stores/s/keys"),
         ("GET", "/v1/stores/s/keys/k"), ("PUT", "/v1/stores/s/keys/k"),
         ("DELETE", "/v1/stores/s/keys/k"), ("DELETE", "/v1/stores/s"),
+        ("PATCH", "/v1/devices/0"), ("DELETE", "/v1/devices/0"), ("POST", "/v1/pairings"),
     ]
 
     /// Names of the devices that there are.
@@ -39,6 +40,7 @@ final class TestServer: Sendable {
     static let reader = "reader"
     static let limited = "limited"
     static let stranger = "stranger"
+    static let admin = "admin"
 
     init(
         limits: ServerLimits = TestServer.patient, segmentByteCount: Int = 1_048_576,
@@ -82,6 +84,7 @@ final class TestServer: Sendable {
         try add(Self.reader, "00000000000000a2", scopes: [.read])
         try add(Self.limited, "00000000000000a3", stores: ["allowed"])
         try add(Self.stranger, "00000000000000a4", account: "other")
+        try add(Self.admin, "00000000000000a5", scopes: [.read, .admin])
         self.tokens = tokens
         server = StoreServer(
             engine: engine, devices: try DeviceRegistry(file, logger: logger),
@@ -91,20 +94,24 @@ final class TestServer: Sendable {
             replica: ReplicaID(rawValue: 0xD))
     }
 
-    /// Leaves only the first device, as the examples of the protocol have it.
-    func keepOnlyLaptop() throws {
+    /// Leaves the devices that the examples of the protocol have: an administrator and a reader.
+    func keepDocumentedDevices() throws {
         try DeviceFile(dataDirectory: directory.path).change { table throws(ServerError) in
-            for name in [Self.reader, Self.limited, Self.stranger] {
+            for name in [Self.limited, Self.stranger, Self.admin] {
                 _ = try table.remove(name, account: nil)
             }
+            var laptop = try table.remove(Self.laptop, account: nil)
+            laptop.scopes.append(.admin)
+            let reader = try table.remove(Self.reader, account: nil)
+            try table.add(laptop)
+            try table.add(reader)
         }
     }
 
     func addPairing(code: String) throws {
         try server.devices.file.pairings.change { table throws(ServerError) in
             let pairing = Pairing(
-                id: String(code.prefix(8)), codeSHA256: TokenDigest(of: code), account: "default",
-                isReadOnly: false, created: Samples.now)
+                id: String(code.prefix(8)), codeSHA256: TokenDigest(of: code), created: Samples.now)
             try table.add(pairing, now: Samples.now)
         }
     }
@@ -121,6 +128,18 @@ final class TestServer: Sendable {
         var headers = more
         if let device { headers[.authorization] = "Bearer \(token(device))" }
         return headers
+    }
+
+    /// A request as text.
+    ///
+    /// - Parameter fields: further header fields, each with its line end.
+    func request(
+        _ start: String, version: String = "1.1", _ fields: String = "", body: String? = nil,
+        as device: String = TestServer.laptop
+    ) -> String {
+        "\(start) HTTP/\(version)\r\nHost: localhost\r\n"
+            + "Authorization: Bearer \(token(device))\r\n\(fields)"
+            + (body.map { "Content-Length: \($0.utf8.count)\r\n\r\n\($0)" } ?? "\r\n")
     }
 
     /// Runs `body` while the server runs, then stops it.

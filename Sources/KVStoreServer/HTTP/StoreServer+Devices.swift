@@ -1,0 +1,71 @@
+import KVStoreWire
+import Logging
+import NIOCore
+
+/// `PATCH` and `DELETE /v1/devices/{device}`: changes of the account's devices by one with the scope `admin`. They
+/// complete when the change is durable and in force.
+extension StoreServer {
+    func renameDevice(
+        _ id: String, _ request: Request, on loop: any EventLoop,
+        _ complete: @escaping (Result<Response, Problem>) -> Void
+    ) throws(Problem) {
+        let caller = try request.caller(.admin)
+        try request.checkJSON()
+        let body = request.body
+        changeFiles(on: loop) { [self] () throws(Problem) in
+            let message: DeviceChange = try decode(body, depthLimit: limits.jsonDepth)
+            let name = message.name
+            guard Device.isValidName(name) else { throw .badDeviceName(name) }
+            let device = try changeDevices(as: caller) { table in
+                do throws(ServerError) {
+                    return try table.rename(id: id, account: caller.account, to: name)
+                        .map(Result.success) ?? .failure(.unknownDevice)
+                } catch {
+                    return .failure(.duplicateDeviceName(name))
+                }
+            }
+            configuration.logger.notice("device \(id) was renamed by device \(caller.id)")
+            return describe(device)
+        } _: { result in
+            complete(result.map { .answer(.json($0)) })
+        }
+    }
+
+    func removeDevice(
+        _ id: String, _ request: Request, on loop: any EventLoop,
+        _ complete: @escaping (Result<Response, Problem>) -> Void
+    ) throws(Problem) {
+        let caller = try request.caller(.admin)
+        changeFiles(on: loop) { [self] () throws(Problem) in
+            _ = try changeDevices(as: caller) { table in
+                table.remove(id: id, account: caller.account)
+                    .map(Result.success) ?? .failure(.unknownDevice)
+            }
+            configuration.logger.notice("device \(id) was removed by device \(caller.id)")
+        } _: { result in
+            complete(result.map { .answer(.noContent) })
+        }
+    }
+
+    /// The caller must still have its permissions.
+    private func changeDevices(
+        as caller: Device, _ body: (inout DeviceTable) -> Result<Device, Problem>
+    ) throws(Problem) -> Device {
+        let result: Result<Device, Problem>
+        do throws(ServerError) {
+            result = try devices.file.change { table in
+                let present = table.device(id: caller.id)
+                guard present?.hasSamePermissions(as: caller) == true else {
+                    return .failure(.unauthorized)
+                }
+                return body(&table)
+            }
+        } catch {
+            configuration.logger.error("cannot change the devices: \(error)")
+            throw .deviceChangeFailed
+        }
+        // In force before the answer, not only when the file system reports the change.
+        devices.refresh()
+        return try result.get()
+    }
+}

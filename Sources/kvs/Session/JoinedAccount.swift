@@ -1,0 +1,87 @@
+import CommandSupport
+import KVStoreEssentials
+import KVStoreHTTP
+
+/// The daemon of the joined account, asked about its devices by one command. Every failure names the next step.
+struct JoinedAccount {
+    let credentials: Credentials
+    private let client: DaemonClient
+    /// What the command does, for errors: "remove device phone".
+    private let purpose: String
+    /// The command that does the same on the server.
+    private let equivalent: String
+
+    init(
+        timeout: TimeoutOption, to purpose: String, onServer equivalent: String
+    ) throws {
+        guard let credentials = try StoreEnvironment().credentials() else {
+            throw CommandFailure(
+                .configuration, "cannot \(purpose): no account has been joined; run kvs join")
+        }
+        self.credentials = credentials
+        self.purpose = purpose
+        self.equivalent = equivalent
+        client = DaemonClient(credentials, timeouts: HTTPTimeouts(within: timeout.limit))
+    }
+
+    func close() { client.close() }
+
+    func devices() async throws(CommandFailure) -> [DaemonDevice] {
+        try await perform { client throws(SyncTransportError) in try await client.devices() }
+    }
+
+    /// The device with this id, or else with this name.
+    func device(_ text: String) async throws(CommandFailure) -> DaemonDevice {
+        let devices = try await devices()
+        let found =
+            devices.first { $0.deviceID == text } ?? devices.first { $0.device == text }
+        guard let found else {
+            throw CommandFailure(
+                .failure, "cannot \(purpose): the account has no such device; see kvs device list")
+        }
+        return found
+    }
+
+    func perform<Value>(
+        _ body: (DaemonClient) async throws(SyncTransportError) -> Value
+    ) async throws(CommandFailure) -> Value {
+        do throws(SyncTransportError) {
+            return try await body(client)
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    private func failure(_ error: SyncTransportError) -> CommandFailure {
+        let hint: String? =
+            switch error {
+            case .refused(403, "no-admin", _):
+                "run \(equivalent) on the server, or pair this machine again with "
+                    + "the line of kvsd pair --admin"
+            case .refused(404, "unknown-path", _), .refused(400, "unexpected-body", _):
+                "update kvsd: it is too old to administer devices"
+            case .refused(409, "duplicate-device-name", _), .refused(400, "bad-device-name", _):
+                "choose another name"
+            case .refused(404, "unknown-device", _): "see kvs device list"
+            case .unauthorized: "run kvs leave, and join again with the line of kvsd pair"
+            default: nil
+            }
+        let status: ExitStatus =
+            switch error {
+            case .refused(409, _, _), .refused(400, "bad-device-name", _),
+                .refused(400, "bad-store-name", _):
+                .usage
+            case .refused(404, "unknown-device", _): .failure
+            default: ExitStatus(error)
+            }
+        return CommandFailure(
+            status, "cannot \(purpose): \(error)" + (hint.map { "; \($0)" } ?? ""))
+    }
+}
+
+extension HTTPTimeouts {
+    /// Of a command that may take as long as `limit`.
+    init(within limit: Duration) {
+        self.init(connect: min(.seconds(5), limit), request: limit)
+    }
+}
