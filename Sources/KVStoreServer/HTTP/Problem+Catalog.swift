@@ -234,6 +234,14 @@ extension Problem {
                 limit: limit,
                 hint: "remove keys, or restart kvsd with a larger --memory-limit",
                 retryAfterSeconds: 60)
+        case .accountFull(let limit):
+            self.init(
+                507, "account-full", "Account full",
+                detail: "all keys and values of the account may take \(limit) bytes of memory",
+                limit: limit,
+                hint:
+                    "remove stores or keys, or raise the limit on the server with 'kvsd account limit'",
+                retryAfterSeconds: 60)
         case .closedByFailure(let failure) where failure.isOutOfSpace:
             self.init(
                 507, "disk-full", "Disk full",
