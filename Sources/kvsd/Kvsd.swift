@@ -43,7 +43,7 @@ extension CommandFailure {
             case .cannotCreate: .cannotCreate
             case .inUse: .temporaryFailure
             case .storage, .unreadable: .ioError
-            case .invalidDevice: .dataError
+            case .invalidDevice, .invalidAccount: .dataError
             case .cannotListen, .ended: .unavailable
             }
         self.init(status, error.description)

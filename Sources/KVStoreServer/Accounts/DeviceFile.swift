@@ -53,6 +53,7 @@ package struct DeviceFile: Sendable {
             scopes: isReadOnly ? [.read] : DeviceScope.allCases, stores: stores,
             created: ServerClock.wallMilliseconds(), tokenSHA256: token.digest)
         try change { table throws(ServerError) in
+            try table.checkPresent(account: account)
             if isRenamed { device.name = table.freeName(name, account: account) }
             try table.add(device)
         }
@@ -64,6 +65,7 @@ package struct DeviceFile: Sendable {
         _ name: String, account: String, stores: [String]?, isRenamed: Bool = false
     ) throws(ServerError) {
         var table = try read()?.table ?? DeviceTable(instance: Self.newID())
+        try table.checkPresent(account: account)
         try table.add(
             Device(
                 id: Self.newID(), name: isRenamed ? table.freeName(name, account: account) : name,

@@ -7,14 +7,19 @@ import KVStoreWire
 ///     { "version": 1, "instance": "<16 hexadecimal digits>",
 ///       "devices": [ { "id": "<16 hexadecimal digits>", "name": "…", "account": "default",
 ///                      "scopes": ["read", "write"], "stores": ["…"] (only where limited),
-///                      "created": <ms since 1970>, "tokenSHA256": "<base64>" } ] }
+///                      "created": <ms since 1970>, "tokenSHA256": "<base64>" } ],
+///       "accounts": [ { "name": "…", "created": <ms since 1970>, "byteLimit": <bytes>, "storeLimit": <stores>,
+///                       "removed": <ms since 1970> (while its stores are removed) } ] }
 ///
+/// `accounts` has those that were added or limited: `default`, and one that only devices name, need no entry.
 /// Unknown fields are ignored. Invariant: ids are unique, and names are unique within an account.
 package struct DeviceTable: Sendable, Equatable {
     private var version = 1
     /// Identifies the data directory.
     var instance: String
     package private(set) var devices: [Device] = []
+    /// Nil in a file without any.
+    var accounts: [Account]?
 
     static let deviceCount = 1_000
     static let byteCount = 4 * 1_024 * 1_024
@@ -79,6 +84,10 @@ package struct DeviceTable: Sendable, Equatable {
         devices.remove(at: try index(of: text, account: account))
     }
 
+    mutating func removeDevices(ofAccount account: String) {
+        devices.removeAll { $0.account == account }
+    }
+
     package mutating func rename(
         _ text: String, account: String?, to name: String
     ) throws(ServerError) -> Device {
@@ -123,7 +132,7 @@ package struct DeviceTable: Sendable, Equatable {
         return first
     }
 
-    private static func nameRule(_ count: Int) -> String {
+    static func nameRule(_ count: Int) -> String {
         "1 to \(count) characters of A-Z a-z 0-9 . _ - and no leading dot"
     }
 }
@@ -165,6 +174,8 @@ extension DeviceTable: Codable {
                 guard ids.insert(device.id).inserted else { throw Self.duplicateID(device) }
                 try append(device)
             }
+            accounts = decoded.accounts
+            try checkAccounts()
         } catch {
             throw unreadable(error.message)
         }
