@@ -187,7 +187,8 @@ extension AccountCommand {
             if !account.isBeingRemoved {
                 let devices =
                     account.devices.isEmpty ? "none" : account.devices.joined(separator: ", ")
-                try Console.print("To remove of the account \(name):")
+                try directory.deviceFile.checkRemoval(ofAccount: name)
+                try Console.print("The account \(name) has")
                 try Console.print("  devices  \(VisibleText.escape(devices))")
                 try Console.print("  stores   \(account.storeCount), with \(account.keyCount) keys")
                 if !yes, try !Console.confirm("remove") {

@@ -10,6 +10,11 @@ extension DeviceFile {
         }
     }
 
+    /// Throws unless devices can be added to the account.
+    func checkPresent(account: String) throws(ServerError) {
+        try (try read()?.table ?? DeviceTable(instance: "")).checkPresent(account: account)
+    }
+
     /// Changes the limits of an account that exists; returns it.
     package func limitAccount(
         _ name: String, _ body: (inout Account) -> Void
@@ -24,6 +29,12 @@ extension DeviceFile {
         try change { table throws(ServerError) in
             try table.beginRemoval(ofAccount: name, now: ServerClock.wallMilliseconds())
         }
+    }
+
+    /// Throws the error with which `beginRemoval` would refuse the account.
+    package func checkRemoval(ofAccount name: String) throws(ServerError) {
+        var table = try read()?.table
+        try table?.beginRemoval(ofAccount: name, now: 0)
     }
 
     /// The oldest account under removal.

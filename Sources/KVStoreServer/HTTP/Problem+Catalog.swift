@@ -271,7 +271,8 @@ extension Problem {
     static func tooManyStores(limit: Int) -> Problem {
         Problem(
             507, "too-many-stores", "Too many stores",
-            detail: "an account may have \(limit) stores", limit: limit, hint: "use fewer stores")
+            detail: "the account may have \(limit) stores", limit: limit,
+            hint: "remove stores, or raise the limit on the server with 'kvsd account limit'")
     }
 
     private static func seconds(_ milliseconds: Int64) -> Int {

@@ -23,7 +23,12 @@ package struct PairingFile: Sendable {
         let pairing = Pairing(
             id: code.id, codeSHA256: TokenDigest(of: code.text), name: name, account: account,
             isReadOnly: isReadOnly, stores: stores, created: now)
-        try change { table throws(ServerError) in try table.add(pairing, now: now) }
+        let devices = DeviceFile(dataDirectory: file.directory.path)
+        try change { table throws(ServerError) in
+            // Under the lock: the removal of the account removes its pairings after it has become visible.
+            try devices.checkPresent(account: account)
+            try table.add(pairing, now: now)
+        }
         return code
     }
 

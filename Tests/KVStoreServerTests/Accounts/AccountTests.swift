@@ -102,16 +102,17 @@ struct AccountTests {
             _ = try file.add("laptop", account: "family", isReadOnly: false, stores: nil)
         }
         func check() throws { try file.check("laptop", account: "family", stores: nil) }
-        fails(with: "run 'kvsd account add family'", add)
-        fails(with: "run 'kvsd account add family'", check)
+        func pair() throws {
+            _ = try file.pairings.add(
+                name: nil, account: "family", isReadOnly: false, stores: nil)
+        }
+        for body in [add, check, pair] { fails(with: "run 'kvsd account add family'", body) }
         #expect(try file.devices.isEmpty)
         try file.addAccount("family")
-        try check()
-        try add()
+        for body in [check, add, pair] { try body() }
         try file.beginRemoval(ofAccount: "family")
         #expect(try file.devices.isEmpty)
-        fails(with: "'family' is being removed", add)
-        fails(with: "'family' is being removed", check)
+        for body in [add, check, pair] { fails(with: "'family' is being removed", body) }
         fails(with: "'family' is being removed") { try file.addAccount("family") }
         fails(with: "'family' is being removed") {
             _ = try file.limitAccount("family") { $0.byteLimit = 1 }
