@@ -9,6 +9,6 @@ extension Console {
             throw CommandFailure(.usage, "nothing was changed; add --yes to \(verb)")
         }
         note("\(verb.prefix(1).uppercased() + verb.dropFirst())? [y/N] ", terminator: "")
-        return readLine()?.lowercased() == "y"
+        return ["y", "yes"].contains(readLine()?.lowercased())
     }
 }
