@@ -69,6 +69,16 @@ package enum Console {
         return answer == "y" || answer == "yes"
     }
 
+    /// Asks whether to do what has been shown; throws a usage error where nobody can be asked.
+    ///
+    /// - Parameter verb: what is asked for, such as "repair".
+    package static func confirm(verb: String) throws(CommandFailure) -> Bool {
+        guard isInputTerminal else {
+            throw CommandFailure(.usage, "nothing was changed; add --yes to \(verb)")
+        }
+        return confirm("\(verb.prefix(1).uppercased() + verb.dropFirst())?")
+    }
+
     /// Ends the process after an error.
     ///
     /// `OutputError` exits with `ioError`, or silently with success when the reader has closed the pipe;

@@ -13,11 +13,11 @@ extension Ledger {
         guard let store = present(id) else { return false }
         let former = store.hub.entries.values
         let positions = store.positions.values
-        try append([.removed(id, store.hub.state.removing(beginning: newEpochID()))])
+        try append([.removed(id, store.hub.state.removing(beginning: newEpochID(for: id)))])
         for position in positions { liveFrames.move(from: position, to: nil) }
         for entry in former {
             liveFrameByteCount -= LedgerEntry.frameByteCount(entry, of: id)
-            memoryByteCount -= Self.memoryByteCount(of: entry.record)
+            memory.add(-Self.memoryByteCount(of: entry.record), account: id.account)
         }
         storesByAccount[id.account]?.removeAll { $0 == id }
         storeCount -= 1
@@ -41,7 +41,7 @@ extension Ledger {
     func create(_ id: StoreID) throws(LogError) -> Store {
         // After a removal, sequence numbers go on.
         let state = stores[id]?.hub.state ?? Hub.State(epochs: [])
-        try append([.state(id, state.beginning(newEpochID()))])
+        try append([.state(id, state.beginning(newEpochID(for: id)))])
         storesByAccount[id.account, default: []].append(id)
         storeCount += 1
         return stores[id]!

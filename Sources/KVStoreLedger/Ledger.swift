@@ -50,15 +50,17 @@ package final class Ledger {
     /// Removed stores included.
     var stores: [StoreID: Store] = [:]
     var storesByAccount: [String: [StoreID]] = [:]
-    private var random: SplitMix64
+    private let seed: UInt64
+    /// Generates the ids of epochs, one for each account: an id gives away the state of its generator, which must not
+    /// say how often the stores of another account were created or removed.
+    private var random: [String: SplitMix64] = [:]
     /// Stores with appended entries that no sync has covered.
     var unsynced: [Store] = []
     /// Stores whose durable sequence has advanced, for `takeAdvanced`.
     var advanced: [StoreID] = []
     /// The segment after which space has been prepared.
     var preparedAfter: UInt64?
-    /// Memory of all records, estimated.
-    package internal(set) var memoryByteCount = 0
+    var memory = MemoryUse()
     /// Bytes of the live frames, for compaction.
     var liveFrameByteCount = 0
     /// Live frames of each segment that has any: one without is removed unread.
@@ -69,13 +71,15 @@ package final class Ledger {
     package init(
         storage: any LogStorage, options: Options = Options(), seed: UInt64
     ) throws(LogError) {
-        random = SplitMix64(seed: seed)
+        var random = SplitMix64(seed: seed)
+        let logID = random.next()
+        self.seed = random.next()
         self.options = options
         log = SegmentedLog(
             storage: storage,
             options: SegmentedLog.Options(
                 segmentByteCount: options.segmentByteCount, isShared: false,
-                newLogID: random.next()))
+                newLogID: logID))
         var stores: [StoreID: Store] = [:]
         var unknown: LogDamage?
         recovery = try log.open { frame in
@@ -96,8 +100,8 @@ package final class Ledger {
         let present = stores.values.filter { !$0.isRemoved }.map(\.id)
         storesByAccount = Dictionary(grouping: present, by: \.account)
         storeCount = present.count
-        memoryByteCount = stores.values.reduce(0) { total, store in
-            store.hub.entries.values.reduce(total) { $0 + Self.memoryByteCount(of: $1.record) }
+        for store in stores.values {
+            memory.add(Self.memoryByteCount(of: store.hub), account: store.id.account)
         }
         liveFrameByteCount = stores.values.reduce(0) { total, store in
             store.hub.entries.values.reduce(
@@ -155,40 +159,48 @@ package final class Ledger {
     // MARK: - Requests
 
     /// Applies the changes of a request and returns the answer, which must wait for a sync. The first request for a
-    /// store creates it; a removed one is created again by a change. Throws `full` if memory would exceed `memoryByteLimit`; nothing has changed then.
+    /// store creates it; a removed one is created again by a change. Throws `accountFull` if the account's memory would
+    /// exceed `accountByteLimit`, and `full` if that of all would exceed `memoryByteLimit`; nothing has changed then.
     package func apply(
-        _ request: SyncRequest, to id: StoreID, now: Int64
+        _ request: SyncRequest, to id: StoreID, now: Int64, accountByteLimit: Int? = nil
     ) throws(LogError) -> SyncResponse {
         if request.changes.isEmpty, let removed = stores[id], removed.isRemoved {
             return removed.hub.answer(request, plan: Hub.Plan(), now: now, page: options.page)
         }
-        let (store, plan) = try accept(request.changes, in: id, now: now)
+        let (store, plan) = try accept(
+            request.changes, in: id, now: now, accountByteLimit: accountByteLimit)
         return store.hub.answer(request, plan: plan, now: now, page: options.page)
     }
 
     /// Applies changes as `apply` does; returns what became of them.
     package func accept(
-        _ changes: [Record], to id: StoreID, now: Int64
+        _ changes: [Record], to id: StoreID, now: Int64, accountByteLimit: Int? = nil
     ) throws(LogError) -> Hub.Plan {
-        try accept(changes, in: id, now: now).plan
+        try accept(changes, in: id, now: now, accountByteLimit: accountByteLimit).plan
     }
 
     private func accept(
-        _ changes: [Record], in id: StoreID, now: Int64
+        _ changes: [Record], in id: StoreID, now: Int64, accountByteLimit: Int?
     ) throws(LogError) -> (store: Store, plan: Hub.Plan) {
-        let store = if let known = present(id) { known } else { try create(id) }
-        let plan = store.hub.plan(changes, now: now)
-        guard !plan.accepted.isEmpty else { return (store, plan) }
-        let growth = memoryGrowth(of: plan, in: store)
-        if growth > 0, memoryByteCount + growth > options.memoryByteLimit {
-            throw .full(limit: options.memoryByteLimit)
+        let (plan, growth) = plan(changes, for: id, now: now)
+        if growth > 0 {
+            if let limit = accountByteLimit,
+                memory.byteCount(ofAccount: id.account) + growth > limit
+            {
+                throw .accountFull(limit: limit)
+            }
+            if memoryByteCount + growth > options.memoryByteLimit {
+                throw .full(limit: options.memoryByteLimit)
+            }
         }
+        let store = if let known = present(id) { known } else { try create(id) }
+        guard !plan.accepted.isEmpty else { return (store, plan) }
         try append(beginning(of: store) + plan.accepted.map { .record(id, $0) })
         store.hub.commit(plan) { former, entry in
             liveFrameByteCount += LedgerEntry.frameByteCount(entry, of: id)
             if let former { liveFrameByteCount -= LedgerEntry.frameByteCount(former, of: id) }
         }
-        memoryByteCount += growth
+        memory.add(growth, account: id.account)
         // In batches, so that many removals share the cost of the search. If it fails a later request tries again.
         if store.hub.tombstoneCount > WireLimits.tombstoneCount + 256 {
             try? collectTombstones(of: id, now: now)
@@ -196,20 +208,24 @@ package final class Ledger {
         return (store, plan)
     }
 
-    private func memoryGrowth(of plan: Hub.Plan, in store: Store) -> Int {
+    /// Holds no copy of the hub that its change would have to copy.
+    private func plan(
+        _ changes: [Record], for id: StoreID, now: Int64
+    ) -> (Hub.Plan, memoryGrowth: Int) {
+        let hub = stores[id]?.hub ?? Hub()
+        let plan = hub.plan(changes, now: now)
+        return (plan, memoryGrowth(of: plan, in: hub))
+    }
+
+    private func memoryGrowth(of plan: Hub.Plan, in hub: Hub) -> Int {
         var planned: [StoreKey: Record] = [:]
         return plan.accepted.reduce(0) { total, entry in
             let record = entry.record
-            let former = planned[record.key] ?? store.hub.entries[record.key]?.record
+            let former = planned[record.key] ?? hub.entries[record.key]?.record
             if plan.accepted.count > 1 { planned[record.key] = record }
             return total + Self.memoryByteCount(of: record)
                 - (former.map(Self.memoryByteCount) ?? 0)
         }
-    }
-
-    /// What a record, or the tombstone of one, takes in memory: 330 bytes besides a short key and its value were measured.
-    package static func memoryByteCount(of record: Record) -> Int {
-        384 + 2 * record.key.text.utf8.count + record.content.byteCount
     }
 
     /// The stores of an account, sorted by name.
@@ -257,7 +273,7 @@ package final class Ledger {
         }
         for entry in expired {
             liveFrameByteCount -= LedgerEntry.frameByteCount(entry, of: id)
-            memoryByteCount -= Self.memoryByteCount(of: entry.record)
+            memory.add(-Self.memoryByteCount(of: entry.record), account: id.account)
         }
         store.hub = hub
     }
@@ -265,7 +281,8 @@ package final class Ledger {
     /// Begins a new epoch of every store and makes all readers start over, after history may have been lost.
     package func renewEpochs() throws(LogError) {
         for id in allStores {
-            let state = stores[id]!.hub.state.beginning(newEpochID(), breakingEarlierEpochs: true)
+            let state = stores[id]!.hub.state.beginning(
+                newEpochID(for: id), breakingEarlierEpochs: true)
             try append([.state(id, state)])
         }
     }
@@ -273,10 +290,14 @@ package final class Ledger {
     /// The first change after a start begins an epoch.
     private func beginning(of store: Store) -> [LedgerEntry] {
         guard !store.hasBegun else { return [] }
-        return [.state(store.id, store.hub.state.beginning(newEpochID()))]
+        return [.state(store.id, store.hub.state.beginning(newEpochID(for: store.id)))]
     }
 
-    func newEpochID() -> EpochID { EpochID(rawValue: random.next()) }
+    func newEpochID(for id: StoreID) -> EpochID {
+        EpochID(
+            rawValue: random[id.account, default: SplitMix64(seed: seed, account: id.account)]
+                .next())
+    }
 
     /// Appends entries. States take effect at once, records with the caller's commit.
     func append(_ entries: [LedgerEntry]) throws(LogError) {
@@ -318,5 +339,12 @@ package final class Ledger {
         guard !store.isUnsynced else { return }
         store.isUnsynced = true
         unsynced.append(store)
+    }
+}
+
+extension SplitMix64 {
+    fileprivate init(seed: UInt64, account: String) {
+        self.init(seed: seed)
+        for byte in account.utf8 { self = SplitMix64(seed: next() ^ UInt64(byte)) }
     }
 }

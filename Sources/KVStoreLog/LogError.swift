@@ -15,6 +15,8 @@ package enum LogError: Error, Sendable, Equatable {
     case tooLarge(byteCount: Int)
     /// The live data has reached its limit, in bytes.
     case full(limit: Int)
+    /// The live data of one account has reached its limit, in bytes.
+    case accountFull(limit: Int)
 }
 
 /// Where a log is damaged.
@@ -43,6 +45,7 @@ extension LogError: CustomStringConvertible {
         case .removed(let path): "\(path): the file was removed while in use"
         case .tooLarge(let byteCount): "\(byteCount) bytes exceed the largest segment"
         case .full(let limit): "the values would exceed \(limit) bytes"
+        case .accountFull(let limit): "the account's values would exceed \(limit) bytes"
         }
     }
 }

@@ -12,6 +12,8 @@ public struct ServerError: Error, Sendable, Equatable {
         case unreadable
         /// A device cannot be added, is unknown, or is ambiguous.
         case invalidDevice
+        /// An account cannot be added or removed, or is unknown.
+        case invalidAccount
         /// The address cannot be listened on.
         case cannotListen
         /// The server has ended; start a new one.

@@ -106,10 +106,14 @@ public final class StoreServer: Sendable {
         pairings = PairingRegistry(
             devices.file.pairings, devices: devices.file, logger: configuration.logger,
             now: engine.options.now)
+        let remover = AccountRemover(engine, devices, logger: configuration.logger)
         // The live streams of a removed device end at once.
-        devices.observe { [engine] in
+        devices.observe(updating: engine.accounts) { [engine] in
             for watchers in engine.loops { watchers.loop.execute { watchers.wakeAll() } }
+            remover.start()
         }
+        // Resumes what a former server began.
+        remover.start()
     }
 
     deinit {
@@ -256,7 +260,7 @@ public final class StoreServer: Sendable {
     ///
     /// - Parameters:
     ///   - name: unique within the account; one line of at most 64 bytes.
-    ///   - account: the account whose stores the device sees.
+    ///   - account: the account whose stores the device sees; added if it does not exist.
     ///   - isReadOnly: whether the server refuses writes of the device.
     ///   - stores: the only stores that the device sees; nil for all of its account.
     @discardableResult
@@ -264,7 +268,8 @@ public final class StoreServer: Sendable {
         _ name: String, account: String = "default", isReadOnly: Bool = false,
         stores: [String]? = nil
     ) throws(ServerError) -> String {
-        try devices.file.add(
+        if devices.table.presentAccounts[account] == nil { try devices.file.addAccount(account) }
+        return try devices.file.add(
             name, DevicePermissions(account: account, isReadOnly: isReadOnly, stores: stores)
         ).token
     }

@@ -64,10 +64,7 @@ struct Check: ParsableCommand {
         try Console.print(
             "To do: begin a new epoch of every store, so that replicas send what is missing")
         if !yes {
-            guard Console.isInputTerminal else {
-                throw CommandFailure(.usage, "nothing was changed; add --yes to repair")
-            }
-            guard Console.confirm("Repair?") else {
+            guard try Console.confirm(verb: "repair") else {
                 return try Console.print("Nothing was changed.")
             }
         }

@@ -24,6 +24,7 @@ extension DeviceCommand {
 
                   kvsd device add laptop
                   kvsd device add wall-display --read-only --store usage
+                  kvsd device add phone --account family
                   kvsd device add script --trusted --json | jq -r .token
                 """)
 

@@ -87,9 +87,14 @@ struct StatusCommand: AsyncParsableCommand {
         table.append(["streams", "\(report.streamCount)"])
         table.append(["connections", "\(report.connectionCount)"])
         table.append(["stores", "\(report.storeCount)"])
+        let accounts =
+            report.accounts.map { accounts in
+                accounts.count > 1 || accounts.contains { $0.byteLimit != nil }
+                    ? [""] + AccountCommand.table(of: accounts).lines() : []
+            } ?? []
         guard !report.devices.isEmpty else {
             table.append(["devices", "none; add one with kvsd pair"])
-            return table.lines()
+            return table.lines() + accounts
         }
         let titles = ["DEVICE", "ACCOUNT", "ID", "LAST SEEN"]
         var devices = TextTable(columns: titles.map { TextTable.Column($0) })
@@ -100,7 +105,7 @@ struct StatusCommand: AsyncParsableCommand {
                     ? "connected" : device.lastSeen.map(age) ?? "not since the start",
             ])
         }
-        return table.lines() + [""] + devices.lines()
+        return table.lines() + accounts + [""] + devices.lines()
     }
 
     /// What the user of the daemon can use of the disk; nil if it is unknown.

@@ -33,6 +33,8 @@ struct CompactionBench {
     let storage: SimulatedStorage
     let ledger: Ledger
     var random: SplitMix64
+    /// Those that `write` draws from.
+    var accounts = ["a"]
     private var counter: UInt32
 
     init(_ disk: SimulatedDisk, seed: UInt64) throws {
@@ -57,7 +59,9 @@ struct CompactionBench {
 
     /// One request of some changes to few keys, so that most frames are soon superseded.
     mutating func write() throws {
-        let id = StoreID(account: "a", name: "s\(Int.random(in: 0..<2, using: &random))")
+        let id = StoreID(
+            account: accounts.randomElement(using: &random)!,
+            name: "s\(Int.random(in: 0..<2, using: &random))")
         var changes: [Record] = []
         for _ in 0..<Int.random(in: 1...3, using: &random) {
             counter += 1

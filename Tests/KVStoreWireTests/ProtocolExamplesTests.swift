@@ -31,7 +31,8 @@ struct ProtocolExamplesTests {
             return Exchange(
                 request: String(blocks[index].head.prefix { $0 != "\n" }),
                 requestBody: blocks[index].body,
-                answerType: answer.head.components(separatedBy: "Content-Type: ").last ?? "",
+                answerType: answer.head.components(separatedBy: "Content-Type: ").last
+                    .map { String($0.prefix { $0 != "\n" }) } ?? "",
                 answerBody: answer.body)
         }
     }

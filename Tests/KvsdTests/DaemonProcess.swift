@@ -54,6 +54,9 @@ final class DaemonProcess: Sendable {
         }
     }
 
+    /// Stops the process until it is killed: it holds its locks and does nothing.
+    func suspend() { Foundation.kill(process.processIdentifier, SIGSTOP) }
+
     func kill() async {
         Foundation.kill(process.processIdentifier, SIGKILL)
         await ended()

@@ -56,6 +56,7 @@ package struct DeviceFile: Sendable {
             name, permissions, id: Self.newID(), created: ServerClock.wallMilliseconds(),
             tokenSHA256: token.digest)
         try change { table throws(ServerError) in
+            try table.checkPresent(account: device.account)
             if isRenamed { device.name = table.freeName(name, account: device.account) }
             try table.add(device)
         }
@@ -67,6 +68,7 @@ package struct DeviceFile: Sendable {
         _ name: String, _ permissions: DevicePermissions, isRenamed: Bool = false
     ) throws(ServerError) {
         var table = try read()?.table ?? DeviceTable(instance: Self.newID())
+        try table.checkPresent(account: permissions.account)
         try table.add(
             Device(
                 isRenamed ? table.freeName(name, account: permissions.account) : name,

@@ -8,7 +8,14 @@ import Synchronization
 final class DeviceRegistry: Sendable {
     private struct State {
         var table: DeviceTable {
-            didSet { index = table.index }
+            didSet {
+                index = table.index
+                accounts?.replace(with: table.presentAccounts)
+            }
+        }
+        /// Always those of the table.
+        var accounts: AccountRegistry? {
+            didSet { accounts?.replace(with: table.presentAccounts) }
         }
         var index: [TokenDigest: Device]
         /// Changes with the table.
@@ -45,9 +52,12 @@ final class DeviceRegistry: Sendable {
             State(table: found.table, index: found.table.index, status: found.status))
     }
 
-    /// Watches the file from now on. `notify` runs after a read that found changed devices, on the
+    /// Watches the file from now on, and keeps `accounts` up to date. `notify` runs after a read that found changed devices, on the
     /// thread that read.
-    func observe(_ notify: @escaping @Sendable () -> Void) {
+    func observe(
+        updating accounts: AccountRegistry, _ notify: @escaping @Sendable () -> Void
+    ) {
+        state.withLock { $0.accounts = accounts }
         self.notify.withLock { $0 = notify }
         let watch = WatchedDirectory.watch(file.file.directory.path) { [weak self] in
             self?.refresh()

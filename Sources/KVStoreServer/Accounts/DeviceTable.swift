@@ -8,14 +8,19 @@ import KVStoreWire
 ///       "devices": [ { "id": "<16 hexadecimal digits>", "name": "…", "account": "default",
 ///                      "scopes": ["read", "write", "admin"], "stores": ["…"] (only where limited),
 ///                      "created": <ms since 1970>, "tokenSHA256": "<base64>",
-///                      "trusted": true (only where it is) } ] }
+///                      "trusted": true (only where it is) } ],
+///       "accounts": [ { "name": "…", "created": <ms since 1970>, "byteLimit": <bytes>, "storeLimit": <stores>,
+///                       "removed": <ms since 1970> (while its stores are removed) } ] }
 ///
+/// `accounts` has those that were added or limited: `default`, and one that only devices name, need no entry.
 /// Unknown fields are ignored. Invariant: ids are unique, and names are unique within an account.
 package struct DeviceTable: Sendable, Equatable {
     private var version = 1
     /// Identifies the data directory.
     var instance: String
     package private(set) var devices: [Device] = []
+    /// Nil in a file without any.
+    var accounts: [Account]?
 
     static let deviceCount = 1_000
     static let byteCount = 4 * 1_024 * 1_024
@@ -83,6 +88,10 @@ package struct DeviceTable: Sendable, Equatable {
     /// Returns nil if the account has no device with this id.
     mutating func remove(id: String, account: String) -> Device? {
         index(id: id, account: account).map { devices.remove(at: $0) }
+    }
+
+    mutating func removeDevices(ofAccount account: String) {
+        devices.removeAll { $0.account == account }
     }
 
     package mutating func rename(
@@ -153,7 +162,7 @@ package struct DeviceTable: Sendable, Equatable {
         return first
     }
 
-    private static func nameRule(_ count: Int) -> String {
+    static func nameRule(_ count: Int) -> String {
         "1 to \(count) characters of A-Z a-z 0-9 . _ - and no leading dot"
     }
 }
@@ -195,6 +204,8 @@ extension DeviceTable: Codable {
                 guard ids.insert(device.id).inserted else { throw Self.duplicateID(device) }
                 try append(device)
             }
+            accounts = decoded.accounts
+            try checkAccounts()
         } catch {
             throw unreadable(error.message)
         }

@@ -267,6 +267,14 @@ extension Problem {
                 limit: limit,
                 hint: "remove keys, or restart kvsd with a larger --memory-limit",
                 retryAfterSeconds: 60)
+        case .accountFull(let limit):
+            self.init(
+                507, "account-full", "Account full",
+                detail: "all keys and values of the account may take \(limit) bytes of memory",
+                limit: limit,
+                hint:
+                    "remove stores or keys, or raise the limit on the server with 'kvsd account limit'",
+                retryAfterSeconds: 60)
         case .closedByFailure(let failure) where failure.isOutOfSpace:
             self.init(
                 507, "disk-full", "Disk full",
@@ -296,7 +304,8 @@ extension Problem {
     static func tooManyStores(limit: Int) -> Problem {
         Problem(
             507, "too-many-stores", "Too many stores",
-            detail: "an account may have \(limit) stores", limit: limit, hint: "use fewer stores")
+            detail: "the account may have \(limit) stores", limit: limit,
+            hint: "remove stores, or raise the limit on the server with 'kvsd account limit'")
     }
 
     private static func seconds(_ milliseconds: Int64) -> Int {

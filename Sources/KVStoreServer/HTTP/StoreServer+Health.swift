@@ -1,7 +1,7 @@
 import KVStoreLedger
 import KVStoreWire
 
-/// For monitoring. Needs no token and reveals nothing of any account.
+/// For monitoring. Needs no token; names no account and counts all of them together.
 extension StoreServer {
     /// Whether writes are accepted.
     func readiness() throws(Problem) -> Answer {

@@ -24,7 +24,12 @@ package struct PairingFile: Sendable {
         let pairing = Pairing(
             id: code.id, codeSHA256: TokenDigest(of: code.text), name: name, permissions,
             maker: maker, created: now)
-        try change { table throws(ServerError) in try table.add(pairing, now: now) }
+        let devices = DeviceFile(dataDirectory: file.directory.path)
+        try change { table throws(ServerError) in
+            // Under the lock: the removal of the account removes its pairings after it has become visible.
+            try devices.checkPresent(account: permissions.account)
+            try table.add(pairing, now: now)
+        }
         return code
     }
 

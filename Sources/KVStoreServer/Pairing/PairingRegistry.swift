@@ -35,7 +35,10 @@ final class PairingRegistry: Sendable {
             result = try redeem(code, proposal)
         } catch {
             logger.error("cannot pair a device: \(error)")
-            throw error.code == .invalidDevice ? .deviceRefused(error.message) : .pairingFailed
+            switch error.code {
+            case .invalidDevice, .invalidAccount: throw .deviceRefused(error.message)
+            default: throw .pairingFailed
+            }
         }
         return try result.get()
     }

@@ -107,6 +107,10 @@ struct PairingTable: Sendable, Equatable, Codable {
         }
     }
 
+    mutating func removeAll(ofAccount account: String) {
+        pairings.removeAll { $0.account == account }
+    }
+
     mutating func markUsed(_ id: String) {
         if let index = pairings.firstIndex(where: { $0.id == id }) {
             pairings[index].state = .used

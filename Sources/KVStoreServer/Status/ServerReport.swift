@@ -33,6 +33,8 @@ package struct ServerReport: Sendable, Equatable, Codable {
     /// Milliseconds since 1970.
     package var started: Int64
     package var devices: [DeviceState]
+    /// Nil from an earlier version.
+    package var accounts: [AccountUsage]?
     package var streamCount: Int
     package var connectionCount: Int
     package var storeCount: Int
@@ -48,21 +50,26 @@ package struct ServerReport: Sendable, Equatable, Codable {
 extension StoreServer {
     func report(port: Int, started: Int64) -> ServerReport {
         let counters = metrics.counters
+        let (logByteCount, totals) = engine.read {
+            (engine.ledger.logByteCount, engine.ledger.accountTotals)
+        }
+        let table = devices.table
         return ServerReport(
             processID: getpid(),
             url: ListenAddress(host: configuration.address.host, port: port)
                 .url(isEncrypted: isEncrypted),
             key: certificate?.keyFingerprint?.description, started: started,
-            devices: devices.table.devices.map { device in
+            devices: table.devices.map { device in
                 let presence = devices.presence(of: device.id)
                 return ServerReport.DeviceState(
                     id: device.id, name: device.name, account: device.account,
                     lastSeen: presence.lastSeen, isConnected: presence.isConnected)
             },
-            streamCount: streamCount, connectionCount: counters.connections,
+            accounts: table.usage(totals), streamCount: streamCount,
+            connectionCount: counters.connections,
             storeCount: counters.storeCount, memoryByteCount: counters.memoryByteCount,
             memoryByteLimit: limits.memoryByteCount,
-            logByteCount: engine.read { engine.ledger.logByteCount },
+            logByteCount: logByteCount,
             incident: counters.incident)
     }
 }

@@ -49,6 +49,13 @@ extension StorageEngine {
         countStores()
     }
 
+    /// Removes up to `count` stores of an account; returns whether there may be more.
+    func removeStores(ofAccount account: String, count: Int) throws(Problem) -> Bool {
+        let stores = ledger.stores(ofAccount: account).prefix(count)
+        for id in stores { try remove(id) }
+        return stores.count == count
+    }
+
     /// The answer to a request without changes after a failed sync.
     private func durableAnswer(to request: SyncRequest, store id: StoreID) -> SyncResponse? {
         let durable = ledger.durableSequence(of: id)

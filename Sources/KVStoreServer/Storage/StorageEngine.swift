@@ -34,6 +34,7 @@ final class StorageEngine: @unchecked Sendable {
     let recovery: LogRecovery
     let options: Options
     let metrics = Metrics()
+    let accounts = AccountRegistry()
     let logger: Logger
 
     /// The event loops that serve connections, each with its live readers.
@@ -144,16 +145,18 @@ final class StorageEngine: @unchecked Sendable {
 
     /// Applies a request; the answer must wait for a sync.
     func apply(_ request: SyncRequest, to id: StoreID) throws(Problem) -> SyncResponse {
-        try change(id, by: request.changes) { now throws(LogError) in
-            let response = try ledger.apply(request, to: id, now: now)
+        try change(id, by: request.changes) { now, byteLimit throws(LogError) in
+            let response = try ledger.apply(
+                request, to: id, now: now, accountByteLimit: byteLimit)
             return (response, response.rejections.count)
         }
     }
 
     /// Applies a change; what it has become must wait for a sync.
     func apply(_ record: Record, to id: StoreID) throws(Problem) -> SequencedRecord {
-        let plan = try change(id, by: [record]) { now throws(LogError) in
-            let plan = try ledger.accept([record], to: id, now: now)
+        let plan = try change(id, by: [record]) { now, byteLimit throws(LogError) in
+            let plan = try ledger.accept(
+                [record], to: id, now: now, accountByteLimit: byteLimit)
             return (plan, plan.rejections.count)
         }
         if let rejection = plan.rejections.first { throw Problem(rejection.reason) }
@@ -163,19 +166,21 @@ final class StorageEngine: @unchecked Sendable {
 
     private func change<Result>(
         _ id: StoreID, by changes: [Record],
-        _ apply: (_ now: Int64) throws(LogError) -> (Result, rejectionCount: Int)
+        _ apply: (_ now: Int64, _ byteLimit: Int?) throws(LogError) -> (Result, rejectionCount: Int)
     ) throws(Problem) -> Result {
         if let failure { throw Problem(failure) }
+        let account = try accounts.account(id.account)
+        let storeLimit = account.storeLimit ?? options.storesPerAccount
         let before = ledger.history(of: id)?.end
         // A read of a removed store does not create it.
         if ledger.end(of: id) == nil, before == nil || !changes.isEmpty,
-            ledger.storeCount(ofAccount: id.account) >= options.storesPerAccount
+            ledger.storeCount(ofAccount: id.account) >= storeLimit
         {
-            throw .tooManyStores(limit: options.storesPerAccount)
+            throw .tooManyStores(limit: storeLimit)
         }
         let (result, rejectionCount): (Result, Int)
         do throws(LogError) {
-            (result, rejectionCount) = try apply(options.now())
+            (result, rejectionCount) = try apply(options.now(), account.byteLimit)
         } catch {
             if case .storage(let failure) = error, failure.isOutOfSpace { noteFullDisk(error) }
             failIfClosed()

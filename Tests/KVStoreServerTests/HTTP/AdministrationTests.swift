@@ -211,6 +211,7 @@ struct AdministrationTests {
 
     @Test("an admin device pairs devices of its account that may do no more than itself")
     func pairs() async throws {
+        try test.server.devices.file.addAccount("work")
         let limited = try test.server.devices.file.add(
             "boss", DevicePermissions(account: "work", stores: ["a", "b"], isAdmin: true)
         ).token
@@ -237,6 +238,7 @@ struct AdministrationTests {
             (nil, #"{"name":"boss"}"#, "device-refused"), (nil, "[]", "malformed"),
         ])
     func refusedPairing(device: String?, body: String, code: String) async throws {
+        try test.server.devices.file.addAccount("work")
         let limited = try test.server.devices.file.add(
             "boss", DevicePermissions(account: "work", stores: ["a", "b"], isAdmin: true)
         ).token

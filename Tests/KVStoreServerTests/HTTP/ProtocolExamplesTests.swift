@@ -96,6 +96,9 @@ struct ProtocolExamplesTests {
                 for (name, value) in request.headers {
                     headers[try #require(HTTPField.Name(name))] = value
                 }
+                if answer.start.hasPrefix("HTTP/1.1 507 ") {
+                    try limitAccount(of: test, as: answer)
+                }
                 let epochID = EpochID(epoch) ?? EpochID(rawValue: 0)
                 let body =
                     request.isBinary
@@ -131,6 +134,14 @@ struct ProtocolExamplesTests {
                     epoch = sync.cursor.epoch.description
                 }
             }
+        }
+    }
+
+    /// Sets the limit that the answer documents.
+    private func limitAccount(of test: TestServer, as answer: Message) throws {
+        let problem = try Self.json(answer.body) as? [String: Any]
+        _ = try test.server.devices.file.limitAccount("default") {
+            $0.byteLimit = problem?["limit"] as? Int
         }
     }
 

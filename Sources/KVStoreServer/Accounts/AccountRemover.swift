@@ -1,0 +1,65 @@
+import Dispatch
+import KVStoreWire
+import Logging
+import NIOCore
+
+/// Finishes the removal of the accounts that devices.json marks: removes their pairings and stores, then the mark. What a
+/// crash interrupts is resumed by the next start, what an error interrupts after five seconds.
+final class AccountRemover: Sendable {
+    private let engine: StorageEngine
+    private let file: DeviceFile
+    /// Weak, because its observer retains this.
+    private weak let devices: DeviceRegistry?
+    private let logger: Logger
+    /// One removal at a time, so that none meets an account that was added again.
+    private let queue = DispatchQueue(label: "ubiquity.kvsd.accounts", qos: .utility)
+
+    /// Stores that one request to the engine removes, so that others do not wait long.
+    private static let storeCount = 16
+
+    init(_ engine: StorageEngine, _ devices: DeviceRegistry, logger: Logger) {
+        self.engine = engine
+        file = devices.file
+        self.devices = devices
+        self.logger = logger
+    }
+
+    /// Returns at once. Call it when the file has changed.
+    func start() { queue.async { [self] in run() } }
+
+    private func run() {
+        do {
+            while let account = try file.removedAccount {
+                // From now on no request writes to the account.
+                guard let table = devices?.table else { return }
+                guard table.presentAccounts[account.name] == nil else { return retry() }
+                try file.pairings.removeAll(ofAccount: account.name)
+                while try removeStores(ofAccount: account.name) {}
+                try file.finishRemoval(ofAccount: account.name)
+                logger.notice("removed the account \(account.name)")
+            }
+        } catch {
+            guard error as? Problem != .stopping else { return }
+            logger.error("cannot remove an account yet: \(error)")
+            retry()
+        }
+    }
+
+    private func retry() {
+        engine.loops[0].loop.scheduleTask(in: .seconds(5)) { [weak self] in self?.start() }
+    }
+
+    /// Blocks until the removal of some stores is durable; returns whether there may be more.
+    private func removeStores(ofAccount account: String) throws -> Bool {
+        let watchers = engine.loops[0]
+        let hasMore = watchers.loop.makePromise(of: Bool.self)
+        watchers.loop.execute { [engine] in
+            engine.perform(on: watchers) { () throws(Problem) in
+                try engine.removeStores(ofAccount: account, count: Self.storeCount)
+            } _: { result in
+                hasMore.completeWith(result.mapError { $0 as any Error })
+            }
+        }
+        return try hasMore.futureResult.wait()
+    }
+}

@@ -1,0 +1,42 @@
+import ProgramTesting
+import Testing
+
+@Suite("kvs and a full account", .timeLimit(.minutes(5)))
+struct AccountLimitTests {
+    @Test(
+        "a refused value stays pending, kvs names the limit, and the value is sent when it is raised"
+    )
+    func full() async throws {
+        try await DaemonTests().withDaemon(devices: ["desk", "phone"]) { url, tokens, server, _ in
+            let limit = { (size: String) in
+                let outcome = try await server.run(
+                    "kvsd", ["account", "limit", "default", "--max-bytes", size])
+                #expect(outcome.status == 0, "\(outcome.errors)")
+            }
+            let (desk, phone) = (try TemporaryHome(), try TemporaryHome())
+            defer {
+                desk.remove()
+                phone.remove()
+            }
+            for (home, name) in [(desk, "desk"), (phone, "phone")] {
+                _ = try await DaemonTests().join(home, url, tokens[name])
+            }
+            func kvs(_ home: TemporaryHome, _ arguments: String...) async throws
+                -> TemporaryHome.Outcome
+            {
+                try await home.run("kvs", arguments + ["--timeout", "120"])
+            }
+            try await limit("1kB")
+            let value = String(repeating: "v", count: 2_000)
+            let refused = try await kvs(desk, "set", "k", value, "--require-sync")
+            #expect(refused.status != 0)
+            #expect(refused.errors.contains("account-full"), "\(refused.errors)")
+            #expect(refused.errors.contains("1000 bytes"), "\(refused.errors)")
+            #expect(try await kvs(desk, "get", "k").text == value)
+            #expect(try await kvs(desk, "status").text.contains(/pending +1 key/))
+            try await limit("1MB")
+            #expect(try await kvs(desk, "sync").text.contains("sent 1,"))
+            #expect(try await kvs(phone, "get", "k", "--fresh").text == value)
+        }
+    }
+}
