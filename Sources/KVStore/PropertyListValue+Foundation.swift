@@ -19,4 +19,8 @@ extension PropertyListValue: FoundationNumbers {
         default: return .integer(number.int64Value)
         }
     }
+
+    package static func number(_ value: Bool) -> Any { NSNumber(value: value) }
+    package static func number(_ value: Int64) -> Any { NSNumber(value: value) }
+    package static func number(_ value: Double) -> Any { NSNumber(value: value) }
 }

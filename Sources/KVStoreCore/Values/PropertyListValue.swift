@@ -16,13 +16,14 @@ public enum PropertyListValue: Sendable, Hashable {
 }
 
 extension PropertyListValue {
-    /// The value as Apple's class returns it: Bool, Int64, Double, String, Date, Data, `[Any]`
-    /// or `[String: Any]`.
+    /// The value as Apple's class returns it: a number, String, Date, Data, `[Any]` or `[String: Any]`. Numbers are
+    /// `NSNumber`, which casts to every number type that can hold the value; Bool, Int64 and Double in a program that does
+    /// not link `KVStore`.
     public var object: Any {
         switch self {
-        case .bool(let value): value
-        case .integer(let value): value
-        case .double(let value): value
+        case .bool(let value): Self.foundationNumbers?.number(value) ?? value
+        case .integer(let value): Self.foundationNumbers?.number(value) ?? value
+        case .double(let value): Self.foundationNumbers?.number(value) ?? value
         case .string(let value): value
         case .date(let value): value
         case .data(let value): value
@@ -102,13 +103,19 @@ extension PropertyListValue {
         case is UInt32.Type: (object as? UInt32).map { .integer(Int64($0)) }
         case is UInt16.Type: (object as? UInt16).map { .integer(Int64($0)) }
         case is UInt8.Type: (object as? UInt8).map { .integer(Int64($0)) }
-        default: (Self.self as? any FoundationNumbers.Type)?.value(of: object)
+        default: foundationNumbers?.value(of: object)
         }
     }
+
+    private static let foundationNumbers = Self.self as? any FoundationNumbers.Type
 }
 
-/// Reads numbers of types that only Foundation has. `PropertyListValue` conforms where `KVStore` is linked, which unlike this
+/// Numbers of types that only Foundation has. `PropertyListValue` conforms where `KVStore` is linked, which unlike this
 /// target imports all of Foundation.
-package protocol FoundationNumbers {
+package protocol FoundationNumbers: SendableMetatype {
     static func value(of number: Any) -> PropertyListValue?
+    /// An `NSNumber`.
+    static func number(_ value: Bool) -> Any
+    static func number(_ value: Int64) -> Any
+    static func number(_ value: Double) -> Any
 }
