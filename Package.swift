@@ -9,20 +9,29 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// Off in an app that embeds `KVStore` alone (`traits: []`), so that nothing is fetched for it.
+let programs = TargetDependencyCondition.when(traits: ["Programs"])
+
 let argumentParser = Target.Dependency.product(
-    name: "ArgumentParser", package: "swift-argument-parser")
+    name: "ArgumentParser", package: "swift-argument-parser", condition: programs)
 let asyncHTTPClient = Target.Dependency.product(
-    name: "AsyncHTTPClient", package: "async-http-client")
-let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
-let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
-let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
-let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
-let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
-let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
-let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
-let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
-let swiftASN1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
-let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
+    name: "AsyncHTTPClient", package: "async-http-client", condition: programs)
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto", condition: programs)
+let httpTypes = Target.Dependency.product(
+    name: "HTTPTypes", package: "swift-http-types", condition: programs)
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log", condition: programs)
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio", condition: programs)
+let nioHTTP1 = Target.Dependency.product(
+    name: "NIOHTTP1", package: "swift-nio", condition: programs)
+let nioPosix = Target.Dependency.product(
+    name: "NIOPosix", package: "swift-nio", condition: programs)
+let nioSSL = Target.Dependency.product(
+    name: "NIOSSL", package: "swift-nio-ssl", condition: programs)
+let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio", condition: programs)
+let swiftASN1 = Target.Dependency.product(
+    name: "SwiftASN1", package: "swift-asn1", condition: programs)
+let x509 = Target.Dependency.product(
+    name: "X509", package: "swift-certificates", condition: programs)
 
 let package = Package(
     name: "ubiquity",
@@ -38,6 +47,13 @@ let package = Package(
         .executable(name: "usage-view", targets: ["usage-view"]),
         .executable(name: "kvs", targets: ["kvs"]),
         .executable(name: "kvsd", targets: ["kvsd"]),
+    ],
+    traits: [
+        .default(enabledTraits: ["Programs"]),
+        .trait(
+            name: "Programs",
+            description:
+                "The daemon, the programs and KVStoreHTTP, with the packages that they need."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),

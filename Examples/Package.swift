@@ -7,7 +7,8 @@ let testing = Target.Dependency.product(name: "KVStoreTesting", package: "ubiqui
 let package = Package(
     name: "Examples",
     platforms: [.macOS(.v15), .iOS(.v18)],
-    dependencies: [.package(name: "ubiquity", path: "..")],
+    // Without traits: only the store, and nothing is fetched.
+    dependencies: [.package(name: "ubiquity", path: "..", traits: [])],
     targets: [
         .target(name: "FirstLaunch", dependencies: [store]),
         .testTarget(name: "FirstLaunchTests", dependencies: ["FirstLaunch", store, testing]),
