@@ -49,7 +49,10 @@ package struct ServiceUnit: Sendable, Equatable {
 
     /// A systemd unit.
     package var systemdText: String {
-        let command = ([executable] + arguments).map(Self.quoted).joined(separator: " ")
+        // A dollar sign would begin a variable there.
+        let command = ([executable] + arguments)
+            .map { Self.quoted($0).replacing("$", with: "$$") }
+            .joined(separator: " ")
         let environment = variables.sorted { $0.key < $1.key }
             .map { "Environment=\(Self.quoted("\($0.key)=\($0.value)"))" }
         let service =
@@ -124,7 +127,7 @@ package struct ServiceUnit: Sendable, Equatable {
     }
 
     /// One word of a unit file.
-    private static func quoted(_ text: String) -> String {
+    package static func quoted(_ text: String) -> String {
         var result = ""
         for character in text {
             switch character {

@@ -187,7 +187,7 @@ public final class StoreServer: Sendable {
             return channel
         } catch {
             configuration.logger.warning(
-                "programs on this machine have to use the port: cannot listen on \(socketPath): \(error)"
+                "cannot listen on \(socketPath), so local programs must use the port: \(error)"
             )
             return nil
         }

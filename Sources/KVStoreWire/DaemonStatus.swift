@@ -18,7 +18,7 @@ package struct DaemonStatus: Sendable, Equatable, Codable {
     package var code: String
 
     package static let fileName = "daemon.json"
-    package static let byteCount = 4_096
+    package static let byteCount = 16_384
 
     package init(
         processID: Int32, host: String, port: Int, socket: String?, certificate: String?,

@@ -54,7 +54,7 @@ struct LimitArgument: Sendable {
             return LimitArgument(value: value)
         }
         throw ValidationError(
-            "invalid size '\(text)': use a positive whole number, with kB, MB, GB or TB if wanted, or 'none'"
+            "invalid size '\(text)': use a positive whole number, optionally followed by kB, MB, GB or TB, or 'none'"
         )
     }
 
@@ -77,7 +77,7 @@ struct LimitOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Limit on the number of stores; 'none' for the limit of every account.",
+            "Limit on the number of stores; 'none' for the default limit.",
             valueName: "count"),
         transform: LimitArgument.stores)
     var maxStores: LimitArgument?
@@ -86,7 +86,7 @@ struct LimitOptions: ParsableArguments {
 extension AccountCommand {
     struct Add: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Add an account, with limits if wanted.",
+            abstract: "Add an account, optionally with limits.",
             discussion: """
                 Examples:
 
@@ -156,9 +156,9 @@ extension AccountCommand {
                 if let limit = limits.maxBytes { account.byteLimit = limit.value }
                 if let limit = limits.maxStores { account.storeLimit = limit.value }
             }
-            let bytes = account.byteLimit.map { "\(ByteCount($0))" } ?? "no limit"
-            let stores = account.storeLimit.map { "\($0)" } ?? "the limit of every account"
-            try Console.print("Limits of the account \(name): memory \(bytes), stores \(stores).")
+            let bytes = account.byteLimit.map { "\(ByteCount($0))" } ?? "unlimited"
+            let stores = account.storeLimit.map { "\($0)" } ?? "default"
+            try Console.print("Limits of the account \(name): memory: \(bytes), stores: \(stores)")
         }
     }
 
@@ -166,7 +166,7 @@ extension AccountCommand {
         static let configuration = CommandConfiguration(
             abstract: "Remove an account with all its devices, stores and keys.",
             discussion: """
-                Says what will be removed and asks. The account's tokens and pairing codes are revoked \
+                Lists what will be removed and asks for confirmation. The account's tokens and pairing codes are revoked \
                 and its live streams end at once. If the removal of its stores is interrupted, the next \
                 start of the daemon finishes it.
 
@@ -198,7 +198,7 @@ extension AccountCommand {
             try directory.deviceFile.beginRemoval(ofAccount: name)
             guard try finish(in: directory) else {
                 return try Console.print(
-                    "The devices are removed, and the daemon goes on removing the stores of "
+                    "The devices are removed, and the daemon is still removing the stores of "
                         + "\(name); 'kvsd account list' shows the account until it is done.")
             }
             try Console.print("Removed the account \(name).")

@@ -51,7 +51,7 @@ struct Serve: AsyncParsableCommand {
                 encryption: settings.encryption, limits: limits, logger: logger))
         let reload = ReloadSignal { [logger] in
             server.reload()
-            logger.notice("looked at certificate and devices again")
+            logger.notice("reloaded the certificate and devices")
         }
         defer { withExtendedLifetime(reload) {} }
         async let _: Void = {

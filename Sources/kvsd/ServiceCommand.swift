@@ -81,7 +81,7 @@ struct ServiceCommand: ParsableCommand {
             if scope.system {
                 directives.append("LimitNOFILE=65536")
                 if let path, path != Scope.systemData {
-                    directives.append("ReadWritePaths=\(path)")
+                    directives.append("ReadWritePaths=\(ServiceUnit.quoted(path))")
                 }
             }
             return ServiceUnit(

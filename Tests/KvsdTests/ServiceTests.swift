@@ -93,7 +93,7 @@ struct ServiceTests {
             var isReloaded = false
             for await line in daemon.errors {
                 if line.contains("listening on") { daemon.send(SIGHUP) }
-                if line.contains("looked at certificate and devices again") {
+                if line.contains("reloaded the certificate and devices") {
                     isReloaded = true
                     daemon.send(SIGTERM)
                 }

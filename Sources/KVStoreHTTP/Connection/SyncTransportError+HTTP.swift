@@ -89,9 +89,10 @@ private enum Cause {
     }
 
     private static func message(_ error: IOError) -> String {
-        error.errnoCode == ECONNREFUSED
-            ? "connection refused; is kvsd running?"
-            : String(cString: strerror(error.errnoCode)).lowercased()
+        let text = String(cString: strerror(error.errnoCode)).lowercased()
+        // Without its daemon, a socket is missing.
+        return [ECONNREFUSED, ENOENT].contains(error.errnoCode)
+            ? text + "; is kvsd running?" : text
     }
 }
 

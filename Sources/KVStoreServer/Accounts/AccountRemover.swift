@@ -14,6 +14,9 @@ final class AccountRemover: Sendable {
     /// One removal at a time, so that none meets an account that was added again.
     private let queue = DispatchQueue(label: "ubiquity.kvsd.accounts", qos: .utility)
 
+    /// Used on `queue`.
+    private nonisolated(unsafe) var lastError: String?
+
     /// Stores that one request to the engine removes, so that others do not wait long.
     private static let storeCount = 16
 
@@ -40,7 +43,9 @@ final class AccountRemover: Sendable {
             }
         } catch {
             guard error as? Problem != .stopping else { return }
-            logger.error("cannot remove an account yet: \(error)")
+            let reason = (error as? Problem)?.detail ?? "\(error)"
+            if reason != lastError { logger.error("cannot remove an account yet: \(reason)") }
+            lastError = reason
             retry()
         }
     }

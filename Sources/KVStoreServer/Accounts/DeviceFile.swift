@@ -37,8 +37,7 @@ package struct DeviceFile: Sendable {
             var table = former ?? DeviceTable(instance: Self.newID())
             let result = try body(&table)
             if table != former {
-                let json = table.json
-                try ServerError.wrapping { () throws(FileError) in try file.replace(with: json) }
+                try file.replace(with: table.json, byteLimit: DeviceTable.byteCount)
             }
             return result
         }
@@ -46,9 +45,12 @@ package struct DeviceFile: Sendable {
 
     /// Adds a device with a new token.
     ///
-    /// - Parameter isRenamed: whether the device gets another name if the account has one of this name.
+    /// - Parameters:
+    ///   - isRenamed: whether the device gets another name if the account has one of this name.
+    ///   - maker: the id of the device that permits it; it must still be an administrator.
     package func add(
-        _ name: String, _ permissions: DevicePermissions, isRenamed: Bool = false
+        _ name: String, _ permissions: DevicePermissions, isRenamed: Bool = false,
+        maker: String? = nil
     ) throws(ServerError) -> (device: Device, token: String) {
         var random = SystemRandomNumberGenerator()
         let token = DeviceToken(using: &random)
@@ -57,6 +59,9 @@ package struct DeviceFile: Sendable {
             tokenSHA256: token.digest)
         try change { table throws(ServerError) in
             try table.checkPresent(account: device.account)
+            if let maker, !table.isAdministrator(maker) {
+                throw .invalidDevice("the device that made the code has been removed")
+            }
             if isRenamed { device.name = table.freeName(name, account: device.account) }
             try table.add(device)
         }

@@ -37,7 +37,7 @@ extension DeviceTable {
         if self.account(account.name)?.removed != nil { throw Self.underRemoval(account.name) }
         guard presentAccounts[account.name] == nil else {
             throw .invalidAccount(
-                "the account '\(account.name)' exists already",
+                "the account '\(account.name)' already exists",
                 "change its limits with 'kvsd account limit \(account.name)'")
         }
         try append(account)
@@ -48,7 +48,7 @@ extension DeviceTable {
         let present = (accounts ?? []).filter { $0.removed == nil }
         guard account.removed != nil || present.count < Self.accountCount else {
             throw .invalidAccount(
-                "the server has \(Self.accountCount) accounts already", "remove some first")
+                "the server already has \(Self.accountCount) accounts", "remove some first")
         }
         accounts = (accounts ?? []) + [account]
     }

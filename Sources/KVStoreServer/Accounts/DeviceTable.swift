@@ -23,6 +23,8 @@ package struct DeviceTable: Sendable, Equatable {
     var accounts: [Account]?
 
     static let deviceCount = 1_000
+    /// Stores that a device may be limited to.
+    static let storeCount = 100
     static let byteCount = 4 * 1_024 * 1_024
 
     init(instance: String) { self.instance = instance }
@@ -33,10 +35,16 @@ package struct DeviceTable: Sendable, Equatable {
         Dictionary(devices.map { ($0.tokenSHA256, $0) }, uniquingKeysWith: { $1 })
     }
 
+    func isAdministrator(_ id: String) -> Bool { device(id: id)?.scopes.contains(.admin) == true }
+
     func device(id: String) -> Device? { devices.first { $0.id == id } }
 
     mutating func add(_ device: Device) throws(ServerError) {
         try Self.checkFields(device)
+        guard device.stores?.count ?? 0 <= Self.storeCount else {
+            throw .invalidDevice(
+                "a device may be limited to at most \(Self.storeCount) stores", "name fewer stores")
+        }
         try checkName(device)
         guard self.device(id: device.id) == nil else { throw Self.duplicateID(device) }
         try append(device)
@@ -45,7 +53,7 @@ package struct DeviceTable: Sendable, Equatable {
     private mutating func append(_ device: Device) throws(ServerError) {
         guard devices.count < Self.deviceCount else {
             throw .invalidDevice(
-                "the server has \(Self.deviceCount) devices already", "remove some first")
+                "the server already has \(Self.deviceCount) devices", "remove some first")
         }
         devices.append(device)
     }
@@ -147,11 +155,11 @@ package struct DeviceTable: Sendable, Equatable {
         devices.firstIndex { $0.id == id && $0.account == account }
     }
 
+    /// The device with this id, or else the one with this name.
     private func index(of text: String, account: String?) throws(ServerError) -> Int {
-        let found = devices.indices.filter { index in
-            (devices[index].id == text || devices[index].name == text)
-                && (account == nil || devices[index].account == account)
-        }
+        let visible = devices.indices.filter { account == nil || devices[$0].account == account }
+        if let exact = visible.first(where: { devices[$0].id == text }) { return exact }
+        let found = visible.filter { devices[$0].name == text }
         guard let first = found.first else {
             throw .invalidDevice("unknown device '\(text)'", "see 'kvsd device list'")
         }

@@ -1,3 +1,4 @@
+import Essentials
 import LocalFiles
 
 extension LocalFile {
@@ -5,12 +6,35 @@ extension LocalFile {
     func locked<Result>(
         _ body: () throws(ServerError) -> Result
     ) throws(ServerError) -> Result {
+        try checkOwner()
         let lock = try ServerError.wrapping { () throws(FileError) in
             let lock = try FileLock(path + ".lock")
             try lock.lock()
             return lock
         }
         return try withExtendedLifetime(lock, body)
+    }
+
+    /// Replaces the file, whose reader accepts up to `byteLimit` bytes.
+    func replace(with data: Data, byteLimit: Int) throws(ServerError) {
+        guard data.count <= byteLimit else {
+            throw ServerError(
+                .invalidDevice, "\(path) would have \(data.count) bytes, of at most \(byteLimit)",
+                hint: "remove devices or pairings that are not needed")
+        }
+        try ServerError.wrapping { () throws(FileError) in try replace(with: data) }
+    }
+
+    /// Throws if another user owns the file: that user's server could not read what replaces it.
+    func checkOwner() throws(ServerError) {
+        let status = try ServerError.wrapping { () throws(FileError) in
+            try FileStatus(path: path)
+        }
+        guard let status, status.owner != geteuid() else { return }
+        let owner = getpwuid(status.owner).map { String(cString: $0.pointee.pw_name) }
+        throw ServerError(
+            .cannotCreate, "\(path) belongs to the user \(owner ?? "\(status.owner)")",
+            hint: "run the command as that user: sudo -u \(owner ?? "'#\(status.owner)'") kvsd …")
     }
 }
 

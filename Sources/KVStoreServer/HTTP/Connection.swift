@@ -58,7 +58,7 @@ final class Connection: ChannelDuplexHandler, Watcher {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        address = context.remoteAddress?.ipAddress ?? "local"
+        address = context.remoteAddress?.network ?? "local"
         table.add(self)
         if phase != .closing { table.deadlines.begin(.firstRequest, of: self) }
     }

@@ -152,7 +152,7 @@ extension Problem {
         Problem(
             413, "body-too-large", "Request body too large",
             detail: "a request body may have \(limit) bytes", limit: limit,
-            hint: "send fewer changes at a time")
+            hint: "send a shorter body, with its Content-Length")
     }
 
     static func tooManyChanges(limit: Int) -> Problem {

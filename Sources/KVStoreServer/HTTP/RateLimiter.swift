@@ -1,3 +1,5 @@
+import Essentials
+import NIOCore
 import Synchronization
 
 /// A rate limit: `burst` at once, then `perSecond`. Pure; the time is milliseconds of any monotonic
@@ -69,5 +71,19 @@ final class RateLimiter: Sendable {
         guard buckets.count >= limit else { return }
         let kept = buckets.sorted { $0.value.level < $1.value.level }.prefix(limit / 2)
         buckets = Dictionary(uniqueKeysWithValues: kept.map { ($0.key, $0.value) })
+    }
+}
+
+extension SocketAddress {
+    /// What limits by address count: an IPv4 address, or the first 64 bits of an IPv6 address, of which one subscriber has
+    /// all. Nil for a socket.
+    var network: String? {
+        guard case .v6 = self, let text = ipAddress else { return ipAddress }
+        var bytes = [UInt8](repeating: 0, count: 16)
+        // IPv4 addresses begin like this on a socket for both.
+        guard inet_pton(AF_INET6, text, &bytes) == 1,
+            bytes.prefix(12) != [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
+        else { return text }
+        return bytes.prefix(8).map { String($0, radix: 16) }.joined(separator: ":")
     }
 }

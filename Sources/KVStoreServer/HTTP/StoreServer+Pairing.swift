@@ -49,6 +49,9 @@ extension StoreServer {
             let message: NewPairing = try decode(body, depthLimit: limits.jsonDepth)
             guard devices.isCurrent(caller) else { throw .unauthorized }
             if let name = message.name, !Device.isValidName(name) { throw .badDeviceName(name) }
+            guard message.stores?.count ?? 0 <= DeviceTable.storeCount else {
+                throw .malformed("more than \(DeviceTable.storeCount) stores")
+            }
             if let hidden = message.stores?.first(where: { !caller.maySee(store: $0) }) {
                 throw StoreConfiguration.isValidStoreName(hidden) ? .unknownStore : .badStoreName
             }
@@ -64,11 +67,12 @@ extension StoreServer {
                 configuration.logger.notice("pairing \(code.id) was made by device \(caller.id)")
                 return PairingCodeAnswer(code: code.text)
             } catch {
-                guard error.code == .invalidDevice else {
+                switch error.code {
+                case .invalidDevice, .invalidAccount: throw .deviceRefused(error.message)
+                default:
                     configuration.logger.error("cannot make a pairing code: \(error)")
                     throw .pairingFailed
                 }
-                throw .deviceRefused(error.message)
             }
         } _: { result in
             complete(result.map { .answer(.json($0)) })

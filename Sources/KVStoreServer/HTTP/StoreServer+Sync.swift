@@ -67,9 +67,13 @@ extension StoreServer {
         }
         guard body.readableBytes > 32_768 else { return complete(message()) }
         let completion = NIOLoopBound(complete, eventLoop: loop)
-        DispatchQueue.global().async {
+        DispatchQueue.global().async { [devices, device = request.device] in
             let message = message()
-            loop.execute { completion.value(message) }
+            loop.execute {
+                // It may have been removed meanwhile.
+                let isCurrent = device.map(devices.isCurrent) ?? true
+                completion.value(isCurrent ? message : .failure(.unauthorized))
+            }
         }
     }
 

@@ -42,8 +42,9 @@ package struct PairingFile: Sendable {
             var table = former
             let result = try body(&table)
             if table != former {
-                let json = WireJSON.encode(table) + Data("\n".utf8)
-                try ServerError.wrapping { () throws(FileError) in try file.replace(with: json) }
+                try file.replace(
+                    with: WireJSON.encode(table) + Data("\n".utf8),
+                    byteLimit: PairingTable.byteCount)
             }
             return result
         }

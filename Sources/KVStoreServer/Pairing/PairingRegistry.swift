@@ -71,19 +71,20 @@ final class PairingRegistry: Sendable {
         case .failure(let problem): return .failure(problem)
         case .success(let redeemed): pairing = redeemed
         }
-        return .success(try add(pairing.name ?? proposal, pairing.permissions))
+        return .success(
+            try add(pairing.name ?? proposal, pairing.permissions, maker: pairing.maker))
     }
 
     /// Whether the device that made it is no administrator any more.
     private func isWithdrawn(_ pairing: Pairing) throws(ServerError) -> Bool {
         guard let maker = pairing.maker else { return false }
-        return try devices.read()?.table.device(id: maker)?.scopes.contains(.admin) != true
+        return try devices.read()?.table.isAdministrator(maker) != true
     }
 
     private func add(
-        _ name: String, _ permissions: DevicePermissions
+        _ name: String, _ permissions: DevicePermissions, maker: String? = nil
     ) throws(ServerError) -> PairingAnswer {
-        let (device, token) = try devices.add(name, permissions, isRenamed: true)
+        let (device, token) = try devices.add(name, permissions, isRenamed: true, maker: maker)
         logger.notice("paired device \(device.id) of the account \(device.account)")
         return PairingAnswer(
             token: token, account: device.account, device: device.name, deviceID: device.id,

@@ -69,6 +69,8 @@ struct PairingTable: Sendable, Equatable, Codable {
     private(set) var pairings: [Pairing] = []
 
     static let count = 1_000
+    /// Codes of one device that are valid at a time.
+    static let countPerMaker = 20
     static let byteCount = 4 * 1_024 * 1_024
 
     init() {}
@@ -78,15 +80,21 @@ struct PairingTable: Sendable, Equatable, Codable {
             !(now - Pairing.memoryMilliseconds...now + Pairing.memoryMilliseconds)
                 .contains($0.created)
         }
-        guard pairings.count < Self.count else {
+        let isOpen = { (pairing: Pairing) in pairing.state == .pending && pairing.isValid(now: now)
+        }
+        if pairings.count >= Self.count { pairings.removeAll { !isOpen($0) } }
+        let ofMaker = pairings.count { $0.maker == pairing.maker && isOpen($0) }
+        guard pairings.count < Self.count,
+            pairing.maker == nil || ofMaker < Self.countPerMaker
+        else {
             throw ServerError(
-                .invalidDevice, "the server has made \(Self.count) codes in 24 hours",
-                hint: "use 'kvsd device add' instead")
+                .invalidDevice, "too many codes are waiting to be used",
+                hint: "wait ten minutes, or use 'kvsd device add' on the server")
         }
         pairings.append(pairing)
     }
 
-    /// The pairing that the code belongs to, which `end` has to follow, or why there is none. A wrong code is counted.
+    /// The pairing that the code belongs to, which `markUsed` has to follow, or why there is none. A wrong code is counted.
     mutating func redeem(_ code: PairingCode, now: Int64) -> Result<Pairing, Problem> {
         guard let index = pairings.firstIndex(where: { $0.id == code.id }) else {
             return .failure(.wrongCode)

@@ -73,7 +73,10 @@ package struct DataDirectory: Sendable {
 
     /// Opens and locks the log; no server can use the directory while the ledger exists.
     package func openLedger() throws(ServerError) -> Ledger {
-        try open { storage throws(LogError) in try Ledger(storage: storage, seed: 0) }
+        try deviceFile.file.checkOwner()
+        return try open { storage throws(LogError) in
+            try Ledger(storage: storage, seed: .random(in: 0 ... .max))
+        }
     }
 
     /// Reads the whole log without changing anything, and whether a server uses the directory. What a running server is

@@ -51,6 +51,9 @@ extension StorageEngine {
 
     /// Removes up to `count` stores of an account; returns whether there may be more.
     func removeStores(ofAccount account: String, count: Int) throws(Problem) -> Bool {
+        // Before the log has recovered, stores may be gone from memory alone.
+        if let failure { throw Problem(failure) }
+        try admit()
         let stores = ledger.stores(ofAccount: account).prefix(count)
         for id in stores { try remove(id) }
         return stores.count == count

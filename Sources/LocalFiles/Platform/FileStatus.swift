@@ -24,6 +24,8 @@ package struct FileStatus: Sendable, Hashable {
     /// The permission bits, 0o000 to 0o777.
     package var permissions: Int
     package var identity: Identity
+    /// The user's id.
+    package var owner: UInt32
     package var byteCount: Int64
     /// Nanoseconds since 1970.
     package var modified: Int64
@@ -54,6 +56,7 @@ package struct FileStatus: Sendable, Hashable {
         identity = Identity(
             device: UInt64(truncatingIfNeeded: status.st_dev),
             inode: UInt64(truncatingIfNeeded: status.st_ino))
+        owner = status.st_uid
         byteCount = Int64(status.st_size)
         let time = FileSystem.modificationTime(of: status)
         modified = Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)

@@ -44,7 +44,7 @@ extension DeviceCommand {
         func run() async throws {
             let account = try JoinedAccount(
                 timeout: timeout, to: "rename device \(device) to '\(newName)'",
-                onServer: "kvsd device rename \(device) \(newName)")
+                onServer: "kvsd device rename '\(device)' '\(newName)'")
             defer { account.close() }
             let id = try await account.device(device).deviceID
             let renamed = try await account.perform { client throws(SyncTransportError) in
@@ -65,7 +65,7 @@ extension DeviceCommand {
         func run() async throws {
             let account = try JoinedAccount(
                 timeout: timeout, to: "remove device \(device)",
-                onServer: "kvsd device remove \(device)")
+                onServer: "kvsd device remove '\(device)'")
             defer { account.close() }
             let found = try await account.device(device)
             let isThisDevice = found.deviceID == account.credentials.deviceID

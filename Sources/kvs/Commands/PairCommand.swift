@@ -25,6 +25,12 @@ struct PairCommand: AsyncParsableCommand {
             timeout: timeout, to: "pair \(name.map { "device \($0)" } ?? "a device")",
             onServer: "kvsd pair")
         defer { account.close() }
+        guard account.credentials.daemon.scheme != .unix else {
+            throw CommandFailure(
+                .configuration,
+                "this machine knows the daemon only by its socket, which others cannot use; run kvsd pair"
+            )
+        }
         let code = try await account.perform { client throws(SyncTransportError) in
             try await client.makePairingCode(
                 name: name, isReadOnly: readOnly, stores: store.isEmpty ? nil : store)

@@ -59,7 +59,6 @@ struct SettingOptions: ParsableArguments {
         do {
             var settings = EffectiveSettings()
             try settings.apply(try given, .option)
-            try settings.checkEncryption()
         } catch let error as CommandFailure {
             throw ValidationError(error.message)
         }

@@ -61,7 +61,7 @@ struct AccountTests {
         try table.add(device("laptop", account: "work"))
         try table.add(Account(name: "family", created: 5))
         for name in ["family", "work", "default"] {
-            fails(with: "'\(name)' exists already") {
+            fails(with: "'\(name)' already exists") {
                 try table.add(Account(name: name, created: 5))
             }
         }
