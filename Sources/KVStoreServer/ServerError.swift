@@ -12,6 +12,8 @@ public struct ServerError: Error, Sendable, Equatable {
         case unreadable
         /// A device cannot be added, is unknown, or is ambiguous.
         case invalidDevice
+        /// A file is not a backup, or is damaged.
+        case invalidBackup
         /// The address cannot be listened on.
         case cannotListen
         /// The server has ended; start a new one.

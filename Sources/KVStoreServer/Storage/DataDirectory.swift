@@ -13,6 +13,7 @@ import Logging
 ///     tls-*.pem          the key and certificate of `OwnCertificate`
 ///     daemon.json        how to reach the server that is running
 ///     kvsd.sock          the report of the server that is running
+///     restore/           a restore that was interrupted
 package struct DataDirectory: Sendable {
     package let path: String
 
@@ -81,6 +82,7 @@ package struct DataDirectory: Sendable {
             do throws(FileError) { storage = try ReadOnlyLogStorage(directory: logPath) } catch {
                 throw ServerError(.storage, error.description)
             }
+            try checkNoRestore()
             let found: LedgerInspection
             do throws(LogError) { found = try Ledger.inspect(storage) } catch {
                 throw ServerError(error)
@@ -121,17 +123,42 @@ package struct DataDirectory: Sendable {
     }
 
     /// The ledger locks again when it opens the log; on the same open file that changes nothing, so
-    /// the lock is held throughout.
+    /// the lock is held throughout. Finishes a restore that was interrupted.
     func lockedStorage() throws(ServerError) -> FileLogStorage {
-        do throws(FileError) {
+        let storage = try ServerError.wrapping { () throws(FileError) -> FileLogStorage? in
             let storage = try FileLogStorage(directory: logPath)
-            if try storage.lockIfFree() { return storage }
-        } catch {
-            throw ServerError(.storage, error.description)
+            return try storage.lockIfFree() ? storage : nil
         }
-        throw ServerError(
-            .inUse, "\(path) is in use by another server",
-            hint: "stop it, or choose another directory with --data")
+        guard let storage else {
+            throw ServerError(
+                .inUse, "\(path) is in use by another server",
+                hint: "stop it, or choose another directory with --data")
+        }
+        let restore = PreparedRestore(directory: self)
+        if try ServerError.wrapping({ () throws(FileError) in try restore.isPending() }) {
+            try deviceFile.file.locked { () throws(ServerError) in
+                _ = try ServerError.wrapping { () throws(FileError) in try restore.finish() }
+            }
+        }
+        return storage
+    }
+
+    /// Finishes a restore that was interrupted, if there is one, before anything else is read.
+    package func finishRestore() throws(ServerError) {
+        let restore = PreparedRestore(directory: self)
+        if try ServerError.wrapping({ () throws(FileError) in try restore.isPending() }) {
+            _ = try lockedStorage()
+        }
+    }
+
+    /// Readers without the lock must not see the segments of two logs.
+    private func checkNoRestore() throws(ServerError) {
+        let restore = PreparedRestore(directory: self)
+        if try ServerError.wrapping({ () throws(FileError) in try restore.isPending() }) {
+            throw ServerError(
+                .storage, "a restore of \(path) is under way or was interrupted",
+                hint: "the next start of kvsd finishes it")
+        }
     }
 }
 
@@ -142,8 +169,8 @@ extension ServerError {
             self.init(
                 .unreadable, error.description,
                 hint: """
-                    nothing was changed. Copy the directory, restore it from a backup and run \
-                    'kvsd check'; replicas send what the backup lacks
+                    nothing was changed. 'kvsd restore FILE --replace' puts a backup in its place and \
+                    keeps the damaged log; replicas send what the backup lacks
                     """)
         case .incompatible: self.init(.unreadable, error.description, hint: "update kvsd")
         default: self.init(.storage, error.description)
