@@ -130,7 +130,9 @@ struct ProcessTests {
         let check = try await DaemonProcess.run(["check", data])
         #expect(check.status == 0 && check.output.contains("while the daemon runs"))
         let dump = try await DaemonProcess.run(["dump", "--data", data])
-        #expect(dump.status == 75)
+        #expect(dump.status == 0)
+        let removal = try await DaemonProcess.run(["store", "remove", "s", "--data", data])
+        #expect(removal.status == 75)
         #expect(await daemon.stop() == 0)
     }
 
