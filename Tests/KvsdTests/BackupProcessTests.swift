@@ -33,58 +33,73 @@ struct BackupProcessTests {
         _ = try await kvs(home, "join", "http://127.0.0.1:\(daemon.port)", "--token", token)
     }
 
-    /// Keys that a writer has had acknowledged; it writes until it is stopped.
+    /// The last milliseconds that a writer has had acknowledged for each key; it writes until it is stopped.
     private final class Progress: Sendable {
-        private let state = Mutex((keys: [String](), isStopped: false))
-        let counts: AsyncStream<Int>
-        private let continuation: AsyncStream<Int>.Continuation
+        private let state = Mutex((keys: [String: Int64](), isStopped: false))
+        /// How many writes there were; ends with the writer.
+        let counts: AsyncStream<Int64>
+        private let continuation: AsyncStream<Int64>.Continuation
 
         init() {
             (counts, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         }
 
-        var keys: [String] { state.withLock { $0.keys } }
+        var keys: [String: Int64] { state.withLock { $0.keys } }
         var isStopped: Bool { state.withLock { $0.isStopped } }
 
         func stop() { state.withLock { $0.isStopped = true } }
 
-        func note(_ key: String) {
-            continuation.yield(
-                state.withLock {
-                    $0.keys.append(key)
-                    return $0.keys.count
-                })
+        func end() { continuation.finish() }
+
+        func note(_ key: String, _ milliseconds: Int64) {
+            state.withLock { $0.keys[key] = milliseconds }
+            continuation.yield(milliseconds)
         }
     }
 
     private static func write(
         _ progress: Progress, _ token: String, port: Int
     ) async throws {
+        defer { progress.end() }
         let client = TestClient(port: port)
-        for index in 0..<Int.max where !progress.isStopped {
+        var milliseconds: Int64 = 0
+        while !progress.isStopped {
+            milliseconds += 1
+            let key = "w\(milliseconds % 200)"
             let change = Samples.change(
-                "w\(index)", Stamp(milliseconds: 1, counter: 0, replica: Samples.replica),
+                key, Stamp(milliseconds: milliseconds, counter: 0, replica: Samples.replica),
                 String(repeating: "v", count: 200))
             let response = try await client.execute(
                 uri: "/v1/stores/default/sync", method: .post,
                 headers: [.authorization: "Bearer \(token)"],
                 body: ByteBuffer(bytes: WireJSON.encode(Samples.request([change]))))
             try #require(response.status == .ok)
-            progress.note("w\(index)")
-            if progress.isStopped { break }
+            let answer: SyncResponse = try WireJSON.decode(
+                from: Data(response.body.readableBytesView))
+            try #require(answer.rejections.isEmpty)
+            progress.note(key, milliseconds)
         }
         await client.close()
     }
 
-    /// The keys that `kvsd dump` prints.
-    private func keys(_ data: String) async throws -> Set<String> {
-        struct Line: Decodable { var key: String }
+    /// The keys that `kvsd dump` prints, with the milliseconds of their stamps.
+    private func keys(_ data: String) async throws -> [String: Int64] {
+        struct Line: Decodable {
+            var key: String
+            var stamp: String
+        }
         let dump = try await kvsd("dump", "--data", data)
         try #require(dump.status == 0, "\(dump.errors)")
-        return Set(
-            try dump.output.split(separator: "\n").map {
-                try JSONDecoder().decode(Line.self, from: Data($0.utf8)).key
+        return Dictionary(
+            uniqueKeysWithValues: try dump.output.split(separator: "\n").map {
+                let line = try JSONDecoder().decode(Line.self, from: Data($0.utf8))
+                return (line.key, try #require(Stamp(line.stamp)).milliseconds)
             })
+    }
+
+    /// The keys of which `found` has nothing, or something older.
+    private func missing(_ expected: [String: Int64], in found: [String: Int64]) -> [String] {
+        expected.filter { found[$0.key, default: -1] < $0.value }.map(\.key)
     }
 
     @Test(
@@ -98,23 +113,27 @@ struct BackupProcessTests {
             try await DaemonProcess.addDevice("writer", dataPath: data),
         ]
         let daemon = try await DaemonProcess(
-            dataPath: data, arguments: ["--segment-bytes", "65536"])
+            dataPath: data,
+            arguments: ["--segment-bytes", "65536", "--requests-per-second", "100000"])
         try await join(home, daemon, tokens[0])
         _ = try await kvs(home, "set", "before", "1", "--require-sync")
         let progress = Progress()
         async let writing: Void = Self.write(progress, tokens[1], port: daemon.port)
-        for await count in progress.counts where count >= 300 { break }
+        // Enough for several segments, so that some are compacted away while the log is read.
+        for await count in progress.counts where count >= 1_500 { break }
 
-        for _ in 0..<3 {
-            let acknowledged = Set(progress.keys)
+        for number in 0..<3 {
+            let acknowledged = progress.keys
             let made = try await kvsd("backup", backup, "--replace", "--data", data, "--json")
             #expect(made.status == 0, "\(made.errors)")
-            #expect(try await keys(data).isSuperset(of: acknowledged))
-            let copy = directory.file("copy \(acknowledged.count)")
+            let present = try await keys(data)
+            #expect(missing(acknowledged, in: present).isEmpty)
+            let copy = directory.file("copy \(number)")
             #expect(try await kvsd("restore", backup, "--data", copy).status == 0)
-            #expect(try await keys(copy).isSuperset(of: acknowledged.union(["before"])))
+            let restored = try await keys(copy)
+            #expect(missing(acknowledged, in: restored).isEmpty && restored["before"] != nil)
         }
-        #expect(!progress.isStopped && progress.keys.count > 300)
+        #expect(progress.keys.count == 200)
         progress.stop()
         try await writing
         for number in 0..<3 {
@@ -126,15 +145,15 @@ struct BackupProcessTests {
         let result = try await kvsd("restore", backup, "--data", fresh)
         #expect(result.status == 0, "\(result.errors)")
         let found = try await keys(fresh)
-        #expect(found.contains("before") && !found.contains("after0"))
+        #expect(found["before"] != nil && found["after0"] == nil)
         let second = try await DaemonProcess(
             dataPath: fresh, arguments: ["--listen", "127.0.0.1:\(daemon.port)"])
-        // What the replica has received of the writer comes back too.
-        let replica = Set(try await kvs(home, "ls").split(separator: "\n").map(String.init))
         _ = try await kvs(home, "sync")
+        // The replica has received everything that the writer wrote, also after the backup.
         let merged = try await keys(fresh)
-        #expect(merged.isSuperset(of: replica.union(found)))
-        #expect(merged.isSuperset(of: ["before", "after0", "after1", "after2"]))
+        #expect(missing(progress.keys, in: merged).isEmpty)
+        #expect(missing(found, in: merged).isEmpty)
+        for key in ["before", "after0", "after1", "after2"] { #expect(merged[key] != nil) }
         #expect(await second.stop() == 0)
         #expect(try await kvsd("check", fresh).status == 0)
     }
@@ -151,7 +170,7 @@ struct BackupProcessTests {
         #expect(try await kvsd("backup", backup, "--data", data).status == 73)
         #expect(try await kvsd("check", backup).output.contains("All intact"))
         #expect(try await kvsd("store", "list", "--data", data).output.contains("default"))
-        #expect(try await keys(data) == ["k"])
+        #expect(try await Array(keys(data).keys) == ["k"])
         let refused = try await kvsd("restore", backup, "--data", data, "--replace", "--yes")
         #expect(refused.status == 75)
         #expect(await daemon.stop() == 0)
@@ -164,7 +183,7 @@ struct BackupProcessTests {
             restored.status == 0
                 && restored.output.contains("The former data is in \(data)/before-"))
         #expect(restored.output.contains("Admitted again: the device one"))
-        #expect(try await keys(data) == ["k"])
+        #expect(try await Array(keys(data).keys) == ["k"])
     }
 
     @Test("a file that is no intact backup is refused with 65 and changes nothing")
@@ -206,7 +225,7 @@ struct BackupProcessTests {
         #expect(result.status == 74, "\(result.errors)")
         #expect(directory.bytes("backup") == former)
         #expect(directory.names == ["backup", "data"])
-        #expect(try await keys(data) == ["k"])
+        #expect(try await Array(keys(data).keys) == ["k"])
         let names = try FileManager.default.contentsOfDirectory(atPath: data)
         #expect(!names.contains { $0.hasPrefix("restore") || $0.hasPrefix("before") }, "\(names)")
     }
