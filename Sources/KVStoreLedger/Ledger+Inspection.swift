@@ -6,6 +6,8 @@ package struct LedgerInspection {
     package var recovery: LogRecovery
     /// Sorted by account and name.
     package var stores: [(id: StoreID, hub: Hub)]
+    /// What remains of removed stores, sorted likewise.
+    package var removed: [(id: StoreID, state: Hub.State)]
 
     /// Everything that opening would refuse or cut, in the order in which it was found.
     package var findings: [LogDamage] { recovery.damage + recovery.cutWrites }
@@ -29,8 +31,11 @@ extension Ledger {
             replay(entry, at: frame.position, into: &stores)
         }
         recovery.damage += unknown
-        let present = stores.values.filter { !$0.isRemoved }.sorted { $0.id < $1.id }
-        return LedgerInspection(recovery: recovery, stores: present.map { ($0.id, $0.hub) })
+        let sorted = stores.values.sorted { $0.id < $1.id }
+        return LedgerInspection(
+            recovery: recovery,
+            stores: sorted.filter { !$0.isRemoved }.map { ($0.id, $0.hub) },
+            removed: sorted.filter(\.isRemoved).map { ($0.id, $0.hub.state) })
     }
 
     static func unknownKind(_ frame: LogFrame, in storage: any LogStorage) -> LogDamage {

@@ -1,4 +1,5 @@
 import KVStoreCore
+import LocalFiles
 
 // The bytes of a segment. `docs/format.md` is normative; numbers are little-endian.
 //
@@ -84,6 +85,8 @@ enum SegmentHeader {
 
     struct Fields: Equatable {
         var logID: UInt64
+        /// Of the segment's file.
+        var byteCount: Int
         /// Where the frames of the preceding segment end; 0 if unknown.
         var previousEnd: Int
     }
@@ -107,7 +110,35 @@ enum SegmentHeader {
         guard bytes.littleEndian(UInt64.self, at: 24) == segment else { throw .misplaced }
         return Fields(
             logID: bytes.littleEndian(UInt64.self, at: 16),
+            byteCount: Int(clamping: bytes.littleEndian(UInt64.self, at: 32)),
             previousEnd: Int(clamping: bytes.littleEndian(UInt64.self, at: 40)))
+    }
+}
+
+extension SegmentHeader {
+    /// The fields of the header of `segment`, which `file` starts with.
+    static func read(
+        _ file: any LogFile, segment: UInt64, path: String
+    ) throws(LogError) -> Fields {
+        let header = UnsafeMutableRawBufferPointer.allocate(byteCount: byteCount, alignment: 8)
+        defer { header.deallocate() }
+        let count: Int
+        do throws(FileError) { count = try file.read(into: header, at: 0) } catch {
+            throw .storage(error)
+        }
+        do throws(SegmentHeaderFault) {
+            return try fields(
+                in: UnsafeRawBufferPointer(rebasing: header[0..<count]), segment: segment)
+        } catch {
+            let detail: String
+            switch error {
+            case .version(let version): throw .incompatible(path: path, version: version)
+            case .notALog: detail = "not a log segment"
+            case .damaged: detail = "invalid header checksum"
+            case .misplaced: detail = "the header names another segment"
+            }
+            throw .damaged(LogDamage(path: path, offset: 0, detail: detail))
+        }
     }
 }
 

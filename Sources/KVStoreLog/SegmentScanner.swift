@@ -107,7 +107,7 @@ final class SegmentScanner {
     }
 
     /// `count` bytes at `offset`, valid until the next call; nil past the end of the file.
-    private func bytes(
+    func bytes(
         at offset: Int, count: Int
     ) throws(FileError) -> UnsafeRawBufferPointer? {
         if offset < windowStart || offset + count > windowStart + windowCount {

@@ -150,11 +150,12 @@ extension SegmentedLog {
             recovery.frameCount += scanned.count
             end = scanned.end
             if let recordedEnd, end >= recordedEnd { break }
-            let (content, next) = try attempt { () throws(FileError) in
-                let content = try scanner.endOfContent(from: end)
-                return (content, content == nil ? nil : try scanner.nextFrame(after: end))
+            let content = try attempt { () throws(FileError) in
+                try scanner.endOfContent(from: end)
             }
             guard let content else { break }
+            if try hasGrown(scanner, at: end) { continue }
+            let next = try attempt { () throws(FileError) in try scanner.nextFrame(after: end) }
             if let next {
                 let gap = damage(in: number, from: end, to: next)
                 if isLast, try fillUnsyncedGap(file, scanner, from: end, to: next) {
@@ -190,6 +191,16 @@ extension SegmentedLog {
             unverifiedStart: proven < end ? proven : nil, isNameUnverified: isLast,
             keptTail: keptTail)
         if let recordedEnd { try checkEnd(end, of: number, recorded: recordedEnd, &recovery) }
+    }
+
+    /// Whether a daemon has written a frame here since a reader without the lock looked.
+    private func hasGrown(_ scanner: SegmentScanner, at end: Int) throws(LogError) -> Bool {
+        guard options.isReadOnly else { return false }
+        return try attempt { () throws(FileError) in
+            scanner.refresh()
+            guard case .frame = try scanner.finding(at: end) else { return false }
+            return true
+        }
     }
 
     /// Where the frames of a segment end, if known.
@@ -271,25 +282,6 @@ extension SegmentedLog {
     func header(
         of file: any LogFile, segment: UInt64
     ) throws(LogError) -> SegmentHeader.Fields {
-        let header = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: SegmentHeader.byteCount, alignment: 8)
-        defer { header.deallocate() }
-        let count = try attempt { () throws(FileError) in
-            try file.read(into: header, at: 0)
-        }
-        let path = storage.path(segment: segment)
-        do throws(SegmentHeaderFault) {
-            return try SegmentHeader.fields(
-                in: UnsafeRawBufferPointer(rebasing: header[0..<count]), segment: segment)
-        } catch {
-            let detail: String
-            switch error {
-            case .version(let version): throw .incompatible(path: path, version: version)
-            case .notALog: detail = "not a log segment"
-            case .damaged: detail = "invalid header checksum"
-            case .misplaced: detail = "the header names another segment"
-            }
-            throw .damaged(LogDamage(path: path, offset: 0, detail: detail))
-        }
+        try SegmentHeader.read(file, segment: segment, path: storage.path(segment: segment))
     }
 }

@@ -14,6 +14,8 @@ public struct ServerError: Error, Sendable, Equatable {
         case invalidDevice
         /// An account cannot be added or removed, or is unknown.
         case invalidAccount
+        /// A file is not a backup, or is damaged.
+        case invalidBackup
         /// The address cannot be listened on.
         case cannotListen
         /// The server has ended; start a new one.

@@ -5,6 +5,7 @@ import KVStoreCore
 import KVStoreLedger
 import KVStoreLog
 import KVStoreServer
+import LocalFiles
 
 struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -18,10 +19,13 @@ struct Check: ParsableCommand {
 
               kvsd check
               kvsd check /srv/ubiquity
+              kvsd check monday.backup
               kvsd check --repair
             """)
 
-    @Argument(help: "Directory with the daemon's data.") var directory: String?
+    @Argument(
+        help: ArgumentHelp("Directory with the daemon's data, or a backup.", valueName: "path"))
+    var path: String?
     @Flag(help: "Cut incomplete writes of a stopped daemon, after asking.") var repair = false
     @Flag(help: "Do not ask before repairing.") var yes = false
     @OptionGroup var data: DataOption
@@ -31,9 +35,9 @@ struct Check: ParsableCommand {
     }
 
     func run() throws {
-        let directory = DataDirectory(directory ?? data.data)
-        guard directory.hasLog else { throw CommandFailure.noData(in: directory) }
-        let (found, isInUse) = try directory.inspect()
+        if let path, try FileStatus(path: path)?.kind == .file { return try verify(path) }
+        let directory = DataDirectory(path ?? data.data)
+        let (found, isInUse) = try directory.inspectLog()
         let state = isInUse ? ", read while the daemon runs" : ""
         try Console.print("\(directory.logPath): \(found.recovery.frameCount) records\(state)")
         for damage in found.recovery.damage { try Console.print(damage.text("damaged")) }
@@ -44,45 +48,29 @@ struct Check: ParsableCommand {
                     + "sequence number \(hub.sequence), epoch \(hub.end.epoch)")
         }
         _ = try directory.deviceFile.devices
-        guard let first = found.findings.first else { return try Console.print("All intact.") }
+        guard let failure = found.failure else { return try Console.print("All intact.") }
         if repair, found.recovery.damage.isEmpty {
             return try repair(directory, cutting: found.recovery.cutWrites)
         }
-        let rest = found.findings.count - 1
-        let isDamaged = !found.recovery.damage.isEmpty
-        throw CommandFailure(
-            .ioError,
-            first.text(isDamaged ? "damaged" : "incomplete write")
-                + (rest > 0 ? ", and \(rest) more" : "") + "; nothing was changed. "
-                + (isDamaged
-                    ? "Restore the directory from a backup; replicas send what the backup lacks"
-                    : "'kvsd check --repair' cuts it, as the next start does"))
+        throw failure
+    }
+
+    private func verify(_ path: String) throws {
+        guard !repair else { throw ValidationError("--repair needs a directory") }
+        let backup = try LedgerBackup(verifying: path)
+        try Console.print(
+            "\(path): \(backup.summary.frameCount) records, \(backup.byteCount) bytes")
+        try Console.print("A backup of \(backup.summary.text). All intact.")
     }
 
     private func repair(_ directory: DataDirectory, cutting cuts: [LogDamage]) throws {
         for cut in cuts { try Console.print("To do: cut the \(cut.text("incomplete write"))") }
         try Console.print(
             "To do: begin a new epoch of every store, so that replicas send what is missing")
-        if !yes {
-            guard try Console.confirm(verb: "repair") else {
-                return try Console.print("Nothing was changed.")
-            }
+        guard try yes || Console.confirm(verb: "repair") else {
+            return try Console.print("Nothing was changed.")
         }
         try directory.openLedger().close()
         try Console.print("Repaired.")
-    }
-}
-
-extension LogDamage {
-    fileprivate func text(_ what: String) -> String {
-        "\(path): \(what) at byte \(offset): \(detail)"
-    }
-}
-
-extension CommandFailure {
-    static func noData(in directory: DataDirectory) -> CommandFailure {
-        CommandFailure(
-            .noInput,
-            "\(directory.path) contains no data of a daemon; use --data to name the directory")
     }
 }

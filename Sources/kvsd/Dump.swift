@@ -8,9 +8,10 @@ import KVStoreWire
 
 struct Dump: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print the records of a stopped daemon, one JSON object per line.",
+        abstract: "Print all records, one JSON object per line.",
         discussion: """
-            Prints only the sizes of values without --values.
+            Prints only the sizes of values without --values. Works beside a running daemon and changes \
+            nothing. If records are damaged, prints the intact ones and exits with 74.
 
               kvsd dump | wc -l
               kvsd dump --store usage --values > usage.jsonl
@@ -32,8 +33,8 @@ struct Dump: ParsableCommand {
     }
 
     func run() throws {
-        for (id, hub) in try data.directory.openExistingLedger().hubs
-        where store == nil || store == id.name {
+        let found = try data.directory.inspectLog().found
+        for (id, hub) in found.stores where store == nil || store == id.name {
             for entry in hub.entries.values.sorted(by: { $0.sequence < $1.sequence }) {
                 var line = Line(
                     account: id.account, store: id.name, key: entry.record.key.text,
@@ -47,21 +48,6 @@ struct Dump: ParsableCommand {
                 try Console.write(WireJSON.encode(line) + Data("\n".utf8))
             }
         }
-    }
-}
-
-extension DataDirectory {
-    /// Opens the data of a stopped daemon; none can start while the ledger exists.
-    func openExistingLedger() throws -> Ledger {
-        guard hasLog else {
-            throw CommandFailure.noData(in: self)
-        }
-        return try openLedger()
-    }
-}
-
-extension Ledger {
-    var hubs: [(StoreID, Hub)] {
-        allStores.compactMap { id in hub(id).map { (id, $0) } }
+        if let failure = found.failure { throw failure }
     }
 }

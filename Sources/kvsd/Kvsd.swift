@@ -19,15 +19,17 @@ struct Kvsd: AsyncParsableCommand {
             All data is in one directory: --data, else $UBIQUITY_DATA_DIR/kvsd, else \
             $XDG_DATA_HOME/ubiquity/kvsd, else ~/.local/share/ubiquity/kvsd.
 
-            Exit status: 0 success; 64 invalid usage; 65 invalid or unknown device or account; 66 no data; \
-            69 cannot listen; 70 stopping took too long; 73 cannot create the data directory; \
+            Exit status: 0 success; 64 invalid usage; 65 invalid or unknown device or account, or invalid \
+            backup; 66 no data; \
+            69 cannot listen; 70 stopping took too long; 73 cannot create the data directory or a file; \
             74 a file cannot be read or written, or is damaged; 75 another kvsd uses the directory; \
             77 root is needed; 78 invalid configuration; 128 plus the number of a second signal.
             """,
         version: ProgramVersion.text,
         subcommands: [
             Serve.self, Pair.self, DeviceCommand.self, AccountCommand.self, StoreCommand.self,
-            ServiceCommand.self, StatusCommand.self, ConfigCommand.self, Check.self, Dump.self,
+            ServiceCommand.self, StatusCommand.self, ConfigCommand.self, Backup.self, Restore.self,
+            Check.self, Dump.self,
         ],
         defaultSubcommand: Serve.self)
 
@@ -43,7 +45,7 @@ extension CommandFailure {
             case .cannotCreate: .cannotCreate
             case .inUse: .temporaryFailure
             case .storage, .unreadable: .ioError
-            case .invalidDevice, .invalidAccount: .dataError
+            case .invalidDevice, .invalidAccount, .invalidBackup: .dataError
             case .cannotListen, .ended: .unavailable
             }
         self.init(status, error.description)

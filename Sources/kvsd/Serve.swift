@@ -39,6 +39,7 @@ struct Serve: AsyncParsableCommand {
 
     func run() async throws {
         let signals = EndSignals()
+        try data.directory.finishRestore()
         let settings = try options.effective(data)
         let values = settings.values
         var logger = Logger(label: "kvsd", factory: { StreamLogHandler.standardError(label: $0) })

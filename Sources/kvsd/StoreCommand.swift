@@ -7,24 +7,29 @@ import TerminalText
 
 struct StoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "store", abstract: "List and remove the stores of a stopped daemon.",
+        commandName: "store", abstract: "List stores, and remove those of a stopped daemon.",
         discussion: """
-            A running daemon lists stores with GET /v1/stores and removes one with DELETE \
-            /v1/stores/NAME; docs/protocol.md describes both.
+            A running daemon removes a store with DELETE /v1/stores/NAME; docs/protocol.md describes it.
             """,
         subcommands: [List.self, Remove.self])
 }
 
 extension StoreCommand {
     struct List: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List the stores.")
+        static let configuration = CommandConfiguration(
+            abstract: "List the stores, also while the daemon runs.")
 
         @Option(help: "List only stores of this account.") var account: String?
         @OptionGroup var data: DataOption
 
         func run() throws {
-            let stores = try data.directory.openExistingLedger().hubs
-                .filter { account == nil || $0.0.account == account }
+            let found = try data.directory.inspectLog().found
+            let stores = found.stores.filter { account == nil || $0.id.account == account }
+            try print(stores)
+            if let failure = found.failure { throw failure }
+        }
+
+        private func print(_ stores: [(id: StoreID, hub: Hub)]) throws {
             guard !stores.isEmpty else { return try Console.print("No stores.") }
             let titles = ["ACCOUNT", "STORE", "KEYS", "BYTES", "SEQUENCE NUMBER"]
             var table = TextTable(columns: titles.map { TextTable.Column($0) })
@@ -51,7 +56,8 @@ extension StoreCommand {
         @OptionGroup var data: DataOption
 
         func run() throws {
-            let ledger = try data.directory.openExistingLedger()
+            guard data.directory.hasLog else { throw CommandFailure.noData(in: data.directory) }
+            let ledger = try data.directory.openLedger()
             let id = StoreID(account: account, name: store)
             guard let hub = ledger.hub(id) else {
                 throw CommandFailure(

@@ -33,10 +33,10 @@ struct ServiceUnitTests {
     @Test("paths are quoted as systemd reads them")
     func quoting() {
         let unit = unit(
-            "/opt/my \"tools\"/100%/usage-push", ["CODEX_HOME": "/a b\\c"])
+            "/opt/my \"tools\"/100%/$HOME/usage-push", ["CODEX_HOME": "/a b\\c"])
         #expect(
             lines(unit, "ExecStart=")
-                == [#"ExecStart="/opt/my \"tools\"/100%%/usage-push" --watch --quiet"#])
+                == [#"ExecStart="/opt/my \"tools\"/100%%/$$HOME/usage-push" --watch --quiet"#])
         #expect(lines(unit, "Environment=") == [#"Environment="CODEX_HOME=/a b\\c""#])
     }
 }

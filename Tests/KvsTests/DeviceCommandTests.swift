@@ -63,9 +63,9 @@ extension DaemonTests {
             let cases: [(TemporaryHome, [String], Int32, [String])] = [
                 (
                     phone, ["remove", "desk"], 77,
-                    ["device desk", "(no-admin)", "kvsd device remove desk", "kvsd pair --admin"]
+                    ["device desk", "(no-admin)", "kvsd device remove 'desk'", "kvsd pair --admin"]
                 ),
-                (phone, ["rename", "desk", "x"], 77, ["device desk to 'x'", "rename desk x"]),
+                (phone, ["rename", "desk", "x"], 77, ["device desk to 'x'", "rename 'desk' 'x'"]),
                 (desk, ["remove", "none"], 1, ["device none", "kvs device list"]),
                 (
                     desk, ["rename", "phone", "desk"], 64,

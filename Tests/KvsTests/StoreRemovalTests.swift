@@ -96,7 +96,8 @@ extension DaemonTests {
         try await withDaemon(devices: ["desk"], home: home) { url, tokens, _, _ async throws in
             #expect(try await join(home, url, tokens["desk"]).status == 0)
             #expect(try await patient(home, "set", "k", "v", "--require-sync").status == 0)
-            #expect(try await home.run("kvsd", ["store", "list"]).status == 75)
+            #expect(try await home.run("kvsd", ["store", "list"]).status == 0)
+            #expect(try await home.run("kvsd", ["store", "remove", "default"]).status == 75)
         }
         let list = try await home.run("kvsd", ["store", "list"])
         #expect(list.text.contains(/default +default +1 +/), "\(list.text)")

@@ -54,7 +54,7 @@ struct AccountTests {
         #expect(try await put("k", 500, daemon, phone) == 200)
         #expect(try await put("k", 2_000, daemon, laptop) == 200)
         let limited = try await kvsd("account", "limit", "family", "--max-bytes", "1MB")
-        #expect(limited.status == 0 && limited.output.contains("memory 1.0 MB"))
+        #expect(limited.status == 0 && limited.output.contains("memory: 1.0 MB"))
         #expect(try await put("k", 2_000, daemon, phone) == 200)
         let list = try await kvsd("account", "list")
         #expect(list.output.contains(/family +1 +1 of 1024 +1 +2\.3 kB of 1\.0 MB\n/), "\(list)")

@@ -130,15 +130,17 @@ struct ProcessTests {
         let check = try await DaemonProcess.run(["check", data])
         #expect(check.status == 0 && check.output.contains("while the daemon runs"))
         let dump = try await DaemonProcess.run(["dump", "--data", data])
-        #expect(dump.status == 75)
+        #expect(dump.status == 0)
+        let removal = try await DaemonProcess.run(["store", "remove", "s", "--data", data])
+        #expect(removal.status == 75)
         #expect(await daemon.stop() == 0)
     }
 
     @Test(
         "options for TLS that contradict each other or lack a file are errors",
         arguments: [
-            (["--tls", "--insecure-allow-plain-http"], 64, "--insecure-allow-plain-http"),
-            (["--tls-key", "key.pem"], 64, "--tls-certificate"),
+            (["--tls", "--insecure-allow-plain-http"], 78, "--insecure-allow-plain-http"),
+            (["--tls-key", "key.pem"], 78, "--tls-certificate"),
             (["--tls-certificate", "/no/c.pem", "--tls-key", "/no/k.pem"], 74, "/no/c.pem"),
         ])
     func contradictions(options: [String], status: Int32, text: String) async throws {

@@ -19,6 +19,8 @@ def cases(programs, seed, is_long):
         ("1 kvsd killed at a system call",
          lambda r: kills.daemon_killed_by_strace(p, r, few(3))),
         ("1 kvsd device add killed before a call", lambda r: kills.device_add_killed(p, r)),
+        ("1 kvsd restore killed before a call",
+         lambda r: kills.restore_killed(p, r, 1 if is_long else 5)),
         ("1 kvs killed before a call", lambda r: kills.replica_killed(p, r, "kill", few(1))),
         ("3 kvsd killed within a write", lambda r: kills.daemon_killed(p, r, "torn", few(6))),
         ("3 kvs killed within a write", lambda r: kills.replica_killed(p, r, "torn", few(1))),

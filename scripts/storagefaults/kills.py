@@ -304,6 +304,55 @@ def device_add_killed(programs, random):
     return body
 
 
+def restore_killed(programs, random, step):
+    """kvsd restore at every `step`th call: the next start has the former data or the restored."""
+
+    def body(row):
+        template, (token,) = programs.new_data("restore")
+        daemon = Daemon(programs, template)
+        memory = Memory()
+        memory.write(Client(daemon.port, token), "key", b"value")
+        daemon.stop()
+        backup = programs.work / "restored.backup"
+        done = programs.run("kvsd", "backup", backup, "--data", template)
+        assert done.returncode == 0, done.stderr
+        programs.run("kvsd", "device", "add", "late", "--data", template)
+        at = 1
+        while True:
+            data = programs.work / "restore-run"
+            shutil.copytree(template, data, ignore=shutil.ignore_patterns("*.sock"))
+            log = programs.work / "restore.calls"
+            log.unlink(missing_ok=True)
+            done = programs.run("kvsd", "restore", backup, "--replace", "--yes", "--data", data,
+                                extra=programs.faulty(Fault("kill", at), data, log))
+            hit = done.returncode == -signal.SIGKILL
+            row.runs += 1
+            row.hits += hit
+            where = f"kill at call {at}"
+            row.expect(hit or done.returncode == 0, f"ended with {done.returncode}", where)
+            daemon = Daemon(programs, data)
+            if row.expect(daemon.port, f"does not start: {daemon.words}", where):
+                # Each run has a copy with epochs of its own.
+                memory.place = None
+                memory.compare(Client(daemon.port, token))
+                daemon.stop()
+            check = programs.check(data)
+            row.expect(check.returncode == 0, f"check says: {check.stderr}", where)
+            listed = programs.run("kvsd", "device", "list", "--data", data)
+            is_restored = b"late" not in listed.stdout
+            kept = [path for path in data.glob("before-restore-*/devices.json")]
+            row.expect(is_restored == bool(kept), "the former data is not aside", where)
+            row.expect(hit or is_restored, "not restored", where)
+            shutil.rmtree(data)
+            if not hit:
+                break
+            at += step
+        for violation in memory.violations:
+            row.violate(violation)
+
+    return body
+
+
 def kill_kvs(row, programs, machine, big, before, fault, where):
     log = programs.work / "kvs.calls"
     log.unlink(missing_ok=True)

@@ -17,13 +17,13 @@ def two_daemons(programs, random):
         row.expect(
             check.returncode == 0 and b"while the daemon runs" in check.stdout,
             f"check beside a daemon says: {check.stdout} {check.stderr}")
-        for attempt in ("serve", "dump"):
+        for attempt in ("serve", "store remove s"):
             row.runs += 1
             if attempt == "serve":
                 second = Daemon(programs, data)
                 status, words = second.process.poll(), second.words
             else:
-                done = programs.run("kvsd", attempt, "--data", data)
+                done = programs.run("kvsd", *attempt.split(), "--data", data)
                 status, words = done.returncode, done.stderr.decode()
             row.hits += row.expect(status == 75, f"{attempt} ended with {status}: {words}")
             row.expect("in use" in words and str(data) in words, f"{attempt} says: {words}")

@@ -14,6 +14,7 @@ import Logging
 ///     daemon.json        how to reach the server that is running
 ///     kvsd.sock          the server that is running, without TLS
 ///     status.sock        its report
+///     restore/           a restore that was interrupted
 package struct DataDirectory: Sendable {
     package let path: String
 
@@ -71,9 +72,12 @@ package struct DataDirectory: Sendable {
         return changes
     }
 
+    /// Throws if the data belongs to another user, whose server could not read what this one writes.
+    package func checkOwner() throws(ServerError) { try deviceFile.file.checkOwner() }
+
     /// Opens and locks the log; no server can use the directory while the ledger exists.
     package func openLedger() throws(ServerError) -> Ledger {
-        try deviceFile.file.checkOwner()
+        try checkOwner()
         return try open { storage throws(LogError) in
             try Ledger(storage: storage, seed: .random(in: 0 ... .max))
         }
@@ -87,6 +91,7 @@ package struct DataDirectory: Sendable {
             do throws(FileError) { storage = try ReadOnlyLogStorage(directory: logPath) } catch {
                 throw ServerError(.storage, error.description)
             }
+            try checkNoRestore()
             let found: LedgerInspection
             do throws(LogError) { found = try Ledger.inspect(storage) } catch {
                 throw ServerError(error)
@@ -127,17 +132,42 @@ package struct DataDirectory: Sendable {
     }
 
     /// The ledger locks again when it opens the log; on the same open file that changes nothing, so
-    /// the lock is held throughout.
+    /// the lock is held throughout. Finishes a restore that was interrupted.
     func lockedStorage() throws(ServerError) -> FileLogStorage {
-        do throws(FileError) {
+        let storage = try ServerError.wrapping { () throws(FileError) -> FileLogStorage? in
             let storage = try FileLogStorage(directory: logPath)
-            if try storage.lockIfFree() { return storage }
-        } catch {
-            throw ServerError(.storage, error.description)
+            return try storage.lockIfFree() ? storage : nil
         }
-        throw ServerError(
-            .inUse, "\(path) is in use by another server",
-            hint: "stop it, or choose another directory with --data")
+        guard let storage else {
+            throw ServerError(
+                .inUse, "\(path) is in use by another server",
+                hint: "stop it, or choose another directory with --data")
+        }
+        let restore = PreparedRestore(directory: self)
+        if try ServerError.wrapping({ () throws(FileError) in try restore.isPending() }) {
+            try deviceFile.file.locked { () throws(ServerError) in
+                _ = try ServerError.wrapping { () throws(FileError) in try restore.finish() }
+            }
+        }
+        return storage
+    }
+
+    /// Finishes a restore that was interrupted, if there is one, before anything else is read.
+    package func finishRestore() throws(ServerError) {
+        let restore = PreparedRestore(directory: self)
+        if try ServerError.wrapping({ () throws(FileError) in try restore.isPending() }) {
+            _ = try lockedStorage()
+        }
+    }
+
+    /// Readers without the lock must not see the segments of two logs.
+    private func checkNoRestore() throws(ServerError) {
+        let restore = PreparedRestore(directory: self)
+        if try ServerError.wrapping({ () throws(FileError) in try restore.isPending() }) {
+            throw ServerError(
+                .storage, "a restore of \(path) is under way or was interrupted",
+                hint: "the next start of kvsd finishes it")
+        }
     }
 }
 
@@ -148,8 +178,8 @@ extension ServerError {
             self.init(
                 .unreadable, error.description,
                 hint: """
-                    nothing was changed. Copy the directory, restore it from a backup and run \
-                    'kvsd check'; replicas send what the backup lacks
+                    nothing was changed. 'kvsd restore FILE --replace' puts a backup in its place and \
+                    keeps the damaged log; replicas send what the backup lacks
                     """)
         case .incompatible: self.init(.unreadable, error.description, hint: "update kvsd")
         default: self.init(.storage, error.description)

@@ -59,6 +59,24 @@ package struct LocalDirectory: Sendable, Hashable {
         }
     }
 
+    /// Removes the directory, which must be empty. Not durable before its parent is flushed.
+    package func remove() throws(FileError) {
+        guard rmdir(path) == 0 else { throw .current("remove", path) }
+    }
+
+    /// Removes the directory with everything in it; follows no links.
+    package func removeAll() throws(FileError) {
+        for entry in try entries().entries {
+            let path = path + "/" + entry.name
+            if try FileStatus(path: path, followsLinks: false)?.kind == .directory {
+                try LocalDirectory(path).removeAll()
+            } else {
+                try LocalFile(path).remove(durability: .cached)
+            }
+        }
+        try remove()
+    }
+
     /// Flushes the directory: names created, renamed and removed in it survive a power failure.
     /// Does nothing on a file system that cannot flush directories.
     package func flush() throws(FileError) {

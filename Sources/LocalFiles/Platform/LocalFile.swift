@@ -106,8 +106,10 @@ package struct LocalFile: Sendable, Hashable {
     package func replace(
         with data: Data, permissions: Int = 0o600, durability: Durability = .flushed
     ) throws(FileError) {
-        try withTemporary(data, permissions, durability) { temporary throws(FileError) in
-            guard rename(temporary, path) == 0 else { throw .current("replace", path) }
+        try withTemporary(permissions, durability) { append throws(FileError) in
+            try append(data)
+        } _: { temporary throws(FileError) in
+            try LocalFile(temporary).rename(to: path)
         }
         if durability == .flushed { try directory.flush() }
     }
@@ -119,13 +121,41 @@ package struct LocalFile: Sendable, Hashable {
     package func create(
         with data: Data, durability: Durability = .flushed
     ) throws(FileError) -> Bool {
-        let isCreated = try withTemporary(data, 0o600, durability) { temporary throws(FileError) in
+        try write(replacing: false, durability: durability) { append throws(FileError) in
+            try append(data)
+        }
+    }
+
+    /// Passes the pieces of the file to a function that appends them to it.
+    package typealias Pieces = (_ append: (Data) throws(FileError) -> Void) throws(FileError) ->
+        Void
+
+    /// Creates the file in pieces, as `create` does, or replaces it, as `replace` does.
+    ///
+    /// - Returns: false when there was something at the path that is not to be replaced.
+    @discardableResult
+    package func write(
+        replacing: Bool, durability: Durability = .flushed, pieces: Pieces
+    ) throws(FileError) -> Bool {
+        let isWritten = try withTemporary(
+            0o600, durability, pieces
+        ) { temporary throws(FileError) in
+            if replacing {
+                try LocalFile(temporary).rename(to: path)
+                return true
+            }
             if link(temporary, path) == 0 { return true }
             if errno == EEXIST { return false }
             throw FileError.current("create", path)
         }
-        if isCreated, durability == .flushed { try directory.flush() }
-        return isCreated
+        if isWritten, durability == .flushed { try directory.flush() }
+        return isWritten
+    }
+
+    /// Gives the file or directory another name in the same file system, replacing a file of that name. Not durable
+    /// before both directories are flushed.
+    package func rename(to name: String) throws(FileError) {
+        guard Essentials.rename(path, name) == 0 else { throw .current("replace", name) }
     }
 
     /// Changes the permission bits of the file or directory.
@@ -145,7 +175,7 @@ package struct LocalFile: Sendable, Hashable {
 
     /// Passes the path of a complete new file, which is removed afterwards unless it was renamed.
     private func withTemporary<Result>(
-        _ data: Data, _ permissions: Int, _ durability: Durability,
+        _ permissions: Int, _ durability: Durability, _ pieces: Pieces,
         _ body: (String) throws(FileError) -> Result
     ) throws(FileError) -> Result {
         let name = ".\(String(UInt64.random(in: .min ... .max), radix: 16)).tmp"
@@ -159,7 +189,7 @@ package struct LocalFile: Sendable, Hashable {
             guard fchmod(descriptor, mode_t(permissions)) == 0 else {
                 throw .current("protect", path)
             }
-            try Self.write(data, to: descriptor, path)
+            try pieces { data throws(FileError) in try Self.write(data, to: descriptor, path) }
             if durability == .flushed, FileSystem.flush(descriptor) != 0 {
                 throw .current("flush", path)
             }

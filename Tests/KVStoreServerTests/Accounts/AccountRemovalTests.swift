@@ -94,6 +94,25 @@ struct AccountRemovalTests {
         #expect(reopened.storeCount(ofAccount: "default") == 3)
     }
 
+    @Test(
+        "stores that are gone from memory alone do not count as removed before the log has recovered"
+    )
+    func unsyncedRemoval() async throws {
+        let test = try TestServer(recoveryDelay: .hours(1))
+        try await test.served { _, _ in
+            try await fill(test, stores: 3)
+            let engine = test.server.engine
+            test.storage.aim(.fail(5), at: .sync)
+            for _ in 0..<2 {
+                await #expect(throws: Problem.self) {
+                    _ = try await engine.durably { engine throws(Problem) in
+                        try engine.removeStores(ofAccount: "other", count: 16)
+                    }
+                }
+            }
+        }
+    }
+
     /// A data directory with stores of two accounts.
     private func directory(_ temporary: TemporaryDirectory) throws -> DataDirectory {
         let directory = DataDirectory(temporary.path + "/data")

@@ -1,7 +1,9 @@
 import Foundation
 import KVStoreCore
+import KVStoreLedger
 import LocalFiles
 import Logging
+import NIOCore
 import TestSupport
 import Testing
 
@@ -36,6 +38,107 @@ struct DeviceTests {
         ])
     func notTokens(text: String) {
         #expect(DeviceToken(authorization: text) == nil)
+    }
+
+    @Test("a device is found by its id, even if another one has that as its name")
+    func idBeforeName() throws {
+        var table = DeviceTable(instance: "i")
+        try table.add(device("2", id: "1"))
+        try table.add(device("1", id: "2"))
+        #expect(try table.remove("1", account: nil).name == "2")
+        #expect(try table.remove("1", account: nil).id == "2")
+    }
+
+    @Test("a device can be limited to no more stores than the file has room for")
+    func storeLimit() throws {
+        var table = DeviceTable(instance: "i")
+        var limited = device("a")
+        limited.stores = (0...DeviceTable.storeCount).map { "s\($0)" }
+        #expect(throws: ServerError.self) { try table.add(limited) }
+        limited.stores?.removeLast()
+        try table.add(limited)
+    }
+
+    @Test("a file that could not be read again is not written")
+    func fileLimit() throws {
+        let temporary = try TemporaryDirectory()
+        let file = DeviceFile(dataDirectory: temporary.path)
+        _ = try file.add("laptop", DevicePermissions())
+        let names = (0..<DeviceTable.storeCount).map {
+            String(repeating: "s", count: 125) + "\($0)"
+        }
+        var refusal: ServerError?
+        for index in 0..<DeviceTable.deviceCount where refusal == nil {
+            do throws(ServerError) {
+                _ = try file.add("d\(index)", DevicePermissions(stores: names))
+            } catch { refusal = error }
+        }
+        #expect(refusal?.message.contains("of at most") == true)
+        #expect(try file.devices.first?.name == "laptop")
+    }
+
+    @Test("commands do not replace a file of another user")
+    func otherUser() throws {
+        try #require(geteuid() == 0, "needs to run as root to give a file away")
+        let temporary = try TemporaryDirectory()
+        let directory = DataDirectory(temporary.path)
+        _ = try directory.deviceFile.add("laptop", DevicePermissions())
+        chown(temporary.path + "/devices.json", 65_534, 65_534)
+        for change in [
+            { _ = try directory.deviceFile.add("phone", DevicePermissions()) },
+            { _ = try directory.openLedger() },
+        ] {
+            do {
+                try change()
+                Issue.record("a file of another user was replaced")
+            } catch let error as ServerError {
+                #expect(error.hint?.contains("sudo -u") == true, "\(error)")
+            }
+        }
+    }
+
+    @Test("a code adds no device once its maker is no administrator, whenever that happens")
+    func maker() throws {
+        let temporary = try TemporaryDirectory()
+        let file = DeviceFile(dataDirectory: temporary.path)
+        let boss = try file.add("boss", DevicePermissions(isAdmin: true)).device
+        _ = try file.add("phone", DevicePermissions(), maker: boss.id)
+        _ = try file.change { table throws(ServerError) in
+            try table.remove("boss", account: nil)
+        }
+        #expect(throws: ServerError.self) {
+            try file.add("tablet", DevicePermissions(), maker: boss.id)
+        }
+    }
+
+    @Test("every offline command begins epochs of its own")
+    func epochs() throws {
+        let temporary = try TemporaryDirectory()
+        let store = StoreID(account: "default", name: "s")
+        let ends = try ["a", "b"].map { name in
+            let ledger = try DataDirectory(temporary.path + "/" + name).openLedger()
+            _ = try ledger.accept(
+                [
+                    Record(
+                        key: "k",
+                        stamp: Stamp(
+                            milliseconds: 1, counter: 0, replica: ReplicaID(rawValue: 1)),
+                        content: .tombstone)
+                ],
+                to: store, now: 5)
+            return try #require(ledger.end(of: store))
+        }
+        #expect(ends[0].epoch != ends[1].epoch)
+    }
+
+    @Test(
+        "failed attempts count by IPv4 address, and by network for IPv6",
+        arguments: [
+            ("192.0.2.7", "192.0.2.7"), ("::ffff:192.0.2.7", "::ffff:192.0.2.7"),
+            ("2001:db8:1:2:3:4:5:6", "20:1:d:b8:0:1:0:2"), ("2001:db8:1:2::9", "20:1:d:b8:0:1:0:2"),
+        ])
+    func networks(address: String, network: String) throws {
+        #expect(try SocketAddress(ipAddress: address, port: 1).network == network)
     }
 
     @Test("the file preserves all devices and contains no token")

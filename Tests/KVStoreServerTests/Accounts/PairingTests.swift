@@ -37,6 +37,30 @@ struct PairingTests {
         return limits
     }
 
+    @Test("a device cannot use up the codes of the others, and codes that have ended make room")
+    func codeCount() throws {
+        func pairing(_ id: Int, maker: String?, at time: Int64 = Self.start) -> Pairing {
+            Pairing(
+                id: "\(id)", codeSHA256: TokenDigest(of: "\(id)"), maker: maker, created: time)
+        }
+        var table = PairingTable()
+        for id in 0..<PairingTable.countPerMaker {
+            try table.add(pairing(id, maker: "admin"), now: Self.start)
+        }
+        #expect(throws: ServerError.self) {
+            try table.add(pairing(99, maker: "admin"), now: Self.start)
+        }
+        for id in 100..<100 + PairingTable.count - PairingTable.countPerMaker {
+            try table.add(pairing(id, maker: nil), now: Self.start)
+        }
+        #expect(throws: ServerError.self) {
+            try table.add(pairing(98, maker: nil), now: Self.start)
+        }
+        let later = Self.start + Pairing.lifetimeMilliseconds
+        try table.add(pairing(98, maker: nil, at: later), now: later)
+        #expect(table.pairings.count == 1)
+    }
+
     @Test("a code gives a token with the permissions of the pairing, once")
     func once() async throws {
         let test = try TestServer(now: { Self.start })

@@ -236,6 +236,12 @@ struct AdministrationTests {
             (nil, #"{"stores":["../x"]}"#, "bad-store-name"),
             (nil, #"{"name":" x"}"#, "bad-device-name"),
             (nil, #"{"name":"boss"}"#, "device-refused"), (nil, "[]", "malformed"),
+            (
+                nil,
+                "{\"stores\":[" + Array(repeating: "\"a\"", count: 101).joined(separator: ",")
+                    + "]}",
+                "malformed"
+            ),
         ])
     func refusedPairing(device: String?, body: String, code: String) async throws {
         try test.server.devices.file.addAccount("work")

@@ -46,7 +46,7 @@ extension StorageEngine {
 
     var watcherCount: Int { loops.reduce(0) { $0 + $1.count } }
 
-    private func durably<Value: Sendable>(
+    func durably<Value: Sendable>(
         _ body: @escaping @Sendable (StorageEngine) throws(Problem) -> Value
     ) async throws -> Value {
         let loop = loops.randomElement()!

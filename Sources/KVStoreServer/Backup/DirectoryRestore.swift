@@ -1,0 +1,125 @@
+package import Essentials
+import KVStoreCore
+package import KVStoreLedger
+import KVStoreLog
+import LocalFiles
+
+/// A restore of a verified backup into a data directory, which stays locked while this exists.
+package struct DirectoryRestore {
+    /// What restoring replaces.
+    package struct Present: Sendable, Equatable {
+        package var storeCount = 0
+        package var keyCount = 0
+        /// Of the last change of the log; nil without segments.
+        package var changed: Date?
+        /// The first finding, if the log is damaged: it is kept aside like an intact one.
+        package var damage: String?
+    }
+
+    package let backup: LedgerBackup
+    package let present: Present
+    /// The devices that the backup admits and the present list does not.
+    package let readmitted: [Device]
+    /// Whether there are records or devices to replace.
+    package let replaces: Bool
+    var exchange: PreparedRestore
+    private let keepsDevices: Bool
+    private let storage: FileLogStorage
+
+    /// Locks the directory, which is created if it is missing. Changes nothing else.
+    ///
+    /// - Parameter keepsDevices: whether the present list of devices stays, if there is one.
+    /// - Throws: `inUse` when a server uses the directory.
+    package init(
+        _ backup: LedgerBackup, into directory: DataDirectory, keepsDevices: Bool = false
+    ) throws(ServerError) {
+        try directory.create()
+        storage = try directory.lockedStorage()
+        self.backup = backup
+        exchange = PreparedRestore(directory: directory)
+        let devices = try? directory.deviceFile.read()?.table.devices
+        if keepsDevices, devices == nil {
+            throw ServerError(
+                .storage, "\(directory.path) has no readable devices.json to keep",
+                hint: "leave out --keep-devices")
+        }
+        self.keepsDevices = keepsDevices
+        let ids = Set((devices ?? []).map(\.id))
+        readmitted =
+            keepsDevices ? [] : try backup.devices?.filter { !ids.contains($0.id) } ?? []
+        present = try Self.present(storage)
+        replaces = present.changed != nil || devices?.isEmpty == false
+    }
+
+    private static func present(_ storage: FileLogStorage) throws(ServerError) -> Present {
+        var present = Present()
+        let newest = try ServerError.wrapping { () throws(FileError) -> FileStatus? in
+            guard let last = try storage.segments().last else { return nil }
+            return try FileStatus(path: storage.path(segment: last))
+        }
+        present.changed = newest?.modificationDate
+        do throws(LogError) {
+            let found = try Ledger.inspect(storage)
+            present.storeCount = found.stores.count
+            present.keyCount = found.stores.reduce(0) { $0 + $1.hub.keyCount }
+            present.damage = found.findings.first.map { LogError.damaged($0).description }
+        } catch {
+            present.damage = error.description
+        }
+        return present
+    }
+
+    /// Replaces log and files by those of the backup, durably; returns the directory with what was replaced, nil if
+    /// there was nothing.
+    ///
+    /// Nothing is changed when it throws before everything is prepared. After that the next process that locks the
+    /// directory finishes it.
+    package func perform() throws(ServerError) -> String? {
+        // Against a change of the devices between the copy that is kept and the exchange.
+        try exchange.directory.deviceFile.file.locked { () throws(ServerError) in
+            do throws(ServerError) { try prepare() } catch {
+                // Otherwise the next restore removes it.
+                try? removePreparation()
+                throw error
+            }
+            return try ServerError.wrapping { () throws(FileError) in
+                try exchange.commit()
+                return try exchange.finish()
+            }
+        }
+    }
+
+    private func prepare() throws(ServerError) {
+        let root = exchange.preparation
+        let log = root + "/log"
+        let storage = try ServerError.wrapping { () throws(FileError) in
+            try exchange.willChange()
+            try removePreparation()
+            try LocalDirectory(root + "/former/log").create()
+            for file in backup.files where !(keepsDevices && file.name == "devices.json") {
+                try exchange.willChange()
+                let present = LocalFile(exchange.directory.path + "/" + file.name)
+                if let content = try present.read(byteLimit: .max) {
+                    try LocalFile(root + "/former/" + file.name).replace(with: content.data)
+                }
+                try LocalFile(root + "/" + file.name).replace(with: file.content)
+            }
+            try exchange.willChange()
+            return try FileLogStorage(directory: log)
+        }
+        do throws(LogError) {
+            try backup.restore(to: storage, seed: .random(in: 0 ... .max))
+        } catch {
+            throw ServerError(error)
+        }
+        try ServerError.wrapping { () throws(FileError) in
+            try LocalFile(log + "/lock").remove()
+            for path in [root + "/former", root] { try LocalDirectory(path).flush() }
+        }
+    }
+
+    private func removePreparation() throws(FileError) {
+        guard try FileStatus(path: exchange.preparation) != nil else { return }
+        try LocalDirectory(exchange.preparation).removeAll()
+    }
+}

@@ -1,0 +1,84 @@
+import ArgumentParser
+import CommandSupport
+import Essentials
+import KVStoreLedger
+import KVStoreLog
+import KVStoreServer
+import KVStoreWire
+
+struct Backup: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Write all data into one file, also while the daemon runs.",
+        discussion: """
+            The file contains every store with its history, the devices, config.json and the key of the \
+            certificate: keep it as safe as the data directory. Everything acknowledged before the \
+            command began is in it. It appears under its name only when it is complete; 'kvsd check \
+            FILE' verifies it and 'kvsd restore FILE' brings it back. A damaged log is not backed up.
+
+              kvsd backup monday.backup
+              kvsd backup --replace /mnt/backup/kvsd.backup
+              kvsd backup - | ssh nas 'cat > kvsd.backup'
+            """)
+
+    @Argument(help: "File to write; - for standard output.") var file: String
+    @Flag(help: "Replace an existing file.") var replace = false
+    @Flag(help: "Print JSON.") var json = false
+    @OptionGroup var data: DataOption
+
+    private struct Report: Encodable {
+        var stores: Int
+        var keys: Int
+        var bytes: Int
+        var file: String
+    }
+
+    private var isStandardOutput: Bool { file == "-" }
+
+    func validate() throws {
+        if isStandardOutput, json || replace {
+            throw ValidationError("--json and --replace need a file")
+        }
+    }
+
+    func run() throws {
+        if isStandardOutput, Console.isOutputTerminal {
+            throw CommandFailure(.usage, "standard output is a terminal; redirect it to a file")
+        }
+        if !isStandardOutput, !replace, FileManager.default.fileExists(atPath: file) {
+            throw CommandFailure(
+                .cannotCreate, "\(file) exists already; add --replace to replace it")
+        }
+        guard data.directory.hasLog else { throw CommandFailure.noData(in: data.directory) }
+        let backup = try DirectoryBackup(of: data.directory)
+        let summary =
+            try isStandardOutput ? stream(backup) : backup.write(to: file, replacing: replace)
+        if json {
+            let report = Report(
+                stores: summary.storeCount, keys: summary.keyCount, bytes: backup.byteCount,
+                file: file)
+            return try Console.write(WireJSON.encode(report) + Data("\n".utf8))
+        }
+        let counts = "\(summary.counts), \(backup.byteCount) bytes"
+        if isStandardOutput { return Console.report("backed up \(counts)") }
+        try Console.print("Backed up \(counts) to \(file).")
+    }
+
+    /// A reader that goes away has half a backup, so unlike elsewhere that is an error.
+    private func stream(_ backup: DirectoryBackup) throws -> BackupSummary {
+        do throws(OutputError) {
+            return try backup.write { data throws(OutputError) in try Console.write(data) }
+        } catch {
+            throw CommandFailure(.ioError, error.description)
+        }
+    }
+}
+
+extension BackupSummary {
+    var counts: String {
+        "\(storeCount) store\(storeCount == 1 ? "" : "s"), \(keyCount) key\(keyCount == 1 ? "" : "s")"
+    }
+
+    var text: String {
+        "\(Date(timeIntervalSince1970: Double(created) / 1_000).formatted(.iso8601)): \(counts)"
+    }
+}
