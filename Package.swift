@@ -249,7 +249,9 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "ServerTestSupport",
-            dependencies: ["KVStoreCore", "KVStoreWire", httpTypes, nioCore, nioHTTP1, nioPosix],
+            dependencies: [
+                "KVStoreCore", "KVStoreWire", httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL,
+            ],
             path: "Tests/ServerTestSupport", swiftSettings: strict),
         .testTarget(
             name: "KVStoreServerTests",
@@ -265,7 +267,7 @@ let package = Package(
                 "kvsd", "ProgramTesting", "ServerTestSupport", "TestSupport", "KVStoreCore",
                 "KVStoreServer",
                 "KVStoreWire",
-                httpTypes, nioCore,
+                httpTypes, nioCore, nioSSL,
             ],
             swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
