@@ -33,6 +33,7 @@ extension HardeningTests {
         ("X: a\nContent-Length: 2\n", "{}"),
         ("X: a\0b\r\nContent-Length: 2\r\n", "{}"),
         ("Host: other\r\nContent-Length: SIZE\r\n", ""),
+        ("Transfer-Encoding: chunked\r\n", "2\r\n{}\r\n0\r\nContent-Length: SIZE\r\n\r\n"),
         ("Transfer-Encoding: chunked\r\n", "-1\r\n"),
         ("Transfer-Encoding: chunked\r\n", "0x2\r\n{}\r\n0\r\n\r\n"),
         ("Transfer-Encoding: chunked\r\n", "10000000000000002\r\n{}\r\n0\r\n\r\n"),
@@ -75,7 +76,7 @@ extension HardeningTests {
                 to: attacked.head(
                     "PUT /v1/stores/s/keys/k",
                     "Content-Type: application/octet-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
-                    + "2;a=\"b\"\r\nxy\r\n0\r\nContent-Length: 9\r\nAuthorization: none\r\n\r\n"
+                    + "2;a=\"b\"\r\nxy\r\n0\r\nX: a\r\nAuthorization: none\r\n\r\n"
                     + attacked.head(
                         "GET /v1/stores/s/keys/k", "Accept: application/octet-stream\r\n")
                     + "\r\n")
