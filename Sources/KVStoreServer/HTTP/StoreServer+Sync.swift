@@ -67,7 +67,7 @@ extension StoreServer {
         }
         guard body.readableBytes > 32_768 else { return complete(message()) }
         let completion = NIOLoopBound(complete, eventLoop: loop)
-        DispatchQueue.global().async {
+        decodingQueue.async {
             let message = message()
             loop.execute { completion.value(message) }
         }

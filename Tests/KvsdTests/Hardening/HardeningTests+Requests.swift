@@ -33,7 +33,7 @@ extension HardeningTests {
         ("X: a\nContent-Length: 2\n", "{}"),
         ("X: a\0b\r\nContent-Length: 2\r\n", "{}"),
         ("Host: other\r\nContent-Length: SIZE\r\n", ""),
-        ("Transfer-Encoding: chunked\r\n", "2\r\n{}\r\n0\r\nContent-Length: SIZE\r\n\r\n"),
+        ("Transfer-Encoding: chunked\r\n", "2\r\n{}\r\n0\r\nContent-Length: 9\r\n\r\n"),
         ("Transfer-Encoding: chunked\r\n", "-1\r\n"),
         ("Transfer-Encoding: chunked\r\n", "0x2\r\n{}\r\n0\r\n\r\n"),
         ("Transfer-Encoding: chunked\r\n", "10000000000000002\r\n{}\r\n0\r\n\r\n"),
