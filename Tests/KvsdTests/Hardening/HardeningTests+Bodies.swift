@@ -6,7 +6,7 @@ import Testing
 /// Requests that are many, large or expensive to decode.
 extension HardeningTests {
     @Test(
-        "of a flood of requests no more are evaluated than the limits permit, and a kill during it loses nothing"
+        "of a flood of requests no more are evaluated than the limits permit, and a kill after it loses nothing"
     )
     func requests() async throws {
         var limits = AttackedDaemon.Limits()
