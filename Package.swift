@@ -265,7 +265,9 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "ServerTestSupport",
-            dependencies: ["KVStoreCore", "KVStoreWire", httpTypes, nioCore, nioHTTP1, nioPosix],
+            dependencies: [
+                "KVStoreCore", "KVStoreWire", httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL,
+            ],
             path: "Tests/ServerTestSupport", swiftSettings: strict),
         .testTarget(
             name: "KVStoreServerTests",
@@ -281,7 +283,7 @@ let package = Package(
                 "kvsd", "ProgramTesting", "ServerTestSupport", "TestSupport", "KVStoreCore",
                 "KVStoreServer",
                 "KVStoreWire",
-                httpTypes, nioCore,
+                httpTypes, nioCore, nioSSL,
             ],
             swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),

@@ -37,6 +37,8 @@ public final class StoreServer: Sendable {
     let pairings: PairingRegistry
     /// Changes of devices and pairings for connections, one at a time: they block.
     let fileQueue = DispatchQueue(label: "ubiquity.files")
+    /// Large bodies in JSON, one at a time: decoding takes many times the memory that a body is counted with.
+    let decodingQueue = DispatchQueue(label: "ubiquity.decoding")
     private let temporaryStorage: TemporaryStorage?
     private let listening: EventLoopPromise<Int>
     private let stopping: EventLoopPromise<Void>

@@ -44,7 +44,7 @@ final class DaemonProcess: Sendable {
             let data = handle.availableData
             if data.isEmpty { return (nil, output) }
             output += String(decoding: data, as: UTF8.self)
-            guard let match = output.firstMatch(of: /listening on http:\/\/127\.0\.0\.1:(\d+),/)
+            guard let match = output.firstMatch(of: /listening on https?:\/\/127\.0\.0\.1:(\d+),/)
             else { continue }
             // What it says later is read, so that it never waits for a reader.
             handle.readabilityHandler = { handle in
@@ -53,6 +53,8 @@ final class DaemonProcess: Sendable {
             return (Int(match.1), output)
         }
     }
+
+    var identifier: Int32 { process.processIdentifier }
 
     /// Stops the process until it is killed: it holds its locks and does nothing.
     func suspend() { Foundation.kill(process.processIdentifier, SIGSTOP) }

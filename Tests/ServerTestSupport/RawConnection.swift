@@ -1,5 +1,6 @@
 package import NIOCore
 import NIOPosix
+package import NIOSSL
 import Synchronization
 
 /// A connection that sends and receives raw bytes.
@@ -7,14 +8,22 @@ package struct RawConnection: Sendable {
     package let channel: any Channel
     package let bytes: AsyncStream<ByteBuffer>
 
-    /// - Parameter reads: false for a peer that reads nothing.
-    package static func open(port: Int, reads: Bool = true) async throws -> RawConnection {
+    /// - Parameters:
+    ///   - reads: false for a peer that reads nothing.
+    ///   - tls: nil for plain TCP.
+    package static func open(
+        port: Int, reads: Bool = true, tls: NIOSSLContext? = nil
+    ) async throws -> RawConnection {
         let (bytes, continuation) = AsyncStream.makeStream(of: ByteBuffer.self)
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelOption(.autoRead, value: reads)
             .channelOption(.socketOption(.so_rcvbuf), value: 16_384)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
+                    if let tls {
+                        try channel.pipeline.syncOperations.addHandler(
+                            NIOSSLClientHandler(context: tls, serverHostname: nil))
+                    }
                     try channel.pipeline.syncOperations.addHandler(Collector(continuation))
                 }
             }

@@ -3,14 +3,25 @@ package import HTTPTypes
 package import NIOCore
 import NIOHTTP1
 import NIOPosix
+package import NIOSSL
 import Synchronization
 
 /// A client with one connection, opened when needed. It sends paths as they are.
 package final class TestClient: Sendable {
-    package let port: Int
+    private let address: @Sendable () throws -> SocketAddress
+    private let tls: NIOSSLContext?
     private let connection = Mutex<(any Channel)?>(nil)
 
-    package init(port: Int) { self.port = port }
+    /// - Parameter tls: nil for plain HTTP.
+    package init(port: Int, tls: NIOSSLContext? = nil) {
+        address = { try SocketAddress(ipAddress: "127.0.0.1", port: port) }
+        self.tls = tls
+    }
+
+    package init(socketPath: String) {
+        address = { try SocketAddress(unixDomainSocketPath: socketPath) }
+        tls = nil
+    }
 
     package func execute(
         uri: String, method: HTTPRequest.Method, headers: HTTPFields = [:],
@@ -37,13 +48,17 @@ package final class TestClient: Sendable {
     private func open() async throws -> any Channel {
         if let open = connection.withLock({ $0 }), open.isActive { return open }
         let opened = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .channelInitializer { channel in
+            .channelInitializer { [tls] channel in
                 channel.eventLoop.makeCompletedFuture {
+                    if let tls {
+                        try channel.pipeline.syncOperations.addHandler(
+                            NIOSSLClientHandler(context: tls, serverHostname: nil))
+                    }
                     try channel.pipeline.syncOperations.addHTTPClientHandlers()
                     try channel.pipeline.syncOperations.addHandler(Exchanges())
                 }
             }
-            .connect(host: "127.0.0.1", port: port).get()
+            .connect(to: address()).get()
         connection.withLock { $0 = opened }
         return opened
     }

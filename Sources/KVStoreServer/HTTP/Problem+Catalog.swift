@@ -74,6 +74,11 @@ extension Problem {
             403, code, title, detail: "the token lacks the scope '\(scope.rawValue)'", hint: hint)
     }
 
+    static let foreignOrigin = Problem(
+        403, "foreign-origin", "Foreign origin",
+        detail: "the Origin header names another site than the Host header",
+        hint: "a page of another site cannot use this server")
+
     /// For every code of which the secret part is wrong or unknown.
     static let wrongCode = Problem(
         403, "wrong-code", "Wrong code", detail: "the server has no such pairing code",

@@ -113,11 +113,16 @@ extension HTTPRequestHead {
 struct RequestFields {
     var authorization = ""
     var accept: String?
+    var host: String?
+    var origin: String?
     var contentType: String?
     var contentEncoding: String?
     var contentLength: Int?
     var lastEventID: String?
     var hasTransferEncoding = false
+    /// A transfer coding other than `chunked`, about which an intermediary may think differently.
+    var hasUnknownFraming = false
+    var hasSeveralHosts = false
     var expectsContinue = false
     var hasUpgrade = false
 
@@ -125,6 +130,10 @@ struct RequestFields {
         for (name, value) in headers {
             // The lengths differ, so at most one name is compared; the first of several fields counts.
             switch name.utf8.count {
+            case 4 where name.isField("host"):
+                hasSeveralHosts = host != nil
+                host = host ?? value
+            case 6 where name.isField("origin"): origin = origin ?? value
             case 6 where name.isField("accept"): accept = accept ?? value
             case 6 where name.isField("expect"):
                 expectsContinue = value.lowercased() == "100-continue"
@@ -137,7 +146,9 @@ struct RequestFields {
                 contentLength = contentLength ?? Int(value)
             case 16 where name.isField("content-encoding"):
                 contentEncoding = contentEncoding ?? value
-            case 17 where name.isField("transfer-encoding"): hasTransferEncoding = true
+            case 17 where name.isField("transfer-encoding"):
+                hasUnknownFraming = hasTransferEncoding || value.lowercased() != "chunked"
+                hasTransferEncoding = true
             default: break
             }
         }
@@ -152,6 +163,15 @@ struct RequestFields {
             return contentType
         }
         return contentType.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
+    }
+
+    /// Whether a browser sent the request for a page of another site.
+    var hasForeignOrigin: Bool {
+        guard let origin else { return false }
+        guard let host, let colon = origin.utf8.firstIndex(of: UInt8(ascii: ":")) else {
+            return true
+        }
+        return origin[colon...].lowercased() != "://" + host.lowercased()
     }
 
     /// Whether a body follows.

@@ -26,6 +26,11 @@ extension StoreServer {
     func admit(
         _ head: HTTPRequestHead, _ fields: RequestFields, on connection: Connection
     ) throws(Problem) -> Request {
+        if fields.hasUnknownFraming {
+            throw .malformed("the only transfer coding of a request is chunked")
+        }
+        if fields.hasSeveralHosts { throw .malformed("a request has one Host header") }
+        if fields.hasForeignOrigin { throw .foreignOrigin }
         if connection.isSurplus, fields.authorization.isEmpty {
             throw .tooManyConnections(limit: limits.connectionCount)
         }

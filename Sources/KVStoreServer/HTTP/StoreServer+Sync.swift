@@ -67,7 +67,7 @@ extension StoreServer {
         }
         guard body.readableBytes > 32_768 else { return complete(message()) }
         let completion = NIOLoopBound(complete, eventLoop: loop)
-        DispatchQueue.global().async { [devices, device = request.device] in
+        decodingQueue.async { [devices, device = request.device] in
             let message = message()
             loop.execute {
                 // It may have been removed meanwhile.
