@@ -46,7 +46,7 @@ struct Backup: ParsableCommand {
         }
         if !isStandardOutput, !replace, FileManager.default.fileExists(atPath: file) {
             throw CommandFailure(
-                .cannotCreate, "\(file) exists already; add --replace to replace it")
+                .cannotCreate, "\(file) already exists; add --replace to replace it")
         }
         guard data.directory.hasLog else { throw CommandFailure.noData(in: data.directory) }
         let backup = try DirectoryBackup(of: data.directory)
@@ -74,8 +74,10 @@ struct Backup: ParsableCommand {
 }
 
 extension BackupSummary {
-    var counts: String {
-        "\(storeCount) store\(storeCount == 1 ? "" : "s"), \(keyCount) key\(keyCount == 1 ? "" : "s")"
+    var counts: String { Self.counts(storeCount, keyCount) }
+
+    static func counts(_ stores: Int, _ keys: Int) -> String {
+        "\(stores) store\(stores == 1 ? "" : "s"), \(keys) key\(keys == 1 ? "" : "s")"
     }
 
     var text: String {

@@ -39,7 +39,7 @@ struct Restore: ParsableCommand {
             guard replace else {
                 throw CommandFailure(
                     .cannotCreate,
-                    "\(directory.path) has data already: \(restore.present.text); nothing was changed. "
+                    "\(directory.path) already has data: \(restore.present.text); nothing was changed. "
                         + "--replace replaces it and keeps it aside")
             }
             try Console.print("To do: replace \(restore.present.text)")
@@ -70,7 +70,8 @@ extension Device {
 extension DirectoryRestore.Present {
     fileprivate var text: String {
         guard let changed else { return "a list of devices without a log" }
-        return "the data of \(changed.formatted(.iso8601)): \(storeCount) stores, \(keyCount) keys"
+        return "the data of \(changed.formatted(.iso8601)): "
+            + BackupSummary.counts(storeCount, keyCount)
             + (damage.map { " (\($0))" } ?? "")
     }
 }

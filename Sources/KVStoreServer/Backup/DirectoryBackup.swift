@@ -108,6 +108,6 @@ extension LedgerBackup {
 
 extension ServerError {
     static func fileExists(_ path: String) -> ServerError {
-        ServerError(.cannotCreate, "\(path) exists already", hint: "add --replace to replace it")
+        ServerError(.cannotCreate, "\(path) already exists", hint: "add --replace to replace it")
     }
 }
