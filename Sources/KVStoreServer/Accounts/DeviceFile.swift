@@ -10,6 +10,11 @@ package struct DeviceFile: Sendable {
         file throws(FileError) in try file.read(byteLimit: DeviceTable.byteCount)
     }
 
+    /// How the file is replaced; tests inject faults.
+    var writeContent: @Sendable (LocalFile, Data) throws(FileError) -> Void = {
+        file, data throws(FileError) in try file.replace(with: data)
+    }
+
     init(dataDirectory: String) { file = LocalFile(dataDirectory + "/devices.json") }
 
     /// The pairings that add devices.
@@ -37,10 +42,40 @@ package struct DeviceFile: Sendable {
             var table = former ?? DeviceTable(instance: Self.newID())
             let result = try body(&table)
             if table != former {
-                try file.replace(with: table.json, byteLimit: DeviceTable.byteCount)
+                try write(table.json)
             }
             return result
         }
+    }
+
+    /// On a full disk, uses the space of the reserve: a lost device must not stay because of it.
+    private func write(_ json: Data) throws(ServerError) {
+        try file.checkSize(json, limit: DeviceTable.byteCount)
+        try ServerError.wrapping { () throws(FileError) in
+            do throws(FileError) { try writeContent(file, json) } catch {
+                guard error.isOutOfSpace, (try? FileStatus(path: reserve.path)) != nil else {
+                    throw error
+                }
+                try reserve.remove()
+                try writeContent(file, json)
+            }
+        }
+        keepReserve(byteCount: 2 * json.count)
+    }
+
+    /// Space for the file while the disk is full.
+    private var reserve: LocalFile { LocalFile(file.path + ".reserve") }
+
+    private func keepReserve(byteCount: Int) {
+        let byteCount = max(65_536, byteCount)
+        let present = (try? FileStatus(path: reserve.path))??.byteCount ?? 0
+        guard present < byteCount else { return }
+        var random = SystemRandomNumberGenerator()
+        // Random, so that no file system stores it in less space.
+        let content = (0..<byteCount / 8).map { _ in random.next() }
+        // Later changes try again.
+        try? reserve.replace(
+            with: content.withUnsafeBytes { Data($0) } + Data(count: 8), durability: .cached)
     }
 
     /// Adds a device with a new token.

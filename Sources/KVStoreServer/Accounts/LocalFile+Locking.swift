@@ -15,14 +15,12 @@ extension LocalFile {
         return try withExtendedLifetime(lock, body)
     }
 
-    /// Replaces the file, whose reader accepts up to `byteLimit` bytes.
-    func replace(with data: Data, byteLimit: Int) throws(ServerError) {
-        guard data.count <= byteLimit else {
-            throw ServerError(
-                .invalidDevice, "\(path) would have \(data.count) bytes, of at most \(byteLimit)",
-                hint: "remove devices or pairings that are not needed")
-        }
-        try ServerError.wrapping { () throws(FileError) in try replace(with: data) }
+    /// Throws if the file's reader would refuse `data`.
+    func checkSize(_ data: Data, limit: Int) throws(ServerError) {
+        guard data.count > limit else { return }
+        throw ServerError(
+            .invalidDevice, "\(path) would have \(data.count) bytes, of at most \(limit)",
+            hint: "remove devices or pairings that are not needed")
     }
 
     /// Throws if another user owns the file: that user's server could not read what replaces it.

@@ -42,9 +42,9 @@ package struct PairingFile: Sendable {
             var table = former
             let result = try body(&table)
             if table != former {
-                try file.replace(
-                    with: WireJSON.encode(table) + Data("\n".utf8),
-                    byteLimit: PairingTable.byteCount)
+                let json = WireJSON.encode(table) + Data("\n".utf8)
+                try file.checkSize(json, limit: PairingTable.byteCount)
+                try ServerError.wrapping { () throws(FileError) in try file.replace(with: json) }
             }
             return result
         }

@@ -7,7 +7,7 @@ import Logging
 
 /// The directory with all data of a server:
 ///
-///     devices.json       the devices that may use it
+///     devices.json       the devices that may use it; devices.json.reserve is space to change it on a full disk
 ///     log/               the log of all stores, and the lock of the server that uses it
 ///     pairings.json      the codes that add devices
 ///     tls-*.pem          the key and certificate of `OwnCertificate`

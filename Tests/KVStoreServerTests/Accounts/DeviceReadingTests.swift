@@ -86,6 +86,24 @@ struct DeviceReadingTests {
         #expect(log.all.count == 1)
     }
 
+    @Test("a device can be removed on a full disk, in the space of the reserve")
+    func fullDisk() throws {
+        let directory = try TemporaryDirectory()
+        var file = DeviceFile(dataDirectory: directory.path)
+        try file.change { table throws(ServerError) in try table.add(laptop) }
+        let reserve = file.file.path + ".reserve"
+        #expect(try FileStatus(path: reserve)?.byteCount ?? 0 >= 65_536)
+        file.writeContent = { file, data throws(FileError) in
+            guard try FileStatus(path: reserve) == nil else {
+                throw FileError(operation: "write", path: file.path, code: ENOSPC)
+            }
+            try file.replace(with: data)
+        }
+        try file.change { table throws(ServerError) in _ = try table.remove("1", account: nil) }
+        #expect(try file.devices.isEmpty)
+        #expect(try FileStatus(path: reserve) != nil)
+    }
+
     @Test("an unreadable file leaves the devices as they were")
     func unreadable() throws {
         let directory = try TemporaryDirectory()

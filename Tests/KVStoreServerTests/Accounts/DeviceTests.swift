@@ -63,18 +63,20 @@ struct DeviceTests {
     func fileLimit() throws {
         let temporary = try TemporaryDirectory()
         let file = DeviceFile(dataDirectory: temporary.path)
-        _ = try file.add("laptop", DevicePermissions())
-        let names = (0..<DeviceTable.storeCount).map {
-            String(repeating: "s", count: 125) + "\($0)"
+        func add(_ ids: Range<Int>) throws(ServerError) {
+            try file.change { table throws(ServerError) in
+                for id in ids {
+                    var device = device("d\(id)", id: "\(id)")
+                    device.stores = Array(
+                        repeating: String(repeating: "s", count: 128), count: DeviceTable.storeCount
+                    )
+                    try table.add(device)
+                }
+            }
         }
-        var refusal: ServerError?
-        for index in 0..<DeviceTable.deviceCount where refusal == nil {
-            do throws(ServerError) {
-                _ = try file.add("d\(index)", DevicePermissions(stores: names))
-            } catch { refusal = error }
-        }
-        #expect(refusal?.message.contains("of at most") == true)
-        #expect(try file.devices.first?.name == "laptop")
+        try add(0..<100)
+        #expect(throws: ServerError.self) { try add(100..<400) }
+        #expect(try file.devices.count == 100)
     }
 
     @Test("commands do not replace a file of another user")
