@@ -44,8 +44,8 @@ package struct DaemonStatus: Sendable, Equatable, Codable {
     package var line: PairingLine? {
         guard let code = PairingCode(code) else { return nil }
         if let socket {
-            let path = socket.split(separator: "/").map { "/" + PercentEncoding.encode(String($0)) }
-            return PairingLine(url: "unix:" + path.joined(), code: code, key: nil)
+            return PairingLine(
+                url: "unix:" + PercentEncoding.encode(path: socket), code: code, key: nil)
         }
         let host =
             switch host {

@@ -15,6 +15,11 @@ package enum PercentEncoding {
         }
     }
 
+    /// Encodes the path of a file; its slashes are kept.
+    package static func encode(path: String) -> String {
+        encode(path) { $0 == UInt8(ascii: "/") || isUnreserved($0) }
+    }
+
     /// Decodes a path segment or query value; `+` stands for itself. Nil for a `%` without two hexadecimal digits
     /// and for bytes that are not UTF-8.
     package static func decode(_ text: some StringProtocol) -> String? {

@@ -47,7 +47,7 @@ public struct DaemonAddress: Sendable, Hashable {
             self.scheme = scheme
             host = ""
             port = 0
-            self.path = Self.encoded(path: path)
+            self.path = PercentEncoding.encode(path: path)
             return
         }
         let rawHost = parts.host ?? ""
@@ -63,11 +63,6 @@ public struct DaemonAddress: Sendable, Hashable {
         self.host = host.lowercased()
         self.port = port
         self.path = String(path)
-    }
-
-    /// - Parameter path: absolute.
-    private static func encoded(path: String) -> String {
-        PercentEncoding.encode(path) { $0 == UInt8(ascii: "/") || PercentEncoding.isUnreserved($0) }
     }
 
     private static func isHostByte(_ byte: UInt8) -> Bool {

@@ -40,6 +40,7 @@ final class AccountRemover: Sendable {
                 while try removeStores(ofAccount: account.name) {}
                 try file.finishRemoval(ofAccount: account.name)
                 logger.notice("removed the account \(account.name)")
+                lastError = nil
             }
         } catch {
             guard error as? Problem != .stopping else { return }
