@@ -8,11 +8,18 @@ extension UbiquitousKeyValueStore: ChangePosting {
     static let changeReasonKey = "NSUbiquitousKeyValueStoreChangeReasonKey"
     static let changedKeysKey = "NSUbiquitousKeyValueStoreChangedKeysKey"
 
-    package func post(_ change: StoreChange) {
-        NotificationCenter.default.post(
-            name: Self.didChangeExternallyNotification, object: self,
-            userInfo: [
-                Self.changeReasonKey: change.reason.rawValue, Self.changedKeysKey: change.keys,
-            ])
+    package func post(_ announcement: StoreAnnouncement) { post(announcement, to: .default) }
+
+    package func post(_ announcement: StoreAnnouncement, to center: NotificationCenter) {
+        switch announcement {
+        case .change(let change):
+            center.post(
+                name: Self.didChangeExternallyNotification, object: self,
+                userInfo: [
+                    Self.changeReasonKey: NSNumber(value: change.reason.rawValue),
+                    Self.changedKeysKey: change.keys,
+                ])
+        case .identityChange: center.post(name: .NSUbiquityIdentityDidChange, object: nil)
+        }
     }
 }

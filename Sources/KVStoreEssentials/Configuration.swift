@@ -20,6 +20,8 @@ public struct StoreConfiguration: Sendable {
     /// Whether what other processes write is applied as it happens. Otherwise it is when this process writes or
     /// synchronizes, which saves a short-lived program the time that the kernel takes to end a watch (10 ms on Linux).
     package var isWatched = true
+    /// Opens a store on a simulated device; nil for one on this machine's disk.
+    package var openSimulated: (@Sendable () throws(StoreError) -> UbiquitousKeyValueStore)?
 
     /// Parameters are described at the properties of the same name.
     public init(

@@ -11,6 +11,8 @@ package import LocalFiles
 package struct StoreRuntime: Sendable {
     package typealias Body = @Sendable () -> Void
     package typealias OpeningError = FileError
+    package typealias Posting =
+        @Sendable (StoreAnnouncement, [UbiquitousKeyValueStore]) -> Void
 
     /// Opens a replica's directory, and creates it if it is missing.
     package var openStorage: @Sendable (String) throws(OpeningError) -> any LogStorage
@@ -24,6 +26,16 @@ package struct StoreRuntime: Sendable {
     package var watch: @Sendable (String, @escaping Body) -> any DirectoryWatch
     /// Creates what talks to the daemon; nil for a store without a transport.
     package var makeDriver: @Sendable (StoreConfiguration) -> (any SyncDriving)?
+    /// Notifies observers on behalf of the objects of a store; returns when they have been called.
+    package var post: Posting = { announcement, objects in
+        // Only the default store stands for the user's account.
+        for object in objects
+        where announcement != .identityChange || object === DefaultStore.object {
+            (object as? any ChangePosting)?.post(announcement)
+        }
+    }
+    /// Whether it belongs to a simulated device.
+    package var isSimulated = false
 
     package init(
         openStorage: @escaping @Sendable (String) throws(OpeningError) -> any LogStorage,

@@ -32,7 +32,7 @@ extension UbiquitousKeyValueStore {
     public func decode<Value: Decodable>(
         _ type: Value.Type, forKey key: String
     ) throws(StoreError) -> Value? {
-        guard let value = value(forKey: key) else { return nil }
+        guard let value = propertyList(forKey: key) else { return nil }
         do {
             let data = PropertyListValue.array([value]).encoded()
             return try PropertyListDecoder().decode([Value].self, from: data).first

@@ -1,8 +1,10 @@
 extension StoreLimits {
-    /// Why a local write is not allowed; nil when it is. A write that shrinks a value always is.
+    /// Why a local write is not allowed; nil when it is. One that shrinks or removes a value always is.
     func violation(
         writing content: Record.Content, forKey key: StoreKey, into table: Table
     ) -> StoreError? {
+        let old = table.content(forKey: key)
+        if content.isTombstone, old != nil { return nil }
         guard keyProfile.allows(key) else {
             let unit = keyProfile == .standard ? "UTF-16 units" : "UTF-8 bytes"
             return StoreError(
@@ -13,20 +15,23 @@ extension StoreLimits {
                 hint: key.text.isEmpty ? "use a non-empty key" : "use a shorter key")
         }
         guard case .value(let data) = content else { return nil }
-        let old = table.content(forKey: key)
-        let oldByteCount = old?.byteCount ?? 0
-        if old != nil, data.count <= oldByteCount { return nil }
-        if data.count > valueByteCount {
+        let byteCount = content.quotaByteCount
+        let oldByteCount = old?.quotaByteCount ?? 0
+        let ceiling = Self.ceiling.valueByteCount
+        if old != nil, byteCount <= oldByteCount, data.count <= ceiling { return nil }
+        if byteCount > valueByteCount || data.count > ceiling {
             return StoreError(
                 .quotaExceeded, operation: "set", subject: "key \(key)",
-                reason: "the value has \(data.count) bytes, the limit is \(valueByteCount)",
+                reason: byteCount > valueByteCount
+                    ? "the value has \(byteCount) bytes, the limit is \(valueByteCount)"
+                    : "the value takes \(data.count) bytes encoded, the limit is \(ceiling)",
                 hint: "store less, or split the value across several keys")
         }
-        let total = table.byteCount - oldByteCount + data.count
+        let total = table.byteCount - oldByteCount + byteCount
         if total > totalByteCount {
             return StoreError(
                 .quotaExceeded, operation: "set", subject: "key \(key)",
-                reason: "a value of \(data.count) bytes would bring the total to \(total), "
+                reason: "a value of \(byteCount) bytes would bring the total to \(total), "
                     + "the limit is \(totalByteCount) (\(table.byteCount) in use)",
                 hint: "remove keys, or store less")
         }

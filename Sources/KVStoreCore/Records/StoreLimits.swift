@@ -1,8 +1,9 @@
 /// The limits of a store, each with its unit in its name.
 public struct StoreLimits: Sendable, Equatable {
-    /// Total bytes of all values; keys do not count.
+    /// Total bytes of all values; keys do not count. Data counts with its length, a string with its UTF-8 length, anything
+    /// else with the length of its binary property list.
     public var totalByteCount: Int
-    /// Bytes of one value, as a binary property list.
+    /// Bytes of one value, counted in the same way.
     public var valueByteCount: Int
     /// Keys that have a value.
     public var keyCount: Int
@@ -18,9 +19,10 @@ public struct StoreLimits: Sendable, Equatable {
         self.keyProfile = keyProfile
     }
 
-    /// The daemon rejects a change past these, whatever limits the replica has.
+    /// The daemon rejects a change past these, whatever limits the replica has. It counts binary property lists; that of
+    /// 1,048,576 bytes of data is 48 bytes longer.
     public static let ceiling = StoreLimits(
-        totalByteCount: 4_194_304, valueByteCount: 1_048_576, keyCount: 4_096)
+        totalByteCount: 4_194_304, valueByteCount: 1_048_576 + 64, keyCount: 4_096)
 }
 
 /// How the length of a key is counted.

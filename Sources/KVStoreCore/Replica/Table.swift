@@ -23,6 +23,7 @@ package struct Table: Sendable, Equatable {
     }
 
     package private(set) var entries: [StoreKey: Entry] = [:]
+    /// As the quota counts; see `Record.Content.quotaByteCount`.
     package private(set) var byteCount = 0
     package private(set) var keyCount = 0
     package private(set) var pendingKeys: Set<StoreKey> = []
@@ -57,8 +58,8 @@ package struct Table: Sendable, Equatable {
     }
 
     private mutating func count(_ content: Record.Content?, by sign: Int) {
-        guard case .value(let data) = content else { return }
-        byteCount += sign * data.count
+        guard let content, !content.isTombstone else { return }
+        byteCount += sign * content.quotaByteCount
         keyCount += sign
     }
 }

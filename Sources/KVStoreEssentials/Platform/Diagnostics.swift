@@ -12,4 +12,11 @@ enum Diagnostics {
             bytes = bytes.dropFirst(max(0, count))
         }
     }
+
+    /// Ends the program because of a programmer error. Writes the message itself: a release build does not print that of
+    /// a failed precondition.
+    static func stop(_ message: String) -> Never {
+        write("UbiquitousKeyValueStore: \(message)")
+        fatalError(message)
+    }
 }

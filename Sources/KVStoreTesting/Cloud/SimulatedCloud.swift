@@ -34,6 +34,7 @@ public final class SimulatedCloud: Sendable {
     let clock = VirtualClock()
     let state: Mutex<State>
     let hub: Mutex<CloudHub>
+    let defaults = DefaultDevices()
     /// Held while an action is performed and its notifications are delivered.
     let stepping = AsyncLock()
 
@@ -59,7 +60,7 @@ public final class SimulatedCloud: Sendable {
     ) throws(StoreError) -> CloudDevice {
         let machine = state.withLock { state in
             if let machine = state.machines[name] { return machine }
-            let machine = Machine(name: name, options: options, clock: clock)
+            let machine = Machine(name: name, options: options, clock: clock, defaults: defaults)
             state.machines[name] = machine
             return machine
         }

@@ -27,7 +27,7 @@ struct ExportCommand: AsyncParsableCommand {
         try await opened.refresh(isRequired: fresh)
         var unreadable: [String] = []
         let values = opened.store.keys.compactMap { key in
-            let value = opened.store.value(forKey: key)
+            let value = opened.store.propertyList(forKey: key)
             if value == nil { unreadable.append(key) }
             return value.map { ExportDocument.Entry(key: key, value: $0) }
         }

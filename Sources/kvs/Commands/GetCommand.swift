@@ -36,7 +36,7 @@ struct GetCommand: AsyncParsableCommand {
     func run() async throws {
         let opened = try await options.openToRead(isFresh: fresh)
         defer { opened.store.close() }
-        guard let value = opened.store.value(forKey: key) else {
+        guard let value = opened.store.propertyList(forKey: key) else {
             throw CommandFailure(
                 .failure, "no value for key \(key) in store \(options.storeName)")
         }

@@ -35,7 +35,7 @@ struct ImportCommand: AsyncParsableCommand {
         if !dryRun { await opened.prepareWrite() }
         var current: [StoreKey: PropertyListValue] = [:]
         for key in opened.store.keys {
-            current[StoreKey(key)] = opened.store.value(forKey: key)
+            current[StoreKey(key)] = opened.store.propertyList(forKey: key)
         }
         let plan = try ImportPlan(document, into: current, limits: StoreLimits())
         let counts =

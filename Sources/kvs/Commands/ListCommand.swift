@@ -28,7 +28,7 @@ struct ListCommand: AsyncParsableCommand {
         try await opened.refresh(isRequired: fresh)
         let store = opened.store
         let entries = store.keys.filter { $0.hasPrefix(prefix) }.compactMap { key in
-            store.record(forKey: key).map { KeyListing($0, value: store.value(forKey: key)) }
+            store.record(forKey: key).map { KeyListing($0, value: store.propertyList(forKey: key)) }
         }
         if json { return try Console.write(JSONOutput.data(entries, isIndented: true)) }
         let isTerminal = Console.isOutputTerminal

@@ -33,13 +33,14 @@ struct ImportPlan: Equatable {
             guard (try? PropertyListValue(encoded: encoded)) != nil else {
                 throw CommandFailure(.dataError, "key \(entry.key): the value is nested too deeply")
             }
-            guard encoded.count <= limits.valueByteCount else {
+            let byteCount = Record.Content.value(encoded).quotaByteCount
+            guard byteCount <= limits.valueByteCount else {
                 throw CommandFailure(
                     .dataError,
-                    "key \(entry.key): the value has \(encoded.count) bytes; "
+                    "key \(entry.key): the value has \(byteCount) bytes; "
                         + "at most \(limits.valueByteCount) are allowed")
             }
-            sizes[key] = encoded.count
+            sizes[key] = byteCount
             let old = current[key]
             if old?.encoded() == encoded {
                 unchangedKeyCount += 1

@@ -22,7 +22,7 @@ enum ValueType: String, Codable {
 
 extension PropertyListValue {
     /// The size that counts in the quota.
-    var byteCount: Int { encoded().count }
+    var byteCount: Int { Record.Content.value(encoded()).quotaByteCount }
 }
 
 /// A value as JSON with its type, so that decoding returns the same value: `{"type": "integer", "value": 5}`.

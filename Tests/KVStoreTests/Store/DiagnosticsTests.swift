@@ -36,7 +36,7 @@ struct DiagnosticsTests {
         ) {
             UbiquitousKeyValueStore.setDefaultConfiguration(
                 StoreConfiguration(directory: "/dev/null", storeName: ".invalid"))
-            _ = UbiquitousKeyValueStore.default
+            UbiquitousKeyValueStore.default.synchronize()
         }
         #expect(
             lines(result).contains {

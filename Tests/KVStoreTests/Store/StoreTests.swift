@@ -152,28 +152,44 @@ struct StoreTests {
         var deep = PropertyListValue.bool(true)
         for _ in 0..<128 { deep = .array([deep]) }
         #expect(code(deep, "a") == nil)
-        #expect(store.value(forKey: "a") == deep)
+        #expect(store.propertyList(forKey: "a") == deep)
         #expect(code(.array([deep]), "b") == .invalidValue)
         #expect(code(.dictionary(["k": deep]), "b") == .invalidValue)
         let same = PropertyListValue.array(
             Array(repeating: .string(String(repeating: "text", count: 1_000)), count: 1_000))
         #expect(code(same, "c") == nil)
-        #expect(store.value(forKey: "c") == same)
+        #expect(store.propertyList(forKey: "c") == same)
         #expect(store.keys == ["a", "c"])
     }
 
-    @Test("the size of a value is the length of its binary property list")
+    @Test("a value has at most 1,048,576 bytes, and a text that takes more encoded is refused")
     func size() throws {
         let store = try open()
-        // 8 of the header, 1 + 5 of marker and length, the bytes, 4 of the offset table, 32 of the trailer.
-        let largest = 1_048_576 - 8 - 6 - 4 - 32
-        try store.write(.data(Data(count: largest)), forKey: "a")
+        let ascii = String(repeating: "a", count: 1_048_576)
+        try store.write(.string(ascii), forKey: "a")
         #expect(store.status.usedByteCount == 1_048_576)
-        #expect(throws: StoreError.self) {
-            try store.write(.data(Data(count: largest + 1)), forKey: "a")
+        #expect(throws: StoreError.self) { try store.write(.string(ascii + "a"), forKey: "a") }
+        // With a letter beyond ASCII, each takes two bytes.
+        let error = #expect(throws: StoreError.self) {
+            try store.write(.string("é" + ascii.dropLast(2)), forKey: "a")
         }
-        #expect(store.data(forKey: "a")?.count == largest)
-        #expect(store.record(forKey: "a")?.content.byteCount == 1_048_576)
+        #expect(error?.reason.contains("bytes encoded") == true)
+        #expect(store.string(forKey: "a") == ascii)
+    }
+
+    @Test("a device with Apple's key length can remove a longer key that it has received")
+    func longKey() throws {
+        let long = String(repeating: "k", count: 100)
+        let peer = try open()
+        peer.set("1", forKey: long)
+        peer.close()
+        let store = try UbiquitousKeyValueStore(
+            configuration: StoreConfiguration(
+                directory: directory.file("replica"), limits: StoreLimits(keyProfile: .classic)))
+        #expect(store.string(forKey: long) == "1")
+        #expect(throws: StoreError.self) { try store.write(.string("2"), forKey: long) }
+        store.removeObject(forKey: long)
+        #expect(store.keys.isEmpty)
     }
 
     @Test("Codable values round-trip; another type is an error, a missing key nil")
@@ -246,7 +262,7 @@ struct StoreTests {
 
     @Test("abandoned change streams are released")
     func abandonedStreams() {
-        let delivery = ChangeDelivery()
+        let delivery = ChangeDelivery { _, _ in }
         let kept = delivery.addFeed()
         for _ in 0..<100 { _ = delivery.addFeed() }
         #expect(delivery.feedCount == 1)

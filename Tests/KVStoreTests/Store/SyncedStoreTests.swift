@@ -247,7 +247,7 @@ struct SyncedStoreTests {
     @Test("a stream of connection states opened during a change misses nothing")
     func connectionRace() async throws {
         for round in 0..<500 {
-            let delivery = ChangeDelivery()
+            let delivery = ChangeDelivery { _, _ in }
             delivery.deliver(.connected)
             async let delivered: Void = delivery.deliver(.offline("\(round)"))
             for await connection in delivery.connectionStream()

@@ -19,7 +19,7 @@ enum SetBenchmarks {
             number += 1
             key = Values.key(number % keyCount).text
             value = .data(Values.bytes(100, number: number))
-            if !isNew, let present = store.value(forKey: key) { value = present }
+            if !isNew, let present = store.propertyList(forKey: key) { value = present }
         }
         let sampling = Sampling(group: "100 bytes in a store", runs: setting.runs(10_000))
         return Findings(
@@ -32,7 +32,7 @@ enum SetBenchmarks {
                     body: { try store.write(value, forKey: key) }),
                 Subject(
                     name: "read a value", prepare: { prepare(isNew: true) },
-                    body: { consume(store.value(forKey: key)) }),
+                    body: { consume(store.propertyList(forKey: key)) }),
             ]))
     }
 }

@@ -61,6 +61,13 @@ public struct CloudDevice: Sendable {
     /// The app's real store. A new object after `restart` and `reinstall`.
     public var store: UbiquitousKeyValueStore { app.store }
 
+    /// Where the device's stores post, as the only ones. An observer of this center hears no other device, whatever its
+    /// `object`.
+    ///
+    /// They post on `NotificationCenter.default` as well. But once `SimulatedCloud.withDefault(_:_:)` was used, only the
+    /// devices that it was used with do, both for their own stores and for `UbiquitousKeyValueStore.default`.
+    public var notificationCenter: NotificationCenter { machine.center }
+
     /// The notifications of the app's store, oldest first; complete after `advance` and `settle`.
     public var notifications: [CloudNotification] { app.notifications }
 
@@ -81,7 +88,7 @@ public struct CloudDevice: Sendable {
             }
             let program = Program(name: name, machine: machine)
             try cloud.start(
-                program, with: machine.configuration(account: machine.state.withLock(\.account)))
+                program, with: configuration(forAccount: account))
             machine.state.withLock { $0.programs.append(program) }
             return CloudProcess(program: program, cloud: cloud)
         }
@@ -120,9 +127,10 @@ public struct CloudDevice: Sendable {
         }
     }
 
-    /// The argument for code that calls `UbiquitousKeyValueStore.changeAccount(to:)` itself.
+    /// The argument for code that calls `UbiquitousKeyValueStore.changeAccount(to:)` itself, or opens a store or the default
+    /// store with it: that is another process of this device, and uses nothing of the real disk.
     public func configuration(forAccount account: String?) -> StoreConfiguration {
-        machine.configuration(account: account)
+        cloud.configuration(of: machine, account: account)
     }
 
     // MARK: - Ends and beginnings

@@ -1,3 +1,4 @@
+import Foundation
 import KVStore
 import KVStoreCore
 import Synchronization
@@ -17,12 +18,17 @@ final class Machine: Sendable {
     let name: String
     let options: CloudDevice.Options
     let clock: VirtualClock
+    let defaults: DefaultDevices
+    let center = NotificationCenter()
     let state: Mutex<State>
     let network = Mutex(NetworkState())
     /// Held while a program is opened.
     let opening = Mutex(())
 
-    init(name: String, options: CloudDevice.Options, clock: VirtualClock) {
+    init(
+        name: String, options: CloudDevice.Options, clock: VirtualClock, defaults: DefaultDevices
+    ) {
+        self.defaults = defaults
         self.name = name
         self.options = options
         self.clock = clock
@@ -37,12 +43,6 @@ final class Machine: Sendable {
     /// Whether what is waited for can come without anybody's help.
     var isReachable: Bool { network.withLock { !$0.isOffline && !$0.isHeld } }
 
-    func configuration(account: String?) -> StoreConfiguration {
-        StoreConfiguration(
-            directory: "/\(name)/\(account ?? "local")", storeName: options.storeName,
-            limits: options.limits, transport: account.map(CloudTransport.init),
-            isLive: options.isLive, notificationKeyCount: options.notificationKeyCount)
-    }
 }
 
 /// What a device's network does to its messages.

@@ -17,7 +17,6 @@ final class Program: Sendable {
     struct Run: Sendable {
         let store: UbiquitousKeyValueStore
         let life: Life
-        fileprivate let observation: Observation
     }
 
     let name: String
@@ -56,15 +55,33 @@ final class Program: Sendable {
 
     /// Goes on with a freshly opened store.
     func start(_ store: UbiquitousKeyValueStore, life: Life) {
-        let clock = machine.clock
-        let observation = Observation(of: store) { [weak self] change in
+        state.withLock { $0.run = Run(store: store, life: life) }
+    }
+
+    /// Posts on the device's own center, and on `NotificationCenter.default` as `CloudDevice.notificationCenter` describes.
+    /// To observers `UbiquitousKeyValueStore.default` is the store that the notification is about.
+    func post(_ announcement: StoreAnnouncement, of objects: [UbiquitousKeyValueStore]) {
+        if case .change(let change) = announcement {
             let notification = CloudNotification(
-                time: VirtualClock.date(clock.wall),
+                time: VirtualClock.date(machine.clock.wall),
                 reason: change.reason, keys: change.keys.sorted())
-            self?.state.withLock { $0.notifications.append(notification) }
+            state.withLock { $0.notifications.append(notification) }
         }
-        let run = Run(store: store, life: life, observation: observation)
-        state.withLock { $0.run = run }
+        guard let store = run?.store ?? objects.first else { return }
+        let isDefault = machine.defaults.contains(machine.name)
+        DefaultStore.$simulated.withValue({ store }) {
+            switch announcement {
+            case .change:
+                for object in objects { object.post(announcement, to: machine.center) }
+                guard isDefault || machine.defaults.isEmpty else { return }
+                for object in objects + (isDefault ? DefaultStore.objects : []) {
+                    object.post(announcement, to: .default)
+                }
+            case .identityChange:
+                store.post(announcement, to: machine.center)
+                if isDefault { store.post(announcement, to: .default) }
+            }
+        }
     }
 
     /// Ends the run: an orderly one writes everything to disk, a killed one no longer can.
@@ -74,26 +91,4 @@ final class Program: Sendable {
         run.store.close()
         run.life.end()
     }
-}
-
-/// Listens to the notifications of one store for as long as it lives. Unchecked because the centre's tokens,
-/// which any thread may hand back, are not declared sendable.
-private final class Observation: @unchecked Sendable {
-    private let token: any NSObjectProtocol
-
-    init(of store: UbiquitousKeyValueStore, _ heard: @escaping @Sendable (StoreChange) -> Void) {
-        token = NotificationCenter.default.addObserver(
-            forName: UbiquitousKeyValueStore.didChangeExternallyNotification, object: store,
-            queue: nil
-        ) { note in
-            guard
-                let raw = note.userInfo?[NSUbiquitousKeyValueStoreChangeReasonKey] as? Int,
-                let reason = StoreChangeReason(rawValue: raw),
-                let keys = note.userInfo?[NSUbiquitousKeyValueStoreChangedKeysKey] as? [String]
-            else { return }
-            heard(StoreChange(reason: reason, keys: keys))
-        }
-    }
-
-    deinit { NotificationCenter.default.removeObserver(token) }
 }

@@ -6,12 +6,16 @@ import LocalFiles
 
 extension SimulatedCloud {
     /// Opens the store of a process that does not run.
-    func start(_ program: Program, with configuration: StoreConfiguration) throws(StoreError) {
+    @discardableResult
+    func start(
+        _ program: Program, with configuration: StoreConfiguration
+    ) throws(StoreError) -> UbiquitousKeyValueStore {
         let life = Life()
         note("\(program.label) starts")
         let store = try UbiquitousKeyValueStore(
             configuration: configuration, runtime: runtime(of: program, life: life))
         program.start(store, life: life)
+        return store
     }
 
     /// Ends a program and starts it again; a power failure ends all programs of its machine.
@@ -21,7 +25,7 @@ extension SimulatedCloud {
         note("\(programs.map(\.label).joined(separator: " and ")) ends: \(end)")
         let configurations = programs.map { program in
             program.run?.store.configuration
-                ?? machine.configuration(account: machine.state.withLock { $0.account })
+                ?? configuration(of: machine, account: machine.state.withLock { $0.account })
         }
         for program in programs { program.end(isOrderly: end == .quit) }
         if end == .powerFailure {
@@ -36,7 +40,7 @@ extension SimulatedCloud {
     /// What a store of a simulated process stands on: the machine's disks and clock, and the cloud's agenda.
     private func runtime(of program: Program, life: Life) -> StoreRuntime {
         let machine = program.machine
-        return StoreRuntime(
+        var runtime = StoreRuntime(
             openStorage: { [weak self, weak machine] directory throws(FileError) in
                 guard let self, let machine else { throw Self.isGone(directory) }
                 return self.directory(directory, of: machine).storage(for: life)
@@ -67,6 +71,41 @@ extension SimulatedCloud {
                     cloud: self, program: program, life: life,
                     storeID: StoreID(account: transport.account, name: configuration.storeName))
             })
+        runtime.isSimulated = true
+        runtime.post = { [weak program, weak machine] announcement, objects in
+            guard let program, machine != nil else { return }
+            program.post(announcement, of: objects)
+        }
+        return runtime
+    }
+
+    /// How a device opens its store. Whoever opens another one with it is another process of the device.
+    func configuration(of machine: Machine, account: String?) -> StoreConfiguration {
+        let options = machine.options
+        var configuration = StoreConfiguration(
+            directory: "/\(machine.name)/\(account ?? "local")", storeName: options.storeName,
+            limits: options.limits, transport: account.map(CloudTransport.init),
+            isLive: options.isLive, notificationKeyCount: options.notificationKeyCount)
+        configuration.openSimulated = { [weak self, weak machine] () throws(StoreError) in
+            guard let self, let machine else {
+                throw StoreError(
+                    .closed, operation: "open", subject: "a store of a simulated device",
+                    reason: "its simulated cloud is gone")
+            }
+            return try open(self.configuration(of: machine, account: account), on: machine)
+        }
+        return configuration
+    }
+
+    private func open(
+        _ configuration: StoreConfiguration, on machine: Machine
+    ) throws(StoreError) -> UbiquitousKeyValueStore {
+        try machine.opening.withLock { _ throws(StoreError) in
+            let program = Program(name: "process \(machine.programs.count + 1)", machine: machine)
+            let store = try start(program, with: configuration)
+            machine.state.withLock { $0.programs.append(program) }
+            return store
+        }
     }
 
     private func directory(_ path: String, of machine: Machine) -> ReplicaDirectory {

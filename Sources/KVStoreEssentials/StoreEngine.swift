@@ -1,0 +1,209 @@
+import KVStoreCore
+import Synchronization
+
+/// An open store, which one or more `UbiquitousKeyValueStore` objects share.
+final class StoreEngine: Sendable {
+    private let session: Mutex<StoreSession>
+    /// Held while the session is closed or replaced; true once the store is closed.
+    private let isClosed = Mutex(false)
+    private let runtime: StoreRuntime
+    private let delivery: ChangeDelivery
+
+    init(configuration: StoreConfiguration, runtime: StoreRuntime) throws(StoreError) {
+        let delivery = ChangeDelivery(post: runtime.post)
+        let opened = try StoreSession(
+            configuration: configuration, runtime: runtime, delivery: delivery)
+        self.delivery = delivery
+        session = Mutex(opened)
+        self.runtime = runtime
+        try opened.connect()
+    }
+
+    deinit { close() }
+
+    /// Makes the object one that notifications come from, for as long as it lives.
+    func attach(_ object: UbiquitousKeyValueStore) { delivery.attach(object) }
+
+    func close() {
+        isClosed.withLock { isClosed in
+            isClosed = true
+            current.close()
+            delivery.finish()
+        }
+    }
+
+    var configuration: StoreConfiguration { current.configuration }
+
+    private var current: StoreSession { session.withLock { $0 } }
+
+    /// The session after an account change that is under way.
+    private var settled: StoreSession { isClosed.withLock { _ in current } }
+
+    private var replica: LocalReplica { current.replica }
+
+    // MARK: - Accounts
+
+    func changeAccount(to configuration: StoreConfiguration) throws(StoreError) {
+        try isClosed.withLock { (isClosed: inout Bool) throws(StoreError) in
+            guard !isClosed else {
+                throw StoreError(
+                    .closed, operation: "change account", subject: "the store",
+                    reason: "it is closed")
+            }
+            guard configuration.openSimulated == nil || runtime.isSimulated else {
+                throw StoreError(
+                    .invalidValue, operation: "change account", subject: "the store",
+                    reason: "the configuration is that of a simulated device",
+                    hint: "open a store with it instead")
+            }
+            try replaceSession(configuration)
+        }
+    }
+
+    private func replaceSession(_ configuration: StoreConfiguration) throws(StoreError) {
+        let former = current
+        let opened = try StoreSession(
+            configuration: configuration, runtime: runtime, delivery: delivery)
+        let keys: Set<StoreKey>
+        do throws(StoreError) {
+            // Atomic, so that a concurrent write is either carried over or made in the new replica, and what other
+            // processes write there is notified either with the account change or after it.
+            keys = try former.replica.close { before throws(StoreError) in
+                if former.driver == nil, opened.driver != nil { try opened.replica.fill(before) }
+                return opened.replica.read { replica in
+                    session.withLock { $0 = opened }
+                    let after = replica.visibleContents
+                    return Set(before.keys).union(after.keys).filter { before[$0] != after[$0] }
+                }
+            }
+        } catch {
+            opened.close()
+            throw error
+        }
+        former.close()
+        delivery.deliver(opened.replica.read(\.connection))
+        delivery.deliverIdentityChange()
+        if !keys.isEmpty {
+            delivery.deliver(
+                StoreChange(reason: .accountChange, keys: keys.sorted().map(\.text)))
+        }
+        try opened.connect()
+    }
+
+    // MARK: - Reading
+
+    func propertyList(forKey key: String) -> PropertyListValue? {
+        let key = StoreKey(key)
+        guard case .value(let data) = replica.read({ $0.table.content(forKey: key) }) else {
+            return nil
+        }
+        // Another writer may have stored bytes that are not a property list.
+        return try? PropertyListValue(encoded: data)
+    }
+
+    var keys: [String] {
+        replica.read { replica in
+            replica.table.entries.values
+                .filter { !$0.record.content.isTombstone }
+                .map(\.record.key)
+        }.sorted().map(\.text)
+    }
+
+    func record(forKey key: String) -> Record? {
+        let key = StoreKey(key)
+        return replica.read { replica in
+            replica.table.content(forKey: key) == nil ? nil : replica.table[key]?.record
+        }
+    }
+
+    // MARK: - Writing
+
+    func write(_ value: PropertyListValue?, forKey key: String) throws(StoreError) {
+        if let value, !value.isReadable {
+            throw StoreError(
+                .invalidValue, operation: "set", subject: "key \(key)",
+                reason: "the value contains a non-finite date, or nests deeper than "
+                    + "\(WireLimits.propertyListDepth) levels",
+                hint: "encode it as Data first")
+        }
+        let content: Record.Content = value.map { .value($0.encoded()) } ?? .tombstone
+        var session = current
+        while true {
+            do throws(StoreError) {
+                return try session.replica.write(content, forKey: StoreKey(key))
+            } catch {
+                // The account may have changed since.
+                let newest = current
+                guard error.code == .closed, newest !== session else { throw error }
+                session = newest
+            }
+        }
+    }
+
+    // MARK: - Synchronizing
+
+    /// Returns whether everything is on disk and the store is open.
+    func synchronize() -> Bool {
+        let (session, isClosed) = isClosed.withLock { (current, $0) }
+        guard !isClosed, (try? session.replica.flush()) != nil else { return false }
+        if let driver = session.driver {
+            driver.requestRound(session.replica)
+        }
+        return true
+    }
+
+    func synchronizeNow() async throws(StoreError) -> SyncReport {
+        while true {
+            let session = settled
+            do throws(StoreError) {
+                return try await synchronize(session)
+            } catch {
+                // The account may have changed meanwhile.
+                guard current !== session, error.code != .cancelled else { throw error }
+            }
+        }
+    }
+
+    private func synchronize(_ session: StoreSession) async throws(StoreError) -> SyncReport {
+        try session.replica.flush()
+        guard let driver = session.driver else {
+            throw StoreError(
+                .unauthorized, operation: "synchronize",
+                subject: "store \(session.configuration.storeName)",
+                reason: "no account has been joined")
+        }
+        return try await driver.synchronize(session.replica)
+    }
+
+    func flush() throws(StoreError) { try replica.flush() }
+
+    // MARK: - Watching
+
+    var changes: AsyncStream<StoreChange> {
+        let feed = delivery.addFeed()
+        return AsyncStream {
+            await feed.next()
+        }
+    }
+
+    /// Returns when observers have been called with everything so far.
+    func drainDeliveries() async { await delivery.drain() }
+
+    var connectionChanges: AsyncStream<StoreStatus.Connection> {
+        delivery.connectionStream()
+    }
+
+    var status: StoreStatus {
+        let session = current
+        return session.replica.read { replica in
+            StoreStatus(
+                connection: replica.connection,
+                initialSyncCompleted: replica.state.initialSyncCompleted,
+                lastSyncMilliseconds: replica.state.lastSyncMilliseconds,
+                pendingKeyCount: replica.table.pendingKeys.count,
+                usedByteCount: replica.table.byteCount,
+                usedKeyCount: replica.table.keyCount, limits: session.configuration.limits,
+                replica: replica.id, recoveryNotes: session.replica.recoveryNotes)
+        }
+    }
+}

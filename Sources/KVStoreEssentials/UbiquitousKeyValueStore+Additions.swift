@@ -1,0 +1,63 @@
+import KVStoreCore
+
+// The members that Apple's class does not have.
+extension UbiquitousKeyValueStore {
+    /// Flushes everything to disk, and ends the connection and all change streams. Later writes throw; closing again
+    /// does nothing.
+    public func close() { engine.close() }
+
+    /// The present configuration; another one after `changeAccount(to:)`.
+    public var configuration: StoreConfiguration { engine.configuration }
+
+    /// Switches to another account's replica: reads show its values, and a notification with reason 3 names the keys
+    /// whose values differ. The former replica stays on disk, separately.
+    ///
+    /// A store without an account (no transport) carries its values over: keys that the account lacks are set there,
+    /// keys that it has keep the account's values.
+    ///
+    /// Throws if the other replica cannot be opened, if the carried values exceed its quota, and `closed` after
+    /// `close`; the store then stays as it was. If only connecting fails it throws too, with the new `configuration`
+    /// in effect, and connects later by itself. Other calls may run concurrently; account changes are serialized.
+    public func changeAccount(to configuration: StoreConfiguration) throws(StoreError) {
+        try engine.changeAccount(to: configuration)
+    }
+
+    /// The value as a property list; nil for a missing key.
+    public func propertyList(forKey key: String) -> PropertyListValue? {
+        engine.propertyList(forKey: key)
+    }
+
+    /// All keys that have a value, sorted by their UTF-8 bytes.
+    public var keys: [String] { engine.keys }
+
+    /// A key's value as stored bytes with its stamp; nil for a missing key.
+    public func record(forKey key: String) -> Record? { engine.record(forKey: key) }
+
+    /// Sets a value, or removes the key with nil. On return the change is in the log and survives the process being
+    /// killed; it survives power loss after `synchronize()`, or after 100 ms.
+    public func write(_ value: PropertyListValue?, forKey key: String) throws(StoreError) {
+        try engine.write(value, forKey: key)
+    }
+
+    /// Flushes everything to disk, waits for a round trip and reports it. Throws `unreachable` as soon as the daemon
+    /// turns out to be unreachable, and `cancelled` once the calling task is cancelled; pending keys are sent later.
+    public func synchronizeNow() async throws(StoreError) -> SyncReport {
+        try await engine.synchronizeNow()
+    }
+
+    /// Flushes everything to disk without contacting the daemon.
+    public func flush() throws(StoreError) { try engine.flush() }
+
+    /// Changes by other devices and processes. Each call returns a new stream, which starts now and ends with `close`. A
+    /// slow reader gets the keys it missed in fewer, larger changes.
+    public var changes: AsyncStream<StoreChange> { engine.changes }
+
+    /// The present state of the connection, then every change. A slow reader gets only the newest.
+    public var connectionChanges: AsyncStream<StoreStatus.Connection> { engine.connectionChanges }
+
+    /// The state of the connection, of synchronization and of the quota.
+    public var status: StoreStatus { engine.status }
+
+    /// Returns when observers have been called with everything so far.
+    package func drainDeliveries() async { await engine.drainDeliveries() }
+}

@@ -1,0 +1,43 @@
+import KVStore
+import Synchronization
+
+extension SimulatedCloud {
+    /// Runs code for which a device's app store is `UbiquitousKeyValueStore.default`: in this task, its child tasks and its
+    /// unstructured tasks, also for code that got hold of `default` before, and in observers of the device's notifications
+    /// without an operation queue. Code on Dispatch and operation queues sees the user's own default store.
+    ///
+    /// ```swift
+    /// try await cloud.withDefault(phone) {
+    ///     Appearance().theme = "dark"         // uses UbiquitousKeyValueStore.default
+    ///     try await cloud.settle()
+    /// }
+    /// #expect(mac.store.string(forKey: "theme") == "dark")
+    /// ```
+    public func withDefault<Result>(
+        _ device: CloudDevice, isolation: isolated (any Actor)? = #isolation,
+        _ body: () async throws -> Result
+    ) async rethrows -> Result {
+        defaults.insert(device.name)
+        return try await DefaultStore.$simulated.withValue(
+            { device.store }, operation: body, isolation: isolation)
+    }
+
+    /// The same for code that does not suspend.
+    public func withDefault<Result>(
+        _ device: CloudDevice, _ body: () throws -> Result
+    ) rethrows -> Result {
+        defaults.insert(device.name)
+        return try DefaultStore.$simulated.withValue({ device.store }, operation: body)
+    }
+}
+
+/// The names of the devices that have been the default one.
+final class DefaultDevices: Sendable {
+    private let names = Mutex<Set<String>>([])
+
+    var isEmpty: Bool { names.withLock { $0.isEmpty } }
+
+    func contains(_ name: String) -> Bool { names.withLock { $0.contains(name) } }
+
+    func insert(_ name: String) { names.withLock { _ = $0.insert(name) } }
+}

@@ -1,0 +1,202 @@
+import Dispatch
+import Foundation
+import KVStore
+import Synchronization
+import TestSupport
+import Testing
+
+/// What code written for Apple's class does besides getting and setting values.
+@Suite("The interface of Apple's class", .timeLimit(.minutes(5)))
+struct AppleInterfaceTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func open(_ limits: StoreLimits = StoreLimits()) throws -> UbiquitousKeyValueStore {
+        try UbiquitousKeyValueStore(
+            configuration: StoreConfiguration(directory: directory.file("replica"), limits: limits))
+    }
+
+    @Test("a store equals itself only, can be a dictionary's key, and describes itself")
+    func identity() throws {
+        let store = try open()
+        let other = try open()
+        #expect(store == store && store != other)
+        #expect(store.isEqual(store) && !store.isEqual(other) && !store.isEqual("text"))
+        #expect(store.hash == store.hash)
+        #expect([store: 1, other: 2][other] == 2)
+        #expect(store.description.contains("UbiquitousKeyValueStore"))
+        #expect("\(store)" != "\(other)")
+        #expect(NSUbiquitousKeyValueStore.default === UbiquitousKeyValueStore.default)
+    }
+
+    @Test("values can be read and written by key-value coding")
+    func keyValueCoding() throws {
+        let store = try open()
+        store.setValue(5, forKey: "count")
+        store.setValue("dark", forKey: "theme")
+        #expect(store.value(forKey: "count") as? Int == 5)
+        #expect(store.value(forKey: "theme") as? String == "dark")
+        #expect(store.longLong(forKey: "count") == 5)
+        store.setValue(nil, forKey: "count")
+        #expect(store.value(forKey: "count") == nil)
+    }
+
+    /// As apps write one.
+    private final class MockStore: NSUbiquitousKeyValueStore, @unchecked Sendable {
+        var values: [String: Any] = [:]
+        var synchronizations = 0
+
+        override func object(forKey aKey: String) -> Any? { values[aKey] }
+        override func string(forKey aKey: String) -> String? { values[aKey] as? String }
+        override func set(_ anObject: Any?, forKey aKey: String) { values[aKey] = anObject }
+        override func set(_ aString: String?, forKey aKey: String) { values[aKey] = aString }
+        override func removeObject(forKey aKey: String) { values[aKey] = nil }
+        override var dictionaryRepresentation: [String: Any] { values }
+        override func synchronize() -> Bool {
+            synchronizations += 1
+            return false
+        }
+    }
+
+    @Test("a mock by subclass replaces the store and opens none")
+    func mock() async throws {
+        await #expect(processExitsWith: .success) { [directory = directory.path as String] in
+            UbiquitousKeyValueStore.setDefaultConfiguration(
+                StoreConfiguration(directory: directory + "/never"))
+            let mock = MockStore()
+            let store: NSUbiquitousKeyValueStore = mock
+            store.set("dark", forKey: "theme")
+            let isRead =
+                store.string(forKey: "theme") == "dark"
+                && store.value(forKey: "theme") as? String == "dark"
+            store.removeObject(forKey: "theme")
+            let isSynchronized = store.synchronize()
+            let isOpened = FileManager.default.fileExists(atPath: directory + "/never")
+            exit(
+                isRead && mock.values.isEmpty && !isSynchronized && mock.synchronizations == 1
+                    && !isOpened ? 0 : 1)
+        }
+    }
+
+    @Test("every object made by init() is the default store, and each one is notified for")
+    func defaultObjects() async {
+        await #expect(processExitsWith: .success) { [directory = directory.path as String] in
+            UbiquitousKeyValueStore.setDefaultConfiguration(
+                StoreConfiguration(
+                    directory: directory + "/default",
+                    limits: StoreLimits(totalByteCount: 10)))
+            let first = NSUbiquitousKeyValueStore()
+            first.set("dark", forKey: "theme")
+            let second = UbiquitousKeyValueStore()
+            let heard = DispatchSemaphore(value: 0)
+            for object in [first, second, .default] {
+                _ = NotificationCenter.default.addObserver(
+                    forName: NSUbiquitousKeyValueStoreDidChangeExternallyNotification,
+                    object: object, queue: nil
+                ) { _ in heard.signal() }
+            }
+            second.set("much too long a value", forKey: "note")
+            for _ in 0..<3 { heard.wait() }
+            let theme = NSUbiquitousKeyValueStore.default.string(forKey: "theme")
+            exit(second.string(forKey: "theme") == "dark" && theme == "dark" ? 0 : 1)
+        }
+    }
+
+    @Test("configuring the default store after its first use stops the program with the reason")
+    func lateConfiguration() async throws {
+        let result = await #expect(
+            processExitsWith: .failure, observing: [\.standardErrorContent]
+        ) { [directory = directory.path as String] in
+            let configuration = StoreConfiguration(directory: directory + "/default")
+            UbiquitousKeyValueStore.setDefaultConfiguration(configuration)
+            UbiquitousKeyValueStore.setDefaultConfiguration(configuration)
+            UbiquitousKeyValueStore.default.set(1, forKey: "a")
+            UbiquitousKeyValueStore.setDefaultConfiguration(configuration)
+        }
+        let message = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+        #expect(message.contains("setDefaultConfiguration(_:) was called after"))
+    }
+
+    @Test("a closed store is not synchronized")
+    func closed() throws {
+        let store = try open()
+        #expect(store.synchronize())
+        store.close()
+        #expect(!store.synchronize())
+    }
+
+    @Test("an observer on a busy queue delays neither streams nor other stores' observers")
+    func busyObserver() async throws {
+        let store = try open(StoreLimits(totalByteCount: 10))
+        let other = try UbiquitousKeyValueStore(
+            configuration: StoreConfiguration(
+                directory: directory.file("other"), limits: StoreLimits(totalByteCount: 10)))
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        let busy = DispatchSemaphore(value: 0)
+        queue.addOperation { busy.wait() }
+        let name = UbiquitousKeyValueStore.didChangeExternallyNotification
+        let calls = Mutex(0)
+        let token = NotificationCenter.default.addObserver(
+            forName: name, object: store, queue: queue
+        ) { _ in calls.withLock { $0 += 1 } }
+        var changes = store.changes.makeAsyncIterator()
+        var states = store.connectionChanges.makeAsyncIterator()
+        var notes = NotificationCenter.default.notifications(named: name, object: other)
+            .makeAsyncIterator()
+        for count in 1...1_000 {
+            store.set("much too long a value \(count)", forKey: "note")
+        }
+        #expect(await changes.next()?.keys == ["note"])
+        #expect(await states.next() == .local)
+        other.set("much too long a value", forKey: "other")
+        let note = await notes.next()
+        #expect(note?.userInfo?[NSUbiquitousKeyValueStoreChangedKeysKey] as? [String] == ["other"])
+        busy.signal()
+        await store.drainDeliveries()
+        // Those that waited were merged.
+        #expect((1...300).contains(calls.withLock { $0 }))
+        NotificationCenter.default.removeObserver(token)
+    }
+
+    @Test("notifications can be read with for await, on an actor and off it")
+    @MainActor
+    func sequence() async throws {
+        let store = try open(StoreLimits(totalByteCount: 10))
+        let name = NSUbiquitousKeyValueStore.didChangeExternallyNotification
+        let notes = NotificationCenter.default.notifications(named: name, object: store)
+        let reader = Task.detached {
+            for await note in notes {
+                return note.userInfo?[NSUbiquitousKeyValueStoreChangeReasonKey] as? Int
+            }
+            return nil
+        }
+        let onMain = NotificationCenter.default.notifications(named: name, object: store)
+        store.set("much too long a value", forKey: "note")
+        for await note in onMain {
+            #expect(note.object as? UbiquitousKeyValueStore == store)
+            #expect(note.userInfo?[NSUbiquitousKeyValueStoreChangeReasonKey] as? NSNumber == 2)
+            break
+        }
+        #expect(await reader.value == NSUbiquitousKeyValueStoreQuotaViolationChange)
+        let cancelled = Task { for await _ in notes {} }
+        cancelled.cancel()
+        await cancelled.value
+    }
+
+    @Test("what a check of count <= 1,048,576 allows is stored")
+    func sizes() throws {
+        let store = try open()
+        store.set(Data(count: 1_048_576), forKey: "data")
+        #expect(store.data(forKey: "data")?.count == 1_048_576)
+        #expect(store.status.usedByteCount == 1_048_576)
+        store.set("", forKey: "empty")
+        store.set("a", forKey: "more")
+        #expect(store.string(forKey: "empty") == "" && store.string(forKey: "more") == nil)
+        store.removeObject(forKey: "data")
+        let text = String(repeating: "中文", count: 174_762)
+        store.set(text, forKey: "text")
+        #expect(store.string(forKey: "text") == text && text.utf8.count == 1_048_572)
+    }
+}

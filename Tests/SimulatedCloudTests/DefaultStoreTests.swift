@@ -1,0 +1,158 @@
+import Foundation
+import KVStore
+import KVStoreTesting
+import Synchronization
+import Testing
+
+/// Code that uses nothing but `NSUbiquitousKeyValueStore.default` and `NotificationCenter.default`.
+private final class Appearance: Sendable {
+    static let captured = NSUbiquitousKeyValueStore.default
+    let heard = Mutex<[String?]>([])
+    private let center: NotificationCenter
+
+    init(center: NotificationCenter = .default) { self.center = center }
+
+    var theme: String? {
+        get { NSUbiquitousKeyValueStore.default.string(forKey: "theme") }
+        set { Self.captured.set(newValue, forKey: "theme") }
+    }
+
+    func observe(object: NSUbiquitousKeyValueStore? = nil) -> any NSObjectProtocol {
+        center.addObserver(
+            forName: NSUbiquitousKeyValueStore.didChangeExternallyNotification, object: object,
+            queue: nil
+        ) { [weak self] _ in
+            guard let self else { return }
+            heard.withLock { $0.append(theme) }
+        }
+    }
+}
+
+/// Serialized, because its observers share `NotificationCenter.default`.
+@Suite("The default store of a simulated device", .serialized, .timeLimit(.minutes(5)))
+struct DefaultStoreTests {
+    @Test("code with .default, also captured before, uses the device's store")
+    func uses() async throws {
+        let cloud = SimulatedCloud(seed: 1)
+        let phone = try cloud.device("phone")
+        let mac = try cloud.device("mac")
+        let appearance = Appearance()
+        try await cloud.withDefault(phone) {
+            appearance.theme = "dark"
+            #expect(await Task { appearance.theme }.value == "dark")
+            try await cloud.settle()
+        }
+        #expect(mac.store.string(forKey: "theme") == "dark")
+        try phone.restart(after: .kill)
+        cloud.withDefault(phone) { #expect(appearance.theme == "dark") }
+        cloud.withDefault(mac) { appearance.theme = "light" }
+        #expect(mac.store.string(forKey: "theme") == "light")
+    }
+
+    @Test("observers with object nil or .default hear the default device only, and read its store")
+    func observers() async throws {
+        let cloud = SimulatedCloud(seed: 2)
+        let phone = try cloud.device("phone")
+        let mac = try cloud.device("mac")
+        let (all, own) = (Appearance(), Appearance())
+        var tokens: [any NSObjectProtocol] = []
+        try await cloud.withDefault(phone) {
+            tokens = [all.observe(), own.observe(object: .default)]
+            try await cloud.settle()
+        }
+        phone.store.set("dark", forKey: "theme")
+        try await cloud.settle()
+        #expect(mac.notifications.count == 1)
+        #expect(all.heard.withLock { $0 } == [] && own.heard.withLock { $0 } == [])
+        mac.store.set("light", forKey: "theme")
+        try await cloud.settle()
+        // Once as `.default`, once as the device's own store.
+        #expect(all.heard.withLock { $0 } == ["light", "light"])
+        #expect(own.heard.withLock { $0 } == ["light"])
+        for token in tokens { NotificationCenter.default.removeObserver(token) }
+    }
+
+    @Test("each device has a center of its own")
+    func centers() async throws {
+        let cloud = SimulatedCloud(seed: 3)
+        let phone = try cloud.device("phone")
+        let mac = try cloud.device("mac")
+        let onPhone = Appearance(center: phone.notificationCenter)
+        let onMac = Appearance(center: mac.notificationCenter)
+        let tokens = [onPhone.observe(), onMac.observe()]
+        phone.store.set("dark", forKey: "theme")
+        try await cloud.settle()
+        #expect(onPhone.heard.withLock { $0 } == [])
+        #expect(onMac.heard.withLock { $0 } == ["dark"])
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test("the identity token is that of the default device's account")
+    func identityToken() async throws {
+        let cloud = SimulatedCloud(seed: 4)
+        let phone = try cloud.device("phone")
+        func token() -> (any NSCoding & NSCopying & NSObjectProtocol)? {
+            cloud.withDefault(phone) { FileManager.default.ubiquityIdentityToken }
+        }
+        let first = try #require(token())
+        #expect(first.isEqual(token()))
+        let changes = Mutex(0)
+        let observation = phone.notificationCenter.addObserver(
+            forName: .NSUbiquityIdentityDidChange, object: nil, queue: nil
+        ) { _ in changes.withLock { $0 += 1 } }
+        try phone.changeAccount(to: "family")
+        try await cloud.settle()
+        #expect(changes.withLock { $0 } == 1)
+        #expect(token() != nil && !first.isEqual(token()))
+        try phone.changeAccount(to: nil)
+        #expect(token() == nil)
+        try phone.changeAccount(to: SimulatedCloud.defaultAccount)
+        #expect(first.isEqual(token()))
+        withExtendedLifetime(observation) {}
+    }
+
+    @Test("a store opened with a device's configuration is another process of the device")
+    func configuration() async throws {
+        let cloud = SimulatedCloud(seed: 5)
+        let phone = try cloud.device("phone")
+        let mac = try cloud.device("mac")
+        let store = try UbiquitousKeyValueStore(
+            configuration: phone.configuration(forAccount: SimulatedCloud.defaultAccount))
+        let widget = try UbiquitousKeyValueStore(configuration: store.configuration)
+        store.set("dark", forKey: "theme")
+        try await cloud.settle()
+        #expect(phone.store.string(forKey: "theme") == "dark")
+        #expect(widget.string(forKey: "theme") == "dark")
+        #expect(mac.store.string(forKey: "theme") == "dark")
+        #expect(!FileManager.default.fileExists(atPath: "/phone"))
+    }
+
+    @Test("a default store that is configured for a device never touches the real disk")
+    func defaultConfiguration() async {
+        await #expect(processExitsWith: .success) {
+            let cloud = SimulatedCloud(seed: 6)
+            let phone = try cloud.device("phone")
+            let mac = try cloud.device("mac")
+            NSUbiquitousKeyValueStore.setDefaultConfiguration(
+                phone.configuration(forAccount: SimulatedCloud.defaultAccount))
+            NSUbiquitousKeyValueStore.default.set("dark", forKey: "theme")
+            try await cloud.settle()
+            exit(
+                mac.store.string(forKey: "theme") == "dark"
+                    && !FileManager.default.fileExists(atPath: "/phone") ? 0 : 1)
+        }
+    }
+
+    @Test("a store of the real disk does not take a simulated account")
+    func realStore() throws {
+        let cloud = SimulatedCloud(seed: 7)
+        let phone = try cloud.device("phone")
+        let directory = FileManager.default.temporaryDirectory.path + "/\(UUID())"
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let store = try UbiquitousKeyValueStore(
+            configuration: StoreConfiguration(directory: directory))
+        #expect(throws: StoreError.self) {
+            try store.changeAccount(to: phone.configuration(forAccount: "family"))
+        }
+    }
+}
