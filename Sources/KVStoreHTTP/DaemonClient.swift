@@ -7,16 +7,15 @@ import NIOHTTP1
 public final class DaemonClient: Sendable {
     private let connection: DaemonConnection
 
-    /// Without a token, only to redeem a pairing code.
-    ///
-    /// - Parameter key: the only key that the daemon may have; nil to trust the authorities that the system trusts.
+    /// Without a token, only to redeem a pairing code. The daemon must have the given key; nil trusts the authorities that
+    /// the system trusts.
     public init(
         pairingWith address: DaemonAddress, key: KeyFingerprint?, timeouts: HTTPTimeouts = .init()
     ) {
         connection = DaemonConnection(address: address, token: nil, key: key, timeouts: timeouts)
     }
 
-    /// - Parameter key: the only key that the daemon may have; nil to trust the authorities that the system trusts.
+    /// The daemon must have the given key; nil trusts the authorities that the system trusts.
     public init(
         address: DaemonAddress, token: AccessToken, key: KeyFingerprint? = nil,
         timeouts: HTTPTimeouts = .init()
@@ -46,8 +45,7 @@ public final class DaemonClient: Sendable {
     }
 
     /// Redeems a code: adds a device, whose token is the answer. The code is used up, also if the answer is lost.
-    ///
-    /// - Parameter name: the name that this device proposes for itself.
+    /// The device proposes a name for itself.
     public func pair(
         _ code: PairingCode, name: String
     ) async throws(SyncTransportError) -> PairedDevice {
@@ -66,6 +64,7 @@ public final class DaemonClient: Sendable {
     ///
     /// - Parameters:
     ///   - name: the device's name; nil if the device proposes it.
+    ///   - isReadOnly: whether the device may not write.
     ///   - stores: the only stores that the device will see; nil for those that this one sees.
     public func makePairingCode(
         name: String?, isReadOnly: Bool, stores: [String]?

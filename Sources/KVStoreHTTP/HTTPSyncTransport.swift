@@ -12,7 +12,7 @@ public final class HTTPSyncTransport: SyncTransport {
 
     init(_ connection: DaemonConnection) { self.connection = connection }
 
-    /// - Parameter key: the only key that the daemon may have; nil to trust the authorities that the system trusts.
+    /// The daemon must have the given key; nil trusts the authorities that the system trusts.
     public convenience init(
         address: DaemonAddress, token: AccessToken, key: KeyFingerprint? = nil,
         timeouts: HTTPTimeouts = .init()

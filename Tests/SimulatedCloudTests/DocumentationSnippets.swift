@@ -4,9 +4,8 @@ import KVStoreTesting
 import Synchronization
 import Testing
 
-// The snippets of two articles, compiled and run. Change them together with
-// Sources/KVStore/Documentation.docc/PortAnApp.md and
-// Sources/KVStoreTesting/Documentation.docc/TestYourSyncCode.md.
+// The snippets of the pages "Port an app from NSUbiquitousKeyValueStore" and "Test your sync code".
+// `DocumentationSnippetsTests` compares them.
 
 private final class Appearance {
     private let store: any KeyValueStoring
@@ -34,14 +33,16 @@ struct PortAnAppSnippets {
 
         let store = UbiquitousKeyValueStore.default
         store.set("dark", forKey: "theme")
+        let theme = store.string(forKey: "theme")
         store.set(true, forKey: "sound")
         let size = store.double(forKey: "size")  // 0 for a missing key
         store.removeObject(forKey: "draft")
+        #expect(theme == "dark")
         #expect(size == 0)
         #expect(Appearance(store: store).theme == "dark")
     }
 
-    @Test("the notification and the stream deliver the same changes")
+    @Test("the notification names keys and reason")
     func observing() async throws {
         let phone = try cloud.device("phone")
         phone.store.set("dark", forKey: "theme")
@@ -61,13 +62,35 @@ struct PortAnAppSnippets {
                 keys ?? [], isFirstDownload: reason == NSUbiquitousKeyValueStoreInitialSyncChange)
         }
         defer { NotificationCenter.default.removeObserver(token) }
-        let changes = store.changes
         try await cloud.settle()
         #expect(reloaded.withLock { $0 } == ["theme"])
-        store.close()
-        for await change in changes {
-            reload(change.keys, isFirstDownload: change.reason == .initialSyncChange)
+    }
+
+    @Test("the stream delivers changes until the store is closed")
+    func stream() async throws {
+        let phone = try cloud.device("phone")
+        let store = try cloud.device("mac").store
+        try await cloud.settle()
+        let reloaded = Mutex<[String]>([])
+        @Sendable func reload(_ keys: [String], isFirstDownload: Bool) {
+            if !isFirstDownload { reloaded.withLock { $0 += keys } }
         }
+        let listener = Task {
+            for await change in store.changes {
+                reload(change.keys, isFirstDownload: change.reason == .initialSyncChange)
+            }
+        }
+        // The stream starts when the task does.
+        var count: Int64 = 0
+        while reloaded.withLock(\.isEmpty) {
+            count += 1
+            phone.store.set(count, forKey: "count")
+            try await cloud.settle()
+            await Task.yield()
+        }
+        store.close()
+        await listener.value
+        #expect(Set(reloaded.withLock { $0 }) == ["count"])
     }
 
     @Test("a migration waits for the first download")

@@ -76,10 +76,8 @@ public struct StoreEnvironment: Sendable, Equatable {
 
     /// How to open a store of this user: the joined account's, or the local one.
     ///
-    /// - Parameters:
-    ///   - isLive: whether changes arrive as they happen.
-    ///   - isOnline: false to open the same replica without contacting the daemon; writes wait in the replica for
-    ///     the next program that does.
+    /// If `isOnline` is false the same replica is opened without contacting the daemon; writes wait in the replica for the
+    /// next program that does. The other parameters are described at `StoreConfiguration`.
     public func configuration(
         storeNamed name: String = StoreConfiguration.defaultStoreName, isLive: Bool = true,
         limits: StoreLimits = StoreLimits(), isOnline: Bool = true,

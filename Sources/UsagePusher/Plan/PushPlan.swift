@@ -143,7 +143,7 @@ public struct PushPlan: Sendable, Equatable {
 
     public mutating func filesChanged() { isChanged = true }
 
-    /// - Parameter snapshot: nil when no source knows anything.
+    /// The snapshot is nil when no source knows anything.
     public mutating func readEnded(_ snapshot: SyncedUsageSnapshot?, at now: Duration) {
         guard case .reading(let since, let isHeartbeat) = state else {
             preconditionFailure("no read is under way")

@@ -108,23 +108,6 @@ struct StoreTests {
         }
     }
 
-    @Test("a typed getter coerces a value of another type as Apple's class does")
-    func coercion() throws {
-        let store = try open()
-        store.set(true, forKey: "a")
-        #expect(store.string(forKey: "a") == "1")
-        #expect(store.longLong(forKey: "a") == 1)
-        #expect(store.data(forKey: "a") == nil)
-        store.set(" 12 apples", forKey: "a")
-        #expect(store.longLong(forKey: "a") == 12)
-        #expect(store.bool(forKey: "a"))
-        #expect(store.array(forKey: "a") == nil)
-        #expect(store.dictionary(forKey: "a") == nil)
-        store.set(Int64(5), forKey: "a")
-        #expect(store.double(forKey: "a") == 5)
-        #expect(store.object(forKey: "a") as? Bool == nil)
-    }
-
     @Test("the setter ignores what is not a property list, and the old value stays")
     func notAPropertyList() throws {
         let store = try open()
