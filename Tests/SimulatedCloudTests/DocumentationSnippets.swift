@@ -31,13 +31,15 @@ struct PortAnAppSnippets {
         UbiquitousKeyValueStore.setDefaultConfiguration(
             StoreConfiguration(directory: folder, storeName: "com.example.app"))
 
-        let store = UbiquitousKeyValueStore.default
+        let store = NSUbiquitousKeyValueStore.default
         store.set("dark", forKey: "theme")
         let theme = store.string(forKey: "theme")
         store.set(true, forKey: "sound")
+        store.set(["b": 2, "a": 1], forKey: "counts")
+        let counts = store.dictionary(forKey: "counts") as? [String: Int]
         let size = store.double(forKey: "size")  // 0 for a missing key
         store.removeObject(forKey: "draft")
-        #expect(theme == "dark")
+        #expect(theme == "dark" && counts == ["a": 1, "b": 2])
         #expect(size == 0)
         #expect(Appearance(store: store).theme == "dark")
     }
@@ -53,7 +55,7 @@ struct PortAnAppSnippets {
             if isFirstDownload { reloaded.withLock { $0 += keys } }
         }
         let token = NotificationCenter.default.addObserver(
-            forName: UbiquitousKeyValueStore.didChangeExternallyNotification, object: store,
+            forName: NSUbiquitousKeyValueStore.didChangeExternallyNotification, object: store,
             queue: nil
         ) { note in
             let keys = note.userInfo?[NSUbiquitousKeyValueStoreChangedKeysKey] as? [String]
@@ -64,6 +66,51 @@ struct PortAnAppSnippets {
         defer { NotificationCenter.default.removeObserver(token) }
         try await cloud.settle()
         #expect(reloaded.withLock { $0 } == ["theme"])
+    }
+
+    @Test("notifications can be read on an actor")
+    @MainActor
+    func notifications() async throws {
+        let phone = try cloud.device("phone")
+        let store = try cloud.device("mac").store
+        try await cloud.settle()
+        var reloaded: [String] = []
+        let (started, starting) = AsyncStream.makeStream(of: Void.self)
+        let reader = Task {
+            func reload(_ keys: [String]) {
+                reloaded += keys
+                withUnsafeCurrentTask { $0?.cancel() }
+            }
+            starting.finish()
+            let name = NSUbiquitousKeyValueStore.didChangeExternallyNotification
+            for await note in NotificationCenter.default.notifications(named: name, object: store) {
+                reload(note.userInfo?[NSUbiquitousKeyValueStoreChangedKeysKey] as? [String] ?? [])
+            }
+        }
+        for await _ in started {}
+        phone.store.set("dark", forKey: "theme")
+        try await cloud.settle()
+        await reader.value
+        #expect(reloaded == ["theme"])
+    }
+
+    @Test("a mock by subclass, and a simulated default store")
+    func testing() async throws {
+        final class MockStore: NSUbiquitousKeyValueStore, @unchecked Sendable {
+            var values: [String: Any] = [:]
+            override func object(forKey aKey: String) -> Any? { values[aKey] }
+            override func set(_ anObject: Any?, forKey aKey: String) { values[aKey] = anObject }
+        }
+        let mock = MockStore()
+        mock.set(5 as Any?, forKey: "count")
+        #expect(mock.value(forKey: "count") as? Int == 5)
+        let phone = try cloud.device("phone")
+        let mac = try cloud.device("mac")
+        try await cloud.withDefault(phone) {
+            NSUbiquitousKeyValueStore.default.set("dark", forKey: "theme")
+            try await cloud.settle()
+        }
+        #expect(mac.store.string(forKey: "theme") == "dark")
     }
 
     @Test("the stream delivers changes until the store is closed")
