@@ -24,6 +24,8 @@ package struct StoreRuntime: Sendable {
     package var watch: @Sendable (String, @escaping Body) -> any DirectoryWatch
     /// Creates what talks to the daemon; nil for a store without a transport.
     package var makeDriver: @Sendable (StoreConfiguration) -> (any SyncDriving)?
+    /// Called after every write of this process, also one that failed, on the writer's thread and under no lock.
+    package var didWrite: @Sendable (StoreKey) -> Void = { _ in }
 
     package init(
         openStorage: @escaping @Sendable (String) throws(OpeningError) -> any LogStorage,

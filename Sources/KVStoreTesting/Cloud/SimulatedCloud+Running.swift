@@ -31,10 +31,9 @@ extension SimulatedCloud {
     public func settle(within limit: Duration = .seconds(3_600)) async throws(CloudError) {
         let end = clock.milliseconds + max(0, limit.milliseconds)
         await drainAll()
-        while true {
-            let moving = state.withLock { $0.agenda.actions.filter(\.isUnderWay) }
-            if moving.isEmpty { break }
+        while agenda.contains(where: { $0.isUnderWay }) {
             guard await step(through: end) else {
+                let moving = agenda.filter { $0.isUnderWay }
                 throw .stillMoving(
                     after: limit, what: Array(Set(moving.map(\.description)).sorted().prefix(10)))
             }
@@ -67,6 +66,9 @@ extension SimulatedCloud {
         state.withLock { $0.machines.sorted { $0.key < $1.key }.map(\.value) }
     }
 
+    /// A copy, because what is under way is asked of replicas, under whose locks stores schedule.
+    private var agenda: Agenda<Action> { state.withLock { $0.agenda } }
+
     /// Performs the next action if it is due by `limit`, and waits until observers have been called.
     private func step(through limit: Int64) async -> Bool {
         await stepping.lock()
@@ -76,14 +78,28 @@ extension SimulatedCloud {
         }
         clock.advance(to: time)
         perform(action)
-        await drain(action.program)
+        // A store without a driver does not report what it announces.
+        if case .local(let program, _, _, _) = action { noteUndelivered(program) }
+        await drain()
+        action.program.isDelivering = false
         return true
     }
 
+    /// Returns when all observers have been called.
     private func drainAll() async {
         await stepping.lock()
         defer { stepping.unlock() }
-        for machine in machines { for program in machine.programs { await drain(program) } }
+        for machine in machines { for program in machine.programs { noteUndelivered(program) } }
+        await drain()
+    }
+
+    /// Delivers what programs have announced, and what their observers announce in answer.
+    private func drain() async {
+        while let program = state.withLock({
+            $0.undelivered.isEmpty ? nil : $0.undelivered.removeFirst()
+        }) {
+            await drain(program)
+        }
     }
 
     private func drain(_ program: Program) async {

@@ -36,7 +36,7 @@ extension SimulatedCloud {
     /// What a store of a simulated process stands on: the machine's disks and clock, and the cloud's agenda.
     private func runtime(of program: Program, life: Life) -> StoreRuntime {
         let machine = program.machine
-        return StoreRuntime(
+        var runtime = StoreRuntime(
             openStorage: { [weak self, weak machine] directory throws(FileError) in
                 guard let self, let machine else { throw Self.isGone(directory) }
                 return self.directory(directory, of: machine).storage(for: life)
@@ -67,6 +67,11 @@ extension SimulatedCloud {
                     cloud: self, program: program, life: life,
                     storeID: StoreID(account: transport.account, name: configuration.storeName))
             })
+        runtime.didWrite = { [weak self, weak program] _ in
+            guard let self, let program else { return }
+            noteUndelivered(program)
+        }
+        return runtime
     }
 
     private func directory(_ path: String, of machine: Machine) -> ReplicaDirectory {
