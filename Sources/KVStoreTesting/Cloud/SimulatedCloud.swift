@@ -27,6 +27,10 @@ public final class SimulatedCloud: Sendable {
         var machines: [String: Machine] = [:]
         /// Whose observers may have something to hear.
         var undelivered: [Program] = []
+        /// Whose observers are being called.
+        var delivering: Program?
+        /// During the settling under way, or the last one.
+        var writes = WriteCounts(since: .distantPast)
         var decisions: [CloudDecision] = []
         var trace = Trace()
         /// The devices' names by the ids of their replicas.
@@ -96,6 +100,11 @@ extension SimulatedCloud {
     func schedule(_ action: Action, at time: Int64) {
         let time = max(time, clock.milliseconds)
         state.withLock { $0.agenda.add(action, at: time) }
+    }
+
+    func noteWrite(of key: StoreKey, by program: Program) {
+        state.withLock { $0.writes.add(key, of: program.label) }
+        noteUndelivered(program)
     }
 
     /// The program's observers are called before the next action; may be called under a replica's lock.

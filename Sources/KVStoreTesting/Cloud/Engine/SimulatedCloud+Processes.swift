@@ -67,9 +67,9 @@ extension SimulatedCloud {
                     cloud: self, program: program, life: life,
                     storeID: StoreID(account: transport.account, name: configuration.storeName))
             })
-        runtime.didWrite = { [weak self, weak program] _ in
+        runtime.didWrite = { [weak self, weak program] key in
             guard let self, let program else { return }
-            noteUndelivered(program)
+            noteWrite(of: key, by: program)
         }
         return runtime
     }
