@@ -36,6 +36,8 @@ package struct StoreRuntime: Sendable {
     }
     /// Whether it belongs to a simulated device.
     package var isSimulated = false
+    /// Called after every write of this process, also one that failed, on the writer's thread and under no lock.
+    package var didWrite: @Sendable (StoreKey) -> Void = { _ in }
 
     package init(
         openStorage: @escaping @Sendable (String) throws(OpeningError) -> any LogStorage,

@@ -97,32 +97,6 @@ struct SettlingTests {
         #expect(count.withLock { $0 } == 1)
     }
 
-    @Test("the error of settle names two devices that answer each other forever")
-    func pingPong() async throws {
-        let phone = try cloud.device("phone")
-        let mac = try cloud.device("mac")
-        var tokens: [any NSObjectProtocol] = []
-        for store in [phone.store, mac.store] {
-            tokens.append(
-                NotificationCenter.default.addObserver(
-                    forName: UbiquitousKeyValueStore.didChangeExternallyNotification,
-                    object: store, queue: nil
-                ) { _ in store.set(store.longLong(forKey: "echo") + 1, forKey: "echo") })
-        }
-        defer { for token in tokens { NotificationCenter.default.removeObserver(token) } }
-        phone.store.set(1, forKey: "echo")
-        do throws(CloudError) {
-            try await cloud.settle(within: .seconds(20))
-            Issue.record("they never rest")
-        } catch {
-            guard case .stillMoving(_, let what) = error else {
-                Issue.record("\(error)")
-                return
-            }
-            #expect(what.contains { $0.contains("echo") || $0.contains("phone") }, "\(error)")
-        }
-    }
-
     @Test("an offline device settles with its pending keys")
     func offlineRests() async throws {
         let phone = try cloud.device("phone")

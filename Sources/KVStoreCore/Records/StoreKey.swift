@@ -1,3 +1,5 @@
+import Essentials
+
 /// A key of a store.
 ///
 /// Two keys are equal when their UTF-8 bytes are, as `NSString` compares: `"e\u{301}"` and `"\u{e9}"` are two keys,
@@ -22,7 +24,12 @@ public struct StoreKey: Sendable {
 extension StoreKey: Hashable, Comparable {
     public static func == (left: StoreKey, right: StoreKey) -> Bool {
         left.text.utf8.count == right.text.utf8.count
-            && left.withBytes { bytes in right.withBytes { bytes.elementsEqual($0) } }
+            && left.withBytes { bytes in
+                bytes.isEmpty
+                    || right.withBytes {
+                        memcmp(bytes.baseAddress!, $0.baseAddress!, bytes.count) == 0
+                    }
+            }
     }
 
     public func hash(into hasher: inout Hasher) {

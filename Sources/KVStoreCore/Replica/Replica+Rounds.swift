@@ -40,6 +40,9 @@ extension Replica {
         }
     }
 
+    /// Whether the answer under way is a page of a full download.
+    package var isDownloading: Bool { session.download != nil }
+
     /// How to go on after the entries of an event could not be written (a full disk), which leaves the replica as it
     /// was, except that a stream does not continue past an event that is missing, or past its end.
     package mutating func recovery(

@@ -48,6 +48,7 @@ package final class LocalReplica: Sendable {
     // MARK: - Changes
 
     func write(_ content: Record.Content, forKey key: StoreKey) throws(StoreError) {
+        defer { runtime.didWrite(key) }
         let violation = try transact("set") { replica, now in
             let outcome = replica.write(content, forKey: key, at: now)
             return (outcome.ready, outcome.violation)

@@ -25,8 +25,14 @@ public final class SimulatedCloud: Sendable {
         var agenda = Agenda<Action>()
         var random: SplitMix64
         var machines: [String: Machine] = [:]
+        /// Whose observers may have something to hear.
+        var undelivered: [Program] = []
+        /// Whose observers are being called.
+        var delivering: Program?
+        /// During the settling under way, or the last one.
+        var writes = WriteCounts(since: .distantPast)
         var decisions: [CloudDecision] = []
-        var trace: [String] = []
+        var trace = Trace()
         /// The devices' names by the ids of their replicas.
         var writers: [ReplicaID: String] = [:]
     }
@@ -74,7 +80,7 @@ public final class SimulatedCloud: Sendable {
 
     /// The latest 10,000 events, one line each with its virtual second. Equal for equal seeds and calls; the wording may
     /// change between versions of this package.
-    public var trace: [String] { state.withLock { $0.trace } }
+    public var trace: [String] { state.withLock { $0.trace }.rendered }
 
     /// The latest 10,000 choices between two values, and rejections, oldest first.
     ///
@@ -82,8 +88,6 @@ public final class SimulatedCloud: Sendable {
     /// for decision in cloud.decisions where decision.key == "theme" { print(decision) }
     /// ```
     public var decisions: [CloudDecision] { state.withLock { $0.decisions } }
-
-    static let keptLineCount = 10_000
 }
 
 // MARK: - For the engine
@@ -99,6 +103,19 @@ extension SimulatedCloud {
         state.withLock { $0.agenda.add(action, at: time) }
     }
 
+    func noteWrite(of key: StoreKey, by program: Program) {
+        state.withLock { $0.writes.add(key, of: program.label) }
+        noteUndelivered(program)
+    }
+
+    /// The program's observers are called before the next action; may be called under a replica's lock.
+    func noteUndelivered(_ program: Program) {
+        state.withLock { state in
+            guard !state.undelivered.contains(where: { $0 === program }) else { return }
+            state.undelivered.append(program)
+        }
+    }
+
     func newSeed() -> UInt64 { state.withLock { $0.random.next() } }
 
     func random(_ range: ClosedRange<Int64>) -> Int64 {
@@ -109,22 +126,16 @@ extension SimulatedCloud {
         state.withLock { $0.writers[id] = program.machine.name }
     }
 
-    func note(_ line: @autoclosure () -> String) {
-        let time = clock.milliseconds
-        let fraction = String(time % 1_000 + 1_000).dropFirst()
-        let line = "\(time / 1_000).\(fraction) \(line())"
-        state.withLock { state in
-            state.trace.append(line)
-            if state.trace.count > Self.keptLineCount { state.trace.removeFirst(1_000) }
-        }
+    func note(_ line: String) {
+        state.withLock { $0.trace.append(line, at: clock.milliseconds) }
     }
 
     func note(_ decisions: [CloudDecision]) {
         guard !decisions.isEmpty else { return }
-        for decision in decisions { note(decision.description) }
         state.withLock { state in
+            for decision in decisions { state.trace.append(decision, at: clock.milliseconds) }
             state.decisions += decisions
-            if state.decisions.count > Self.keptLineCount { state.decisions.removeFirst(1_000) }
+            if state.decisions.count > Trace.keptLineCount { state.decisions.removeFirst(1_000) }
         }
     }
 }

@@ -5,32 +5,49 @@ package struct Agenda<Action> {
         var action: Action
     }
 
-    /// The next one is the last one.
+    /// The first `doneCount` of them have been taken; they are removed in one go, later.
     private var items: [Item] = []
+    private var doneCount = 0
 
     package init() {}
 
-    /// In no particular order.
-    package var actions: some Sequence<Action> { items.lazy.map(\.action) }
+    private var rest: ArraySlice<Item> { items[doneCount...] }
+
+    /// Whether an action meets the condition; the earliest is asked first.
+    package func contains(where isWanted: (Action) -> Bool) -> Bool {
+        rest.contains { isWanted($0.action) }
+    }
+
+    /// The actions that meet the condition, earliest first.
+    package func filter(_ isWanted: (Action) -> Bool) -> [Action] {
+        rest.lazy.map { $0.action }.filter(isWanted)
+    }
 
     package mutating func add(_ action: Action, at time: Int64) {
-        var low = 0
+        var low = doneCount
         var high = items.count
         while low < high {
             let middle = (low + high) / 2
-            if items[middle].time > time { low = middle + 1 } else { high = middle }
+            if items[middle].time > time { high = middle } else { low = middle + 1 }
         }
         items.insert(Item(time: time, action: action), at: low)
     }
 
     /// Takes the next action, unless it comes later than `limit`.
     package mutating func popFirst(through limit: Int64 = .max) -> (time: Int64, action: Action)? {
-        guard let next = items.last, next.time <= limit else { return nil }
-        items.removeLast()
+        guard let next = rest.first, next.time <= limit else { return nil }
+        doneCount += 1
+        if doneCount * 2 > items.count { removeDone() }
         return (next.time, next.action)
     }
 
     package mutating func removeAll(where isUnwanted: (Action) -> Bool) {
+        removeDone()
         items.removeAll { isUnwanted($0.action) }
+    }
+
+    private mutating func removeDone() {
+        items.removeFirst(doneCount)
+        doneCount = 0
     }
 }

@@ -41,7 +41,8 @@ extension SimulatedCloud {
         return .greaterStamp
     }
 
-    /// Delivers an event to a device's replica and records the decisions that it causes there.
+    /// Delivers an event to a device's replica and records the decisions that it causes there. Only a full download
+    /// concerns keys that it does not name.
     func deliver(_ event: Event, to replica: LocalReplica, of driver: CloudDriver) {
         let incoming: [SequencedRecord]
         switch event {
@@ -49,17 +50,23 @@ extension SimulatedCloud {
         case .stream(_, .change(let change)): incoming = [change]
         default: return _ = replica.deliver(event)
         }
-        let before = replica.read { $0.table }
+        let (isDownload, before) = replica.read { replica in
+            let isDownload = replica.isDownloading
+            return (isDownload, isDownload ? replica.table.entries : replica.entries(of: incoming))
+        }
         replica.deliver(event)
-        let after = replica.read { $0.table }
+        let isNew = incoming.contains { before[$0.record.key]?.record != $0.record }
+        guard isNew || isDownload else { return }
+        let after = replica.read { isDownload ? $0.table.entries : $0.entries(of: incoming) }
         note(
             decisions(
-                on: incoming.map(\.record), before: before, after: after,
+                on: incoming.map { $0.record }, before: before, after: after,
                 device: driver.program.machine.name, account: driver.storeID.account))
     }
 
     private func decisions(
-        on incoming: [Record], before: Table, after: Table, device: String, account: String
+        on incoming: [Record], before: [StoreKey: Table.Entry], after: [StoreKey: Table.Entry],
+        device: String, account: String
     ) -> [CloudDecision] {
         let place = CloudDecision.Place.device(device)
         let aboutIncoming: [CloudDecision] = incoming.compactMap { record in
@@ -72,8 +79,8 @@ extension SimulatedCloud {
                 present?.status != .provisional
                     ? nil : isTaken ? .provisionalGaveWay : .provisionalKept)
         }
-        let named = Set(incoming.map(\.key))
-        let others = before.entries.filter { !named.contains($0.key) }
+        let named = Set(incoming.map { $0.key })
+        let others = before.filter { !named.contains($0.key) }
         return aboutIncoming
             + others.sorted { $0.key < $1.key }.compactMap { key, former in
                 guard let entry = after[key] else { return nil }
@@ -130,5 +137,13 @@ extension SimulatedCloud {
         return CloudDecision.Version(
             value: value, stamp: record.stamp,
             writer: state.withLock { $0.writers[replica] } ?? "replica \(replica)")
+    }
+}
+
+extension Replica {
+    fileprivate func entries(of changes: [SequencedRecord]) -> [StoreKey: Table.Entry] {
+        var entries: [StoreKey: Table.Entry] = [:]
+        for change in changes { entries[change.record.key] = table[change.record.key] }
+        return entries
     }
 }

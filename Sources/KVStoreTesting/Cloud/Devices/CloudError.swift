@@ -1,21 +1,56 @@
+import KVStore
+
 /// Why a simulated cloud did not settle.
 public enum CloudError: Error, Sendable, Equatable {
-    /// Events continued when the virtual time was up. `what` describes them.
-    case stillMoving(after: Duration, what: [String])
+    /// A limit was reached while events continued. `causes` names the observers that kept writing, and those that have
+    /// not returned; `what` describes what was under way.
+    case stillMoving(after: Limit, causes: [String], what: [String])
     /// Everything left waits for `CloudDevice.release()`.
     case held(what: [String])
+
+    /// What ended the attempt.
+    public enum Limit: Sendable, Equatable {
+        case virtualTime(Duration)
+        case realTime(Duration)
+        /// So many writes of one key on one device, or as many rounds of notifications that were all answered with
+        /// others.
+        case writes(Int)
+        /// The calling task was cancelled.
+        case cancellation
+    }
 }
 
 extension CloudError: CustomStringConvertible {
+    /// One sentence.
     public var description: String {
         switch self {
-        case .stillMoving(let limit, let what):
-            "the cloud did not settle within \(limit) of virtual time; still under way: "
-                + what.joined(separator: "; ")
+        case .stillMoving(let limit, let causes, let what):
+            "the cloud did not settle \(limit): "
+                + (causes + what.map { "under way: \($0)" }).joined(separator: "; ")
         case .held(let what):
             "held until release(), so the cloud cannot settle: "
                 + what.joined(separator: "; ")
                 + " (advance(by:) continues with the other devices)"
         }
+    }
+}
+
+extension CloudError.Limit: CustomStringConvertible {
+    /// Completes "did not settle …".
+    public var description: String {
+        switch self {
+        case .virtualTime(let time): "within \(time) of virtual time"
+        case .realTime(let time): "within \(time) of real time"
+        case .writes(let count): "within \(count.grouped) writes of one key"
+        case .cancellation: "before its task was cancelled"
+        }
+    }
+}
+
+extension Int {
+    /// With a comma between thousands.
+    var grouped: String {
+        guard self >= 1_000 else { return String(self) }
+        return "\((self / 1_000).grouped),\(String(self % 1_000 + 1_000).dropFirst())"
     }
 }

@@ -29,6 +29,7 @@ final class CloudDriver: SyncDriving, ReadyExecutor {
 
     func enqueue(_ ready: Ready) {
         var ready = ready
+        if !ready.notifications.isEmpty { cloud?.noteUndelivered(program) }
         ready.notifications = []
         if ready != Ready() { cloud?.schedule(.execute(ready, self)) }
     }

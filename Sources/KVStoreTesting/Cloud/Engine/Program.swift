@@ -60,7 +60,10 @@ final class Program: Sendable {
 
     /// Posts on the device's own center, and on `NotificationCenter.default` as `CloudDevice.notificationCenter` describes.
     /// To observers `UbiquitousKeyValueStore.default` is the store that the notification is about.
-    func post(_ announcement: StoreAnnouncement, of objects: [UbiquitousKeyValueStore]) {
+    func post(
+        _ announcement: StoreAnnouncement, of objects: [UbiquitousKeyValueStore],
+        on machine: Machine
+    ) {
         if case .change(let change) = announcement {
             let notification = CloudNotification(
                 time: VirtualClock.date(machine.clock.wall),

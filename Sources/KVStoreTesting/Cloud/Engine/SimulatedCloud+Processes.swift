@@ -73,8 +73,12 @@ extension SimulatedCloud {
             })
         runtime.isSimulated = true
         runtime.post = { [weak program, weak machine] announcement, objects in
-            guard let program, machine != nil else { return }
-            program.post(announcement, of: objects)
+            guard let program, let machine else { return }
+            program.post(announcement, of: objects, on: machine)
+        }
+        runtime.didWrite = { [weak self, weak program] key in
+            guard let self, let program else { return }
+            noteWrite(of: key, by: program)
         }
         return runtime
     }

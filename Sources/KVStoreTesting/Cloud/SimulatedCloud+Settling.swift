@@ -1,0 +1,111 @@
+import KVStore
+import KVStoreCore
+import Synchronization
+
+extension SimulatedCloud {
+    /// Runs until nothing is under way: everything that could be sent was delivered and answered, everything is durable,
+    /// and all observers have been called. Virtual time advances as needed.
+    ///
+    /// An offline device with pending changes counts as at rest. Readers of `changes` have received their changes, and
+    /// run when Swift next schedules them.
+    ///
+    /// It always returns. Code that responds to each notification with a change that causes another one is stopped by
+    /// the first of three limits: virtual time, real time, and 10,000 writes of one key on one device.
+    ///
+    /// ```swift
+    /// phone.store.set("dark", forKey: "theme")
+    /// try await cloud.settle()
+    /// #expect(mac.store.string(forKey: "theme") == "dark")
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - limit: the maximum virtual time.
+    ///   - timeout: the maximum real time. An observer that takes longer is left running, and whatever runs the cloud
+    ///     next waits for it.
+    /// - Throws: `CloudError.stillMoving` at a limit, and when the calling task is cancelled before the end;
+    ///   `CloudError.held` if everything left waits for `release()`.
+    public func settle(
+        within limit: Duration = .seconds(3_600), timeout: Duration = .seconds(30)
+    ) async throws(CloudError) {
+        try await bounded(by: timeout) { cloud, deadline throws(CloudError) in
+            try await cloud.runToRest(within: limit, deadline)
+            let held = cloud.machines.flatMap {
+                $0.network.withLock { $0.held.map(\.description) }
+            }
+            if !held.isEmpty { throw .held(what: held) }
+        }
+    }
+
+    /// The real time at which a run has to end.
+    private struct Deadline {
+        let timeout: Duration
+        let instant: ContinuousClock.Instant
+
+        init(after timeout: Duration) {
+            self.timeout = timeout
+            instant = .now + timeout
+        }
+
+        /// Why the running task was cancelled.
+        var limit: CloudError.Limit { .now >= instant ? .realTime(timeout) : .cancellation }
+    }
+
+    private typealias Body =
+        @Sendable (SimulatedCloud, Deadline) async throws(CloudError) -> Void
+
+    /// Cancels the body at the deadline. One that then hangs in an observer is left to itself.
+    private func bounded(
+        by timeout: Duration, _ body: @escaping Body
+    ) async throws(CloudError) {
+        let outcome = Outcome<Result<Void, CloudError>>()
+        let deadline = Deadline(after: timeout)
+        // Weak, so that the cloud is not kept after the outcome.
+        let running = Task { [weak self] in
+            let result = await self?.result(of: body, deadline)
+            outcome.finish(result ?? .success(()))
+        }
+        let watchdog = Task { [weak self] in
+            guard (try? await Task.sleep(for: timeout)) != nil else { return }
+            running.cancel()
+            guard (try? await Task.sleep(for: .seconds(1))) != nil, let self else { return }
+            outcome.finish(.failure(stillMoving(after: .realTime(timeout), isStuck: true)))
+        }
+        defer { watchdog.cancel() }
+        try await withTaskCancellationHandler {
+            await outcome.value
+        } onCancel: {
+            running.cancel()
+        }.get()
+    }
+
+    private func result(of body: Body, _ deadline: Deadline) async -> Result<Void, CloudError> {
+        do throws(CloudError) { return .success(try await body(self, deadline)) } catch {
+            return .failure(error)
+        }
+    }
+
+    private func runToRest(
+        within limit: Duration, _ deadline: Deadline
+    ) async throws(CloudError) {
+        let end = clock.milliseconds + max(0, limit.milliseconds)
+        state.withLock { $0.writes = WriteCounts(since: now) }
+        while true {
+            guard await drainAll() else { throw endless(deadline) }
+            guard agenda.contains(where: { $0.isUnderWay }) else { return }
+            repeat {
+                guard !Task.isCancelled else { throw stillMoving(after: deadline.limit) }
+                switch await step(through: end) {
+                case .performed: break
+                case .endless: throw endless(deadline)
+                case .nothingDue: throw stillMoving(after: .virtualTime(limit))
+                }
+                let greatest = state.withLock { $0.writes.greatest }
+                guard greatest < WriteCounts.limit else { throw endless(deadline) }
+            } while agenda.contains { $0.isUnderWay }
+        }
+    }
+
+    private func endless(_ deadline: Deadline) -> CloudError {
+        stillMoving(after: Task.isCancelled ? deadline.limit : .writes(WriteCounts.limit))
+    }
+}
