@@ -1,6 +1,7 @@
 import Essentials
 public import KVStoreCore
 
+// Disfavored because apps extend the class with members of these names.
 extension UbiquitousKeyValueStore {
     /// Stores an encodable value as the property list that it encodes to. Throws `invalidValue` if it does not
     /// encode to one, and the errors of `write`.
@@ -9,6 +10,7 @@ extension UbiquitousKeyValueStore {
     /// try store.encode(Window(width: 800, height: 600), forKey: "window")
     /// let window = try store.decode(Window.self, forKey: "window")
     /// ```
+    @_disfavoredOverload
     public func encode(_ value: some Encodable, forKey key: String) throws(StoreError) {
         let encoded: PropertyListValue
         do {
@@ -29,6 +31,7 @@ extension UbiquitousKeyValueStore {
     }
 
     /// The value under a key, decoded; nil for a missing key. Throws `invalidValue` if it does not decode.
+    @_disfavoredOverload
     public func decode<Value: Decodable>(
         _ type: Value.Type, forKey key: String
     ) throws(StoreError) -> Value? {

@@ -14,7 +14,9 @@ public import Essentials
 /// for await change in store.changes { print(change.keys) }
 /// ```
 ///
-/// A subclass, such as a mock, may override all of Apple's members. One that overrides them all opens no store.
+/// A subclass, such as a mock, may override any of Apple's members. The typed getters and setters of a subclass go through
+/// `object(forKey:)` and `set(_:forKey:)` for objects, so that overriding these two, `removeObject(forKey:)`,
+/// `dictionaryRepresentation` and `synchronize()` replaces the store; then none is opened.
 ///
 /// Getters coerce values of other types as described in `PropertyListValue+Coercion.swift`.
 open class UbiquitousKeyValueStore: StoreObject, @unchecked Sendable {
@@ -64,38 +66,34 @@ open class UbiquitousKeyValueStore: StoreObject, @unchecked Sendable {
     open func object(forKey aKey: String) -> Any? { propertyList(forKey: aKey)?.object }
 
     /// A string, or the decimal text of a number; nil for other types.
-    open func string(forKey aKey: String) -> String? { propertyList(forKey: aKey)?.stringValue }
+    open func string(forKey aKey: String) -> String? { stored(aKey)?.stringValue }
 
     /// An array of property list objects; nil for other types.
     open func array(forKey aKey: String) -> [Any]? {
-        guard case .array(let values) = propertyList(forKey: aKey) else { return nil }
+        guard case .array(let values) = stored(aKey) else { return nil }
         return values.map(\.object)
     }
 
     /// A dictionary of property list objects; nil for other types.
     open func dictionary(forKey aKey: String) -> [String: Any]? {
-        guard case .dictionary(let values) = propertyList(forKey: aKey) else { return nil }
+        guard case .dictionary(let values) = stored(aKey) else { return nil }
         return values.mapValues(\.object)
     }
 
     /// Data; nil for other types.
     open func data(forKey aKey: String) -> Data? {
-        guard case .data(let data) = propertyList(forKey: aKey) else { return nil }
+        guard case .data(let data) = stored(aKey) else { return nil }
         return data
     }
 
     /// A number truncated toward zero, or the leading integer of a string; otherwise 0. Saturates out of range.
-    open func longLong(forKey aKey: String) -> Int64 {
-        propertyList(forKey: aKey)?.longLongValue ?? 0
-    }
+    open func longLong(forKey aKey: String) -> Int64 { stored(aKey)?.longLongValue ?? 0 }
 
     /// A number, or the leading decimal number of a string; otherwise 0.
-    open func double(forKey aKey: String) -> Double {
-        propertyList(forKey: aKey)?.doubleValue ?? 0
-    }
+    open func double(forKey aKey: String) -> Double { stored(aKey)?.doubleValue ?? 0 }
 
     /// Whether the value is a nonzero number or a string such as "YES", "true" or "1"; otherwise false.
-    open func bool(forKey aKey: String) -> Bool { propertyList(forKey: aKey)?.boolValue ?? false }
+    open func bool(forKey aKey: String) -> Bool { stored(aKey)?.boolValue ?? false }
 
     /// All keys with their values. Of keys that differ only in Unicode normalization, which a Swift dictionary cannot
     /// hold side by side, it contains one; `keys` lists all.
@@ -104,6 +102,14 @@ open class UbiquitousKeyValueStore: StoreObject, @unchecked Sendable {
         for key in keys { result[key] = propertyList(forKey: key)?.object }
         return result
     }
+
+    /// What the typed getters convert: for a subclass, such as a mock, what its `object(forKey:)` returns.
+    private func stored(_ key: String) -> PropertyListValue? {
+        guard isSubclass else { return propertyList(forKey: key) }
+        return object(forKey: key).flatMap { PropertyListValue(object: $0) }
+    }
+
+    private var isSubclass: Bool { type(of: self) != UbiquitousKeyValueStore.self }
 
     // MARK: - Setting values
 
@@ -122,12 +128,12 @@ open class UbiquitousKeyValueStore: StoreObject, @unchecked Sendable {
 
     /// Sets a string; nil removes the key.
     open func set(_ aString: String?, forKey aKey: String) {
-        put(aString.map { .string($0) }, forKey: aKey)
+        setTyped(aString.map { .string($0) }, forKey: aKey)
     }
 
     /// Sets data; nil removes the key.
     open func set(_ aData: Data?, forKey aKey: String) {
-        put(aData.map { .data($0) }, forKey: aKey)
+        setTyped(aData.map { .data($0) }, forKey: aKey)
     }
 
     /// Sets an array of property list objects; nil removes the key.
@@ -141,16 +147,21 @@ open class UbiquitousKeyValueStore: StoreObject, @unchecked Sendable {
     }
 
     /// Sets an integer.
-    open func set(_ value: Int64, forKey aKey: String) { put(.integer(value), forKey: aKey) }
+    open func set(_ value: Int64, forKey aKey: String) { setTyped(.integer(value), forKey: aKey) }
 
     /// Sets a floating-point number.
-    open func set(_ value: Double, forKey aKey: String) { put(.double(value), forKey: aKey) }
+    open func set(_ value: Double, forKey aKey: String) { setTyped(.double(value), forKey: aKey) }
 
     /// Sets a Boolean.
-    open func set(_ value: Bool, forKey aKey: String) { put(.bool(value), forKey: aKey) }
+    open func set(_ value: Bool, forKey aKey: String) { setTyped(.bool(value), forKey: aKey) }
 
     /// Removes the key, on all devices of the account.
     open func removeObject(forKey aKey: String) { put(nil, forKey: aKey) }
+
+    /// What the typed setters do: for a subclass, such as a mock, what its `set(_:forKey:)` for objects does.
+    private func setTyped(_ value: PropertyListValue?, forKey key: String) {
+        if isSubclass { set(value?.object, forKey: key) } else { put(value, forKey: key) }
+    }
 
     /// An invalid key is a programmer error and stops the program, as it does with Apple's class. A write past the
     /// quota is reported by a notification, a failed disk on standard error.

@@ -41,5 +41,8 @@
             // Each account has a directory of its own.
             return NSData(data: Data(configuration.directory.utf8))
         }
+
+        /// Nil: there are no iCloud documents here.
+        public func url(forUbiquityContainerIdentifier containerIdentifier: String?) -> URL? { nil }
     }
 #endif

@@ -42,15 +42,13 @@ struct AppleInterfaceTests {
         #expect(store.value(forKey: "count") == nil)
     }
 
-    /// As apps write one.
+    /// As apps write one: the typed members are the class's own.
     private final class MockStore: NSUbiquitousKeyValueStore, @unchecked Sendable {
         var values: [String: Any] = [:]
         var synchronizations = 0
 
         override func object(forKey aKey: String) -> Any? { values[aKey] }
-        override func string(forKey aKey: String) -> String? { values[aKey] as? String }
         override func set(_ anObject: Any?, forKey aKey: String) { values[aKey] = anObject }
-        override func set(_ aString: String?, forKey aKey: String) { values[aKey] = aString }
         override func removeObject(forKey aKey: String) { values[aKey] = nil }
         override var dictionaryRepresentation: [String: Any] { values }
         override func synchronize() -> Bool {
@@ -59,7 +57,7 @@ struct AppleInterfaceTests {
         }
     }
 
-    @Test("a mock by subclass replaces the store and opens none")
+    @Test("a mock that overrides the members for objects replaces the store and opens none")
     func mock() async throws {
         await #expect(processExitsWith: .success) { [directory = directory.path as String] in
             UbiquitousKeyValueStore.setDefaultConfiguration(
@@ -67,16 +65,32 @@ struct AppleInterfaceTests {
             let mock = MockStore()
             let store: NSUbiquitousKeyValueStore = mock
             store.set("dark", forKey: "theme")
-            let isRead =
-                store.string(forKey: "theme") == "dark"
-                && store.value(forKey: "theme") as? String == "dark"
-            store.removeObject(forKey: "theme")
-            let isSynchronized = store.synchronize()
-            let isOpened = FileManager.default.fileExists(atPath: directory + "/never")
-            exit(
-                isRead && mock.values.isEmpty && !isSynchronized && mock.synchronizations == 1
-                    && !isOpened ? 0 : 1)
+            store.set(true, forKey: "sound")
+            store.set(Int64(5), forKey: "count")
+            store.set(2.5, forKey: "size")
+            store.set(Data([1]), forKey: "data")
+            store.set([1, 2], forKey: "array")
+            store.set(["a": 1], forKey: "dictionary")
+            #expect(Set(mock.values.keys).count == 7)
+            #expect(store.string(forKey: "theme") == "dark" && store.bool(forKey: "sound"))
+            #expect(store.longLong(forKey: "count") == 5 && store.double(forKey: "size") == 2.5)
+            #expect(store.data(forKey: "data") == Data([1]))
+            #expect(store.array(forKey: "array") as? [Int] == [1, 2])
+            #expect(store.dictionary(forKey: "dictionary") as? [String: Int] == ["a": 1])
+            #expect(store.value(forKey: "theme") as? String == "dark")
+            store.set(nil as String?, forKey: "theme")
+            store.removeObject(forKey: "sound")
+            #expect(mock.values.count == 5 && store.dictionaryRepresentation.count == 5)
+            #expect(!store.synchronize() && mock.synchronizations == 1)
+            #expect(!FileManager.default.fileExists(atPath: directory + "/never"))
         }
+    }
+
+    @Test("an app's own members named encode and decode are preferred")
+    func extensions() throws {
+        let store = try open()
+        try store.encode(["a": 1], forKey: "k")
+        #expect(try store.decode([String: Int].self, forKey: "k") == ["from": 1])
     }
 
     @Test("every object made by init() is the default store, and each one is notified for")
@@ -198,5 +212,13 @@ struct AppleInterfaceTests {
         let text = String(repeating: "中文", count: 174_762)
         store.set(text, forKey: "text")
         #expect(store.string(forKey: "text") == text && text.utf8.count == 1_048_572)
+    }
+}
+
+extension NSUbiquitousKeyValueStore {
+    fileprivate func decode<Value: Decodable>(_ type: Value.Type, forKey key: String) throws
+        -> Value
+    {
+        try JSONDecoder().decode(type, from: Data("{\"from\": 1}".utf8))
     }
 }
