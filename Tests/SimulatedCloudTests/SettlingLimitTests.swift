@@ -71,6 +71,7 @@ struct SettlingLimitTests {
         let before = cloud.now
         let observer = observe(phone) { $0.set(1, forKey: "count") }
         phone.store.set(1, forKey: "count")
+        await cloud.advance(by: .milliseconds(1))
         let error = try await settlingError()
         #expect(
             error.description == """

@@ -4,7 +4,8 @@ import Synchronization
 
 extension SimulatedCloud {
     /// Advances virtual time and performs everything that becomes due. Observers have been called when it returns, at
-    /// the virtual time of the change; one that never returns keeps this from returning, too.
+    /// the virtual time of the change; one that never returns keeps this from returning, too. If observers respond to
+    /// notifications with others endlessly, it stops performing; `settle` then says who does.
     ///
     /// ```swift
     /// phone.delay = .seconds(5)
@@ -13,10 +14,14 @@ extension SimulatedCloud {
     /// await cloud.advance(by: .seconds(20))     // there
     /// ```
     public func advance(by duration: Duration) async {
-        let end = clock.milliseconds + max(0, duration.milliseconds)
+        let end = virtualClock.milliseconds + max(0, duration.milliseconds)
         _ = await drainAll()
-        while await step(through: end) != .nothingDue {}
-        clock.advance(to: end)
+        while true {
+            let step = await step(through: end)
+            if step == .endless || step == .nothingDue && !hasCompletions { break }
+            await letTasksRun(onlyAfterCompletions: true)
+        }
+        virtualClock.advance(to: end)
     }
 
     /// Runs until a round trip that is waited for is over. Fails if it cannot end by itself.
@@ -33,7 +38,8 @@ extension SimulatedCloud {
             if machine.network.withLock({ $0.isHeld && !$0.held.isEmpty }) {
                 throw .unreachable("the messages of \(machine.name) are held until release()")
             }
-            guard await step(through: .max) != .nothingDue else {
+            let step = await step(through: .max) { driver.completion(of: waiter) != nil }
+            guard step != .nothingDue else {
                 throw .unreachable("nothing is under way that could answer")
             }
         }
@@ -53,24 +59,33 @@ extension SimulatedCloud {
         case endless
     }
 
-    /// Performs the next action if it is due by `limit`, and waits until observers have been called.
-    func step(through limit: Int64) async -> Step {
+    /// Performs the next action if it is due by `limit`, and waits until observers have been called. Performs nothing if
+    /// `isDone`.
+    func step(through limit: Int64, unless isDone: () -> Bool = { false }) async -> Step {
         await stepping.lock()
         defer { stepping.unlock() }
+        guard await drain() else { return .endless }
+        guard !isDone() else { return .performed }
         guard let (time, action) = state.withLock({ $0.agenda.popFirst(through: limit) }) else {
             return .nothingDue
         }
-        clock.advance(to: time)
+        virtualClock.advance(to: time)
         perform(action)
+        if case .wake(let sleeper) = action, sleeper.wake() {
+            state.withLock { $0.writes.wakeCount += 1 }
+            await sleeper.hasResumed.value
+            await letTasksRun()
+        }
         // A store without a driver does not report what it announces.
         if case .local(let program, _, _, _) = action { noteUndelivered(program) }
         let isQuiet = await drain()
-        action.program.isDelivering = false
+        action.program?.isDelivering = false
         return isQuiet ? .performed : .endless
     }
 
     /// Waits until all observers have been called; false if they respond endlessly.
     func drainAll() async -> Bool {
+        await letTasksRun()
         await stepping.lock()
         defer { stepping.unlock() }
         for machine in machines { for program in machine.programs { noteUndelivered(program) } }
@@ -99,6 +114,7 @@ extension SimulatedCloud {
         if action.isMessage, !arrives(action) { return }
         switch action {
         case .local(_, let life, _, let body): if !life.isOver { body() }
+        case .wake: break
         case .execute(let ready, let driver): driver.execute(ready)
         case .deliver(let event, let driver), .message(let event, let driver):
             driver.deliver(event, in: self)

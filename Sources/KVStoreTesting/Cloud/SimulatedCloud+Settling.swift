@@ -7,7 +7,7 @@ extension SimulatedCloud {
     /// and all observers have been called. Virtual time advances as needed.
     ///
     /// An offline device with pending changes counts as at rest. Readers of `changes` have received their changes, and
-    /// run when Swift next schedules them.
+    /// run when Swift next schedules them. Tasks that sleep on `clock` are woken at their time, as they may write then.
     ///
     /// It always returns. Code that responds to each notification with a change that causes another one is stopped by
     /// the first of three limits: virtual time, real time, and 10,000 writes of one key on one device.
@@ -20,15 +20,19 @@ extension SimulatedCloud {
     ///
     /// - Parameters:
     ///   - limit: the maximum virtual time.
+    ///   - includesSleepers: whether to wait for tasks that sleep on `clock`. Without them, an app's periodic timer does
+    ///     not keep the cloud from settling; they still wake when their time comes.
     ///   - timeout: the maximum real time. An observer that takes longer is left running, and whatever runs the cloud
     ///     next waits for it.
     /// - Throws: `CloudError.stillMoving` at a limit, and when the calling task is cancelled before the end;
     ///   `CloudError.held` if everything left waits for `release()`.
     public func settle(
-        within limit: Duration = .seconds(3_600), timeout: Duration = .seconds(30)
+        within limit: Duration = .seconds(3_600), includesSleepers: Bool = true,
+        timeout: Duration = .seconds(30)
     ) async throws(CloudError) {
         try await bounded(by: timeout) { cloud, deadline throws(CloudError) in
-            try await cloud.runToRest(within: limit, deadline)
+            try await cloud.runToRest(
+                within: limit, deadline, includesSleepers: includesSleepers)
             let held = cloud.machines.flatMap {
                 $0.network.withLock { $0.held.map(\.description) }
             }
@@ -85,13 +89,16 @@ extension SimulatedCloud {
     }
 
     private func runToRest(
-        within limit: Duration, _ deadline: Deadline
+        within limit: Duration, _ deadline: Deadline, includesSleepers: Bool
     ) async throws(CloudError) {
-        let end = clock.milliseconds + max(0, limit.milliseconds)
+        func isMoving() -> Bool {
+            agenda.contains { $0.isUnderWay && (includesSleepers || !$0.isWake) }
+        }
+        let end = virtualClock.milliseconds + max(0, limit.milliseconds)
         state.withLock { $0.writes = WriteCounts(since: now) }
         while true {
             guard await drainAll() else { throw endless(deadline) }
-            guard agenda.contains(where: { $0.isUnderWay }) else { return }
+            guard isMoving() else { return }
             repeat {
                 guard !Task.isCancelled else { throw stillMoving(after: deadline.limit) }
                 switch await step(through: end) {
@@ -99,9 +106,10 @@ extension SimulatedCloud {
                 case .endless: throw endless(deadline)
                 case .nothingDue: throw stillMoving(after: .virtualTime(limit))
                 }
+                await letTasksRun(onlyAfterCompletions: true)
                 let greatest = state.withLock { $0.writes.greatest }
                 guard greatest < WriteCounts.limit else { throw endless(deadline) }
-            } while agenda.contains { $0.isUnderWay }
+            } while isMoving()
         }
     }
 

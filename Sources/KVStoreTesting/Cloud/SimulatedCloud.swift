@@ -31,13 +31,19 @@ public final class SimulatedCloud: Sendable {
         var delivering: Program?
         /// During the settling under way, or the last one.
         var writes = WriteCounts(since: .distantPast)
+        /// Whether the app's own tasks may sleep on the cloud's clock.
+        var hasSleepers = false
+        /// Whether calls of `synchronizeNow` have been completed since tasks last had a chance to run.
+        var hasCompletions = false
+        /// How much tasks have done so far that the cloud can see.
+        var activity = 0
         var decisions: [CloudDecision] = []
         var trace = Trace()
         /// The devices' names by the ids of their replicas.
         var writers: [ReplicaID: String] = [:]
     }
 
-    let clock = VirtualClock()
+    let virtualClock = VirtualClock()
     let state: Mutex<State>
     let hub: Mutex<CloudHub>
     let defaults = DefaultDevices()
@@ -66,7 +72,8 @@ public final class SimulatedCloud: Sendable {
     ) throws(StoreError) -> CloudDevice {
         let machine = state.withLock { state in
             if let machine = state.machines[name] { return machine }
-            let machine = Machine(name: name, options: options, clock: clock, defaults: defaults)
+            let machine = Machine(
+                name: name, options: options, clock: virtualClock, defaults: defaults)
             state.machines[name] = machine
             return machine
         }
@@ -76,7 +83,7 @@ public final class SimulatedCloud: Sendable {
     }
 
     /// The true time. It begins on 18 September 2026 at noon UTC and passes only with `advance` and `settle`.
-    public var now: Date { VirtualClock.date(clock.wall) }
+    public var now: Date { VirtualClock.date(virtualClock.wall) }
 
     /// The latest 10,000 events, one line each with its virtual second. Equal for equal seeds and calls; the wording may
     /// change between versions of this package.
@@ -95,16 +102,22 @@ public final class SimulatedCloud: Sendable {
 extension SimulatedCloud {
     /// Adds to the agenda; may be called under a replica's lock.
     func schedule(_ action: Action, after milliseconds: Int64 = 0) {
-        schedule(action, at: clock.milliseconds + milliseconds)
+        schedule(action, at: virtualClock.milliseconds + milliseconds)
     }
 
     func schedule(_ action: Action, at time: Int64) {
-        let time = max(time, clock.milliseconds)
-        state.withLock { $0.agenda.add(action, at: time) }
+        let time = max(time, virtualClock.milliseconds)
+        state.withLock { state in
+            state.agenda.add(action, at: time)
+            state.activity += 1
+        }
     }
 
     func noteWrite(of key: StoreKey, by program: Program) {
-        state.withLock { $0.writes.add(key, of: program.label) }
+        state.withLock { state in
+            state.writes.add(key, of: program.label)
+            state.activity += 1
+        }
         noteUndelivered(program)
     }
 
@@ -127,13 +140,15 @@ extension SimulatedCloud {
     }
 
     func note(_ line: String) {
-        state.withLock { $0.trace.append(line, at: clock.milliseconds) }
+        state.withLock { $0.trace.append(line, at: virtualClock.milliseconds) }
     }
 
     func note(_ decisions: [CloudDecision]) {
         guard !decisions.isEmpty else { return }
         state.withLock { state in
-            for decision in decisions { state.trace.append(decision, at: clock.milliseconds) }
+            for decision in decisions {
+                state.trace.append(decision, at: virtualClock.milliseconds)
+            }
             state.decisions += decisions
             if state.decisions.count > Trace.keptLineCount { state.decisions.removeFirst(1_000) }
         }

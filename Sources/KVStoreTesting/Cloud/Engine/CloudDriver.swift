@@ -121,6 +121,7 @@ final class CloudDriver: SyncDriving, ReadyExecutor {
             guard state.completions[completion.waiter] != nil else { return }
             state.completions[completion.waiter] = completion
         }
+        cloud?.state.withLock { $0.hasCompletions = true }
     }
 
     func deliver(_ event: Event, in cloud: SimulatedCloud) {

@@ -6,6 +6,8 @@ extension SimulatedCloud {
     enum Action: Sendable {
         /// A process does something with its own files; the text completes "PROGRAM …".
         case local(Program, Life, String, StoreRuntime.Body)
+        /// A task that sleeps on `cloud.clock` wakes.
+        case wake(Sleeper)
         case execute(Ready, CloudDriver)
         /// Something that happens on the device itself.
         case deliver(Event, CloudDriver)
@@ -19,8 +21,9 @@ extension SimulatedCloud {
 
 extension SimulatedCloud.Action {
     /// The program that may notify its observers.
-    var program: Program {
+    var program: Program? {
         switch self {
+        case .wake: nil
         case .local(let program, _, _, _): program
         case .execute(_, let driver), .deliver(_, let driver), .request(let driver, _),
             .openStream(let driver, _, _), .message(_, let driver):
@@ -31,15 +34,18 @@ extension SimulatedCloud.Action {
     var isMessage: Bool {
         switch self {
         case .request, .openStream, .message: true
-        case .local, .execute, .deliver: false
+        case .local, .wake, .execute, .deliver: false
         }
     }
+
+    var isWake: Bool { if case .wake = self { true } else { false } }
 
     /// Whether it will still change something by itself. A timer that nothing waits for does not count, nor do the
     /// attempts of a device without a network.
     var isUnderWay: Bool {
         switch self {
         case .local(_, let life, _, _): !life.isOver
+        case .wake(let sleeper): sleeper.isAsleep
         case .execute(_, let driver): !driver.isStopped
         case .deliver(.streamEnded(let id, let error), let driver):
             driver.awaits(.streamEnded(id: id, error))
@@ -53,23 +59,25 @@ extension SimulatedCloud.Action {
     }
 
     var description: String {
-        switch self {
-        case .local(_, _, let activity, _): "\(program.label) \(activity)"
-        case .execute: "\(program.label) is about to act"
-        case .deliver(.answered, _): "\(program.label) waits for an answer that was lost"
-        case .deliver(.streamEnded, _): "the stream of \(program.label) ends"
-        case .deliver: "\(program.label) will try again"
+        let label = program?.label ?? ""
+        return switch self {
+        case .wake: "a task sleeps on the cloud's clock"
+        case .local(_, _, let activity, _): "\(label) \(activity)"
+        case .execute: "\(label) is about to act"
+        case .deliver(.answered, _): "\(label) waits for an answer that was lost"
+        case .deliver(.streamEnded, _): "the stream of \(label) ends"
+        case .deliver: "\(label) will try again"
         case .request(_, let outgoing):
-            "a request of \(program.label) with \(Self.list(outgoing.request.changes.map(\.key)))"
+            "a request of \(label) with \(Self.list(outgoing.request.changes.map(\.key)))"
         case .message(.answered(_, .success(let response)), _):
-            "an answer to \(program.label) with \(Self.list(response.changes.map(\.record.key)))"
+            "an answer to \(label) with \(Self.list(response.changes.map(\.record.key)))"
         case .message(.answered(_, .failure(let error)), _):
-            "a failure for \(program.label): \(error)"
+            "a failure for \(label): \(error)"
         case .message(.stream(_, .change(let change)), _):
-            "a change for \(program.label) of key \(change.record.key)"
-        case .message(.stream(_, let event), _): "an event for \(program.label): \(event)"
-        case .message: "an event for \(program.label)"
-        case .openStream: "\(program.label) opens its stream"
+            "a change for \(label) of key \(change.record.key)"
+        case .message(.stream(_, let event), _): "an event for \(label): \(event)"
+        case .message: "an event for \(label)"
+        case .openStream: "\(label) opens its stream"
         }
     }
 

@@ -9,6 +9,10 @@ extension SimulatedCloud {
         var causes = writes.leaders.map { writer, count in
             cause(of: writer, count: count, since: writes.start)
         }
+        if writes.wakeCount > 1 {
+            causes.append(
+                "tasks that sleep on the cloud's clock woke \(writes.wakeCount.grouped) times")
+        }
         if isStuck, let delivering {
             causes.append("an observer on \(delivering.label) has not returned")
         }

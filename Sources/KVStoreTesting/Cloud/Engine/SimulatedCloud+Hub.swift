@@ -14,7 +14,7 @@ extension SimulatedCloud {
             return carry(.message(.answered(id: id, .failure(refusal)), driver), of: machine)
         }
         let store = driver.storeID
-        let now = clock.wall
+        let now = virtualClock.wall
         let (before, result, after) = hub.withLock { hub in
             let before = hub.ledger.hub(store)?.records(of: request) ?? [:]
             let result = Result { () throws(SyncTransportError) in
@@ -42,7 +42,7 @@ extension SimulatedCloud {
                 .message(.stream(id: id, .reset), driver),
                 after: latency(of: driver.program.machine))
         }
-        let arrival = clock.milliseconds + latency(of: driver.program.machine)
+        let arrival = virtualClock.milliseconds + latency(of: driver.program.machine)
         schedule(.message(.stream(id: id, .opened), driver), at: arrival)
         hub.withLock { hub in
             hub.streams.append(
@@ -78,7 +78,7 @@ extension SimulatedCloud {
     private func send(_ events: [SyncEvent], on stream: inout CloudHub.Stream) -> Bool {
         let machine = stream.driver.program.machine
         for event in events {
-            let earliest = clock.milliseconds + latency(of: machine)
+            let earliest = virtualClock.milliseconds + latency(of: machine)
             stream.lastArrival = max(stream.lastArrival, earliest)
             if isDropped(.event, of: machine) { return false }
             schedule(

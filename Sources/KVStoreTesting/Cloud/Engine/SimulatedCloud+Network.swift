@@ -63,7 +63,7 @@ extension SimulatedCloud {
 
     /// Whether the device's network lets a message through that arrives now.
     func arrives(_ message: Action) -> Bool {
-        let machine = message.program.machine
+        guard let machine = message.program?.machine else { return true }
         let (isOffline, isHeld) = machine.network.withLock { network in
             let isHeld = !network.isOffline && network.isHeld
             if isHeld { network.held.append(message) }
@@ -102,7 +102,7 @@ extension SimulatedCloud {
 
     /// How long a throttled device has to wait before its next request; nil when it may send now.
     func throttleSeconds(of machine: Machine) -> Double? {
-        let now = clock.milliseconds
+        let now = virtualClock.milliseconds
         return machine.network.withLock { network in
             guard let throttle = network.throttle else { return nil }
             let window = throttle.window.milliseconds

@@ -45,7 +45,9 @@ extension SimulatedCloud {
                 guard let self, let machine else { throw Self.isGone(directory) }
                 return self.directory(directory, of: machine).storage(for: life)
             },
-            now: { [weak machine, clock] in machine?.instant ?? clock.instant() },
+            now: { [weak machine, virtualClock] in
+                machine?.instant ?? virtualClock.instant()
+            },
             newSeed: { [weak self] in self?.newSeed() ?? 0 },
             after: { [weak self, weak program] milliseconds, body in
                 guard let self, let program else { return }

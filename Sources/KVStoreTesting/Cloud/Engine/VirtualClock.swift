@@ -26,6 +26,11 @@ final class VirtualClock: Sendable {
 }
 
 extension Duration {
+    /// Whole milliseconds, rounded up.
+    var millisecondsRoundedUp: Int64 {
+        milliseconds + (self > .milliseconds(milliseconds) ? 1 : 0)
+    }
+
     /// Whole milliseconds, cut toward zero.
     var milliseconds: Int64 {
         components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000

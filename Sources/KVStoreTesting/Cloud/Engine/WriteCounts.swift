@@ -1,7 +1,7 @@
 import Foundation
 import KVStoreCore
 
-/// How often each program has written each key.
+/// How often each program has written each key since settling began.
 struct WriteCounts {
     struct Writer: Hashable {
         var label: String
@@ -13,6 +13,8 @@ struct WriteCounts {
 
     /// When counting began.
     let start: Date
+    /// How often tasks that sleep on the cloud's clock woke.
+    var wakeCount = 0
     private var counts: [Writer: Int] = [:]
     private(set) var greatest = 0
 
