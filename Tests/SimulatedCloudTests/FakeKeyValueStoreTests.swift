@@ -102,7 +102,7 @@ struct FakeKeyValueStoreTests {
         let store = FakeKeyValueStore(center: center)
         let posted = posted(by: store)
         store.set("a note", forKey: "note")
-        store.set("x", forKey: "other")
+        store.set(2, forKey: "other")
         store.isFull = true
         store.set("a longer note", forKey: "note")
         store.set(1, forKey: "new")

@@ -35,7 +35,7 @@ extension SimulatedCloud {
             if Task.isCancelled { throw .unreachable("cancelled") }
             if driver.isStopped { throw .unreachable("the store was closed") }
             let machine = driver.program.machine
-            if machine.network.withLock({ $0.isHeld && !$0.held.isEmpty }) {
+            if machine.network.withLock({ !$0.held.isEmpty }) {
                 throw .unreachable("the messages of \(machine.name) are held until release()")
             }
             let step = await step(through: .max) { driver.completion(of: waiter) != nil }
@@ -115,6 +115,7 @@ extension SimulatedCloud {
         switch action {
         case .local(_, let life, _, let body): if !life.isOver { body() }
         case .wake: break
+        case .faultsEnd(let machine): endFaults(of: machine)
         case .execute(let ready, let driver): driver.execute(ready)
         case .deliver(let event, let driver), .message(let event, let driver):
             driver.deliver(event, in: self)

@@ -94,7 +94,7 @@ final class CloudDriver: SyncDriving, ReadyExecutor {
     func closeStream() {}
 
     func openStream(id: UInt64, since: Cursor) {
-        cloud?.carry(.openStream(self, id: id, since: since), of: program.machine)
+        cloud?.carry(.openStream(self, id: id, since: since), nil, of: program.machine)
     }
 
     func send(_ outgoing: Ready.Outgoing, mustSync: Bool) {

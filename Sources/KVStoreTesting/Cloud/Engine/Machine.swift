@@ -41,22 +41,18 @@ final class Machine: Sendable {
     var programs: [Program] { state.withLock { $0.programs } }
 
     /// Whether what is waited for can come without anybody's help.
-    var isReachable: Bool { network.withLock { !$0.isOffline && !$0.isHeld } }
+    var isReachable: Bool {
+        network.withLock { network in
+            !network.faults.isOffline
+                && !NetworkFault.Message.allCases.contains(where: network.faults.holds)
+        }
+    }
 
 }
 
-/// What a device's network does to its messages.
+/// A device's network.
 struct NetworkState {
-    var isOffline = false
-    var isHeld = false
-    var isReordering = false
-    var delay: Int64 = 0
-    var throttle: CloudThrottle?
-    /// When the requests of the running window came, oldest first.
-    var requestTimes: [Int64] = []
-    var failures: [SyncTransportError] = []
-    var drops: [CloudDevice.Message: Int] = [:]
-    var duplicates = 0
+    var faults = NetworkFaults()
     /// Messages that arrived at a held network, in their order.
     var held: [SimulatedCloud.Action] = []
 }

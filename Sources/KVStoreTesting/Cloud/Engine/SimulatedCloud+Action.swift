@@ -8,6 +8,8 @@ extension SimulatedCloud {
         case local(Program, Life, String, StoreRuntime.Body)
         /// A task that sleeps on `cloud.clock` wakes.
         case wake(Sleeper)
+        /// The time of a device's faults may be over.
+        case faultsEnd(Machine)
         case execute(Ready, CloudDriver)
         /// Something that happens on the device itself.
         case deliver(Event, CloudDriver)
@@ -23,7 +25,7 @@ extension SimulatedCloud.Action {
     /// The program that may notify its observers.
     var program: Program? {
         switch self {
-        case .wake: nil
+        case .wake, .faultsEnd: nil
         case .local(let program, _, _, _): program
         case .execute(_, let driver), .deliver(_, let driver), .request(let driver, _),
             .openStream(let driver, _, _), .message(_, let driver):
@@ -34,7 +36,7 @@ extension SimulatedCloud.Action {
     var isMessage: Bool {
         switch self {
         case .request, .openStream, .message: true
-        case .local, .wake, .execute, .deliver: false
+        case .local, .wake, .faultsEnd, .execute, .deliver: false
         }
     }
 
@@ -46,6 +48,8 @@ extension SimulatedCloud.Action {
         switch self {
         case .local(_, let life, _, _): !life.isOver
         case .wake(let sleeper): sleeper.isAsleep
+        // What waits for the end will then go on.
+        case .faultsEnd(let machine): !machine.isReachable
         case .execute(_, let driver): !driver.isStopped
         case .deliver(.streamEnded(let id, let error), let driver):
             driver.awaits(.streamEnded(id: id, error))
@@ -62,6 +66,7 @@ extension SimulatedCloud.Action {
         let label = program?.label ?? ""
         return switch self {
         case .wake: "a task sleeps on the cloud's clock"
+        case .faultsEnd(let machine): "\(machine.name) has faults that end later"
         case .local(_, _, let activity, _): "\(label) \(activity)"
         case .execute: "\(label) is about to act"
         case .deliver(.answered, _): "\(label) waits for an answer that was lost"

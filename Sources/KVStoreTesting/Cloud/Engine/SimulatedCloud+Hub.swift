@@ -8,10 +8,12 @@ extension SimulatedCloud {
     /// A request has arrived at the cloud.
     func receive(_ request: SyncRequest, id: UInt64, from driver: CloudDriver) {
         let machine = driver.program.machine
-        if let seconds = throttleSeconds(of: machine) {
+        let arrival = virtualClock.milliseconds
+        if let seconds = machine.network.withLock({ $0.faults.throttleSeconds(now: arrival) }) {
             note("the cloud asks \(driver.program.label) to wait \(seconds) s")
             let refusal = SyncTransportError.busy(retryAfterSeconds: seconds)
-            return carry(.message(.answered(id: id, .failure(refusal)), driver), of: machine)
+            return carry(
+                .message(.answered(id: id, .failure(refusal)), driver), .answer, of: machine)
         }
         let store = driver.storeID
         let now = virtualClock.wall
@@ -28,7 +30,7 @@ extension SimulatedCloud {
                     on: request, rejections: response.rejections, before: before, after: after,
                     account: store.account))
         }
-        carry(.message(.answered(id: id, result), driver), of: machine)
+        carry(.message(.answered(id: id, result), driver), .answer, of: machine)
         feedStreams()
     }
 
@@ -37,12 +39,11 @@ extension SimulatedCloud {
         let isReset = hub.withLock { hub in
             hub.ledger.hub(driver.storeID)?.endsStream(at: since) ?? true
         }
+        guard case .arrives(let delays) = arrivals(of: nil, driver.program.machine) else { return }
+        let arrival = virtualClock.milliseconds + delays[0]
         guard !isReset else {
-            return schedule(
-                .message(.stream(id: id, .reset), driver),
-                after: latency(of: driver.program.machine))
+            return schedule(.message(.stream(id: id, .reset), driver), at: arrival)
         }
-        let arrival = virtualClock.milliseconds + latency(of: driver.program.machine)
         schedule(.message(.stream(id: id, .opened), driver), at: arrival)
         hub.withLock { hub in
             hub.streams.append(
@@ -78,9 +79,8 @@ extension SimulatedCloud {
     private func send(_ events: [SyncEvent], on stream: inout CloudHub.Stream) -> Bool {
         let machine = stream.driver.program.machine
         for event in events {
-            let earliest = virtualClock.milliseconds + latency(of: machine)
-            stream.lastArrival = max(stream.lastArrival, earliest)
-            if isDropped(.event, of: machine) { return false }
+            guard case .arrives(let delays) = arrivals(of: .event, machine) else { return false }
+            stream.lastArrival = max(stream.lastArrival, virtualClock.milliseconds + delays[0])
             schedule(
                 .message(.stream(id: stream.id, event), stream.driver), at: stream.lastArrival)
         }

@@ -6,7 +6,6 @@ extension SimulatedCloud {
     /// After this long a request that got no answer counts as lost.
     private static let timeoutMilliseconds: Int64 = 30_000
     private static let latencyMilliseconds: ClosedRange<Int64> = 10...30
-    private static let reorderingMilliseconds: ClosedRange<Int64> = 0...2_000
 
     /// Sends a request, which may fail, be lost or be doubled on its way.
     func send(_ outgoing: Ready.Outgoing, from driver: CloudDriver) {
@@ -20,54 +19,46 @@ extension SimulatedCloud {
         schedule(
             .deliver(answer(.unreachable("no answer came in time")), driver),
             after: Self.timeoutMilliseconds)
-        let failure = machine.network.withLock { network in
-            network.failures.isEmpty ? nil : network.failures.removeFirst()
-        }
-        if let failure {
-            return schedule(.message(answer(failure), driver), after: latency(of: machine))
-        }
-        carry(.request(driver, outgoing), of: machine)
-        let isDoubled = machine.network.withLock { network in
-            guard network.duplicates > 0 else { return false }
-            network.duplicates -= 1
-            return true
-        }
-        guard isDoubled else { return }
-        note("the network doubles a request of \(driver.program.label)")
-        schedule(
-            .request(driver, outgoing),
-            after: latency(of: machine) + random(Self.reorderingMilliseconds))
+        carry(.request(driver, outgoing), .request, of: machine)
     }
 
-    /// Puts a message on its way, unless it is one that gets lost.
-    func carry(_ message: Action, of machine: Machine) {
-        guard let kind = message.kind, isDropped(kind, of: machine) else {
-            return schedule(message, after: latency(of: machine))
-        }
-        note("the network loses \(message.description)")
-    }
-
-    func isDropped(_ kind: CloudDevice.Message, of machine: Machine) -> Bool {
-        machine.network.withLock { network in
-            guard let left = network.drops[kind], left > 0 else { return false }
-            network.drops[kind] = left - 1
-            return true
+    /// Puts a message on its way, as often as it arrives.
+    func carry(_ message: Action, _ kind: NetworkFault.Message?, of machine: Machine) {
+        switch arrivals(of: kind, machine) {
+        case .arrives(let delays):
+            for (number, delay) in delays.enumerated() {
+                if number > 0 { note("the network doubles \(message.description)") }
+                schedule(message, after: delay)
+            }
+        case .lost: note("the network loses \(message.description)")
+        case .fails(let error):
+            guard case .request(let driver, let outgoing) = message else { return }
+            schedule(
+                .message(.answered(id: outgoing.id, .failure(error)), driver), after: latency())
         }
     }
 
-    func latency(of machine: Machine) -> Int64 {
-        let (delay, isReordering) = machine.network.withLock { ($0.delay, $0.isReordering) }
-        return delay + random(Self.latencyMilliseconds)
-            + (isReordering ? random(Self.reorderingMilliseconds) : 0)
+    /// The delays of a message and its copies.
+    ///
+    /// - Parameter kind: nil for the opening of a stream.
+    func arrivals(of kind: NetworkFault.Message?, _ machine: Machine) -> NetworkFaults.Outcome {
+        let outcome = machine.network.withLock { network in
+            state.withLock { network.faults.send(kind, random: &$0.random) }
+        }
+        guard case .arrives(let extra) = outcome else { return outcome }
+        return .arrives(extra.map { latency() + $0 })
     }
+
+    private func latency() -> Int64 { random(Self.latencyMilliseconds) }
 
     /// Whether the device's network lets a message through that arrives now.
     func arrives(_ message: Action) -> Bool {
         guard let machine = message.program?.machine else { return true }
         let (isOffline, isHeld) = machine.network.withLock { network in
-            let isHeld = !network.isOffline && network.isHeld
+            let isOffline = network.faults.isOffline
+            let isHeld = !isOffline && network.faults.holds(message.kind)
             if isHeld { network.held.append(message) }
-            return (network.isOffline, isHeld)
+            return (isOffline, isHeld)
         }
         if isHeld { note("the network holds \(message.description)") }
         guard isOffline else { return !isHeld }
@@ -88,11 +79,6 @@ extension SimulatedCloud {
     /// Breaks what is open between a device that has gone offline and the cloud.
     func disconnect(_ machine: Machine) {
         breakUp(hub.withLock { $0.removeStreams(of: machine) }, "\(machine.name) is offline")
-        letGo(machine)
-    }
-
-    /// Delivers what a held network has kept, in the order in which it came.
-    func letGo(_ machine: Machine) {
         let held = machine.network.withLock { network in
             defer { network.held = [] }
             return network.held
@@ -100,29 +86,61 @@ extension SimulatedCloud {
         for message in held { schedule(message) }
     }
 
-    /// How long a throttled device has to wait before its next request; nil when it may send now.
-    func throttleSeconds(of machine: Machine) -> Double? {
-        let now = virtualClock.milliseconds
-        return machine.network.withLock { network in
-            guard let throttle = network.throttle else { return nil }
-            let window = throttle.window.milliseconds
-            network.requestTimes.removeAll { $0 <= now - window }
-            guard network.requestTimes.count >= throttle.requestCount else {
-                network.requestTimes.append(now)
-                return nil
-            }
-            let first = network.requestTimes.first ?? now
-            return Double(first + window - now) / 1_000
+    /// Delivers what a held network has kept and no longer holds, in the order in which it came.
+    func letGo(_ machine: Machine) {
+        let free = machine.network.withLock { network in
+            let free = network.held.filter { !network.faults.holds($0.kind) }
+            network.held.removeAll { !network.faults.holds($0.kind) }
+            return free
         }
+        for message in free { schedule(message) }
+    }
+
+    // MARK: - Faults
+
+    /// Returns the id to remove it by.
+    func inject(_ fault: NetworkFault, on machine: Machine) -> Int {
+        let now = virtualClock.milliseconds
+        let (wasOffline, id) = machine.network.withLock { network in
+            (network.faults.isOffline, network.faults.add(fault, now: now))
+        }
+        note("\(machine.name) has the fault \(fault)")
+        if !wasOffline, fault.effect == .offline { disconnect(machine) }
+        if let timeToLive = fault.timeToLive {
+            schedule(.faultsEnd(machine), after: max(0, timeToLive.milliseconds))
+        }
+        return id
+    }
+
+    func removeFaults(
+        of machine: Machine, where isRemoved: (NetworkFaults.Active) -> Bool = { _ in true }
+    ) {
+        let count = machine.network.withLock { network in
+            let before = network.faults.active.count
+            network.faults.remove(where: isRemoved)
+            return before - network.faults.active.count
+        }
+        if count > 0 { note("\(machine.name) loses \(count) faults") }
+        letGo(machine)
+    }
+
+    /// The time of a fault is over.
+    func endFaults(of machine: Machine) {
+        let ended = machine.network.withLock {
+            $0.faults.expire(now: virtualClock.milliseconds)
+        }
+        for fault in ended { note("\(machine.name) no longer has the fault \(fault.fault)") }
+        letGo(machine)
     }
 }
 
 extension SimulatedCloud.Action {
-    fileprivate var kind: CloudDevice.Message? {
+    /// The kind of a message, as faults name it. Opening a stream is the beginning of its events.
+    fileprivate var kind: NetworkFault.Message {
         switch self {
         case .request: .request
         case .message(.answered, _): .answer
-        default: nil
+        default: .event
         }
     }
 }
