@@ -84,7 +84,7 @@ struct ClockTests {
         #expect(woken.withLock { $0 } == [.seconds(1), .seconds(2), .seconds(3), .seconds(40)])
     }
 
-    @Test("a task may sleep through Task.sleep, and a deadline that has passed is no suspension")
+    @Test("a task may sleep through the static method of Task, and a past deadline returns at once")
     func taskSleep() async throws {
         let clock = cloud.clock
         let task = Task { try await Task.sleep(for: .seconds(5), clock: clock) }  // deadline of virtual time
