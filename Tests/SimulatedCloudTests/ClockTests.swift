@@ -84,10 +84,10 @@ struct ClockTests {
         #expect(woken.withLock { $0 } == [.seconds(1), .seconds(2), .seconds(3), .seconds(40)])
     }
 
-    @Test("a task may sleep on the clock, and a deadline that has passed is no suspension")
+    @Test("a task may sleep through the static method of Task, and a past deadline returns at once")
     func taskSleep() async throws {
         let clock = cloud.clock
-        let task = Task { try await Task.sleep(for: .seconds(5), clock: clock) }  // deadline of virtual time
+        let task = Task { try await Task.sleep(for: .seconds(5), clock: clock) }  // deadline
         try await cloud.settle()
         try await task.value
         #expect(clock.now.offset == .seconds(5))

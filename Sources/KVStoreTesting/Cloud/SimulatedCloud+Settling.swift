@@ -31,13 +31,38 @@ extension SimulatedCloud {
         timeout: Duration = .seconds(30)
     ) async throws(CloudError) {
         try await bounded(by: timeout) { cloud, deadline throws(CloudError) in
-            try await cloud.runToRest(
-                within: limit, deadline, includesSleepers: includesSleepers)
-            let held = cloud.machines.flatMap {
-                $0.network.withLock { $0.held.map(\.description) }
-            }
+            _ = try await cloud.run(
+                within: limit, deadline, includesSleepers: includesSleepers, until: { false })
+            let held = cloud.heldMessages
             if !held.isEmpty { throw .held(what: held) }
         }
+    }
+
+    /// Runs until a condition holds, and no further: other messages may still be under way.
+    ///
+    /// ```swift
+    /// try await cloud.run { phone.accountState == .joined }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - limit: the maximum virtual time.
+    ///   - timeout: the maximum real time, as of `settle`.
+    ///   - condition: evaluated before the first event and after each one.
+    /// - Throws: `CloudError.conditionNotMet` if nothing is under way that could make it hold;
+    ///   `CloudError.stillMoving` at a limit, and when the calling task is cancelled before the end.
+    public func run(
+        within limit: Duration = .seconds(3_600), timeout: Duration = .seconds(30),
+        until condition: @escaping @Sendable () -> Bool
+    ) async throws(CloudError) {
+        try await bounded(by: timeout) { cloud, deadline throws(CloudError) in
+            let isMet = try await cloud.run(
+                within: limit, deadline, includesSleepers: true, until: condition)
+            if !isMet { throw .conditionNotMet(held: cloud.heldMessages) }
+        }
+    }
+
+    private var heldMessages: [String] {
+        machines.flatMap { $0.network.withLock { $0.held.map(\.description) } }
     }
 
     /// The real time at which a run has to end.
@@ -88,9 +113,11 @@ extension SimulatedCloud {
         }
     }
 
-    private func runToRest(
-        within limit: Duration, _ deadline: Deadline, includesSleepers: Bool
-    ) async throws(CloudError) {
+    /// Returns whether the condition is met; if not, the cloud is at rest.
+    private func run(
+        within limit: Duration, _ deadline: Deadline, includesSleepers: Bool,
+        until condition: @Sendable () -> Bool
+    ) async throws(CloudError) -> Bool {
         func isMoving() -> Bool {
             agenda.contains { $0.isUnderWay && (includesSleepers || !$0.isWake) }
         }
@@ -98,7 +125,8 @@ extension SimulatedCloud {
         state.withLock { $0.writes = WriteCounts(since: now) }
         while true {
             guard await drainAll() else { throw endless(deadline) }
-            guard isMoving() else { return }
+            if condition() { return true }
+            guard isMoving() else { return false }
             repeat {
                 guard !Task.isCancelled else { throw stillMoving(after: deadline.limit) }
                 switch await step(through: end) {
@@ -109,6 +137,7 @@ extension SimulatedCloud {
                 await letTasksRun(onlyAfterCompletions: true)
                 let greatest = state.withLock { $0.writes.greatest }
                 guard greatest < WriteCounts.limit else { throw endless(deadline) }
+                if condition() { return true }
             } while isMoving()
         }
     }

@@ -41,6 +41,8 @@ public final class SimulatedCloud: Sendable {
         var trace = Trace()
         /// The devices' names by the ids of their replicas.
         var writers: [ReplicaID: String] = [:]
+        /// The latest driver of each program, by the program's label.
+        var drivers: [String: CloudDriver] = [:]
     }
 
     let virtualClock = VirtualClock()

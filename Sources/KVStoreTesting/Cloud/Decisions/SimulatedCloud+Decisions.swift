@@ -127,7 +127,7 @@ extension SimulatedCloud {
             reason: reason ?? Self.reason(isTaken: isTaken, incoming: incoming, present: present))
     }
 
-    private func version(_ record: Record) -> CloudDecision.Version {
+    func version(_ record: Record) -> CloudDecision.Version {
         let value: PropertyListValue? =
             switch record.content {
             case .value(let data): try? PropertyListValue(encoded: data)

@@ -7,6 +7,9 @@ public enum CloudError: Error, Sendable, Equatable {
     case stillMoving(after: Limit, causes: [String], what: [String])
     /// Everything left waits for `CloudDevice.release()`.
     case held(what: [String])
+    /// Nothing is under way that could make the condition of `run` hold, except messages that wait for
+    /// `CloudDevice.release()`.
+    case conditionNotMet(held: [String])
 
     /// What ended the attempt.
     public enum Limit: Sendable, Equatable {
@@ -31,6 +34,9 @@ extension CloudError: CustomStringConvertible {
             "held until release(), so the cloud cannot settle: "
                 + what.joined(separator: "; ")
                 + " (advance(by:) continues with the other devices)"
+        case .conditionNotMet(let held):
+            "the condition does not hold, and nothing is under way"
+                + (held.isEmpty ? "" : "; held until release(): " + held.joined(separator: "; "))
         }
     }
 }

@@ -38,6 +38,7 @@ final class CloudDriver: SyncDriving, ReadyExecutor {
         state.withLock { $0.replica = replica }
         let id = replica.read { $0.id }
         cloud?.noteReplica(id, of: program)
+        cloud?.state.withLock { $0.drivers[program.label] = self }
     }
 
     func stop() {
@@ -69,6 +70,11 @@ final class CloudDriver: SyncDriving, ReadyExecutor {
     private var cloud: SimulatedCloud? { state.withLock { $0.cloud } }
 
     var isStopped: Bool { state.withLock { $0.isStopped } || life.isOver }
+
+    /// What its replica holds under the key.
+    func entry(forKey key: StoreKey) -> Table.Entry? {
+        state.withLock { $0.replica }?.read { $0.table[key] }
+    }
 
     func completion(of waiter: UInt64) -> Ready.Completion? {
         state.withLock { $0.completions[waiter] ?? nil }

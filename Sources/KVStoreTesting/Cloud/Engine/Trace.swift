@@ -25,13 +25,12 @@ struct Trace {
     /// One line per event with its virtual second, oldest first.
     var rendered: [String] {
         lines.map { milliseconds, line in
-            let fraction = String(milliseconds % 1_000 + 1_000).dropFirst()
             let text =
                 switch line {
                 case .text(let text): text
                 case .decision(let decision): decision.description
                 }
-            return "\(milliseconds / 1_000).\(fraction) \(text)"
+            return "\(VirtualClock.seconds(milliseconds)) \(text)"
         }
     }
 }

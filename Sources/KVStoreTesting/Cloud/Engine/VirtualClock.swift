@@ -22,6 +22,16 @@ final class VirtualClock: Sendable {
 
     func advance(to time: Int64) { elapsed.withLock { $0 = max($0, time) } }
 
+    /// As seconds with three digits.
+    static func seconds(_ milliseconds: Int64) -> String {
+        "\(milliseconds / 1_000).\(String(milliseconds % 1_000 + 1_000).dropFirst())"
+    }
+
+    /// The virtual time at a true time.
+    static func milliseconds(at date: Date) -> Int64 {
+        Int64((date.timeIntervalSince1970 * 1_000).rounded()) - start
+    }
+
     static func date(_ wall: Int64) -> Date { Date(timeIntervalSince1970: Double(wall) / 1_000) }
 }
 
