@@ -71,6 +71,13 @@ extension SimulatedCloud {
         }
         virtualClock.advance(to: time)
         perform(action)
+        // Events of one stream that arrive together are delivered together: observers run on another thread, and waiting
+        // for them is what costs most.
+        if case .message(.stream, let driver) = action {
+            while let (_, next) = state.withLock({ state in
+                state.agenda.popFirst(through: time) { $0.isStreamEvent(for: driver) }
+            }) { perform(next) }
+        }
         if case .wake(let sleeper) = action, sleeper.wake() {
             state.withLock { $0.writes.wakeCount += 1 }
             await sleeper.hasResumed.value

@@ -33,9 +33,11 @@ package struct Agenda<Action> {
         items.insert(Item(time: time, action: action), at: low)
     }
 
-    /// Takes the next action, unless it comes later than `limit`.
-    package mutating func popFirst(through limit: Int64 = .max) -> (time: Int64, action: Action)? {
-        guard let next = rest.first, next.time <= limit else { return nil }
+    /// Takes the next action, unless it comes later than `limit` or does not meet the condition.
+    package mutating func popFirst(
+        through limit: Int64 = .max, where isWanted: (Action) -> Bool = { _ in true }
+    ) -> (time: Int64, action: Action)? {
+        guard let next = rest.first, next.time <= limit, isWanted(next.action) else { return nil }
         doneCount += 1
         if doneCount * 2 > items.count { removeDone() }
         return (next.time, next.action)

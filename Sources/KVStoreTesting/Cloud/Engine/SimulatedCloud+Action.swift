@@ -40,6 +40,10 @@ extension SimulatedCloud.Action {
         }
     }
 
+    func isStreamEvent(for driver: CloudDriver) -> Bool {
+        if case .message(.stream, let other) = self { other === driver } else { false }
+    }
+
     var isWake: Bool { if case .wake = self { true } else { false } }
 
     /// Whether it will still change something by itself. A timer that nothing waits for does not count, nor do the
