@@ -38,7 +38,8 @@ extension SimulatedCloud {
         }
     }
 
-    /// Runs until a condition holds, and no further: other messages may still be under way.
+    /// Runs until a condition holds, and no further: other messages may still be under way. If nothing is, tasks get a second
+    /// of real time to begin something.
     ///
     /// ```swift
     /// try await cloud.run { phone.accountState == .joined }
@@ -55,9 +56,14 @@ extension SimulatedCloud {
         until condition: @escaping @Sendable () -> Bool
     ) async throws(CloudError) {
         try await bounded(by: timeout) { cloud, deadline throws(CloudError) in
-            let isMet = try await cloud.run(
-                within: limit, deadline, includesSleepers: true, until: condition)
-            if !isMet { throw .conditionNotMet(held: cloud.heldMessages) }
+            while true {
+                let isMet = try await cloud.run(
+                    within: limit, deadline, includesSleepers: true, until: condition)
+                if isMet { return }
+                guard await cloud.tasksAct(or: condition) else {
+                    throw .conditionNotMet(held: cloud.heldMessages)
+                }
+            }
         }
     }
 

@@ -57,6 +57,21 @@ extension SimulatedCloud {
             )
         }
         guard isDue else { return }
+        await letTasksRun(since: first)
+    }
+
+    /// Waits until a task has used the cloud or the condition holds; false if neither happens within a second.
+    func tasksAct(or condition: () -> Bool) async -> Bool {
+        let first = state.withLock { $0.activity }
+        let end = ContinuousClock.now + .seconds(1)
+        while !condition(), state.withLock({ $0.activity }) == first {
+            guard .now < end, !Task.isCancelled else { return false }
+            await Task.yield()
+        }
+        return true
+    }
+
+    private func letTasksRun(since first: Int) async {
         let end = ContinuousClock.now + .milliseconds(10)
         var (latest, idleCount) = (first, 0)
         while idleCount < 100 || latest == first {
