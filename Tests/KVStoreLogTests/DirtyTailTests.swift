@@ -114,7 +114,7 @@ struct DirtyTailTests {
             try log.appendExclusively([.numbered(1)])
             storage.aim(.tear(torn), at: .write)
             storage.afterWrite.withLock {
-                $0 = { isTorn in
+                $0.body = { isTorn in
                     if isTorn { seen = ((try? reader.readNew()) ?? []).map(\.payload) }
                 }
             }

@@ -16,8 +16,8 @@ extension Record.Content {
     /// trailer, which begins the number of objects at its byte 8.
     private static func payloadByteCount(_ bytes: UnsafeRawBufferPointer) -> Int? {
         let trailer = bytes.count - 32
-        guard trailer > 9, bytes[..<8].elementsEqual("bplist00".utf8),
-            bytes[(trailer + 8)..<(trailer + 16)].elementsEqual([0, 0, 0, 0, 0, 0, 0, 1])
+        guard trailer > 9, number(bytes, at: 0) == 0x6270_6C69_7374_3030,
+            number(bytes, at: trailer + 8) == 1
         else { return nil }
         var start = 9
         var count = Int(bytes[8] & 0x0F)
@@ -41,5 +41,9 @@ extension Record.Content {
             return length
         default: return nil
         }
+    }
+
+    private static func number(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> UInt64 {
+        UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
 }

@@ -10,7 +10,13 @@ package final class SimulatedStorage: LogStorage, @unchecked Sendable {
     /// Runs at the start of every sync, which fails with the error number that it returns. It may block.
     package let duringSync = Mutex<(@Sendable () -> Int32?)?>(nil)
     /// Runs at the end of every write and creation, torn ones included. It may use the disk.
-    package let afterWrite = Mutex<(@Sendable (_ isTorn: Bool) -> Void)?>(nil)
+    package let afterWrite = Mutex(AfterWrite())
+
+    /// In a structure, because Swift wraps a closure in a mutex once more at each access.
+    package struct AfterWrite: Sendable {
+        package var body: (@Sendable (_ isTorn: Bool) -> Void)?
+    }
+
     private let life: Life
     // Used under the disk's lock.
     private var plan = FaultPlan()
@@ -137,7 +143,7 @@ package final class SimulatedStorage: LogStorage, @unchecked Sendable {
             guard hasEffect else { throw error }
             return (try body(struck), error)
         }
-        if call == .create || call == .write { afterWrite.withLock { $0 }?(error != nil) }
+        if call == .create || call == .write { afterWrite.withLock { $0.body }?(error != nil) }
         if let error { throw error }
         return result
     }

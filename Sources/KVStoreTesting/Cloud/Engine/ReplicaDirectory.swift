@@ -13,7 +13,7 @@ final class ReplicaDirectory: Sendable {
     func storage(for life: Life) -> SimulatedStorage {
         let storage = disk.storage(for: life)
         storage.afterWrite.withLock {
-            $0 = { [weak self] _ in self?.notifyWatchers(exceptOf: life) }
+            $0.body = { [weak self] _ in self?.notifyWatchers(exceptOf: life) }
         }
         return storage
     }
