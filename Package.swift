@@ -101,9 +101,14 @@ let package = Package(
             dependencies: ["CommandSupport", "LocalFiles", "TerminalText", "Essentials"],
             swiftSettings: strict),
         .target(
+            name: "KVStoreSimulation",
+            dependencies: ["KVStoreCore", "KVStoreLog", "LocalFiles", "Essentials"],
+            swiftSettings: strict),
+        .target(
             name: "KVStoreTesting",
             dependencies: [
-                "KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "LocalFiles",
+                "KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreSimulation",
+                "LocalFiles",
             ],
             swiftSettings: strict),
         .target(
@@ -135,16 +140,17 @@ let package = Package(
         .executableTarget(
             name: "kvs",
             dependencies: [
-                "KVStoreEssentials", "KVStoreHTTP", "TerminalText", "CommandSupport",
-                "CommandRunner",
-                "LocalFiles", argumentParser, "Essentials",
+                "KVStoreEssentials", "KVStoreHTTP", "TerminalText",
+                "CommandSupport", "CommandRunner", "LocalFiles", argumentParser, "Essentials",
             ],
             swiftSettings: strict),
         .target(
             name: "KVStoreServer",
             dependencies: [
-                "KVStoreEssentials", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreWire",
-                "LocalFiles", crypto, logging, nioCore, nioHTTP1, nioPosix, nioSSL, swiftASN1,
+                "KVStoreEssentials", "KVStoreCore", "KVStoreLedger",
+                "KVStoreLog", "KVStoreSimulation", "KVStoreWire", "LocalFiles", crypto, logging,
+                nioCore,
+                nioHTTP1, nioPosix, nioSSL, swiftASN1,
                 x509,
                 "Essentials",
             ],
@@ -162,8 +168,8 @@ let package = Package(
         .target(
             name: "SimulatedWorld",
             dependencies: [
-                "KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreTesting",
-                "LocalFiles",
+                "KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreSimulation",
+                "KVStoreTesting", "LocalFiles",
             ],
             path: "Tests/SimulatedWorld", swiftSettings: strict),
         .executableTarget(
@@ -173,7 +179,7 @@ let package = Package(
             name: "FuzzTargets",
             dependencies: [
                 "KVStore", "KVStoreCore", "KVStoreEssentials", "KVStoreLedger", "KVStoreLog",
-                "KVStoreTesting", "KVStoreWire", "SnapshotModels",
+                "KVStoreSimulation", "KVStoreWire", "SnapshotModels",
             ],
             path: "Tests/FuzzTargets", swiftSettings: strict),
         .testTarget(
@@ -195,7 +201,7 @@ let package = Package(
             name: "BackgroundServicesTests", dependencies: ["BackgroundServices"],
             swiftSettings: strict),
         .target(
-            name: "TestSupport", dependencies: ["KVStoreCore", "KVStoreLog", "KVStoreTesting"],
+            name: "TestSupport", dependencies: ["KVStoreCore", "KVStoreLog", "KVStoreSimulation"],
             path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(
             name: "KVStoreCoreTests", dependencies: ["KVStore", "KVStoreCore", "TestSupport"],
@@ -203,20 +209,20 @@ let package = Package(
         .testTarget(
             name: "KVStoreLogTests",
             dependencies: [
-                "KVStoreCore", "KVStoreLog", "KVStoreTesting", "LocalFiles", "TestSupport",
+                "KVStoreCore", "KVStoreLog", "KVStoreSimulation", "LocalFiles", "TestSupport",
             ],
             swiftSettings: strict),
         .testTarget(
             name: "KVStoreLedgerTests",
             dependencies: [
-                "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreTesting", "LocalFiles",
+                "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreSimulation", "LocalFiles",
                 "TestSupport",
             ],
             swiftSettings: strict),
         .testTarget(
             name: "KVStoreTests",
             dependencies: [
-                "KVStore", "KVStoreEssentials", "KVStoreCore", "KVStoreLog", "KVStoreTesting",
+                "KVStore", "KVStoreEssentials", "KVStoreCore", "KVStoreLog", "KVStoreSimulation",
                 "LocalFiles",
                 "TestSupport",
             ],
@@ -259,7 +265,8 @@ let package = Package(
         .testTarget(
             name: "KvsTests",
             dependencies: [
-                "kvs", "KVStore", "CommandSupport", "ProgramTesting", "SeededRandomness",
+                "kvs", "KVStore", "CommandSupport", "ProgramTesting",
+                "SeededRandomness",
                 "ServerTestSupport", httpTypes,
             ],
             swiftSettings: strict),
@@ -273,7 +280,7 @@ let package = Package(
             name: "KVStoreServerTests",
             dependencies: [
                 "KVStoreServer", "ServerTestSupport", "TestSupport", "KVStoreCore",
-                "KVStoreLedger", "KVStoreLog", "KVStoreTesting", "KVStoreWire", "LocalFiles",
+                "KVStoreLedger", "KVStoreLog", "KVStoreSimulation", "KVStoreWire", "LocalFiles",
                 httpTypes, logging, nioCore, nioHTTP1, nioPosix, nioSSL, nioTLS,
             ],
             swiftSettings: strict),

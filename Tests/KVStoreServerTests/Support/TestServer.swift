@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 import KVStoreCore
 import KVStoreLedger
-import KVStoreTesting
+import KVStoreSimulation
 import KVStoreWire
 import Logging
 import NIOCore
