@@ -88,6 +88,9 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "KVStoreWire", dependencies: ["KVStoreCore", "Essentials"], swiftSettings: strict),
+        .target(
+            name: "KVStoreDocuments", dependencies: ["KVStoreCore", "Essentials"],
+            swiftSettings: strict),
         .target(name: "SnapshotModels", dependencies: ["Essentials"], swiftSettings: strict),
         .target(name: "TerminalText", dependencies: ["Essentials"], swiftSettings: strict),
         .target(
@@ -140,14 +143,14 @@ let package = Package(
         .executableTarget(
             name: "kvs",
             dependencies: [
-                "KVStoreEssentials", "KVStoreHTTP", "TerminalText",
+                "KVStoreEssentials", "KVStoreHTTP", "KVStoreDocuments", "TerminalText",
                 "CommandSupport", "CommandRunner", "LocalFiles", argumentParser, "Essentials",
             ],
             swiftSettings: strict),
         .target(
             name: "KVStoreServer",
             dependencies: [
-                "KVStoreEssentials", "KVStoreCore", "KVStoreLedger",
+                "KVStoreEssentials", "KVStoreCore", "KVStoreDocuments", "KVStoreLedger",
                 "KVStoreLog", "KVStoreSimulation", "KVStoreWire", "LocalFiles", crypto, logging,
                 nioCore,
                 nioHTTP1, nioPosix, nioSSL, swiftASN1,
@@ -265,7 +268,7 @@ let package = Package(
         .testTarget(
             name: "KvsTests",
             dependencies: [
-                "kvs", "KVStore", "CommandSupport", "ProgramTesting",
+                "kvs", "KVStore", "KVStoreDocuments", "CommandSupport", "ProgramTesting",
                 "SeededRandomness",
                 "ServerTestSupport", httpTypes,
             ],
