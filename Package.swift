@@ -296,6 +296,14 @@ let package = Package(
                 httpTypes, nioCore, nioSSL,
             ],
             swiftSettings: strict),
+        .testTarget(
+            name: "EmulatorTests",
+            dependencies: [
+                "kvs", "kvsd", "KVStore", "KVStoreCore", "KVStoreDocuments", "KVStoreHTTP",
+                "KVStoreServer", "KVStoreWire", "ProgramTesting", "ServerTestSupport", httpTypes,
+                nioCore, nioHTTP1,
+            ],
+            swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
     ]
 )
