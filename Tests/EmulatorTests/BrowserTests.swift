@@ -3,7 +3,7 @@ import HTTPTypes
 import ServerTestSupport
 import Testing
 
-/// What a page in a browser can make it do: only one of its own.
+/// A page in a browser can use the emulator only if the emulator itself has served it.
 @Suite("Web pages and the emulator", .timeLimit(.minutes(5)))
 struct BrowserTests {
     private static let paths = ["/emulator/v1/worlds", "/v1/me", "/healthz"]
@@ -60,7 +60,7 @@ struct BrowserTests {
                 }
                 try await expect("DELETE", "/emulator/v1/worlds", [host, line], client, "403")
             }
-            // What a browser asks before a request of another site with this method: an answer would have to permit it.
+            // The preflight of a cross-origin request, which the answer would have to permit.
             try await expect(
                 "OPTIONS", "/emulator/v1/worlds",
                 [host, "Access-Control-Request-Method: DELETE"], client, "405")

@@ -62,7 +62,7 @@ struct EventTests {
         }
     }
 
-    @Test("a reader that has missed events is told, and its stream ends")
+    @Test("a reader that has missed events is notified, and its stream ends")
     func missed() async throws {
         var limits = EmulatorLimits()
         limits.eventCount = 3

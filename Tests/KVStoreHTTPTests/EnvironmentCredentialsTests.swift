@@ -63,7 +63,7 @@ struct EnvironmentCredentialsTests {
             ("127.0.0.1:1", "s3cret"), ("http://kv.example.org", "s3cret"),
             ("http://127.0.0.1:1", "s3cret two"), ("http://127.0.0.1:1", "s3cret\n"),
             ("http://127.0.0.1:1", "s3cret" + String(repeating: "x", count: 1_024)),
-            ("ftp://127.0.0.1", "s3cret"), ("emulator", "s3cret"),
+            ("ftp://127.0.0.1", "s3cret"), ("s3cret", "http://127.0.0.1:1"), ("emulator", "s3cret"),
         ])
     func invalid(daemon: String, token: String) throws {
         let error = try #require(failure(environment(daemon, token)))

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// The examples of a document in this repository: blocks of HTTP, requests and their answers by turns. What differs each
-/// time stands as "…" in them.
+/// The examples of a document in this repository: blocks of HTTP, requests alternating with answers. "…" stands for
+/// text that differs between runs.
 package struct HTTPExamples {
     package struct Message: Sendable {
         /// The document and the line of its end.

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Passes the signals that would end or notify this program on to a child, whose end then decides on that of this program.
 ///
-/// What a terminal sends to its foreground process group reaches the child without that. One per process.
+/// Signals of a terminal to its foreground process group are not forwarded: the child gets them itself. One per process.
 package enum SignalForwarding {
     private static let numbers = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2]
 

@@ -29,7 +29,7 @@ extension StoreEnvironment {
         return status.url
     }
 
-    /// What the variables say; nil without both.
+    /// The credentials that the variables name; nil if neither is set.
     ///
     /// - Throws: `unauthorized` if one of them is missing or invalid; `unreachable` if no emulator runs that is asked for.
     ///   Does not show the token.
@@ -49,7 +49,9 @@ extension StoreEnvironment {
                 daemon: DaemonAddress(url), token: token, account: names.account,
                 deviceID: names.device, deviceName: names.device, isFromEnvironment: true)
         } catch {
-            throw invalid(Self.daemonVariable, error.description)
+            // It is the token if the values were interchanged.
+            throw invalid(
+                Self.daemonVariable, error.description.replacing(daemon, with: "(value)"))
         }
     }
 

@@ -2,7 +2,7 @@ import Essentials
 import KVStoreCore
 import KVStoreWire
 
-/// What an emulator has besides a server. Safe to call from any thread.
+/// Limits and events of an emulator, and the rules by which it admits requests. Safe to call from any thread.
 final class Emulation: Sendable {
     let limits: EmulatorLimits
     let events: EmulatorEvents
@@ -12,8 +12,8 @@ final class Emulation: Sendable {
         events = EmulatorEvents(limits, now: now)
     }
 
-    /// Refuses the requests of web pages of other sites, which a browser sends with everything but this machine's name
-    /// when a name of theirs leads here, and without an `Origin` where it expects no answer.
+    /// Refuses requests of web pages of other sites: with a name that DNS resolves to this machine, a page has the same
+    /// origin as its requests, and a browser omits `Origin` where the page cannot read the answer.
     static func admit(_ fields: RequestFields) throws(Problem) {
         if let site = fields.fetchSite, site != "same-origin", site != "none" {
             throw .foreignOrigin

@@ -140,7 +140,7 @@ public struct RunningEmulator: Sendable, Hashable {
     /// Of its administration: ``url`` with `/emulator/v1`.
     public var adminURL: String { url + "/emulator/v1" }
 
-    /// What makes the programs of this project a device of a world: `UBIQUITY_DAEMON`, `UBIQUITY_TOKEN` and
+    /// The variables with which the programs of this project become a device of a world: `UBIQUITY_DAEMON`, `UBIQUITY_TOKEN` and
     /// `UBIQUITY_EMULATOR`.
     public func environment(world: String = "default", device: String = "device") -> [String:
         String]

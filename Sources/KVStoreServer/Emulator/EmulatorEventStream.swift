@@ -23,8 +23,8 @@ struct EmulatorEventStream: LiveStream {
         self.position = position
     }
 
-    /// Events of one page.
-    private static let pageCount = 16
+    /// Events that are looked at in one step, and bytes of text after which it ends.
+    private static let (pageCount, pageByteCount) = (256, 65_536)
 
     mutating func next(_: EventPages) -> (text: ByteBuffer?, hasMore: Bool) {
         guard let page = events.page(after: position, count: Self.pageCount) else {
@@ -36,13 +36,15 @@ struct EmulatorEventStream: LiveStream {
             isOpened = true
             text += EventStreamText.event("opened", data: WireJSON.encode(["after": position]))
         }
-        for event in page where world == nil || event.world == world {
+        for event in page where text.count < Self.pageByteCount {
+            position = event.id
+            guard world == nil || event.world == world else { continue }
             let document = EventDocument(event)
             text += EventStreamText.event(
                 "\(document.event)\nid: \(event.id)", data: WireJSON.encode(document))
         }
-        position += UInt64(page.count)
-        return (text.isEmpty ? nil : framed(text), page.count == Self.pageCount)
+        let hasMore = page.count == Self.pageCount || position != page.last?.id
+        return (text.isEmpty ? nil : framed(text), hasMore && !page.isEmpty)
     }
 
     mutating func isAllowed(by: DeviceRegistry, in: ConnectionTable) -> Bool { true }

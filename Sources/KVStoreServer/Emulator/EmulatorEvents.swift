@@ -4,8 +4,7 @@ import NIOCore
 import Synchronization
 
 /// The latest events of an emulator, in the order in which they happened. Readers continue from their own positions: they
-/// cost no memory, and one that is too slow misses events, which it is told by the end of its stream. Safe to call from any
-/// thread.
+/// cost no memory, and the stream of one that misses events ends. Safe to call from any thread.
 final class EmulatorEvents: Sendable {
     enum Content: Sendable {
         case connected(store: String, device: String)
@@ -41,7 +40,7 @@ final class EmulatorEvents: Sendable {
         var content: Content
     }
 
-    /// What wakes the readers. No account has this name.
+    /// Wakes the readers. No account has this name.
     static let topic = StoreID(account: "", name: "events")
 
     private struct State {

@@ -1,6 +1,6 @@
 import NIOHTTP1
 
-/// What a path below `/emulator/v1/` names.
+/// A resource below `/emulator/v1/`.
 enum EmulatorResource: Equatable {
     case worlds, events
     /// Names as they are in the path, percent-encoded.

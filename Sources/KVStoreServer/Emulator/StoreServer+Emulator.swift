@@ -7,7 +7,7 @@ import KVStoreWire
 import NIOCore
 import NIOHTTP1
 
-/// `/emulator/v1/`: what a test or a person does to the worlds of an emulator.
+/// `/emulator/v1/`: administration of the worlds of an emulator.
 extension StoreServer {
     func respond(
         to resource: EmulatorResource, _ request: Request, on loop: WatcherRegistry,

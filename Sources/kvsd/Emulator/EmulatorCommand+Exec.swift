@@ -78,24 +78,24 @@ extension EmulatorCommand {
     }
 }
 
-/// Where the command's replicas are.
+/// A directory for the command's replicas.
 private struct TemporaryClientDirectory {
     private let path: String
 
     init() throws(CommandFailure) {
-        let parent = FileManager.default.temporaryDirectory.path(percentEncoded: false)
-        var template = Array(
-            (URL(filePath: parent).appending(
-                path: "kvsd-emulator-" + String(repeating: "X", count: 6)
-            ).path(
-                percentEncoded: false)).utf8CString)
+        let parent = FileManager.default.temporaryDirectory
+        let placeholder = String(repeating: "X", count: 6)
+        let path = parent.appending(path: "kvsd-emulator-" + placeholder)
+            .path(percentEncoded: false)
+        var template = Array(path.utf8CString)
         guard mkdtemp(&template) != nil else {
             throw CommandFailure(
                 .cannotCreate,
-                "cannot create a directory in \(parent): \(String(cString: strerror(errno)).lowercased())"
+                "cannot create \(path): \(String(cString: strerror(errno)).lowercased())"
             )
         }
-        path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        self.path = String(
+            decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
     var variables: [String: String] {

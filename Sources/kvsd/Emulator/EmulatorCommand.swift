@@ -25,7 +25,7 @@ struct EmulatorCommand: ParsableCommand {
         subcommands: [Start.self, Exec.self], defaultSubcommand: Start.self)
 }
 
-/// What the emulator contains at the start and leaves at the end.
+/// The world that an emulator starts with and exports at the end.
 struct WorldOptions: ParsableArguments {
     @Option(
         name: .customLong("import"),
