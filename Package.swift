@@ -88,6 +88,9 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "KVStoreWire", dependencies: ["KVStoreCore", "Essentials"], swiftSettings: strict),
+        .target(
+            name: "KVStoreDocuments", dependencies: ["KVStoreCore", "Essentials"],
+            swiftSettings: strict),
         .target(name: "SnapshotModels", dependencies: ["Essentials"], swiftSettings: strict),
         .target(name: "TerminalText", dependencies: ["Essentials"], swiftSettings: strict),
         .target(
@@ -101,9 +104,14 @@ let package = Package(
             dependencies: ["CommandSupport", "LocalFiles", "TerminalText", "Essentials"],
             swiftSettings: strict),
         .target(
+            name: "KVStoreSimulation",
+            dependencies: ["KVStoreCore", "KVStoreLog", "LocalFiles", "Essentials"],
+            swiftSettings: strict),
+        .target(
             name: "KVStoreTesting",
             dependencies: [
-                "KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "LocalFiles",
+                "KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreSimulation",
+                "LocalFiles",
             ],
             swiftSettings: strict),
         .target(
@@ -135,16 +143,17 @@ let package = Package(
         .executableTarget(
             name: "kvs",
             dependencies: [
-                "KVStoreEssentials", "KVStoreHTTP", "TerminalText", "CommandSupport",
-                "CommandRunner",
-                "LocalFiles", argumentParser, "Essentials",
+                "KVStoreEssentials", "KVStoreHTTP", "KVStoreDocuments", "TerminalText",
+                "CommandSupport", "CommandRunner", "LocalFiles", argumentParser, "Essentials",
             ],
             swiftSettings: strict),
         .target(
             name: "KVStoreServer",
             dependencies: [
-                "KVStoreEssentials", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreWire",
-                "LocalFiles", crypto, logging, nioCore, nioHTTP1, nioPosix, nioSSL, swiftASN1,
+                "KVStoreEssentials", "KVStoreCore", "KVStoreDocuments", "KVStoreLedger",
+                "KVStoreLog", "KVStoreSimulation", "KVStoreWire", "LocalFiles", crypto, logging,
+                nioCore,
+                nioHTTP1, nioPosix, nioSSL, swiftASN1,
                 x509,
                 "Essentials",
             ],
@@ -162,8 +171,8 @@ let package = Package(
         .target(
             name: "SimulatedWorld",
             dependencies: [
-                "KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreTesting",
-                "LocalFiles",
+                "KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreSimulation",
+                "KVStoreTesting", "LocalFiles",
             ],
             path: "Tests/SimulatedWorld", swiftSettings: strict),
         .executableTarget(
@@ -173,7 +182,7 @@ let package = Package(
             name: "FuzzTargets",
             dependencies: [
                 "KVStore", "KVStoreCore", "KVStoreEssentials", "KVStoreLedger", "KVStoreLog",
-                "KVStoreTesting", "KVStoreWire", "SnapshotModels",
+                "KVStoreSimulation", "KVStoreWire", "SnapshotModels",
             ],
             path: "Tests/FuzzTargets", swiftSettings: strict),
         .testTarget(
@@ -195,7 +204,7 @@ let package = Package(
             name: "BackgroundServicesTests", dependencies: ["BackgroundServices"],
             swiftSettings: strict),
         .target(
-            name: "TestSupport", dependencies: ["KVStoreCore", "KVStoreLog", "KVStoreTesting"],
+            name: "TestSupport", dependencies: ["KVStoreCore", "KVStoreLog", "KVStoreSimulation"],
             path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(
             name: "KVStoreCoreTests", dependencies: ["KVStore", "KVStoreCore", "TestSupport"],
@@ -203,20 +212,20 @@ let package = Package(
         .testTarget(
             name: "KVStoreLogTests",
             dependencies: [
-                "KVStoreCore", "KVStoreLog", "KVStoreTesting", "LocalFiles", "TestSupport",
+                "KVStoreCore", "KVStoreLog", "KVStoreSimulation", "LocalFiles", "TestSupport",
             ],
             swiftSettings: strict),
         .testTarget(
             name: "KVStoreLedgerTests",
             dependencies: [
-                "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreTesting", "LocalFiles",
+                "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreSimulation", "LocalFiles",
                 "TestSupport",
             ],
             swiftSettings: strict),
         .testTarget(
             name: "KVStoreTests",
             dependencies: [
-                "KVStore", "KVStoreEssentials", "KVStoreCore", "KVStoreLog", "KVStoreTesting",
+                "KVStore", "KVStoreEssentials", "KVStoreCore", "KVStoreLog", "KVStoreSimulation",
                 "LocalFiles",
                 "TestSupport",
             ],
@@ -259,7 +268,8 @@ let package = Package(
         .testTarget(
             name: "KvsTests",
             dependencies: [
-                "kvs", "KVStore", "CommandSupport", "ProgramTesting", "SeededRandomness",
+                "kvs", "KVStore", "KVStoreDocuments", "CommandSupport", "ProgramTesting",
+                "SeededRandomness",
                 "ServerTestSupport", httpTypes,
             ],
             swiftSettings: strict),
@@ -273,7 +283,7 @@ let package = Package(
             name: "KVStoreServerTests",
             dependencies: [
                 "KVStoreServer", "ServerTestSupport", "TestSupport", "KVStoreCore",
-                "KVStoreLedger", "KVStoreLog", "KVStoreTesting", "KVStoreWire", "LocalFiles",
+                "KVStoreLedger", "KVStoreLog", "KVStoreSimulation", "KVStoreWire", "LocalFiles",
                 httpTypes, logging, nioCore, nioHTTP1, nioPosix, nioSSL, nioTLS,
             ],
             swiftSettings: strict),
@@ -284,6 +294,14 @@ let package = Package(
                 "KVStoreServer",
                 "KVStoreWire",
                 httpTypes, nioCore, nioSSL,
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "EmulatorTests",
+            dependencies: [
+                "kvs", "kvsd", "KVStore", "KVStoreCore", "KVStoreDocuments", "KVStoreHTTP",
+                "KVStoreServer", "KVStoreWire", "ProgramTesting", "ServerTestSupport", httpTypes,
+                nioCore, nioHTTP1,
             ],
             swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),

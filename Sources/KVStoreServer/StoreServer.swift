@@ -34,7 +34,10 @@ public final class StoreServer: Sendable {
     let tables: [ConnectionTable]
     /// Nil without TLS.
     let certificate: ServerCertificate?
-    let pairings: PairingRegistry
+    /// Nil in an emulator, as is everything that files hold.
+    let pairings: PairingRegistry?
+    /// Nil in a daemon.
+    let emulation: Emulation?
     /// Changes of devices and pairings for connections, one at a time: they block.
     let fileQueue = DispatchQueue(label: "ubiquity.files")
     /// Large bodies in JSON, one at a time: decoding takes many times the memory that a body is counted with.
@@ -84,7 +87,7 @@ public final class StoreServer: Sendable {
         engine: StorageEngine, devices: DeviceRegistry, certificate: ServerCertificate? = nil,
         configuration: ServerConfiguration,
         replica: ReplicaID = ReplicaID(rawValue: .random(in: 1 ... .max)),
-        temporaryStorage: TemporaryStorage? = nil
+        temporaryStorage: TemporaryStorage? = nil, emulation: Emulation? = nil
     ) {
         let limits = configuration.limits
         self.engine = engine
@@ -92,6 +95,7 @@ public final class StoreServer: Sendable {
         self.configuration = configuration
         self.replica = replica
         self.temporaryStorage = temporaryStorage
+        self.emulation = emulation
         requestRates = RateLimiter(
             perSecond: limits.requestsPerSecond, burst: limits.requestBurst,
             limit: DeviceTable.deviceCount)
@@ -105,17 +109,25 @@ public final class StoreServer: Sendable {
         listening = engine.loops[0].loop.makePromise()
         stopping = engine.loops[0].loop.makePromise()
         self.certificate = certificate
-        pairings = PairingRegistry(
-            devices.file.pairings, devices: devices.file, logger: configuration.logger,
-            now: engine.options.now)
-        let remover = AccountRemover(engine, devices, logger: configuration.logger)
+        pairings = devices.file.map {
+            PairingRegistry(
+                $0.pairings, devices: $0, logger: configuration.logger, now: engine.options.now)
+        }
+        let remover = devices.file.map {
+            AccountRemover(engine, devices, $0, logger: configuration.logger)
+        }
         // The live streams of a removed device end at once.
         devices.observe(updating: engine.accounts) { [engine] in
             for watchers in engine.loops { watchers.loop.execute { watchers.wakeAll() } }
-            remover.start()
+            remover?.start()
+        }
+        emulation?.events.observe { [engine] in
+            for watchers in engine.loops where watchers.count > 0 {
+                watchers.loop.execute { watchers.wake([EmulatorEvents.topic]) }
+            }
         }
         // Resumes what a former server began.
-        remover.start()
+        remover?.start()
     }
 
     deinit {
@@ -270,8 +282,11 @@ public final class StoreServer: Sendable {
         _ name: String, account: String = "default", isReadOnly: Bool = false,
         stores: [String]? = nil
     ) throws(ServerError) -> String {
-        if devices.table.presentAccounts[account] == nil { try devices.file.addAccount(account) }
-        return try devices.file.add(
+        guard let file = devices.file else {
+            throw .invalidDevice("an emulator has the devices that tokens name")
+        }
+        if devices.table.presentAccounts[account] == nil { try file.addAccount(account) }
+        return try file.add(
             name, DevicePermissions(account: account, isReadOnly: isReadOnly, stores: stores)
         ).token
     }
@@ -279,9 +294,10 @@ public final class StoreServer: Sendable {
     /// Whether connections are encrypted.
     public var isEncrypted: Bool { certificate != nil }
 
-    /// How commands on this machine reach the server.
-    package func status(processID: Int32, port: Int) -> DaemonStatus {
-        DaemonStatus(
+    /// How commands on this machine reach the server and join it; nil for an emulator, which needs no joining.
+    package func status(processID: Int32, port: Int) -> DaemonStatus? {
+        guard let pairings else { return nil }
+        return DaemonStatus(
             processID: processID, host: configuration.address.host, port: port,
             socket: lifecycle.withLock { $0.socketPath },
             certificate: certificate?.path, key: certificate?.keyFingerprint,

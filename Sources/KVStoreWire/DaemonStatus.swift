@@ -34,7 +34,9 @@ package struct DaemonStatus: Sendable, Equatable, Codable {
     }
 
     /// Whether the process still exists.
-    package var isRunning: Bool {
+    package var isRunning: Bool { Self.isRunning(processID) }
+
+    static func isRunning(_ processID: Int32) -> Bool {
         // EPERM: it runs as another user.
         kill(processID, 0) == 0 || errno == EPERM
     }

@@ -21,7 +21,7 @@ package enum EventStreamText {
     package static let reset = event("reset", data: Data("{}".utf8))
     package static let heartbeat = Data(": hb\n\n".utf8)
 
-    private static func event(_ name: String, data: some Collection<UInt8>) -> Data {
+    package static func event(_ name: String, data: some Collection<UInt8>) -> Data {
         var text = Data()
         text.reserveCapacity(data.count + 64)
         text.append(contentsOf: "event: \(name)\ndata: ".utf8)

@@ -27,7 +27,8 @@ struct Kvsd: AsyncParsableCommand {
             """,
         version: ProgramVersion.text,
         subcommands: [
-            Serve.self, Pair.self, DeviceCommand.self, AccountCommand.self, StoreCommand.self,
+            Serve.self, EmulatorCommand.self, Pair.self, DeviceCommand.self, AccountCommand.self,
+            StoreCommand.self,
             ServiceCommand.self, StatusCommand.self, ConfigCommand.self, Backup.self, Restore.self,
             Check.self, Dump.self,
         ],

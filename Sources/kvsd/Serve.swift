@@ -79,8 +79,9 @@ struct Serve: AsyncParsableCommand {
             }
         }
         do throws(ServerError) {
-            try data.directory.statusFile.write(
-                server.status(processID: getpid(), port: port))
+            if let status = server.status(processID: getpid(), port: port) {
+                try data.directory.statusFile.write(status)
+            }
         } catch {
             logger.error("kvsd pair will not find this daemon: \(error)")
         }

@@ -3,7 +3,7 @@ import KVStoreCore
 import KVStoreEssentials
 import KVStoreLedger
 import KVStoreLog
-import KVStoreTesting
+import KVStoreSimulation
 
 extension FuzzTarget {
     /// The first byte chooses what follows: the bytes of a segment (0); frames, which get valid checksums (1); or a number of

@@ -1,6 +1,6 @@
 import Foundation
 import KVStoreCore
-import KVStoreTesting
+import KVStoreSimulation
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 import KVStoreCore
-import KVStoreTesting
+import KVStoreSimulation
 import TestSupport
 import Testing
 

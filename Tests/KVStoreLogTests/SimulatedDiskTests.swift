@@ -1,5 +1,5 @@
 import Foundation
-import KVStoreTesting
+import KVStoreSimulation
 import LocalFiles
 import Synchronization
 import Testing

@@ -1,6 +1,7 @@
 import CommandSupport
 import Foundation
 import KVStore
+import KVStoreDocuments
 import SeededRandomness
 import Testing
 
@@ -108,12 +109,14 @@ struct ValuePrintingTests {
             ),
         ])
     func badDocuments(text: String, words: String) {
-        do throws(CommandFailure) {
+        do throws(DocumentError) {
             _ = try ExportDocument.decode(Data(text.utf8), from: "file.json")
             Issue.record("accepted")
         } catch {
-            #expect(error.status == .dataError && error.message.hasPrefix("file.json: "))
-            #expect(error.message.contains(words), "\(error.message)")
+            let failure = CommandFailure(error)
+            #expect(failure?.status == .dataError)
+            #expect(failure?.message.hasPrefix("file.json: ") == true)
+            #expect(failure?.message.contains(words) == true, "\(error)")
         }
     }
 

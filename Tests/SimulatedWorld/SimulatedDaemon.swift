@@ -1,6 +1,6 @@
 import KVStoreCore
 import KVStoreLedger
-import KVStoreTesting
+import KVStoreSimulation
 
 /// The daemon: the production ledger on a simulated disk, with answers that wait for a sync.
 struct SimulatedDaemon {

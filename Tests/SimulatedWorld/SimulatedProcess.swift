@@ -1,6 +1,6 @@
 import KVStore
 import KVStoreCore
-import KVStoreTesting
+import KVStoreSimulation
 
 /// One program on one device that has the device's replica open.
 struct SimulatedProcess {

@@ -1,6 +1,7 @@
 import KVStoreCore
 import KVStoreLedger
 import KVStoreLog
+import KVStoreSimulation
 import KVStoreTesting
 import LocalFiles
 

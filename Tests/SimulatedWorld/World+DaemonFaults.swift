@@ -2,7 +2,7 @@ import KVStore
 import KVStoreCore
 import KVStoreLedger
 import KVStoreLog
-import KVStoreTesting
+import KVStoreSimulation
 
 extension World {
     func daemonFails(losesPower: Bool) {

@@ -1,6 +1,7 @@
 import KVStore
 import KVStoreCore
 import KVStoreLog
+import KVStoreSimulation
 import KVStoreTesting
 
 extension World {

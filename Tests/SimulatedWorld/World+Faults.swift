@@ -1,5 +1,6 @@
 import KVStoreCore
 import KVStoreLog
+import KVStoreSimulation
 import KVStoreTesting
 
 extension World {

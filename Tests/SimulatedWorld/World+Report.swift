@@ -1,4 +1,4 @@
-import KVStoreTesting
+import KVStoreSimulation
 
 /// How often something happened in a world.
 package struct FaultCount: Sendable, Equatable {

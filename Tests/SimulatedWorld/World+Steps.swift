@@ -2,6 +2,7 @@ import Foundation
 import KVStore
 import KVStoreCore
 import KVStoreLog
+import KVStoreSimulation
 import KVStoreTesting
 
 extension World {

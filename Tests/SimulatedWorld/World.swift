@@ -1,5 +1,6 @@
 import KVStore
 import KVStoreCore
+import KVStoreSimulation
 import KVStoreTesting
 
 /// A world under one seed: devices with programs, a daemon, a network, disks and clocks, all of which may fail. It

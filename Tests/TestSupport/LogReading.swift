@@ -1,6 +1,6 @@
 import KVStoreCore
 package import KVStoreLog
-package import KVStoreTesting
+package import KVStoreSimulation
 
 /// A frame that a log has visited.
 package struct SeenFrame: Equatable, CustomStringConvertible {

@@ -1,5 +1,5 @@
 package import KVStoreCore
-package import KVStoreTesting
+package import KVStoreSimulation
 
 extension SimulatedDisk {
     package var segments: [UInt64] { snapshot().keys.sorted() }

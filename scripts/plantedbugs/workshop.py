@@ -11,7 +11,7 @@ from dataclasses import dataclass
 # What the simulator consists of; the rest of KVStoreTesting would only take time to build.
 COPIED = ("Sources/LocalFiles", "Sources/KVStoreCore", "Sources/KVStoreLog", "Sources/KVStoreLedger",
           "Sources/KVStoreEssentials", "Sources/KVStore", "Sources/Essentials", "Sources/CChecksum",
-          "Sources/KVStoreTesting/Disk", "Sources/KVStoreTesting/Time",
+          "Sources/KVStoreSimulation", "Sources/KVStoreTesting/Time",
           "Sources/TerminalText", "Sources/CommandSupport", "Tests/SimulatedWorld", "Tests/simulate")
 
 # Files are optimized one by one, so that a planted bug has only its own files compiled anew.
@@ -46,6 +46,8 @@ let package = Package(
             name: "KVStoreEssentials", dependencies: ["KVStoreLog"], swiftSettings: settings),
         .target(name: "KVStore", dependencies: ["KVStoreEssentials"], swiftSettings: settings),
         .target(
+            name: "KVStoreSimulation", dependencies: ["KVStoreLog"], swiftSettings: settings),
+        .target(
             name: "KVStoreTesting", dependencies: ["KVStore", "KVStoreLedger"],
             swiftSettings: settings),
         .target(
@@ -53,7 +55,7 @@ let package = Package(
         .target(
             name: "CommandSupport", dependencies: ["TerminalText"], swiftSettings: settings),
         .target(
-            name: "SimulatedWorld", dependencies: ["KVStoreTesting"],
+            name: "SimulatedWorld", dependencies: ["KVStoreSimulation", "KVStoreTesting"],
             path: "Tests/SimulatedWorld", swiftSettings: settings),
         .executableTarget(
             name: "simulate",

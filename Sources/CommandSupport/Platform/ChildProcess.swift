@@ -3,32 +3,49 @@ import Essentials
 /// A program that was started by this one, in its process group: a signal to the group, as from a
 /// terminal or from the program that runs a status line, reaches both.
 package struct ChildProcess {
-    private let identifier: pid_t
+    let identifier: pid_t
 
-    /// Starts a program with this program's environment; nil when that fails.
+    /// Starts a program with no signal blocked; nil when that fails, with the reason in `errno`.
     ///
-    /// - Parameter output: the descriptor for its output and errors; nil for those of this program.
+    /// - Parameters:
+    ///   - path: without a slash, of the first file of this name in a directory of this program's `PATH`.
+    ///   - standardInput: nil for that of this program.
+    ///   - output: the descriptor for its output and errors; nil for those of this program.
+    ///   - variables: of the environment, besides those of this program or instead of them.
     package init?(
-        _ path: String, arguments: [String], standardInput: Int32, output: Int32? = nil
+        _ path: String, arguments: [String], standardInput: Int32? = nil, output: Int32? = nil,
+        variables: [String: String] = [:]
     ) {
         var actions = SpawnFileActions.none
         guard posix_spawn_file_actions_init(&actions) == 0 else { return nil }
         defer { posix_spawn_file_actions_destroy(&actions) }
-        var copies = [(standardInput, STDIN_FILENO)]
+        var attributes = SpawnAttributes.none
+        guard posix_spawnattr_init(&attributes) == 0 else { return nil }
+        defer { posix_spawnattr_destroy(&attributes) }
+        var blocked = sigset_t()
+        sigemptyset(&blocked)
+        posix_spawnattr_setsigmask(&attributes, &blocked)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+        var copies: [(Int32, Int32)] = standardInput.map { [($0, STDIN_FILENO)] } ?? []
         if let output { copies += [(output, STDOUT_FILENO), (output, STDERR_FILENO)] }
         for (descriptor, standard) in copies {
             guard posix_spawn_file_actions_adddup2(&actions, descriptor, standard) == 0 else {
                 return nil
             }
         }
-        let environment = ProcessInfo.processInfo.environment.map { $0.key + "=" + $0.value }
+        let environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }
+            .map { $0.key + "=" + $0.value }
         var identifier: pid_t = 0
         let code = Self.withPointers([path] + arguments) { arguments in
             Self.withPointers(environment) { environment in
-                posix_spawn(&identifier, path, &actions, nil, arguments, environment)
+                posix_spawnp(
+                    &identifier, path, &actions, &attributes, arguments, environment)
             }
         }
-        guard code == 0 else { return nil }
+        guard code == 0 else {
+            errno = code
+            return nil
+        }
         self.identifier = identifier
     }
 

@@ -35,6 +35,18 @@ package enum Descriptor {
         return (Int(size.ws_col), Int(size.ws_row))
     }
 
+    /// The numbers of all that are open.
+    package static var allOpen: Set<Int32> {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/dev/fd")) ?? []
+        // The one with which the directory was read is closed now.
+        return Set(names.compactMap { Int32($0) }.filter { fcntl($0, F_GETFD) != -1 })
+    }
+
+    /// Keeps the programs that this one starts from inheriting the descriptors.
+    package static func closeOnExec(_ descriptors: some Sequence<Int32>) {
+        for descriptor in descriptors { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+    }
+
     /// Writes all bytes.
     ///
     /// - Parameter timeout: how long a full nonblocking descriptor may stay full; nil waits as long as a

@@ -1,6 +1,6 @@
 public import KVStoreWire
 
-/// The account and device of this machine. Written by `kvs join`.
+/// The account and device of this machine. Written by `kvs join`, or named by environment variables.
 ///
 /// Printing, dumping and interpolating it shows everything but the token.
 public struct Credentials: Sendable, Equatable {
@@ -14,12 +14,26 @@ public struct Credentials: Sendable, Equatable {
     public let deviceName: String
     /// Whether the token may cross a network unencrypted.
     public let isPlainTextAllowed: Bool
+    /// Whether environment variables name the daemon and the token. Each device has replicas of its own then, as several
+    /// run on one machine.
+    public let isFromEnvironment: Bool
 
     /// - Throws: for a text that is empty, too long or not printable, for an address that would expose the token
     ///   without `isPlainTextAllowed`, and for a key without TLS.
     public init(
         daemon: DaemonAddress, token: AccessToken, key: KeyFingerprint? = nil, account: String,
         deviceID: String, deviceName: String, isPlainTextAllowed: Bool = false
+    ) throws(CredentialsError) {
+        try self.init(
+            daemon: daemon, token: token, key: key, account: account, deviceID: deviceID,
+            deviceName: deviceName, isPlainTextAllowed: isPlainTextAllowed,
+            isFromEnvironment: false)
+    }
+
+    init(
+        daemon: DaemonAddress, token: AccessToken, key: KeyFingerprint? = nil, account: String,
+        deviceID: String, deviceName: String, isPlainTextAllowed: Bool = false,
+        isFromEnvironment: Bool
     ) throws(CredentialsError) {
         guard daemon.isPrivate || isPlainTextAllowed else { throw .plainText(daemon) }
         guard key == nil || daemon.scheme == .https else {
@@ -42,6 +56,7 @@ public struct Credentials: Sendable, Equatable {
         self.deviceID = deviceID
         self.deviceName = deviceName
         self.isPlainTextAllowed = isPlainTextAllowed
+        self.isFromEnvironment = isFromEnvironment
     }
 }
 

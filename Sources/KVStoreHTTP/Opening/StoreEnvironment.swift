@@ -29,11 +29,18 @@ public struct StoreEnvironment: Sendable, Equatable {
         CredentialsFile(path: configDirectory + "/credentials.json")
     }
 
-    /// Whether an account has been joined: whether there is a credentials file.
-    public var isJoined: Bool { FileManager.default.fileExists(atPath: credentialsFile.path) }
+    /// Whether stores belong to an account: whether the environment names a daemon, or there is a credentials file.
+    public var isJoined: Bool {
+        namesDaemon || FileManager.default.fileExists(atPath: credentialsFile.path)
+    }
 
-    /// The joined account; nil without one. See `CredentialsFile.read`.
-    public func credentials() throws(StoreError) -> Credentials? { try credentialsFile.read() }
+    /// The account of `UBIQUITY_DAEMON` and `UBIQUITY_TOKEN`, else the joined one; nil without one.
+    ///
+    /// - Throws: if only one of the variables is set or one is invalid; for the file, see `CredentialsFile.read`.
+    public func credentials() throws(StoreError) -> Credentials? {
+        if let named = try namedCredentials() { return named }
+        return try credentialsFile.read()
+    }
 
     /// Whether an account was joined, changed or left since `former` was read; nil stands for no account. False
     /// while the credentials file cannot be read.
@@ -56,7 +63,7 @@ public struct StoreEnvironment: Sendable, Equatable {
         dataDirectory + "/replicas/" + (credentials.map(Self.directoryName) ?? "local")
     }
 
-    /// `<account>@<host>_<port><path>`. Every byte but lower-case letters, digits, `-`, `_`, and dots of the host is
+    /// `<account>@<host>_<port><path>`, with `%2f<device>` after the account if the environment names the device. Every byte but lower-case letters, digits, `-`, `_`, and dots of the host is
     /// encoded as `%` and two digits: no account is a path, hidden, or equal to another one on a file system that
     /// ignores case. The `@` sets it apart from `local`.
     static func directoryName(_ credentials: Credentials) -> String {
@@ -70,7 +77,8 @@ public struct StoreEnvironment: Sendable, Equatable {
             }.lowercased()
         }
         let daemon = credentials.daemon
-        return encode(credentials.account) + "@" + encode(daemon.host, keepsDots: true)
+        let device = credentials.isFromEnvironment ? encode("/" + credentials.deviceName) : ""
+        return encode(credentials.account) + device + "@" + encode(daemon.host, keepsDots: true)
             + "_\(daemon.port)" + encode(daemon.path)
     }
 

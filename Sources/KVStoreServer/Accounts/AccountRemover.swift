@@ -20,9 +20,9 @@ final class AccountRemover: Sendable {
     /// Stores that one request to the engine removes, so that others do not wait long.
     private static let storeCount = 16
 
-    init(_ engine: StorageEngine, _ devices: DeviceRegistry, logger: Logger) {
+    init(_ engine: StorageEngine, _ devices: DeviceRegistry, _ file: DeviceFile, logger: Logger) {
         self.engine = engine
-        file = devices.file
+        self.file = file
         self.devices = devices
         self.logger = logger
     }

@@ -1,25 +1,21 @@
+import KVStoreCore
 import KVStoreEssentials
 import LocalFiles
 import Logging
 import Synchronization
 
-/// The devices of a running server: follows devices.json, and knows which devices have been seen and
-/// are connected. Safe to call from any thread.
+/// The devices of a running server: follows devices.json or, in an emulator, holds those that tokens have named; and knows
+/// which devices have been seen and are connected. Safe to call from any thread.
 final class DeviceRegistry: Sendable {
-    private struct State {
-        var table: DeviceTable {
-            didSet {
-                index = table.index
-                accounts?.replace(with: table.presentAccounts)
-            }
-        }
+    struct State {
+        private(set) var table: DeviceTable
         /// Always those of the table.
         var accounts: AccountRegistry? {
             didSet { accounts?.replace(with: table.presentAccounts) }
         }
-        var index: [TokenDigest: Device]
-        /// Changes with the table.
-        var generation: UInt64 = 0
+        private(set) var index: [TokenDigest: Device]
+        /// Changes with the table, unless that only grows.
+        private(set) var generation: UInt64 = 0
         /// Of the file that `table` was read from.
         var status: FileStatus?
         /// Why the file could not be read last time.
@@ -28,11 +24,35 @@ final class DeviceRegistry: Sendable {
         var lastSeen: [String: Int64] = [:]
         /// Open live streams by device id.
         var streams: [String: Int] = [:]
+        /// Only in an emulator.
+        var worlds: Set<String> = []
+
+        init(table: DeviceTable, status: FileStatus? = nil) {
+            self.table = table
+            self.status = status
+            index = table.index
+        }
+
+        /// Does nothing if the table is equal.
+        mutating func replace(_ table: DeviceTable) {
+            guard table != self.table else { return }
+            self.table = table
+            index = table.index
+            accounts?.replace(with: table.presentAccounts)
+            generation += 1
+        }
+
+        /// Precondition: neither its id nor its name is in the table.
+        mutating func append(emulated device: Device) {
+            table.append(emulated: device)
+            index[device.tokenSHA256] = device
+        }
     }
 
-    let file: DeviceFile
+    /// Nil if the devices are in memory only.
+    let file: DeviceFile?
     private let logger: Logger
-    private let state: Mutex<State>
+    let state: Mutex<State>
     private let notify = Mutex<(@Sendable () -> Void)?>(nil)
     private let watch = Mutex<(any DirectoryWatch)?>(nil)
 
@@ -48,17 +68,24 @@ final class DeviceRegistry: Sendable {
         guard let found else {
             throw ServerError(.storage, "\(file.file.path) was removed while it was opened")
         }
-        state = Mutex(
-            State(table: found.table, index: found.table.index, status: found.status))
+        state = Mutex(State(table: found.table, status: found.status))
     }
 
-    /// Watches the file from now on, and keeps `accounts` up to date. `notify` runs after a read that found changed devices, on the
-    /// thread that read.
+    /// In memory, without devices.
+    init(instance: EpochID, logger: Logger) {
+        file = nil
+        self.logger = logger
+        state = Mutex(State(table: DeviceTable(instance: instance.description)))
+    }
+
+    /// Watches the file from now on, and keeps `accounts` up to date. `notify` runs after devices have changed, on the
+    /// thread that noticed.
     func observe(
         updating accounts: AccountRegistry, _ notify: @escaping @Sendable () -> Void
     ) {
-        state.withLock { $0.accounts = accounts }
         self.notify.withLock { $0 = notify }
+        guard let file else { return }
+        state.withLock { $0.accounts = accounts }
         let watch = WatchedDirectory.watch(file.file.directory.path) { [weak self] in
             self?.refresh()
         }
@@ -74,6 +101,24 @@ final class DeviceRegistry: Sendable {
 
     /// The generation of the table, after a look at the file.
     var generation: UInt64 { withCurrent { $0.generation } }
+
+    /// Changes the devices; in force, and durable if there is a file, on return.
+    func change<Value: Sendable>(
+        _ body: (inout DeviceTable) throws(ServerError) -> Value
+    ) throws(ServerError) -> Value {
+        if let file {
+            defer { refresh() }
+            return try file.change(body)
+        }
+        return try withCurrent { state in
+            var table = state.table
+            return Result { () throws(ServerError) in
+                let value = try body(&table)
+                state.replace(table)
+                return value
+            }
+        }.get()
+    }
 
     /// The device that a token authenticates, noted as seen now.
     func authenticate(_ digest: TokenDigest, now: Int64) -> Device? {
@@ -130,15 +175,13 @@ final class DeviceRegistry: Sendable {
     /// file changes nothing until it is replaced. After an error of the system (too many open files,
     /// for example) the next call tries again: a removed device must not stay because of it.
     private func refresh(_ state: inout State) {
+        guard let file else { return }
         let status = (try? FileStatus(path: file.file.path)) ?? nil
         guard status != state.status else { return }
         do throws(ServerError) {
             let found = try file.read()
             let table = found?.table ?? DeviceTable(instance: state.table.instance)
-            if table != state.table {
-                state.table = table
-                state.generation += 1
-            }
+            state.replace(table)
             state.status = found?.status
             state.error = nil
             let known = Set(state.table.devices.map(\.id))

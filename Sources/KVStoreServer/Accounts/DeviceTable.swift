@@ -58,6 +58,13 @@ package struct DeviceTable: Sendable, Equatable {
         devices.append(device)
     }
 
+    /// Precondition: neither its id nor its name is in the table.
+    mutating func append(emulated device: Device) { devices.append(device) }
+
+    mutating func removeDevices(where isRemoved: (Device) -> Bool) {
+        devices.removeAll(where: isRemoved)
+    }
+
     /// Everything that can be said of a device without the others.
     private static func checkFields(_ device: Device) throws(ServerError) {
         try checkName(of: device)
@@ -99,7 +106,7 @@ package struct DeviceTable: Sendable, Equatable {
     }
 
     mutating func removeDevices(ofAccount account: String) {
-        devices.removeAll { $0.account == account }
+        removeDevices { $0.account == account }
     }
 
     package mutating func rename(

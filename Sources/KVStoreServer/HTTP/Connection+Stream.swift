@@ -4,7 +4,7 @@ import NIOHTTP1
 
 /// The connection as a live stream, which it remains to its end.
 extension Connection {
-    func begin(_ stream: EventStream) {
+    func begin(_ stream: any LiveStream) {
         guard let context else { return }
         var stream = stream
         stream.isChunked = head?.version != .http1_0
@@ -15,7 +15,7 @@ extension Connection {
         var buffer = context.channel.allocator.buffer(capacity: 512)
         Answer.writeStreamHead(isChunked: stream.isChunked, date: table.date, to: &buffer)
         self.stream = stream
-        table.watchers.add(self, to: stream.store)
+        table.watchers.add(self, to: stream.topic)
         write(buffer)
         guard !isStopping, !isInputClosed else { return finishStream() }
         pump()
@@ -37,7 +37,7 @@ extension Connection {
             }
             let (text, hasMore) = stream!.next(table.pages)
             if let text { write(text) }
-            if stream?.isReset == true { return finishStream() }
+            if stream?.isComplete == true { return finishStream() }
             guard hasMore else { return }
         }
     }
@@ -57,7 +57,7 @@ extension Connection {
 
     func endStream() {
         guard let stream else { return }
-        table.watchers.remove(self, from: stream.store)
+        table.watchers.remove(self, from: stream.topic)
         self.stream = nil
     }
 }

@@ -24,7 +24,7 @@ final class Connection: ChannelDuplexHandler, Watcher {
     var isSurplus = false
     var place: ConnectionTable.Place?
     private(set) var address = "local"
-    var stream: EventStream?
+    var stream: (any LiveStream)?
 
     private var request: Request?
     var head: HTTPRequestHead?
@@ -245,20 +245,20 @@ final class Connection: ChannelDuplexHandler, Watcher {
     }
 
     private func add(_ bytes: ByteBuffer) {
-        guard let present = request?.body.readableBytes else { return }
+        guard let request else { return }
+        let present = request.body.readableBytes
         let count = present + bytes.readableBytes
-        guard count <= server.limits.bodyByteCount else {
-            return refuse(.bodyTooLarge(limit: server.limits.bodyByteCount), isLast: true)
-        }
+        let limit = server.bodyByteLimit(of: request.resource)
+        guard count <= limit else { return refuse(.bodyTooLarge(limit: limit), isLast: true) }
         do throws(Problem) {
             if count > reservedByteCount { try reserve(count) }
         } catch {
             return refuse(error, isLast: true)
         }
         if present == 0 {
-            request!.body = bytes
+            self.request!.body = bytes
         } else {
-            request!.body.writeImmutableBuffer(bytes)
+            self.request!.body.writeImmutableBuffer(bytes)
         }
     }
 

@@ -3,18 +3,43 @@ import KVStoreLedger
 import KVStoreWire
 import NIOCore
 
+/// A live reader's position in what a connection streams to its end: server-sent events.
+protocol LiveStream {
+    /// What wakes it.
+    var topic: StoreID { get }
+    var isChunked: Bool { get set }
+    /// Whether no event follows.
+    var isComplete: Bool { get }
+
+    /// The next events, nil when the reader has all of them, and whether there are more behind them.
+    mutating func next(_ pages: EventPages) -> (text: ByteBuffer?, hasMore: Bool)
+
+    /// Whether the reader may still read.
+    mutating func isAllowed(by devices: DeviceRegistry, in table: ConnectionTable) -> Bool
+}
+
+extension LiveStream {
+    func framed(_ text: some Collection<UInt8>) -> ByteBuffer {
+        var buffer = ByteBuffer()
+        if isChunked { buffer.writeChunk(text) } else { buffer.writeBytes(text) }
+        return buffer
+    }
+}
+
 /// The position of a live reader of a store.
-struct EventStream {
+struct EventStream: LiveStream {
     let device: Device
     let store: StoreID
     /// Counts the stream as one of its device's while it exists.
     let slot: StreamSlot
     private(set) var cursor: Cursor
-    private(set) var isReset = false
+    private(set) var isComplete = false
     private var isOpened = false
     /// Of the devices in which the device was found last.
     private var generation: UInt64?
     var isChunked = true
+
+    var topic: StoreID { store }
 
     init(device: Device, store: StoreID, start: Cursor, slot: StreamSlot) {
         self.device = device
@@ -27,7 +52,7 @@ struct EventStream {
     /// the last event.
     mutating func next(_ pages: EventPages) -> (text: ByteBuffer?, hasMore: Bool) {
         guard let page = pages.page(of: store, after: cursor) else {
-            isReset = true
+            isComplete = true
             return (framed(EventStreamText.reset), false)
         }
         let start = cursor
@@ -48,12 +73,6 @@ struct EventStream {
             generation = present
         }
         return true
-    }
-
-    func framed(_ text: some Collection<UInt8>) -> ByteBuffer {
-        var buffer = ByteBuffer()
-        if isChunked { buffer.writeChunk(text) } else { buffer.writeBytes(text) }
-        return buffer
     }
 }
 

@@ -17,6 +17,8 @@ enum Resource: Equatable {
     case changes(store: Substring)
     case keys(store: Substring)
     case key(Substring, store: Substring)
+    /// Only of an emulator.
+    case emulator(EmulatorResource)
 
     /// - Parameter path: without the query.
     init?(path: Substring) {
@@ -32,6 +34,9 @@ enum Resource: Equatable {
             case "/v1/me": self = .identity
             case "/v1/devices": self = .devices
             case "/v1/stores": self = .stores
+            case _ where path.hasPrefix(EmulatorResource.start):
+                guard let resource = EmulatorResource(path: path) else { return nil }
+                self = .emulator(resource)
             default:
                 let start = "/v1/devices/"
                 let id = path.dropFirst(start.count)
@@ -76,6 +81,7 @@ enum Resource: Equatable {
         case .changes: "/v1/stores/{store}/changes"
         case .keys: "/v1/stores/{store}/keys"
         case .key: "/v1/stores/{store}/keys/{key}"
+        case .emulator(let resource): resource.template
         }
     }
 
@@ -86,16 +92,19 @@ enum Resource: Equatable {
         case .sync, .pairing, .pairings: [.POST]
         case .key: [.GET, .HEAD, .PUT, .DELETE]
         case .changes: [.GET]
+        case .emulator(let resource): resource.methods
         default: [.GET, .HEAD]
         }
     }
 
     var needsToken: Bool {
         switch self {
-        case .liveness, .readiness, .metrics, .pairing: false
+        case .liveness, .readiness, .metrics, .pairing, .emulator: false
         default: true
         }
     }
+
+    var isEmulated: Bool { if case .emulator = self { true } else { false } }
 }
 
 extension HTTPMethod {
@@ -115,6 +124,8 @@ struct RequestFields {
     var accept: String?
     var host: String?
     var origin: String?
+    /// How a browser relates the page that makes the request to this server.
+    var fetchSite: String?
     var contentType: String?
     var contentEncoding: String?
     var contentLength: Int?
@@ -142,6 +153,7 @@ struct RequestFields {
             case 13 where name.isField("authorization"):
                 if authorization.isEmpty { authorization = value }
             case 13 where name.isField("last-event-id"): lastEventID = lastEventID ?? value
+            case 14 where name.isField("sec-fetch-site"): fetchSite = fetchSite ?? value
             case 14 where name.isField("content-length"):
                 contentLength = contentLength ?? Int(value)
             case 16 where name.isField("content-encoding"):
@@ -242,7 +254,7 @@ struct Request {
     }
 
     /// The text of a path segment; nil unless it is percent-encoded UTF-8 in ASCII.
-    private static func decode(_ segment: Substring) -> String? {
+    static func decode(_ segment: Substring) -> String? {
         guard segment.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         guard segment.utf8.contains(UInt8(ascii: "%")) else { return String(segment) }
         return PercentEncoding.decode(segment)

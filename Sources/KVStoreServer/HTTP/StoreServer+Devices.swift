@@ -11,6 +11,7 @@ extension StoreServer {
     ) throws(Problem) {
         let caller = try request.caller(.admin)
         try request.checkJSON()
+        guard emulation == nil else { throw .emulatedDevice }
         let body = request.body
         changeFiles(on: loop) { [self] () throws(Problem) in
             let message: DeviceChange = try decode(body, depthLimit: limits.jsonDepth)
@@ -53,7 +54,8 @@ extension StoreServer {
     ) throws(Problem) -> Device {
         let result: Result<Device, Problem>
         do throws(ServerError) {
-            result = try devices.file.change { table in
+            // In force before the answer, not only when the file system reports the change.
+            result = try devices.change { table in
                 let present = table.device(id: caller.id)
                 guard present?.hasSamePermissions(as: caller) == true else {
                     return .failure(.unauthorized)
@@ -64,8 +66,6 @@ extension StoreServer {
             configuration.logger.error("cannot change the devices: \(error)")
             throw .deviceChangeFailed
         }
-        // In force before the answer, not only when the file system reports the change.
-        devices.refresh()
         return try result.get()
     }
 }

@@ -1,5 +1,6 @@
 import Essentials
 import KVStoreCore
+import KVStoreLedger
 import KVStoreWire
 import NIOCore
 
@@ -16,9 +17,12 @@ extension StoreServer {
     }
 
     func write(
-        _ content: Record.Content, _ key: StoreKey, _ store: StoreID
+        _ content: Record.Content, _ key: StoreKey, _ store: StoreID, by device: Device?
     ) throws(Problem) -> SequencedRecord {
-        try engine.write(content, forKey: key, store: store, replica: replica)
+        let former = emulation == nil ? nil : engine.ledger.entry(of: key, in: store)
+        let entry = try engine.write(content, forKey: key, store: store, replica: replica)
+        if entry != former { emulation?.noteChange(entry, in: store, by: device) }
+        return entry
     }
 
     /// The record as JSON, or the value's bytes if the request accepts them.

@@ -23,7 +23,8 @@ extension StoreServer {
     func pair(
         _ request: Request, on loop: any EventLoop,
         _ complete: @escaping (Result<Response, Problem>) -> Void
-    ) {
+    ) throws(Problem) {
+        guard let pairings else { throw .noPairing }
         let (body, address) = (request.body, request.address)
         changeFiles(on: loop) { [self] () throws(Problem) in
             let message: PairingRequest = try decode(body, depthLimit: limits.jsonDepth)
@@ -43,6 +44,7 @@ extension StoreServer {
         _ complete: @escaping (Result<Response, Problem>) -> Void
     ) throws(Problem) {
         let caller = try request.caller(.admin)
+        guard let file = devices.file else { throw .noPairing }
         try request.checkJSON()
         let body = request.body
         changeFiles(on: loop) { [self] () throws(Problem) in
@@ -60,9 +62,9 @@ extension StoreServer {
                 isReadOnly: message.readOnly ?? false || !caller.scopes.contains(.write),
                 stores: message.stores ?? caller.stores)
             do throws(ServerError) {
-                try devices.file.check(
+                try file.check(
                     message.name ?? "device", permissions, isRenamed: message.name == nil)
-                let code = try devices.file.pairings.add(
+                let code = try file.pairings.add(
                     name: message.name, permissions, maker: caller.id, now: engine.options.now())
                 configuration.logger.notice("pairing \(code.id) was made by device \(caller.id)")
                 return PairingCodeAnswer(code: code.text)

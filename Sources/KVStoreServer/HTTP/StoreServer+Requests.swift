@@ -17,7 +17,7 @@ struct Identity {
 /// What a route gives.
 enum Response {
     case answer(Answer)
-    case stream(EventStream)
+    case stream(any LiveStream)
 }
 
 /// From a request's head to its answer. On the event loop only.
@@ -31,6 +31,7 @@ extension StoreServer {
         }
         if fields.hasSeveralHosts { throw .malformed("a request has one Host header") }
         if fields.hasForeignOrigin { throw .foreignOrigin }
+        if emulation != nil { try Emulation.admit(fields) }
         if connection.isSurplus, fields.authorization.isEmpty {
             throw .tooManyConnections(limit: limits.connectionCount)
         }
@@ -38,12 +39,16 @@ extension StoreServer {
             throw .contentEncoding
         }
         if !head.method.hasRequestBody, fields.hasBody { throw .unexpectedBody }
-        if let count = fields.contentLength, count > limits.bodyByteCount {
-            throw .bodyTooLarge(limit: limits.bodyByteCount)
-        }
         let uri = head.uri[...]
         let path = head.path
-        guard let resource = Resource(path: path) else { throw .unknownPath }
+        let found = Resource(path: path)
+        let bodyLimit = bodyByteLimit(of: found)
+        if let count = fields.contentLength, count > bodyLimit {
+            throw .bodyTooLarge(limit: bodyLimit)
+        }
+        guard let resource = found, emulation != nil || !resource.isEmulated else {
+            throw .unknownPath
+        }
         guard resource.methods.contains(head.method) else {
             throw .method(resource.methods.map(\.rawValue).joined(separator: ", "))
         }
@@ -67,9 +72,7 @@ extension StoreServer {
         {
             device = identity.device
             devices.noteSeen(device.id, now: engine.options.now())
-        } else if let token = DeviceToken(authorization: authorization),
-            let found = devices.authenticate(token.digest, now: engine.options.now())
-        {
+        } else if let found = try identify(authorization) {
             device = found
             connection.identity = Identity(
                 authorization: authorization, device: found, generation: generation)
@@ -86,9 +89,30 @@ extension StoreServer {
         return device
     }
 
+    /// The device of a token; nil for none that the server knows.
+    private func identify(_ authorization: String) throws(Problem) -> Device? {
+        let now = engine.options.now()
+        guard let emulation else {
+            return DeviceToken(authorization: authorization).flatMap {
+                devices.authenticate($0.digest, now: now)
+            }
+        }
+        guard let token = WorldToken(authorization: authorization) else {
+            throw .invalidWorldToken
+        }
+        return try devices.admit(token, limits: emulation.limits, now: now)
+    }
+
+    /// Bytes that the body of a request may have.
+    func bodyByteLimit(of resource: Resource?) -> Int {
+        if let emulation, resource?.isEmulated == true { return emulation.limits.importByteCount }
+        return limits.bodyByteCount
+    }
+
     /// Whether the device still has the permissions that it had when the head of its request was read.
     func isAllowed(_ request: Request, on connection: Connection) -> Bool {
-        guard let device = request.device else { return true }
+        // Those of an emulator may be forgotten meanwhile, and are admitted again.
+        guard let device = request.device, emulation == nil else { return true }
         return connection.identity?.generation == connection.table.generation(of: devices)
             || devices.isCurrent(device)
     }
@@ -118,7 +142,7 @@ extension StoreServer {
             case (.liveness, _): complete(.success(.answer(.text("ok\n"))))
             case (.readiness, _): complete(.success(.answer(try readiness())))
             case (.metrics, _): complete(.success(.answer(metricsText())))
-            case (.pairing, _): pair(request, on: loop.loop, complete)
+            case (.pairing, _): try pair(request, on: loop.loop, complete)
             case (.pairings, _): try makePairing(request, on: loop.loop, complete)
             case (.identity, _): complete(.success(.answer(try identity(request))))
             case (.devices, _): complete(.success(.answer(try listDevices(request))))
@@ -156,14 +180,14 @@ extension StoreServer {
                 let (key, id) = (try request.key(key), try request.store(store, .write))
                 let content = try content(of: request)
                 durably { () throws(Problem) in
-                    try write(content, key, id)
+                    try write(content, key, id, by: request.device)
                 } _: {
                     .json(KeySummary($0))
                 }
             case (.key(let key, let store), .DELETE):
                 let (key, id) = (try request.key(key), try request.store(store, .write))
                 durably { () throws(Problem) in
-                    try write(.tombstone, key, id)
+                    try write(.tombstone, key, id, by: request.device)
                 } _: {
                     .json($0)
                 }
@@ -174,6 +198,8 @@ extension StoreServer {
                 } _: {
                     Self.answer(to: request, with: $0)
                 }
+            case (.emulator(let resource), _):
+                try respond(to: resource, request, on: loop, complete)
             }
         } catch {
             complete(.failure(error))

@@ -10,12 +10,25 @@ extension StoreServer {
     func sync(
         _ message: SyncRequest, _ request: Request, _ store: StoreID
     ) throws(Problem) -> SyncResponse {
-        let mayWrite = try request.caller(.read).scopes.contains(.write)
+        let device = try request.caller(.read)
+        let mayWrite = device.scopes.contains(.write)
         guard mayWrite || message.changes.isEmpty else { throw .missing(.write) }
         guard message.changes.count <= limits.changesPerRequest else {
             throw .tooManyChanges(limit: limits.changesPerRequest)
         }
-        return try engine.sync(message, store: store, mayCreate: mayWrite)
+        guard let emulation else {
+            return try engine.sync(message, store: store, mayCreate: mayWrite)
+        }
+        let former = engine.ledger.history(of: store)?.sequence ?? 0
+        let response = try engine.sync(message, store: store, mayCreate: mayWrite)
+        emulation.noteSync(
+            message, response, of: store, by: device,
+            accepted: message.changes.compactMap { change in
+                engine.ledger.entry(of: change.key, in: store).flatMap {
+                    $0.sequence > former && $0.record == change ? $0 : nil
+                }
+            })
+        return response
     }
 
     /// In the binary form if the request accepts it, otherwise JSON.
@@ -46,7 +59,7 @@ extension StoreServer {
         else { throw .tooManyStreams(limit: limit) }
         return EventStream(
             device: device, store: store, start: Cursor(epoch: epoch, sequence: sequence),
-            slot: slot)
+            slot: emulation?.observing(slot, of: device, store) ?? slot)
     }
 
     /// Decodes binary and short JSON at once, long JSON on another thread: it would hold up all connections.
@@ -67,7 +80,8 @@ extension StoreServer {
         }
         guard body.readableBytes > 32_768 else { return complete(message()) }
         let completion = NIOLoopBound(complete, eventLoop: loop)
-        decodingQueue.async { [devices, device = request.device] in
+        let device = emulation == nil ? request.device : nil
+        decodingQueue.async { [devices] in
             let message = message()
             loop.execute {
                 // It may have been removed meanwhile.

@@ -26,8 +26,9 @@ extension DeviceCommand {
             let account = try JoinedAccount(
                 timeout: timeout, to: "list devices", onServer: "kvsd device list")
             defer { account.close() }
+            let id = try await account.deviceID()
             let devices = try await account.devices().map {
-                DeviceListing($0, isThisDevice: $0.deviceID == account.credentials.deviceID)
+                DeviceListing($0, isThisDevice: $0.deviceID == id)
             }
             if json { return try Console.write(JSONOutput.data(devices, isIndented: true)) }
             for line in DeviceListing.table(devices, now: Date()) { try Console.print(line) }
@@ -68,7 +69,7 @@ extension DeviceCommand {
                 onServer: "kvsd device remove '\(device)'")
             defer { account.close() }
             let found = try await account.device(device)
-            let isThisDevice = found.deviceID == account.credentials.deviceID
+            let isThisDevice = try await found.deviceID == account.deviceID()
             if isThisDevice, !yes, try !isConfirmed(found) {
                 return try Console.print("nothing was changed")
             }

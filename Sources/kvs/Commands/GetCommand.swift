@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandSupport
 import Essentials
+import KVStoreDocuments
 import KVStoreEssentials
 
 struct GetCommand: AsyncParsableCommand {

@@ -54,6 +54,7 @@ struct JoinCommand: AsyncParsableCommand {
 
     func run() async throws {
         let environment = StoreEnvironment()
+        try environment.checkJoining("join")
         let line = try pairingLine(environment)
         let daemon = try DaemonAddress(line?.url ?? address ?? "")
         guard daemon.isPrivate || isPlainTextAllowed else {

@@ -15,6 +15,7 @@ struct LeaveCommand: ParsableCommand {
 
     func run() throws {
         let environment = StoreEnvironment()
+        try environment.checkJoining("leave")
         guard environment.isJoined else {
             throw CommandFailure(.configuration, "cannot leave: no account has been joined")
         }

@@ -1,4 +1,5 @@
 import CommandSupport
+import KVStoreDocuments
 import KVStoreEssentials
 import KVStoreHTTP
 
@@ -7,6 +8,7 @@ extension CommandFailure {
     init?(_ error: any Error) {
         switch error {
         case let error as StoreError: self.init(ExitStatus(error), error.description)
+        case let error as DocumentError: self.init(.dataError, error.description)
         case let error as CredentialsError: self.init(.usage, error.description)
         default: return nil
         }

@@ -26,6 +26,14 @@ struct JoinedAccount {
 
     func close() { client.close() }
 
+    /// The id of this machine's device; the daemon is asked if the environment has only the token.
+    func deviceID() async throws(CommandFailure) -> String {
+        guard credentials.isFromEnvironment else { return credentials.deviceID }
+        return try await perform { client throws(SyncTransportError) in
+            try await client.me().deviceID
+        }
+    }
+
     func devices() async throws(CommandFailure) -> [DaemonDevice] {
         try await perform { client throws(SyncTransportError) in try await client.devices() }
     }

@@ -1,4 +1,5 @@
 import CommandSupport
+import KVStoreDocuments
 import KVStoreEssentials
 
 /// The effect of an import, decided before the first write.

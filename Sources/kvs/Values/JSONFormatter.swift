@@ -1,4 +1,5 @@
 import Essentials
+import KVStoreDocuments
 import KVStoreEssentials
 
 /// A property list as JSON for readers that do not need the types: dates are ISO 8601, data is base64, and a

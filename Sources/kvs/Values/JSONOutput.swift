@@ -1,5 +1,6 @@
 import CommandSupport
 import Essentials
+import KVStoreDocuments
 
 /// JSON documents for other programs.
 enum JSONOutput {

@@ -1,5 +1,6 @@
 import CommandSupport
 import Essentials
+import KVStoreDocuments
 import KVStoreEssentials
 
 /// Values from command-line text or bytes.

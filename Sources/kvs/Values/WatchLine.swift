@@ -1,4 +1,5 @@
 import Essentials
+import KVStoreDocuments
 import KVStoreEssentials
 import TerminalText
 

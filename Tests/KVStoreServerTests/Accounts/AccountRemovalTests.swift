@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 import KVStoreCore
 import KVStoreLedger
-import KVStoreTesting
+import KVStoreSimulation
 import KVStoreWire
 import Logging
 import NIOCore
@@ -25,13 +25,13 @@ struct AccountRemovalTests {
     }
 
     private func ended(_ test: TestServer) async throws {
-        while try test.server.devices.file.removedAccount != nil { await Task.yield() }
+        while try test.deviceFile.removedAccount != nil { await Task.yield() }
     }
 
     @Test("a running server revokes the tokens and codes, ends the streams and removes the stores")
     func running() async throws {
         let test = try TestServer()
-        let file = test.server.devices.file
+        let file = test.deviceFile
         try await test.served { client, port in
             try await fill(test)
             var reader = try await EventReader(
@@ -68,7 +68,7 @@ struct AccountRemovalTests {
     func late() async throws {
         let test = try TestServer()
         try await test.served { _, _ in
-            try test.server.devices.file.beginRemoval(ofAccount: "other")
+            try test.deviceFile.beginRemoval(ofAccount: "other")
             try await ended(test)
             let id = StoreID(account: "other", name: "s")
             await #expect(throws: Problem.unauthorized) {
@@ -85,7 +85,7 @@ struct AccountRemovalTests {
         try await test.served { _, _ in
             try await fill(test, stores: 3)
             test.storage.aim(.fail(5), at: .sync)
-            try test.server.devices.file.beginRemoval(ofAccount: "other")
+            try test.deviceFile.beginRemoval(ofAccount: "other")
             try await ended(test)
             #expect(test.server.engine.storeList(ofAccount: "other").isEmpty)
         }
@@ -185,7 +185,7 @@ struct AccountRemovalTests {
         let server = try StoreServer(ServerConfiguration(storage: .directory(directory.path)))
         async let running: Void = server.run()
         _ = try await server.port
-        try server.devices.file.change { $0.accounts = nil }
+        try server.devices.change { $0.accounts = nil }
         #expect(try directory.finishAccountRemovals() == false)
         await server.stop()
         try await running

@@ -17,7 +17,7 @@ struct PairingTests {
         _ test: TestServer, at now: Int64 = start, name: String? = nil, isReadOnly: Bool = false,
         stores: [String]? = nil
     ) throws -> (right: String, wrong: String) {
-        let code = try test.server.devices.file.pairings.add(
+        let code = try test.deviceFile.pairings.add(
             name: name, DevicePermissions(isReadOnly: isReadOnly, stores: stores), now: now)
         return (code.text, code.id + String(repeating: "A", count: 22))
     }

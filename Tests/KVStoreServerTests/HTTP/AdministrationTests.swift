@@ -211,8 +211,8 @@ struct AdministrationTests {
 
     @Test("an admin device pairs devices of its account that may do no more than itself")
     func pairs() async throws {
-        try test.server.devices.file.addAccount("work")
-        let limited = try test.server.devices.file.add(
+        try test.deviceFile.addAccount("work")
+        let limited = try test.deviceFile.add(
             "boss", DevicePermissions(account: "work", stores: ["a", "b"], isAdmin: true)
         ).token
         try await test.served { client, _ in
@@ -244,8 +244,8 @@ struct AdministrationTests {
             ),
         ])
     func refusedPairing(device: String?, body: String, code: String) async throws {
-        try test.server.devices.file.addAccount("work")
-        let limited = try test.server.devices.file.add(
+        try test.deviceFile.addAccount("work")
+        let limited = try test.deviceFile.add(
             "boss", DevicePermissions(account: "work", stores: ["a", "b"], isAdmin: true)
         ).token
         try await test.served { client, _ in

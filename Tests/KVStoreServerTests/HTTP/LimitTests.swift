@@ -183,7 +183,7 @@ struct LimitTests {
                 ).status
             }
             func trust(_ isTrusted: Bool) throws {
-                try test.server.devices.file.change { table throws(ServerError) in
+                try test.deviceFile.change { table throws(ServerError) in
                     _ = try table.setTrust(TestServer.laptop, account: nil, isTrusted)
                 }
             }

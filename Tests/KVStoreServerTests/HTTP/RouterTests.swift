@@ -1,7 +1,7 @@
 import Foundation
 import HTTPTypes
 import KVStoreCore
-import KVStoreTesting
+import KVStoreSimulation
 import KVStoreWire
 import NIOCore
 import ServerTestSupport

@@ -2,7 +2,7 @@ import Foundation
 import KVStoreCore
 import KVStoreLedger
 import KVStoreLog
-import KVStoreTesting
+import KVStoreSimulation
 import KVStoreWire
 import NIOCore
 import ServerTestSupport

@@ -1,7 +1,7 @@
 import Foundation
 import KVStoreCore
 import KVStoreLedger
-import KVStoreTesting
+import KVStoreSimulation
 import KVStoreLog
 import KVStoreWire
 import Logging

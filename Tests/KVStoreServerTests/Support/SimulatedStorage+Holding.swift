@@ -1,5 +1,5 @@
 import Dispatch
-import KVStoreTesting
+import KVStoreSimulation
 import Synchronization
 
 extension SimulatedStorage {

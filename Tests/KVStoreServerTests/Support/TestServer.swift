@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 import KVStoreCore
 import KVStoreLedger
-import KVStoreTesting
+import KVStoreSimulation
 import KVStoreWire
 import Logging
 import NIOCore
@@ -94,9 +94,11 @@ final class TestServer: Sendable {
             replica: ReplicaID(rawValue: 0xD))
     }
 
+    var deviceFile: DeviceFile { DeviceFile(dataDirectory: directory.path) }
+
     /// Leaves the devices that the examples of the protocol have: an administrator and a reader.
     func keepDocumentedDevices() throws {
-        try DeviceFile(dataDirectory: directory.path).change { table throws(ServerError) in
+        try deviceFile.change { table throws(ServerError) in
             for name in [Self.limited, Self.stranger, Self.admin] {
                 _ = try table.remove(name, account: nil)
             }
@@ -109,7 +111,7 @@ final class TestServer: Sendable {
     }
 
     func addPairing(code: String) throws {
-        try server.devices.file.pairings.change { table throws(ServerError) in
+        try deviceFile.pairings.change { table throws(ServerError) in
             let pairing = Pairing(
                 id: String(code.prefix(8)), codeSHA256: TokenDigest(of: code), created: Samples.now)
             try table.add(pairing, now: Samples.now)
@@ -117,7 +119,7 @@ final class TestServer: Sendable {
     }
 
     func remove(_ device: String) throws {
-        try DeviceFile(dataDirectory: directory.path).change { table throws(ServerError) in
+        try deviceFile.change { table throws(ServerError) in
             _ = try table.remove(device, account: nil)
         }
     }

@@ -1,7 +1,7 @@
 import Foundation
 import KVStoreCore
 import KVStoreLog
-import KVStoreTesting
+import KVStoreSimulation
 import TestSupport
 import Testing
 

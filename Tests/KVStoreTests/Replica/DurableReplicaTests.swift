@@ -1,6 +1,6 @@
 import Foundation
 import KVStoreLog
-import KVStoreTesting
+import KVStoreSimulation
 import LocalFiles
 import TestSupport
 import Testing

@@ -1,5 +1,5 @@
 import KVStoreLog
-import KVStoreTesting
+import KVStoreSimulation
 import TestSupport
 
 @testable import KVStoreEssentials

@@ -1,4 +1,4 @@
-import KVStoreTesting
+import KVStoreSimulation
 import TestSupport
 import Testing
 

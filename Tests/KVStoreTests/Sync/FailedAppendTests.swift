@@ -1,6 +1,6 @@
 import Foundation
 import KVStoreLog
-import KVStoreTesting
+import KVStoreSimulation
 import Synchronization
 import TestSupport
 import Testing

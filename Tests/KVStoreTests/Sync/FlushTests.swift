@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import KVStoreTesting
+import KVStoreSimulation
 import Synchronization
 import KVStoreCore
 import KVStoreLog

@@ -1,5 +1,5 @@
 import Foundation
-import KVStoreTesting
+import KVStoreSimulation
 import Synchronization
 import TestSupport
 import Testing

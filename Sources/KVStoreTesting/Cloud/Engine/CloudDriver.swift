@@ -1,5 +1,6 @@
 import KVStore
 import KVStoreCore
+import KVStoreSimulation
 import Synchronization
 
 /// Executes what a simulated store requires on the cloud's agenda, and delivers the outcomes.

@@ -2,6 +2,7 @@ import KVStore
 import KVStoreCore
 import KVStoreLedger
 import KVStoreLog
+import KVStoreSimulation
 
 /// The daemon of a simulated cloud: the product's ledger on a simulated disk, and its live streams.
 struct CloudHub {

@@ -1,6 +1,7 @@
 import Foundation
 import KVStore
 import KVStoreCore
+import KVStoreSimulation
 import Synchronization
 
 /// A simulated process that has its device's replica open, through all its restarts.

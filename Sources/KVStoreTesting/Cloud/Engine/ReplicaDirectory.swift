@@ -1,4 +1,5 @@
 import KVStore
+import KVStoreSimulation
 import Synchronization
 
 /// A replica's directory on a simulated device: its disk, and the processes that watch it for writes of others.

@@ -1,5 +1,6 @@
 import KVStore
 import KVStoreCore
+import KVStoreSimulation
 
 extension SimulatedCloud {
     /// Something that will happen at a point in virtual time.

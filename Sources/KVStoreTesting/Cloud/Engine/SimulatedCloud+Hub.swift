@@ -2,6 +2,7 @@ import KVStore
 import KVStoreCore
 import KVStoreLedger
 import KVStoreLog
+import KVStoreSimulation
 import Synchronization
 
 extension SimulatedCloud {

@@ -1,8 +1,8 @@
-import Essentials
+package import Essentials
 
 /// Dates as ISO 8601 text in UTC, with milliseconds if there are any.
-enum DateFormat {
-    static func text(_ date: Date) -> String {
+package enum DateFormat {
+    package static func text(_ date: Date) -> String {
         let seconds = date.timeIntervalSinceReferenceDate
         // Years have four digits.
         guard abs(seconds) < 63_000_000_000 else {
@@ -12,13 +12,13 @@ enum DateFormat {
     }
 
     /// The text if parsing it returns the same date, else nil.
-    static func exactText(_ date: Date) -> String? {
+    package static func exactText(_ date: Date) -> String? {
         let text = text(date)
         return self.date(text) == date ? text : nil
     }
 
     /// Parses a date with time and zone, with or without a fraction, or a day, which is midnight UTC.
-    static func date(_ text: String) -> Date? {
+    package static func date(_ text: String) -> Date? {
         if text.wholeMatch(of: /[0-9]{4}-[0-9]{2}-[0-9]{2}/) != nil {
             return try? Date(text, strategy: Date.ISO8601FormatStyle().year().month().day())
         }

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 package import KVStoreCore
 
 /// A disk in memory that keeps durable bytes apart from those in the page cache, and fails as its faults say.
@@ -27,12 +27,12 @@ package final class SimulatedDisk: @unchecked Sendable {
     }
 
     /// The disk's one lock; everything without an access level is used under it.
-    let condition = NSCondition()
+    let condition = Condition()
     var segments: [UInt64: Inode] = [:]
     var plan = FaultPlan()
     var random: SplitMix64
     /// Who took the appenders' lock; it is free again where that process is gone.
-    var owner: (storage: ObjectIdentifier, life: Life, thread: Thread)?
+    var owner: (storage: ObjectIdentifier, life: Life, thread: pthread_t)?
     private var lives: [Life] = []
     var copies: [String: [UInt8]] = [:]
     private var number: UInt64
@@ -46,7 +46,7 @@ package final class SimulatedDisk: @unchecked Sendable {
     /// A new process's view of the disk.
     package func storage() -> SimulatedStorage { storage(for: Life()) }
 
-    func storage(for life: Life) -> SimulatedStorage {
+    package func storage(for life: Life) -> SimulatedStorage {
         locked { lives.append(life) }
         return SimulatedStorage(disk: self, life: life)
     }

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 package import KVStoreLog
 package import LocalFiles
 package import Synchronization
@@ -114,11 +114,11 @@ package final class SimulatedStorage: LogStorage, @unchecked Sendable {
         try perform(.lock) { _ throws(FileError) in
             while let owner = disk.owner, !owner.life.isOver {
                 guard isWaiting else { return false }
-                precondition(owner.thread !== Thread.current, "a deadlock")
+                precondition(pthread_equal(owner.thread, pthread_self()) == 0, "a deadlock")
                 disk.condition.wait()
                 if life.isOver { throw failure("lock", nil, ESRCH) }
             }
-            disk.owner = (ObjectIdentifier(self), life, Thread.current)
+            disk.owner = (ObjectIdentifier(self), life, pthread_self())
             return true
         }
     }

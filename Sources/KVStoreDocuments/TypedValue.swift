@@ -1,11 +1,11 @@
 import Essentials
-import KVStoreEssentials
+package import KVStoreCore
 
 /// The types of a property list by the names that the command line and the documents use.
-enum ValueType: String, Codable {
+package enum ValueType: String, Codable {
     case string, integer, double, bool, date, data, array, dictionary
 
-    init(_ value: PropertyListValue) {
+    package init(_ value: PropertyListValue) {
         self =
             switch value {
             case .string: .string
@@ -22,7 +22,7 @@ enum ValueType: String, Codable {
 
 extension PropertyListValue {
     /// The size that counts in the quota.
-    var byteCount: Int { Record.Content.value(encoded()).quotaByteCount }
+    package var byteCount: Int { Record.Content.value(encoded()).quotaByteCount }
 }
 
 /// A value as JSON with its type, so that decoding returns the same value: `{"type": "integer", "value": 5}`.
@@ -30,14 +30,14 @@ extension PropertyListValue {
 /// Data is base64. A date is ISO 8601, or the seconds since 2001-01-01T00:00:00Z as a number if the text would lose
 /// precision. A double without a JSON number is `"nan"`, `"inf"` or `"-inf"`. Elements of arrays and dictionaries
 /// have this form too.
-struct TypedValue: Codable, Equatable {
-    var value: PropertyListValue
+package struct TypedValue: Codable, Equatable {
+    package var value: PropertyListValue
 
-    init(_ value: PropertyListValue) { self.value = value }
+    package init(_ value: PropertyListValue) { self.value = value }
 
     private enum CodingKeys: String, CodingKey { case type, value }
 
-    init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
             try container.decode(type, forKey: .value)
@@ -68,7 +68,7 @@ struct TypedValue: Codable, Equatable {
         }
     }
 
-    func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(ValueType(value), forKey: .type)
         let encoded: any Encodable =

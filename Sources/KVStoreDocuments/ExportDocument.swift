@@ -1,39 +1,57 @@
-import CommandSupport
-import Essentials
-import KVStoreEssentials
+package import Essentials
+package import KVStoreCore
 
 /// All values of a store as a JSON document: `version` (1), `store`, `exported` (ISO 8601) and `values`, a list of
 /// `key`, `type` and `value` sorted by key, in the form of `TypedValue`. Unknown fields are ignored.
-struct ExportDocument: Codable, Equatable {
-    static let version = 1
+package struct ExportDocument: Codable, Equatable {
+    package static let version = 1
     /// Enough for a full store in base64.
-    static let byteLimit = 16 * 1_024 * 1_024
+    package static let byteLimit = 16 * 1_024 * 1_024
 
-    struct Entry: Equatable {
-        var key: String
-        var value: PropertyListValue
+    package struct Entry: Equatable, Sendable {
+        package var key: String
+        package var value: PropertyListValue
+
+        package init(key: String, value: PropertyListValue) {
+            self.key = key
+            self.value = value
+        }
     }
 
-    var version = Self.version
-    var store: String
-    var exported: String
-    var values: [Entry]
+    private var version = Self.version
+    package var store: String
+    package var exported: String
+    package var values: [Entry]
 
-    func encoded() throws(CommandFailure) -> Data {
-        try JSONOutput.data(self, isIndented: true)
+    package init(store: String, exported: String, values: [Entry]) {
+        self.store = store
+        self.exported = exported
+        self.values = values
+    }
+
+    /// One field per line, sorted, with a trailing newline.
+    package func encoded() throws(DocumentError) -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        do {
+            return try encoder.encode(self) + Data("\n".utf8)
+        } catch {
+            throw DocumentError("cannot encode as JSON: \(error)")
+        }
     }
 
     /// - Parameter name: the document's name in errors, which also give the path of the invalid field.
-    static func decode(_ data: Data, from name: String) throws(CommandFailure) -> ExportDocument {
+    package static func decode(
+        _ data: Data, from name: String
+    ) throws(DocumentError) -> ExportDocument {
         let document: ExportDocument
         do {
             document = try JSONDecoder().decode(ExportDocument.self, from: data)
         } catch {
-            throw CommandFailure(.dataError, "\(name): \(description(of: error))")
+            throw DocumentError("\(name): \(description(of: error))")
         }
         guard document.version == version else {
-            throw CommandFailure(
-                .dataError,
+            throw DocumentError(
                 "\(name): unsupported version \(document.version); this kvs reads version \(version)"
             )
         }
@@ -63,12 +81,12 @@ struct ExportDocument: Codable, Equatable {
 extension ExportDocument.Entry: Codable {
     private enum CodingKeys: String, CodingKey { case key }
 
-    init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         key = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .key)
         value = try TypedValue(from: decoder).value
     }
 
-    func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(key, forKey: .key)
         try TypedValue(value).encode(to: encoder)

@@ -1,0 +1,36 @@
+package import Essentials
+import KVStoreCore
+
+/// The bytes of a value as JSON with their type: a `TypedValue`, or `{"type": "bytes", "value": "<base64>"}` if they are not
+/// a property list.
+package struct StoredValue: Equatable, Sendable {
+    package var data: Data
+
+    package init(_ data: Data) { self.data = data }
+}
+
+extension StoredValue: Codable {
+    private enum CodingKeys: String, CodingKey { case type, value }
+    private static let bytesType = "bytes"
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        if try container.decode(String.self, forKey: .type) == Self.bytesType {
+            data = try container.decode(Data.self, forKey: .value)
+            return
+        }
+        data = try TypedValue(from: decoder).value.encoded()
+        guard (try? PropertyListValue(encoded: data)) != nil else {
+            throw DocumentError("the value is nested too deeply")
+        }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        if let value = try? PropertyListValue(encoded: data) {
+            return try TypedValue(value).encode(to: encoder)
+        }
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(Self.bytesType, forKey: .type)
+        try container.encode(data, forKey: .value)
+    }
+}

@@ -1,0 +1,98 @@
+import Crypto
+import Essentials
+import KVStoreEssentials
+import KVStoreWire
+import LocalFiles
+
+/// The variables that name a daemon and a device of it, instead of the account that was joined: for tests and containers.
+extension StoreEnvironment {
+    /// The URL of a daemon, or `emulator` for this user's emulator that was started last.
+    public static let daemonVariable = "UBIQUITY_DAEMON"
+    /// The token for that daemon.
+    public static let tokenVariable = "UBIQUITY_TOKEN"
+
+    private static let emulatorName = "emulator"
+
+    /// Whether the environment names a daemon or a token, so that nothing can be joined or left.
+    public var namesDaemon: Bool {
+        variable(Self.daemonVariable) != nil || variable(Self.tokenVariable) != nil
+    }
+
+    /// The URL of this user's emulator that was started last, if it still runs.
+    public var emulatorURL: String? {
+        let file = LocalFile(dataDirectory + "/" + EmulatorStatus.fileName)
+        guard let content = try? file.read(byteLimit: EmulatorStatus.byteCount),
+            content.status.permissions & 0o022 == 0,
+            let status = try? WireJSON.decode(EmulatorStatus.self, from: content.data),
+            status.isRunning
+        else { return nil }
+        return status.url
+    }
+
+    /// The credentials that the variables name; nil if neither is set.
+    ///
+    /// - Throws: `unauthorized` if one of them is missing or invalid; `unreachable` if no emulator runs that is asked for.
+    ///   Does not show the token.
+    func namedCredentials() throws(StoreError) -> Credentials? {
+        let (daemon, text) = (variable(Self.daemonVariable), variable(Self.tokenVariable))
+        guard daemon != nil || text != nil else { return nil }
+        guard let daemon else { throw missing(Self.daemonVariable, beside: Self.tokenVariable) }
+        guard let text else { throw missing(Self.tokenVariable, beside: Self.daemonVariable) }
+        guard let token = AccessToken(text) else {
+            throw invalid(
+                Self.tokenVariable, "expected 1 to 1,024 visible ASCII characters without spaces")
+        }
+        let url = try url(daemon)
+        let names = Self.names(in: text)
+        do throws(CredentialsError) {
+            return try Credentials(
+                daemon: DaemonAddress(url), token: token, account: names.account,
+                deviceID: names.device, deviceName: names.device, isFromEnvironment: true)
+        } catch {
+            // It is the token if the values were interchanged.
+            throw invalid(
+                Self.daemonVariable, error.description.replacing(daemon, with: "(value)"))
+        }
+    }
+
+    private func url(_ daemon: String) throws(StoreError) -> String {
+        guard daemon == Self.emulatorName else { return daemon }
+        guard let url = emulatorURL else {
+            throw StoreError(
+                .unreachable, operation: "find", subject: "the emulator",
+                reason: "none of yours is running on this machine", hint: "run kvsd emulator")
+        }
+        return url
+    }
+
+    /// The names in a token of an emulator. Any other may be a secret, and is only recognized by its digest.
+    private static func names(in token: String) -> (account: String, device: String) {
+        let parts = token.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+            .map(String.init)
+        if parts.count == 2, parts.allSatisfy(StoreConfiguration.isValidStoreName),
+            parts.allSatisfy({ $0.utf8.count <= 64 })
+        {
+            return (parts[0], parts[1])
+        }
+        let digest = SHA256.hash(data: Data(token.utf8)).prefix(8)
+            .map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return ("token-" + digest, "device")
+    }
+
+    /// An empty value counts as none.
+    private func variable(_ name: String) -> String? {
+        variables[name].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    private func missing(_ variable: String, beside other: String) -> StoreError {
+        StoreError(
+            .unauthorized, operation: "read", subject: "the environment",
+            reason: "\(other) is set, but \(variable) is not", hint: "set both, or neither")
+    }
+
+    private func invalid(_ variable: String, _ reason: String) -> StoreError {
+        StoreError(
+            .unauthorized, operation: "read", subject: variable, reason: reason,
+            hint: "set it to what kvsd device add or kvsd emulator prints")
+    }
+}

@@ -1,0 +1,153 @@
+package import Essentials
+import KVStoreCore
+import KVStoreDocuments
+import KVStoreLedger
+import KVStoreLog
+import KVStoreSimulation
+import KVStoreWire
+public import Logging
+
+/// A sync service for tests: the daemon with all its resources, in memory, on the loopback interface, open to any token.
+///
+///     try await Emulator.run { emulator in
+///         let url = emulator.url
+///         // … any number of devices sync: Authorization: Bearer WORLD/DEVICE
+///     }
+///
+/// A token `WORLD/DEVICE` names a world and a device in it. Worlds see nothing of each other, so each test has its own in an
+/// emulator that all share. `/emulator/v1/` administers the worlds; `docs/emulator.md` describes it. No file is created.
+///
+/// All methods may be called from any task.
+public final class Emulator: Sendable {
+    private let server: StoreServer
+    private let host: String
+
+    /// Listens only in ``run()``.
+    ///
+    /// - Parameters:
+    ///   - address: of the loopback interface; any free port by default.
+    ///   - logger: the default discards all messages.
+    /// - Throws: for an address that other machines can reach.
+    public convenience init(
+        address: ListenAddress = .anyLoopbackPort, limits: EmulatorLimits = EmulatorLimits(),
+        logger: Logger = Logger(label: "emulator", factory: { _ in SwiftLogNoOpLogHandler() })
+    ) throws(ServerError) {
+        try self.init(
+            address: address, limits: limits, logger: logger,
+            now: { ServerClock.wallMilliseconds() })
+    }
+
+    /// - Parameter now: milliseconds since 1970.
+    init(
+        address: ListenAddress = .anyLoopbackPort, limits: EmulatorLimits = EmulatorLimits(),
+        logger: Logger = Logger(label: "emulator", factory: { _ in SwiftLogNoOpLogHandler() }),
+        now: @escaping @Sendable () -> Int64
+    ) throws(ServerError) {
+        guard address.isLoopback else {
+            throw ServerError(
+                .cannotListen, "an emulator accepts any token, so it does not listen on \(address)",
+                hint: "use an address of the loopback interface, such as 127.0.0.1")
+        }
+        var serverLimits = ServerLimits()
+        serverLimits.memoryByteCount = limits.memoryByteCount
+        serverLimits.segmentByteCount = Self.segmentByteCount
+        serverLimits.pendingBodyByteCount = max(
+            serverLimits.pendingBodyByteCount, limits.importByteCount)
+        // Wrong tokens come from tests of wrong tokens.
+        serverLimits.failedAuthenticationsPerMinute = 1e9
+        var options = StorageEngine.Options()
+        options.ledger.segmentByteCount = serverLimits.segmentByteCount
+        options.ledger.memoryByteLimit = serverLimits.memoryByteCount
+        options.now = now
+        let engine: StorageEngine
+        do throws(LogError) {
+            engine = try StorageEngine(
+                storage: SimulatedDisk(seed: .random(in: 0 ... .max)).storage(), options: options,
+                seed: .random(in: 0 ... .max), logger: logger)
+        } catch {
+            throw ServerError(error)
+        }
+        server = StoreServer(
+            engine: engine,
+            devices: DeviceRegistry(
+                instance: EpochID(rawValue: .random(in: 1 ... .max)), logger: logger),
+            configuration: ServerConfiguration(
+                address: address, limits: serverLimits, logger: logger),
+            emulation: Emulation(limits: limits, now: now))
+        host = address.host
+    }
+
+    /// Small, because a segment takes its whole size in memory twice.
+    private static let segmentByteCount = 1_024 * 1_024
+
+    /// Serves until ``stop()`` or the cancellation of the task. An emulator runs once.
+    public func run() async throws(ServerError) { try await server.run() }
+
+    /// Makes ``run()`` return, at once if it has not been called yet.
+    public func stop() async { await server.stop() }
+
+    /// The emulator once it listens; throws if ``run()`` ends before.
+    public var running: RunningEmulator {
+        get async throws(ServerError) {
+            RunningEmulator(
+                url: ListenAddress(host: host, port: try await server.port).url())
+        }
+    }
+
+    /// Runs an emulator on a free port while `body` runs.
+    ///
+    /// - Returns: the result of `body`.
+    /// - Throws: its error, or `ServerError` if the emulator cannot listen.
+    public static func run<Value, Failure: Error>(
+        limits: EmulatorLimits = EmulatorLimits(),
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: (RunningEmulator) async throws(Failure) -> Value
+    ) async throws -> Value {
+        let emulator = try Emulator(limits: limits)
+        async let serving: Void = emulator.run()
+        let result: Result<Value, any Error>
+        do {
+            result = .success(try await body(try await emulator.running))
+        } catch {
+            result = .failure(error)
+        }
+        await emulator.stop()
+        try await serving
+        return try result.get()
+    }
+
+    /// Whether a world or a device is named by this text in a token, unchanged.
+    package static func isValidName(_ name: String) -> Bool { Device.isValidAccount(name) }
+
+    /// Replaces all stores of a world by those of an exported document. All or nothing.
+    package func importWorld(_ world: String, from document: Data) async throws(ServerError) {
+        do {
+            try await server.importDocument(document, into: world)
+        } catch {
+            throw ServerError(.unreadable, (error as? Problem)?.detail ?? "\(error)")
+        }
+    }
+
+    /// All stores of a world as the document that ``importWorld`` reads. May be called after the end.
+    package func export(_ world: String) -> Data { server.exportDocument(of: world) }
+}
+
+/// An emulator that listens.
+public struct RunningEmulator: Sendable, Hashable {
+    /// `http://127.0.0.1:PORT`.
+    public let url: String
+
+    /// Of its administration: ``url`` with `/emulator/v1`.
+    public var adminURL: String { url + "/emulator/v1" }
+
+    /// The variables with which the programs of this project become a device of a world: `UBIQUITY_DAEMON`, `UBIQUITY_TOKEN` and
+    /// `UBIQUITY_EMULATOR`.
+    public func environment(world: String = "default", device: String = "device") -> [String:
+        String]
+    {
+        [
+            "UBIQUITY_DAEMON": url, "UBIQUITY_TOKEN": "\(world)/\(device)",
+            "UBIQUITY_EMULATOR": adminURL,
+        ]
+    }
+}

@@ -1,0 +1,107 @@
+import Essentials
+import KVStoreCore
+import KVStoreDocuments
+import KVStoreWire
+import NIOCore
+
+/// The position of a reader of an emulator's events.
+struct EmulatorEventStream: LiveStream {
+    private let events: EmulatorEvents
+    /// Nil for those of all worlds.
+    private let world: String?
+    /// The id of the last event that was read.
+    private var position: UInt64
+    private var isOpened = false
+    private(set) var isComplete = false
+    var isChunked = true
+
+    var topic: StoreID { EmulatorEvents.topic }
+
+    init(_ events: EmulatorEvents, world: String?, after position: UInt64) {
+        self.events = events
+        self.world = world
+        self.position = position
+    }
+
+    /// Events that are looked at in one step, and bytes of text after which it ends.
+    private static let (pageCount, pageByteCount) = (256, 65_536)
+
+    mutating func next(_: EventPages) -> (text: ByteBuffer?, hasMore: Bool) {
+        guard let page = events.page(after: position, count: Self.pageCount) else {
+            isComplete = true
+            return (framed(EventStreamText.missed), false)
+        }
+        var text = Data()
+        if !isOpened {
+            isOpened = true
+            text += EventStreamText.event("opened", data: WireJSON.encode(["after": position]))
+        }
+        for event in page where text.count < Self.pageByteCount {
+            position = event.id
+            guard world == nil || event.world == world else { continue }
+            let document = EventDocument(event)
+            text += EventStreamText.event(
+                "\(document.event)\nid: \(event.id)", data: WireJSON.encode(document))
+        }
+        let hasMore = page.count == Self.pageCount || position != page.last?.id
+        return (text.isEmpty ? nil : framed(text), hasMore && !page.isEmpty)
+    }
+
+    mutating func isAllowed(by: DeviceRegistry, in: ConnectionTable) -> Bool { true }
+}
+
+extension EventStreamText {
+    fileprivate static let missed = event("missed", data: Data("{}".utf8))
+}
+
+/// An event as JSON. Fields are added, never renamed or removed.
+private struct EventDocument: Encodable {
+    let event: String
+    var world: String
+    var time: Int64
+    var store: String?
+    var device: String?
+    var key: StoreKey?
+    var value: StoredValue?
+    var deleted: Bool?
+    var stamp: Stamp?
+    var seq: UInt64?
+    var sent: [StoreKey]?
+    var received: [StoreKey]?
+    var rejected: [StoreKey]?
+    var storeCount: Int?
+    var keyCount: Int?
+
+    private enum CodingKeys: String, CodingKey {
+        case world, time, store, device, key, value, deleted, stamp, seq, sent, received
+        case rejected, storeCount, keyCount
+    }
+
+    init(_ event: EmulatorEvents.Event) {
+        (world, time) = (event.world, event.time)
+        switch event.content {
+        case .connected(let store, let device):
+            self.event = "connected"
+            (self.store, self.device) = (store, device)
+        case .disconnected(let store, let device):
+            self.event = "disconnected"
+            (self.store, self.device) = (store, device)
+        case .sync(let store, let device, let sent, let received, let rejected):
+            self.event = "sync"
+            (self.store, self.device) = (store, device)
+            (self.sent, self.received, self.rejected) = (sent, received, rejected)
+        case .change(let store, let entry, let device):
+            self.event = "change"
+            (self.store, self.device, key) = (store, device, entry.record.key)
+            (stamp, seq) = (entry.record.stamp, entry.sequence)
+            switch entry.record.content {
+            case .value(let data): value = StoredValue(data)
+            case .tombstone: deleted = true
+            }
+        case .reset: self.event = "reset"
+        case .imported(let storeCount, let keyCount):
+            self.event = "import"
+            (self.storeCount, self.keyCount) = (storeCount, keyCount)
+        }
+    }
+}

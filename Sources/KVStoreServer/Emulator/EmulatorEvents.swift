@@ -1,0 +1,92 @@
+import Essentials
+import KVStoreCore
+import NIOCore
+import Synchronization
+
+/// The latest events of an emulator, in the order in which they happened. Readers continue from their own positions: they
+/// cost no memory, and the stream of one that misses events ends. Safe to call from any thread.
+final class EmulatorEvents: Sendable {
+    enum Content: Sendable {
+        case connected(store: String, device: String)
+        case disconnected(store: String, device: String)
+        case sync(
+            store: String, device: String, sent: [StoreKey], received: [StoreKey],
+            rejected: [StoreKey])
+        case change(store: String, SequencedRecord, device: String?)
+        case reset
+        case imported(storeCount: Int, keyCount: Int)
+
+        /// Memory that it takes, estimated.
+        fileprivate var byteCount: Int {
+            func count(_ keys: [StoreKey]) -> Int {
+                keys.reduce(0) { $0 + 32 + $1.text.utf8.count }
+            }
+            return switch self {
+            case .connected, .disconnected, .reset, .imported: 192
+            case .sync(_, _, let sent, let received, let rejected):
+                256 + count(sent) + count(received) + count(rejected)
+            case .change(_, let entry, _):
+                256 + entry.record.key.text.utf8.count + entry.record.content.byteCount
+            }
+        }
+    }
+
+    struct Event: Sendable {
+        /// From 1, without gaps.
+        var id: UInt64
+        var world: String
+        /// Milliseconds since 1970.
+        var time: Int64
+        var content: Content
+    }
+
+    /// Wakes the readers. No account has this name.
+    static let topic = StoreID(account: "", name: "events")
+
+    private struct State {
+        var events = CircularBuffer<Event>()
+        var byteCount = 0
+        var nextID: UInt64 = 1
+    }
+
+    private let limits: EmulatorLimits
+    private let now: @Sendable () -> Int64
+    private let state = Mutex(State())
+    private let wake = Mutex<(@Sendable () -> Void)?>(nil)
+
+    init(_ limits: EmulatorLimits, now: @escaping @Sendable () -> Int64) {
+        self.limits = limits
+        self.now = now
+    }
+
+    /// Calls `wake` after each event, on the thread that appends it.
+    func observe(_ wake: @escaping @Sendable () -> Void) { self.wake.withLock { $0 = wake } }
+
+    func append(_ content: Content, world: String) {
+        let time = now()
+        state.withLock { state in
+            state.events.append(
+                Event(id: state.nextID, world: world, time: time, content: content))
+            state.nextID += 1
+            state.byteCount += content.byteCount
+            while state.events.count > limits.eventCount
+                || state.byteCount > limits.eventByteCount && state.events.count > 1
+            {
+                state.byteCount -= state.events.removeFirst().content.byteCount
+            }
+        }
+        wake.withLock { $0 }?()
+    }
+
+    /// The id of the latest event; 0 before the first.
+    var latestID: UInt64 { state.withLock { $0.nextID - 1 } }
+
+    /// Up to `count` events after the one with this id; nil if some are gone, or if the id is not one of this emulator.
+    func page(after id: UInt64, count: Int) -> [Event]? {
+        state.withLock { state in
+            let first = state.nextID - UInt64(state.events.count)
+            guard id + 1 >= first, id < state.nextID else { return nil }
+            return Array(state.events.dropFirst(Int(id + 1 - first)).prefix(count))
+        }
+    }
+}

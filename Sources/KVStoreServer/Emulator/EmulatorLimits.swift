@@ -1,0 +1,19 @@
+/// The limits of an ``Emulator``, with their units in their names. All are high enough for tests; they bound what a runaway
+/// program can make it take.
+public struct EmulatorLimits: Sendable, Equatable {
+    /// Worlds at a time.
+    public var worldCount = 4_096
+    /// Devices of all worlds.
+    public var deviceCount = 16_384
+    /// Memory of all keys, values and tombstones, estimated at 384 bytes for each besides its content.
+    public var memoryByteCount = 256 * 1_024 * 1_024
+    /// Bytes of a document that is imported.
+    public var importByteCount = 64 * 1_024 * 1_024
+    /// Events that readers can still get.
+    public var eventCount = 4_096
+    /// Memory of those events, estimated.
+    public var eventByteCount = 8 * 1_024 * 1_024
+
+    /// The default limits.
+    public init() {}
+}

@@ -1,0 +1,93 @@
+import KVStoreCore
+import KVStoreDocuments
+import KVStoreEssentials
+import KVStoreLedger
+import KVStoreLog
+import KVStoreWire
+
+/// The worlds of an emulator, which are accounts. For the bodies of `perform` and `read`.
+extension StorageEngine {
+    /// The values of all stores of a world; nil if it has none.
+    func document(of world: String) -> WorldDocument? {
+        let stores = ledger.stores(ofAccount: world)
+        guard !stores.isEmpty else { return nil }
+        return WorldDocument(
+            stores.map { id in
+                WorldDocument.Store(
+                    name: id.name,
+                    values: (ledger.hub(id)?.entries.values).map(Array.init).map { entries in
+                        entries.compactMap { entry in
+                            guard case .value(let data) = entry.record.content else { return nil }
+                            return WorldDocument.Entry(
+                                key: entry.record.key, value: StoredValue(data))
+                        }
+                    } ?? [])
+            })
+    }
+
+    /// Removes all stores of a world, then writes those of the document, which replicas download in full. Changes nothing
+    /// when it throws.
+    ///
+    /// - Parameter world: the name of an account.
+    func replace(
+        _ world: String, with document: WorldDocument, replica: ReplicaID
+    ) throws(Problem) {
+        if let failure { throw Problem(failure) }
+        try admit()
+        let now = options.now()
+        guard document.stores.count <= options.storesPerAccount else {
+            throw .invalidImport(
+                "the document has \(document.stores.count) stores; a world may have \(options.storesPerAccount)"
+            )
+        }
+        var records: [(store: StoreID, records: [Record])] = []
+        for store in document.stores {
+            guard StoreConfiguration.isValidStoreName(store.name) else {
+                throw .invalidImport(
+                    "'\(store.name.printable(scalarLimit: 128))' is not a valid store name")
+            }
+            let id = StoreID(account: world, name: store.name)
+            records.append((id, try self.records(store, of: id, now: now, replica: replica)))
+        }
+        let present = ledger.accountTotals[world]?.memoryByteCount ?? 0
+        let byteCount = records.joined().reduce(0) { $0 + Ledger.memoryByteCount(of: $1) }
+        let limit = options.ledger.memoryByteLimit
+        guard ledger.memoryByteCount - present + byteCount <= limit else {
+            throw Problem(.full(limit: limit))
+        }
+        do throws(LogError) {
+            for id in ledger.stores(ofAccount: world) { _ = try ledger.remove(id) }
+            for (id, records) in records {
+                let plan = try ledger.accept(records, to: id, now: now)
+                precondition(plan.rejections.isEmpty, "the records have been checked")
+            }
+        } catch {
+            failIfClosed()
+            throw Problem(error)
+        }
+        countStores()
+    }
+
+    /// The records of a store that is empty when they are written; later than those that it has now.
+    private func records(
+        _ store: WorldDocument.Store, of id: StoreID, now: Int64, replica: ReplicaID
+    ) throws(Problem) -> [Record] {
+        let latest = ledger.hub(id)?.entries.values.map(\.record.stamp).max()
+        let stamp = Stamp.next(after: latest, now: now, replica: replica)
+        let records = store.values.map {
+            Record(key: $0.key, stamp: stamp, content: .value($0.value.data))
+        }
+        if let rejection = Hub(ledger.history(of: id)?.state ?? Hub.State(epochs: []))
+            .plan(records, now: now).rejections.first
+        {
+            throw .invalidImport(
+                "store \(store.name): key \(rejection.key.text): \(Problem(rejection.reason).detail)"
+            )
+        }
+        return records
+    }
+}
+
+extension [(store: StoreID, records: [Record])] {
+    fileprivate func joined() -> FlattenSequence<[[Record]]> { map(\.records).joined() }
+}

@@ -1,0 +1,181 @@
+import Dispatch
+import Essentials
+import KVStoreCore
+import KVStoreDocuments
+import KVStoreLedger
+import KVStoreWire
+import NIOCore
+import NIOHTTP1
+
+/// `/emulator/v1/`: administration of the worlds of an emulator.
+extension StoreServer {
+    func respond(
+        to resource: EmulatorResource, _ request: Request, on loop: WatcherRegistry,
+        _ complete: @escaping (Result<Response, Problem>) -> Void
+    ) throws(Problem) {
+        guard let emulation else { throw .unknownPath }
+        switch (resource, request.method) {
+        case (.worlds, .DELETE): reset(nil, emulation, on: loop, complete)
+        case (.worlds, _): complete(.success(.answer(.json(listWorlds()))))
+        case (.world(let world), .DELETE):
+            reset(try Self.worldName(world), emulation, on: loop, complete)
+        case (.world(let world), _):
+            complete(.success(.answer(.json(try describe(world: Self.worldName(world))))))
+        case (.export(let world), .PUT):
+            try importWorld(
+                try Self.worldName(world), request, emulation, on: loop, complete)
+        case (.export(let world), _):
+            try export(try Self.worldName(world), on: loop.loop, complete)
+        case (.events, _): complete(.success(.stream(try openEvents(nil, request, emulation))))
+        case (.worldEvents(let world), _):
+            let world = try Self.worldName(world)
+            complete(.success(.stream(try openEvents(world, request, emulation))))
+        }
+    }
+
+    /// The world that a token with this name has.
+    private static func worldName(_ segment: Substring) throws(Problem) -> String {
+        guard let name = Request.decode(segment), !name.contains("/"),
+            let token = WorldToken(name)
+        else { throw .badWorldName }
+        return token.world
+    }
+
+    private func listWorlds() -> WorldList {
+        let totals = engine.read { engine.ledger.accountTotals }
+        let devices = Dictionary(grouping: devices.table.devices, by: \.account)
+        return WorldList(
+            worlds: knownWorlds(totals.keys).map { world in
+                let (total, devices) = (totals[world] ?? AccountTotals(), devices[world] ?? [])
+                return WorldSummary(
+                    world: world, deviceCount: devices.count,
+                    connectedCount: devices.count { self.devices.presence(of: $0.id).isConnected },
+                    storeCount: total.storeCount, keyCount: total.keyCount,
+                    byteCount: total.memoryByteCount)
+            })
+    }
+
+    /// Those that tokens have named, and those that have stores, sorted.
+    private func knownWorlds(_ worldsWithStores: some Sequence<String>) -> [String] {
+        Set(devices.worlds).union(worldsWithStores).sorted()
+    }
+
+    private func describe(world: String) throws(Problem) -> WorldReport {
+        let stores = engine.read { engine.stores(ofAccount: world) }
+        guard !stores.isEmpty || devices.worlds.contains(world) else { throw .unknownWorld }
+        let found = devices.table.devices.filter { $0.account == world }
+        return WorldReport(
+            world: world, devices: found.map(describe).sorted { $0.device < $1.device },
+            stores: stores)
+    }
+
+    /// Removes the stores of a world, or of all, and forgets devices that are not connected. A world that nobody has used
+    /// is as it was.
+    private func reset(
+        _ world: String?, _ emulation: Emulation, on loop: WatcherRegistry,
+        _ complete: @escaping (Result<Response, Problem>) -> Void
+    ) {
+        engine.perform(on: loop) { () throws(Problem) in
+            let present = engine.ledger.accountTotals.keys
+            for world in world.map({ [$0] }) ?? knownWorlds(present) {
+                while try engine.removeStores(ofAccount: world, count: 64) {}
+                emulation.events.append(.reset, world: world)
+            }
+            devices.forgetAbsentDevices(ofWorld: world)
+        } _: { result in
+            complete(result.map { .answer(.noContent) })
+        }
+    }
+
+    private func export(
+        _ world: String, on loop: any EventLoop,
+        _ complete: @escaping (Result<Response, Problem>) -> Void
+    ) throws(Problem) {
+        var document = engine.read { engine.document(of: world) }
+        if document == nil, devices.worlds.contains(world) { document = WorldDocument([]) }
+        guard let document else { throw .unknownWorld }
+        // Encoding takes long, and would hold up all connections.
+        let completion = NIOLoopBound(complete, eventLoop: loop)
+        decodingQueue.async {
+            let text = ByteBuffer(bytes: document.encoded)
+            loop.execute {
+                completion.value(.success(.answer(Answer(MediaType.json, text))))
+            }
+        }
+    }
+
+    private func importWorld(
+        _ world: String, _ request: Request, _ emulation: Emulation, on loop: WatcherRegistry,
+        _ complete: @escaping (Result<Response, Problem>) -> Void
+    ) throws(Problem) {
+        try request.checkJSON()
+        let completion = NIOLoopBound(complete, eventLoop: loop.loop)
+        let body = request.body
+        decodingQueue.async { [self] in
+            let document = Result { () throws(DocumentError) in
+                try WorldDocument(decoding: Data(body.readableBytesView))
+            }
+            loop.loop.execute { [self] in
+                engine.perform(on: loop) { () throws(Problem) in
+                    try replace(world, with: document, emulation)
+                } _: { result in
+                    completion.value(result.map { .answer(.json($0)) })
+                }
+            }
+        }
+    }
+
+    private func replace(
+        _ world: String, with document: Result<WorldDocument, DocumentError>,
+        _ emulation: Emulation
+    ) throws(Problem) -> ImportReport {
+        let found: WorldDocument
+        do throws(DocumentError) { found = try document.get() } catch {
+            throw .invalidImport(error.description)
+        }
+        try devices.admit(world: world, limits: emulation.limits)
+        try engine.replace(world, with: found, replica: replica)
+        let keyCount = found.stores.reduce(0) { $0 + $1.values.count }
+        emulation.events.append(
+            .imported(storeCount: found.stores.count, keyCount: keyCount), world: world)
+        return ImportReport(
+            world: world, storeCount: found.stores.count, keyCount: keyCount)
+    }
+
+    /// After `Last-Event-ID`, otherwise `after`, otherwise those that happen from now on.
+    private func openEvents(
+        _ world: String?, _ request: Request, _ emulation: Emulation
+    ) throws(Problem) -> EmulatorEventStream {
+        let text = request.fields.lastEventID ?? request.parameter("after").map { String($0) }
+        let latest = emulation.events.latestID
+        guard let after = text.map({ UInt64($0) }) ?? latest else {
+            throw .malformed("after is not the id of an event")
+        }
+        return EmulatorEventStream(emulation.events, world: world, after: min(after, latest))
+    }
+}
+
+/// Beside the requests.
+extension StoreServer {
+    /// Replaces a world as `PUT …/export` does.
+    func importDocument(_ data: Data, into world: String) async throws {
+        guard let emulation, let token = WorldToken(world) else { throw Problem.badWorldName }
+        let document = Result { () throws(DocumentError) in try WorldDocument(decoding: data) }
+        let watchers = engine.loops[0]
+        let promise = watchers.loop.makePromise(of: ImportReport.self)
+        watchers.loop.execute { [self] in
+            engine.perform(on: watchers) { () throws(Problem) in
+                try replace(token.world, with: document, emulation)
+            } _: { result in
+                promise.completeWith(result.mapError { $0 as any Error })
+            }
+        }
+        _ = try await promise.futureResult.get()
+    }
+
+    /// As `GET …/export` answers; without stores for a world that does not exist.
+    func exportDocument(of world: String) -> Data {
+        let name = WorldToken(world)?.world ?? world
+        return (engine.read { engine.document(of: name) } ?? WorldDocument([])).encoded
+    }
+}

@@ -1,0 +1,106 @@
+import ArgumentParser
+import CommandSupport
+import Dispatch
+import Essentials
+import KVStoreServer
+
+extension EmulatorCommand {
+    struct Exec: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Run a command with an emulator of its own.",
+            discussion: """
+                The emulator listens on a free port until the command ends. The command's environment has \
+                UBIQUITY_DAEMON, UBIQUITY_TOKEN (WORLD/device), UBIQUITY_EMULATOR (the URL of the \
+                administration), and UBIQUITY_DATA_DIR and UBIQUITY_CONFIG_DIR in a temporary directory that \
+                is removed afterwards. For another device, the command sets UBIQUITY_TOKEN itself. Signals \
+                are passed on to it.
+
+                Exits with the command's status, or 128 plus the number of the signal that ended it; with \
+                126 or 127 if it cannot be run or found.
+
+                  kvsd emulator exec -- swift test
+                  kvsd emulator exec --import before.json --export-on-exit after.json -- ./scenario
+                """)
+
+        @OptionGroup var worlds: WorldOptions
+
+        @Argument(
+            parsing: .postTerminator,
+            help: ArgumentHelp("The command and its arguments, after --.", valueName: "command"))
+        var command: [String]
+
+        func validate() throws {
+            guard command.first?.isEmpty == false else {
+                throw ValidationError("no command: use kvsd emulator exec -- COMMAND")
+            }
+        }
+
+        func run() async throws {
+            let inherited = Descriptor.allOpen
+            SignalForwarding.prepare()
+            let emulator = try Emulator()
+            try await worlds.load(into: emulator)
+            async let serving: Void = emulator.run()
+            let running = try await emulator.running
+            let directory = try TemporaryClientDirectory()
+            // The sockets of the emulator would keep its port in use.
+            Descriptor.closeOnExec(Descriptor.allOpen.subtracting(inherited))
+            let status = await execute(
+                variables: running.environment(world: worlds.world).merging(
+                    directory.variables
+                ) { $1 })
+            directory.remove()
+            await emulator.stop()
+            try await serving
+            try worlds.save(from: emulator)
+            throw ExitCode(status)
+        }
+
+        private func execute(variables: [String: String]) async -> Int32 {
+            guard
+                let child = ChildProcess(
+                    command[0], arguments: Array(command.dropFirst()), variables: variables)
+            else {
+                let code = errno
+                Console.report(
+                    "cannot run \(command[0]): \(String(cString: strerror(code)).lowercased())")
+                return code == ENOENT ? 127 : 126
+            }
+            SignalForwarding.begin(to: child)
+            return await withCheckedContinuation { continuation in
+                DispatchQueue(label: "ubiquity.kvsd.child").async {
+                    let status = child.wait()
+                    SignalForwarding.end()
+                    continuation.resume(returning: status)
+                }
+            }
+        }
+    }
+}
+
+/// A directory for the command's replicas.
+private struct TemporaryClientDirectory {
+    private let path: String
+
+    init() throws(CommandFailure) {
+        let parent = FileManager.default.temporaryDirectory
+        let placeholder = String(repeating: "X", count: 6)
+        let path = parent.appending(path: "kvsd-emulator-" + placeholder)
+            .path(percentEncoded: false)
+        var template = Array(path.utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw CommandFailure(
+                .cannotCreate,
+                "cannot create \(path): \(String(cString: strerror(errno)).lowercased())"
+            )
+        }
+        self.path = String(
+            decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    var variables: [String: String] {
+        ["UBIQUITY_DATA_DIR": path + "/data", "UBIQUITY_CONFIG_DIR": path + "/config"]
+    }
+
+    func remove() { try? FileManager.default.removeItem(atPath: path) }
+}

@@ -1,0 +1,164 @@
+import ArgumentParser
+import CommandSupport
+import Essentials
+import KVStoreServer
+import KVStoreWire
+import LocalFiles
+import Logging
+
+struct EmulatorCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "emulator",
+        abstract: "Run a daemon for tests: in memory, on loopback, open to any token.",
+        discussion: """
+            A token WORLD/DEVICE names a world of its own and a device in it. Nothing is kept when the \
+            emulator stops, unless it exports a world.
+
+              kvsd emulator
+              UBIQUITY_DAEMON=emulator UBIQUITY_TOKEN=default/phone kvs set color green
+              UBIQUITY_DAEMON=emulator UBIQUITY_TOKEN=default/desk kvs get color
+
+              kvsd emulator exec --import fixture.json -- make test
+
+            docs/emulator.md describes its administration over HTTP.
+            """,
+        subcommands: [Start.self, Exec.self], defaultSubcommand: Start.self)
+}
+
+/// The world that an emulator starts with and exports at the end.
+struct WorldOptions: ParsableArguments {
+    @Option(
+        name: .customLong("import"),
+        help: ArgumentHelp("Start with the values of this exported document.", valueName: "file"),
+        completion: .file())
+    var importFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "When the emulator stops, write the values into this file.", valueName: "file"),
+        completion: .file())
+    var exportOnExit: String?
+
+    @Option(help: ArgumentHelp("The world that is imported and exported.", valueName: "name"))
+    var world = "default"
+
+    func validate() throws {
+        guard Emulator.isValidName(world) else {
+            throw ValidationError(
+                "invalid world '\(world)': use 1 to 64 characters of A-Z a-z 0-9 . _ - and no leading dot"
+            )
+        }
+    }
+
+    func load(into emulator: Emulator) async throws {
+        guard let importFile else { return }
+        let content: LocalFile.Content?
+        do throws(FileError) {
+            content = try LocalFile(importFile).read(
+                byteLimit: EmulatorLimits().importByteCount)
+        } catch {
+            throw CommandFailure(.noInput, error.description)
+        }
+        guard let content else {
+            throw CommandFailure(.noInput, "cannot import \(importFile): no such file")
+        }
+        do throws(ServerError) {
+            try await emulator.importWorld(world, from: content.data)
+        } catch {
+            throw CommandFailure(.dataError, "cannot import \(importFile): \(error.message)")
+        }
+    }
+
+    func save(from emulator: Emulator) throws {
+        guard let exportOnExit else { return }
+        do throws(FileError) {
+            try LocalFile(exportOnExit).replace(
+                with: emulator.export(world), permissions: 0o644)
+        } catch {
+            throw CommandFailure(.cannotCreate, error.description)
+        }
+    }
+}
+
+extension EmulatorCommand {
+    struct Start: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Run until SIGINT or SIGTERM; the default command.",
+            discussion: """
+                Writes its URL into emulator.json in the data directory of the user, where \
+                UBIQUITY_DAEMON=emulator finds it, and removes it at the end.
+                """)
+
+        @Option(help: "The port on 127.0.0.1; 0 for any free one.") var port: UInt16 = 8_723
+
+        @Option(help: ArgumentHelp("Write the port into this file.", valueName: "file"))
+        var portFile: String?
+
+        @OptionGroup var worlds: WorldOptions
+
+        func run() async throws {
+            let signals = EndSignals()
+            let emulator = try Emulator(
+                address: ListenAddress(host: "127.0.0.1", port: Int(port)),
+                logger: Logger(
+                    label: "kvsd", factory: { StreamLogHandler.standardError(label: $0) }))
+            try await worlds.load(into: emulator)
+            async let _: Void = {
+                await signals.wait()
+                guard !Task.isCancelled else { return }
+                ShutdownDeadline.arm()
+                await emulator.stop()
+            }()
+            async let serving: Void = emulator.run()
+            let running = try await emulator.running
+            try announce(running)
+            defer { EmulatorStatusFile().remove() }
+            try await serving
+            try worlds.save(from: emulator)
+        }
+
+        private func announce(_ emulator: RunningEmulator) throws {
+            if let portFile {
+                do throws(FileError) {
+                    let port = emulator.url.split(separator: ":").last ?? ""
+                    try LocalFile(portFile).replace(with: Data("\(port)\n".utf8))
+                } catch {
+                    throw CommandFailure(.cannotCreate, error.description)
+                }
+            }
+            do throws(FileError) {
+                try EmulatorStatusFile().write(
+                    EmulatorStatus(processID: getpid(), url: emulator.url))
+            } catch {
+                Console.report("UBIQUITY_DAEMON=emulator will not find this emulator: \(error)")
+            }
+            let variables = emulator.environment(world: worlds.world)
+                .sorted { $0.key < $1.key }
+            Console.note(
+                """
+                emulator listening on \(emulator.url), in memory. For a device, in another terminal:
+                  export \(variables.map { "\($0.key)=\($0.value)" }.joined(separator: " "))
+                """)
+        }
+    }
+}
+
+/// emulator.json in the user's data directory, with mode 0600.
+struct EmulatorStatusFile {
+    private let file = LocalFile(UserDirectories().data + "/" + EmulatorStatus.fileName)
+
+    func write(_ status: EmulatorStatus) throws(FileError) {
+        try file.directory.create()
+        try file.replace(
+            with: WireJSON.encode(status) + Data("\n".utf8), durability: .cached)
+    }
+
+    /// Removes the file unless another emulator has replaced it.
+    func remove() {
+        guard let content = try? file.read(byteLimit: EmulatorStatus.byteCount),
+            let status = try? WireJSON.decode(EmulatorStatus.self, from: content.data),
+            status.processID == getpid()
+        else { return }
+        try? file.remove(durability: .cached)
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import HTTPTypes
+import KVStoreWire
+import NIOCore
+import NIOHTTP1
+import ServerTestSupport
+import Testing
+
+@testable import KVStoreServer
+
+/// `docs/emulator.md` is what a client is written against, so its examples are run.
+@Suite("Examples of docs/emulator.md", .timeLimit(.minutes(5)))
+struct DocumentedExamplesTests {
+    @Test("every example request is answered as documented")
+    func examples() async throws {
+        let messages = try HTTPExamples("docs/emulator.md").messages()
+        try #require(messages.count > 20 && messages.count.isMultiple(of: 2))
+        let emulator = try Emulator(now: { Samples.now })
+        async let serving: Void = emulator.run()
+        let port = try #require(
+            Int(try await emulator.running.url.split(separator: ":").last ?? ""))
+        let client = TestClient(port: port)
+        for index in stride(from: 0, to: messages.count, by: 2) {
+            let (request, answer) = (messages[index], messages[index + 1])
+            let parts = request.start.components(separatedBy: " ")
+            if answer.headers.contains(where: { $0.value == "text/event-stream" }) {
+                var reader = try await EventReader(port: port, path: parts[1], token: "none")
+                try await HTTPExamples.check(answer, isReadBy: &reader, of: request)
+                await reader.connection.close()
+                continue
+            }
+            var headers: HTTPFields = [:]
+            for (name, value) in request.headers {
+                headers[try #require(HTTPField.Name(name))] = value
+            }
+            let response = try await client.execute(
+                uri: parts[1], method: try #require(HTTPRequest.Method(parts[0])),
+                headers: headers,
+                body: request.body.isEmpty ? nil : ByteBuffer(string: request.body))
+            #expect(
+                answer.start.hasPrefix("HTTP/1.1 \(response.status.code) "),
+                "\(request.location): \(response.text)")
+            for (name, value) in answer.headers {
+                #expect(
+                    response.headers[try #require(HTTPField.Name(name))] == value,
+                    "\(request.location)")
+            }
+            if answer.body.isEmpty {
+                #expect(response.text == "", "\(request.location)")
+                continue
+            }
+            #expect(
+                HTTPExamples.matches(
+                    try HTTPExamples.json(answer.body), try HTTPExamples.json(response.text)),
+                "\(request.location) was answered with \(response.text)")
+        }
+        await client.close()
+        await emulator.stop()
+        try await serving
+    }
+
+    @Test("every route and every error of the emulator is documented")
+    func completeness() throws {
+        let text = try HTTPExamples("docs/emulator.md").text()
+        for resource in ["worlds", "events", "worlds/w", "worlds/w/export", "worlds/w/events"] {
+            let found = try #require(EmulatorResource(path: "/emulator/v1/\(resource)"))
+            for method in found.methods where method != .HEAD {
+                let path = found.template.replacing("{world}", with: "demo")
+                #expect(
+                    text.contains("\(method) \(path)")
+                        || text.contains("\(method) \(found.template)"),
+                    "\(method) \(found.template)")
+            }
+        }
+        for problem in [
+            Problem.invalidWorldToken, .foreignHost, .emulatedDevice, .noPairing, .unknownWorld,
+            .badWorldName, .invalidImport(""), .tooManyWorlds(limit: 1), .tooManyDevices(limit: 1),
+        ] { #expect(text.contains("`\(problem.code)`")) }
+    }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import HTTPTypes
+import KVStoreServer
+import KVStoreWire
+import ServerTestSupport
+import Testing
+
+@Suite("Limits of the emulator", .timeLimit(.minutes(5)))
+struct LimitTests {
+    private static func limits(_ change: (inout EmulatorLimits) -> Void) -> EmulatorLimits {
+        var limits = EmulatorLimits()
+        change(&limits)
+        return limits
+    }
+
+    @Test("worlds and devices are limited, and a reset makes room")
+    func counts() async throws {
+        let limits = Self.limits { ($0.worldCount, $0.deviceCount) = (2, 3) }
+        try await EmulatorClient.run(limits: limits) { client in
+            for token in ["a/1", "a/2", "b/1"] {
+                #expect(try await client.execute(.get, "/v1/me", token: token).status == .ok)
+            }
+            let world = try await client.execute(.get, "/v1/me", token: "c/1")
+            #expect(world.status.code == 507 && world.problemCode == "too-many-devices")
+            #expect(try await client.administer(.delete, "/worlds/a").status == .noContent)
+            #expect(try await client.execute(.get, "/v1/me", token: "c/1").status == .ok)
+            let third = try await client.execute(.get, "/v1/me", token: "d/1")
+            #expect(third.status.code == 507 && third.problemCode == "too-many-worlds")
+            let imported = try await client.administer(
+                .put, "/worlds/d/export", body: #"{"version":1,"stores":[]}"#)
+            #expect(imported.problemCode == "too-many-worlds")
+            #expect(try await client.execute(.get, "/v1/me", token: "c/1").status == .ok)
+            #expect(try await client.administer(.delete, "/worlds").status == .noContent)
+            #expect(try await client.execute(.get, "/v1/me", token: "d/1").status == .ok)
+        }
+    }
+
+    @Test("memory is limited for writes and imports, and a reset frees it")
+    func memory() async throws {
+        let limits = Self.limits { $0.memoryByteCount = 10_000 }
+        try await EmulatorClient.run(limits: limits) { client in
+            let text = String(repeating: "x", count: 6_000)
+            #expect(try await client.put(text, "k", token: "a").status == .ok)
+            let second = try await client.put(text, "k", token: "b")
+            #expect(second.status.code == 507 && second.problemCode == "memory-full")
+            let document = try await client.administer(.get, "/worlds/a/export").text
+            let imported = try await client.administer(.put, "/worlds/b/export", body: document)
+            #expect(imported.status.code == 507 && imported.problemCode == "memory-full")
+            // It replaces what takes the memory.
+            let replaced = try await client.administer(.put, "/worlds/a/export", body: document)
+            #expect(replaced.status == .ok)
+            #expect(try await client.administer(.delete, "/worlds/a").status == .noContent)
+            #expect(try await client.put(text, "k", token: "b").status == .ok)
+        }
+    }
+
+    @Test("an import may be larger than other requests, up to its own limit")
+    func importSize() async throws {
+        let limits = Self.limits { $0.importByteCount = 3 * 1_024 * 1_024 }
+        try await EmulatorClient.run(limits: limits) { client in
+            func document(_ count: Int) -> String {
+                let padding = String(repeating: " ", count: count)
+                return #"{"version":1,\#(padding)"stores":[]}"#
+            }
+            let large = try await client.administer(
+                .put, "/worlds/a/export", body: document(2_500_000))
+            #expect(large.status == .ok)
+            let tooLarge = try await client.administer(
+                .put, "/worlds/a/export", body: document(3_200_000))
+            #expect(tooLarge.status.code == 413 && tooLarge.problemCode == "body-too-large")
+            let write = try await client.put(
+                String(repeating: "x", count: 2_500_000), "k", token: "a")
+            #expect(write.status.code == 413)
+        }
+    }
+
+    @Test("writing the same keys again and again takes no more memory")
+    func rewriting() async throws {
+        let limits = Self.limits { $0.memoryByteCount = 3_000_000 }
+        try await EmulatorClient.run(limits: limits) { client in
+            for index in 0..<40 {
+                let text = "\(index)" + String(repeating: "x", count: 500_000)
+                #expect(try await client.put(text, "k\(index % 3)", token: "a").status == .ok)
+            }
+            let metrics = try await client.execute(.get, "/metrics").text
+            let match = try #require(metrics.firstMatch(of: /\nkvsd_log_bytes (\d+)/))
+            #expect(try #require(Int(match.1)) < 16_000_000)
+        }
+    }
+}

@@ -1,0 +1,132 @@
+import Foundation
+import HTTPTypes
+import ProgramTesting
+import ServerTestSupport
+import Testing
+
+/// `kvsd emulator` as a process.
+@Suite("kvsd emulator", .timeLimit(.minutes(5)))
+struct StartTests {
+    private let home = try! TemporaryHome()
+
+    private var statusFile: String { home.path + "/.local/share/ubiquity/emulator.json" }
+
+    /// Starts an emulator on a free port, and returns it with its URL.
+    private func start(_ options: String...) async throws -> (RunningProgram, url: String) {
+        let program = try RunningProgram(
+            home, "kvsd", ["emulator", "--port", "0"] + options)
+        for await line in program.errors {
+            if let match = line.firstMatch(
+                of: /listening on (http:\/\/127\.0\.0\.1:\d+), in memory/)
+            {
+                return (program, String(match.1))
+            }
+        }
+        throw NotStarted()
+    }
+
+    private struct NotStarted: Error {}
+
+    /// Every file below the home directory.
+    private func files() throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: home.path).filter {
+            var isDirectory: ObjCBool = false
+            return FileManager.default.fileExists(
+                atPath: home.path + "/" + $0, isDirectory: &isDirectory) && !isDirectory.boolValue
+        }
+    }
+
+    @Test("it is found by its name, creates one file and removes it", arguments: [SIGTERM, SIGINT])
+    func running(number: Int32) async throws {
+        defer { home.remove() }
+        var home = home
+        home.variables["TMPDIR"] = try home.directory("tmp")
+        let (program, url) = try await start()
+        let permissions = try FileManager.default.attributesOfItem(atPath: statusFile)
+        #expect(permissions[.posixPermissions] as? Int == 0o600)
+        #expect(try String(contentsOfFile: statusFile, encoding: .utf8).contains(url))
+        #expect(try files() == [".local/share/ubiquity/emulator.json"])
+        home.variables["UBIQUITY_DAEMON"] = "emulator"
+        home.variables["UBIQUITY_TOKEN"] = "w/phone"
+        let set = try await home.kvs("set", "color", "green", "--require-sync", "--timeout", "120")
+        #expect(set.status == 0, "\(set.errors)")
+        home.variables["UBIQUITY_TOKEN"] = "w/desk"
+        home.variables["UBIQUITY_DAEMON"] = url
+        let get = try await home.kvs("get", "color", "--fresh", "--timeout", "120")
+        #expect(get.text == "green", "\(get.errors)")
+        program.send(number)
+        #expect(await program.status() == 0)
+        #expect(!FileManager.default.fileExists(atPath: statusFile))
+        #expect(try files().allSatisfy { $0.contains("/replicas/") })
+    }
+
+    @Test("the status file of a process that is gone counts for nothing")
+    func stale() async throws {
+        defer { home.remove() }
+        var home = home
+        let ended = try await home.shell("echo $$")
+        let processID = ended.text.trimmingCharacters(in: .whitespacesAndNewlines)
+        try home.file(
+            ".local/share/ubiquity/emulator.json",
+            #"{"version":1,"processID":\#(processID),"url":"http://127.0.0.1:1"}"#)
+        home.variables["UBIQUITY_DAEMON"] = "emulator"
+        home.variables["UBIQUITY_TOKEN"] = "w/phone"
+        let get = try await home.kvs("get", "color")
+        #expect(get.status == 69 && get.errors.contains("run kvsd emulator"), "\(get.errors)")
+    }
+
+    @Test("the one that was started last is found, and the end of another one changes nothing")
+    func several() async throws {
+        defer { home.remove() }
+        let (first, firstURL) = try await start()
+        let (second, secondURL) = try await start()
+        #expect(firstURL != secondURL)
+        first.send(SIGTERM)
+        #expect(await first.status() == 0)
+        #expect(try String(contentsOfFile: statusFile, encoding: .utf8).contains(secondURL))
+        second.send(SIGTERM)
+        #expect(await second.status() == 0)
+        #expect(!FileManager.default.fileExists(atPath: statusFile))
+    }
+
+    @Test("a world is imported at the start, exported at the end, and the port is written")
+    func files() async throws {
+        defer { home.remove() }
+        let before = try home.file(
+            "before.json",
+            """
+            {"stores":[
+              {"store":"s","values":[
+                {"key":"k","type":"bool","value":true}
+              ]}
+            ],"version":1}
+
+            """)
+        let (program, url) = try await start(
+            "--import", before, "--export-on-exit", home.path + "/after.json", "--world", "w",
+            "--port-file", home.path + "/port")
+        let port = try String(contentsOfFile: home.path + "/port", encoding: .utf8)
+        #expect(url + "\n" == "http://127.0.0.1:" + port)
+        let client = TestClient(port: try #require(Int(port.dropLast())))
+        let exported = try await client.execute(
+            uri: "/emulator/v1/worlds/w/export", method: .get)
+        await client.close()
+        program.send(SIGTERM)
+        #expect(await program.status() == 0)
+        let document = try String(contentsOfFile: before, encoding: .utf8)
+        #expect(exported.text == document)
+        #expect(
+            try String(contentsOfFile: home.path + "/after.json", encoding: .utf8) == document)
+    }
+
+    @Test("a port in use is an error")
+    func portInUse() async throws {
+        defer { home.remove() }
+        let (program, url) = try await start()
+        let port = String(url.split(separator: ":").last ?? "")
+        let second = try await home.run("kvsd", ["emulator", "--port", port])
+        #expect(second.status == 69 && second.errors.contains("cannot listen"))
+        program.send(SIGTERM)
+        #expect(await program.status() == 0)
+    }
+}
