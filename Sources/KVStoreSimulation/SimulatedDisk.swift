@@ -32,7 +32,7 @@ package final class SimulatedDisk: @unchecked Sendable {
     var plan = FaultPlan()
     var random: SplitMix64
     /// Who took the appenders' lock; it is free again where that process is gone.
-    var owner: (storage: ObjectIdentifier, life: Life, thread: pthread_t)?
+    var owner: (storage: ObjectIdentifier, life: Life, thread: Int)?
     private var lives: [Life] = []
     var copies: [String: [UInt8]] = [:]
     private var number: UInt64

@@ -114,11 +114,11 @@ package final class SimulatedStorage: LogStorage, @unchecked Sendable {
         try perform(.lock) { _ throws(FileError) in
             while let owner = disk.owner, !owner.life.isOver {
                 guard isWaiting else { return false }
-                precondition(pthread_equal(owner.thread, pthread_self()) == 0, "a deadlock")
+                precondition(owner.thread != ThreadNumber.current, "a deadlock")
                 disk.condition.wait()
                 if life.isOver { throw failure("lock", nil, ESRCH) }
             }
-            disk.owner = (ObjectIdentifier(self), life, pthread_self())
+            disk.owner = (ObjectIdentifier(self), life, ThreadNumber.current)
             return true
         }
     }

@@ -53,7 +53,7 @@ final class DeviceRegistry: Sendable {
     let file: DeviceFile?
     private let logger: Logger
     let state: Mutex<State>
-    private let notify = Mutex<(@Sendable () -> Void)?>(nil)
+    private let observers = Mutex<[@Sendable () -> Void]>([])
     private let watch = Mutex<(any DirectoryWatch)?>(nil)
 
     /// Creates the file if it is missing.
@@ -83,7 +83,7 @@ final class DeviceRegistry: Sendable {
     func observe(
         updating accounts: AccountRegistry, _ notify: @escaping @Sendable () -> Void
     ) {
-        self.notify.withLock { $0 = notify }
+        observers.withLock { $0 = [notify] }
         guard let file else { return }
         state.withLock { $0.accounts = accounts }
         let watch = WatchedDirectory.watch(file.file.directory.path) { [weak self] in
@@ -167,7 +167,7 @@ final class DeviceRegistry: Sendable {
             refresh(&state)
             return (body(&state), state.generation != former)
         }
-        if isChanged, let notify = notify.withLock({ $0 }) { notify() }
+        if isChanged { for notify in observers.withLock({ $0 }) { notify() } }
         return value
     }
 

@@ -52,7 +52,7 @@ final class EmulatorEvents: Sendable {
     private let limits: EmulatorLimits
     private let now: @Sendable () -> Int64
     private let state = Mutex(State())
-    private let wake = Mutex<(@Sendable () -> Void)?>(nil)
+    private let wakers = Mutex<[@Sendable () -> Void]>([])
 
     init(_ limits: EmulatorLimits, now: @escaping @Sendable () -> Int64) {
         self.limits = limits
@@ -60,7 +60,7 @@ final class EmulatorEvents: Sendable {
     }
 
     /// Calls `wake` after each event, on the thread that appends it.
-    func observe(_ wake: @escaping @Sendable () -> Void) { self.wake.withLock { $0 = wake } }
+    func observe(_ wake: @escaping @Sendable () -> Void) { wakers.withLock { $0 = [wake] } }
 
     func append(_ content: Content, world: String) {
         let time = now()
@@ -75,7 +75,7 @@ final class EmulatorEvents: Sendable {
                 state.byteCount -= state.events.removeFirst().content.byteCount
             }
         }
-        wake.withLock { $0 }?()
+        for wake in wakers.withLock({ $0 }) { wake() }
     }
 
     /// The id of the latest event; 0 before the first.
