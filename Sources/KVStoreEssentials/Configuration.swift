@@ -21,7 +21,8 @@ public struct StoreConfiguration: Sendable {
     /// synchronizes, which saves a short-lived program the time that the kernel takes to end a watch (10 ms on Linux).
     package var isWatched = true
     /// Opens a store on a simulated device; nil for one on this machine's disk.
-    package var openSimulated: (@Sendable () throws(StoreError) -> UbiquitousKeyValueStore)?
+    package var openSimulated:
+        (@Sendable (StoreConfiguration) throws(StoreError) -> UbiquitousKeyValueStore)?
 
     /// Parameters are described at the properties of the same name.
     public init(

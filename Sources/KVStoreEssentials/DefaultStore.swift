@@ -50,9 +50,9 @@ package enum DefaultStore {
         }
     }
 
-    /// Every living object that stands for the default store.
+    /// Every living object that stands for the default store, `default` among them.
     package static var objects: [UbiquitousKeyValueStore] {
-        state.withLock { $0.objects.compactMap(\.object) }
+        withExtendedLifetime(object) { state.withLock { $0.objects.compactMap(\.object) } }
     }
 
     static func attach(_ object: UbiquitousKeyValueStore) {
@@ -68,7 +68,12 @@ package enum DefaultStore {
 extension StoreEngine {
     /// Opens a store of this user, or of the simulated device that the configuration is for.
     static func open(_ configuration: StoreConfiguration) throws(StoreError) -> StoreEngine {
-        if let open = configuration.openSimulated { return try open().engine }
+        if let open = configuration.openSimulated {
+            let store = try open(configuration)
+            // Notifications come from the object that is opened now.
+            store.engine.detach(store)
+            return store.engine
+        }
         return try StoreEngine(configuration: configuration, runtime: .system)
     }
 }

@@ -24,6 +24,8 @@ final class StoreEngine: Sendable {
     /// Makes the object one that notifications come from, for as long as it lives.
     func attach(_ object: UbiquitousKeyValueStore) { delivery.attach(object) }
 
+    func detach(_ object: UbiquitousKeyValueStore) { delivery.detach(object) }
+
     func close() {
         isClosed.withLock { isClosed in
             isClosed = true
@@ -82,7 +84,11 @@ final class StoreEngine: Sendable {
         }
         former.close()
         delivery.deliver(opened.replica.read(\.connection))
-        delivery.deliverIdentityChange()
+        if former.configuration.directory != configuration.directory
+            || (former.driver == nil) != (opened.driver == nil)
+        {
+            delivery.deliverIdentityChange()
+        }
         if !keys.isEmpty {
             delivery.deliver(
                 StoreChange(reason: .accountChange, keys: keys.sorted().map(\.text)))

@@ -28,11 +28,10 @@ package struct StoreRuntime: Sendable {
     package var makeDriver: @Sendable (StoreConfiguration) -> (any SyncDriving)?
     /// Notifies observers on behalf of the objects of a store; returns when they have been called.
     package var post: Posting = { announcement, objects in
-        // Only the default store stands for the user's account.
-        for object in objects
-        where announcement != .identityChange || object === DefaultStore.object {
-            (object as? any ChangePosting)?.post(announcement)
-        }
+        // Only the default store stands for the user's account, however many objects it has.
+        let posting =
+            announcement == .identityChange ? Array(objects.filter(\.isDefault).prefix(1)) : objects
+        for object in posting { (object as? any ChangePosting)?.post(announcement) }
     }
     /// Whether it belongs to a simulated device.
     package var isSimulated = false

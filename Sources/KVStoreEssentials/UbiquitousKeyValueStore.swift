@@ -16,7 +16,8 @@ public import Essentials
 ///
 /// A subclass, such as a mock, may override any of Apple's members. The typed getters and setters of a subclass go through
 /// `object(forKey:)` and `set(_:forKey:)` for objects, so that overriding these two, `removeObject(forKey:)`,
-/// `dictionaryRepresentation` and `synchronize()` replaces the store; then none is opened.
+/// `dictionaryRepresentation` and `synchronize()` replaces the store; then none is opened. Override either these or the
+/// typed members, not both with calls of `super`, which would pass through the override for objects too.
 ///
 /// Getters coerce values of other types as described in `PropertyListValue+Coercion.swift`.
 open class UbiquitousKeyValueStore: StoreObject, @unchecked Sendable {
@@ -25,11 +26,14 @@ open class UbiquitousKeyValueStore: StoreObject, @unchecked Sendable {
 
     var engine: StoreEngine { opened ?? DefaultStore.engine }
 
+    var isDefault: Bool { opened == nil }
+
     /// Another object for the default store.
     public override init() {
         opened = nil
         super.init()
-        DefaultStore.attach(self)
+        // A mock does not stand for the store.
+        if !isSubclass { DefaultStore.attach(self) }
     }
 
     /// Opens the replica, creates it if it is missing, and connects in the background.

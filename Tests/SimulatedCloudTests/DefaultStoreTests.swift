@@ -66,8 +66,7 @@ struct DefaultStoreTests {
         #expect(all.heard.withLock { $0 } == [] && own.heard.withLock { $0 } == [])
         mac.store.set("light", forKey: "theme")
         try await cloud.settle()
-        // Once as `.default`, once as the device's own store.
-        #expect(all.heard.withLock { $0 } == ["light", "light"])
+        #expect(all.heard.withLock { $0 } == ["light"])
         #expect(own.heard.withLock { $0 } == ["light"])
         for token in tokens { NotificationCenter.default.removeObserver(token) }
     }
@@ -125,6 +124,27 @@ struct DefaultStoreTests {
         #expect(widget.string(forKey: "theme") == "dark")
         #expect(mac.store.string(forKey: "theme") == "dark")
         #expect(!FileManager.default.fileExists(atPath: "/phone"))
+        var other = phone.configuration(forAccount: SimulatedCloud.defaultAccount)
+        other.storeName = "other"
+        #expect(try UbiquitousKeyValueStore(configuration: other).string(forKey: "theme") == nil)
+        store.close()
+        try phone.changeAccount(to: "family")
+        #expect(phone.store.string(forKey: "theme") == nil)
+    }
+
+    @Test("the default device's other processes do not notify on behalf of .default")
+    func otherProcesses() async throws {
+        let cloud = SimulatedCloud(seed: 8)
+        let phone = try cloud.device("phone")
+        let widget = try phone.process("widget")
+        let app = Appearance()
+        let token = app.observe(object: .default)
+        try await cloud.withDefault(phone) { try await cloud.settle() }
+        phone.store.set("dark", forKey: "theme")
+        try await cloud.settle()
+        #expect(widget.notifications.count == 1)
+        #expect(app.heard.withLock { $0 } == [])
+        NotificationCenter.default.removeObserver(token)
     }
 
     @Test("a default store that is configured for a device never touches the real disk")

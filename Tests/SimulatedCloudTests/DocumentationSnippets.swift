@@ -100,6 +100,9 @@ struct PortAnAppSnippets {
             var values: [String: Any] = [:]
             override func object(forKey aKey: String) -> Any? { values[aKey] }
             override func set(_ anObject: Any?, forKey aKey: String) { values[aKey] = anObject }
+            override func removeObject(forKey aKey: String) { values[aKey] = nil }
+            override var dictionaryRepresentation: [String: Any] { values }
+            override func synchronize() -> Bool { true }
         }
         let mock = MockStore()
         mock.set(5 as Any?, forKey: "count")

@@ -97,6 +97,19 @@ struct FakeKeyValueStoreTests {
         #expect(posted.all.isEmpty)
     }
 
+    @Test("a write that was named twice fails once, and later ones fail when they are named")
+    func repeatedFailure() {
+        let store = FakeKeyValueStore(center: center)
+        store.failWrite()
+        store.failWrite()
+        store.set("1", forKey: "a")
+        store.failWrite()
+        store.set("2", forKey: "b")
+        store.set("3", forKey: "c")
+        #expect(store.string(forKey: "a") == nil && store.string(forKey: "b") == nil)
+        #expect(store.string(forKey: "c") == "3")
+    }
+
     @Test("a full store drops what needs more space with reason 2, until something is removed")
     func full() {
         let store = FakeKeyValueStore(center: center)

@@ -127,4 +127,46 @@ struct NetworkFaultsTests {
             NetworkFault(.drop, of: [.answer], count: 2).description == "drop of the next 2 answers"
         )
     }
+
+    @Test("a device that does not receive events still sends, also after a failed request")
+    func heldEvents() async throws {
+        let cloud = SimulatedCloud(seed: 3)
+        let phone = try cloud.device("phone")
+        let mac = try cloud.device("mac")
+        try await cloud.settle()
+        mac.inject(NetworkFault(.hold, of: [.event]))
+        mac.failNextRequest()
+        mac.store.set("dark", forKey: "theme")
+        // The event of its own change is held.
+        await #expect(throws: CloudError.self) { try await cloud.settle() }
+        #expect(phone.store.string(forKey: "theme") == "dark")
+        mac.store.set("light", forKey: "theme")
+        _ = try await mac.store.synchronizeNow()
+    }
+
+    @Test("faults of an offline device that end later do not keep the cloud from settling")
+    func lateEnd() async throws {
+        let cloud = SimulatedCloud(seed: 4)
+        let phone = try cloud.device("phone")
+        try await cloud.settle()
+        phone.isOffline = true
+        phone.inject(NetworkFault(.drop, for: .seconds(7_200)))
+        phone.store.set("dark", forKey: "theme")
+        try await cloud.settle()
+    }
+
+    @Test("a round trip fails if observers answer each other endlessly")
+    func endless() async throws {
+        let cloud = SimulatedCloud(seed: 5)
+        let phone = try cloud.device(
+            "phone", .with { $0.limits = StoreLimits(totalByteCount: 10) })
+        let store = phone.store
+        let token = phone.notificationCenter.addObserver(
+            forName: UbiquitousKeyValueStore.didChangeExternallyNotification, object: nil,
+            queue: nil
+        ) { _ in store.set("much too long a value", forKey: "note") }
+        store.set("much too long a value", forKey: "note")
+        await #expect(throws: StoreError.self) { try await store.synchronizeNow() }
+        phone.notificationCenter.removeObserver(token)
+    }
 }

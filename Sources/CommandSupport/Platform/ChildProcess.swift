@@ -5,7 +5,8 @@ import Essentials
 package struct ChildProcess {
     let identifier: pid_t
 
-    /// Starts a program with no signal blocked; nil when that fails, with the reason in `errno`.
+    /// Starts a program with no signal blocked, and with the default action for SIGPIPE, which libraries of this program may
+    /// ignore; nil when that fails, with the reason in `errno`.
     ///
     /// - Parameters:
     ///   - path: without a slash, of the first file of this name in a directory of this program's `PATH`.
@@ -25,7 +26,10 @@ package struct ChildProcess {
         var blocked = sigset_t()
         sigemptyset(&blocked)
         posix_spawnattr_setsigmask(&attributes, &blocked)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+        sigaddset(&blocked, SIGPIPE)
+        posix_spawnattr_setsigdefault(&attributes, &blocked)
+        posix_spawnattr_setflags(
+            &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         var copies: [(Int32, Int32)] = standardInput.map { [($0, STDIN_FILENO)] } ?? []
         if let output { copies += [(output, STDOUT_FILENO), (output, STDERR_FILENO)] }
         for (descriptor, standard) in copies {
@@ -51,11 +55,14 @@ package struct ChildProcess {
 
     /// Blocks until the program has ended.
     ///
-    /// - Returns: its exit status, or 128 plus the number of the signal that ended it.
+    /// - Returns: its exit status, or 128 plus the number of the signal that ended it; 126 if the system does not tell, as
+    ///   where SIGCHLD is ignored.
     @discardableResult
     package func wait() -> Int32 {
         var status: Int32 = 0
-        while waitpid(identifier, &status, 0) == -1, errno == EINTR {}
+        while waitpid(identifier, &status, 0) == -1 {
+            guard errno == EINTR else { return 126 }
+        }
         let signal = status & 0x7f
         return signal == 0 ? (status >> 8) & 0xff : 128 + signal
     }

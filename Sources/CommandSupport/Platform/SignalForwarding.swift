@@ -10,7 +10,15 @@ package enum SignalForwarding {
     /// From now on no signal ends this program; those that arrive before `begin` are kept, one at most.
     package static func prepare() {
         terminal.store(open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC), ordering: .relaxed)
-        for number in numbers { signal(number, signalArrived) }
+        for number in numbers {
+            var former = sigaction()
+            sigaction(number, nil, &former)
+            // As 'nohup' leaves SIGHUP; the child inherits that.
+            guard !former.isIgnored else { continue }
+            signal(number, signalArrived)
+        }
+        // Otherwise the system keeps no exit status.
+        signal(SIGCHLD, SIG_DFL)
     }
 
     /// Sends to `child` what has arrived and what arrives.
@@ -45,5 +53,17 @@ private func signalArrived(_ number: Int32) {
         if late > 0, kept.exchange(0, ordering: .sequentiallyConsistent) != 0 {
             kill(late, number)
         }
+    }
+}
+
+extension sigaction {
+    fileprivate var isIgnored: Bool {
+        #if canImport(Darwin)
+            unsafeBitCast(__sigaction_u.__sa_handler, to: Int.self)
+                == unsafeBitCast(SIG_IGN, to: Int.self)
+        #else
+            unsafeBitCast(__sigaction_handler.sa_handler, to: Int.self)
+                == unsafeBitCast(SIG_IGN, to: Int.self)
+        #endif
     }
 }

@@ -13,7 +13,7 @@ extension Record.Content {
     ///
     /// The format is `bplist00`, then a marker whose upper half is the type (4 data, 5 ASCII, 6 UTF-16 big-endian) and
     /// whose lower half is the count or, if 15, followed by the count as an integer object. The last 32 bytes are the
-    /// trailer, which begins the number of objects at its byte 8.
+    /// trailer, with the number of objects at its byte 8 and the offset of the table that follows them at its byte 24.
     private static func payloadByteCount(_ bytes: UnsafeRawBufferPointer) -> Int? {
         let trailer = bytes.count - 32
         guard trailer > 9, number(bytes, at: 0) == 0x6270_6C69_7374_3030,
@@ -28,9 +28,11 @@ extension Record.Content {
             count = bytes[10..<start].reduce(0) { $0 << 8 | Int($1) }
         }
         switch bytes[8] >> 4 {
-        case 4, 5: return start + count < trailer ? count : nil
+        case 4, 5: return number(bytes, at: trailer + 24) == UInt64(start + count) ? count : nil
         case 6:
-            guard start + 2 * count < trailer else { return nil }
+            guard start + 2 * count < trailer,
+                number(bytes, at: trailer + 24) == UInt64(start + 2 * count)
+            else { return nil }
             var length = 0
             for unit in 0..<count {
                 let value =

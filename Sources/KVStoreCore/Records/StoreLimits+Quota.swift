@@ -4,7 +4,7 @@ extension StoreLimits {
         writing content: Record.Content, forKey key: StoreKey, into table: Table
     ) -> StoreError? {
         let old = table.content(forKey: key)
-        if content.isTombstone, old != nil { return nil }
+        if content.isTombstone, table[key] != nil { return nil }
         guard keyProfile.allows(key) else {
             let unit = keyProfile == .standard ? "UTF-16 units" : "UTF-8 bytes"
             return StoreError(

@@ -20,7 +20,7 @@ public struct StoreLimits: Sendable, Equatable {
     }
 
     /// The daemon rejects a change past these, whatever limits the replica has. It counts binary property lists; that of
-    /// 1,048,576 bytes of data is 48 bytes longer.
+    /// 1,048,576 bytes of data is 50 bytes longer.
     public static let ceiling = StoreLimits(
         totalByteCount: 4_194_304, valueByteCount: 1_048_576 + 64, keyCount: 4_096)
 }

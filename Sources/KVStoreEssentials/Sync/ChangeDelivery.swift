@@ -45,6 +45,10 @@ final class ChangeDelivery: Sendable {
         }
     }
 
+    func detach(_ object: UbiquitousKeyValueStore) {
+        state.withLock { $0.objects.removeAll { $0.object === object } }
+    }
+
     /// Feeds that may still be read.
     var feedCount: Int { state.withLock { $0.feeds.count { $0.object != nil } } }
 

@@ -96,3 +96,13 @@ extension StoreEnvironment {
             hint: "set it to what kvsd device add or kvsd emulator prints")
     }
 }
+
+/// Without the variables, of which one may be a token.
+extension StoreEnvironment: CustomStringConvertible, CustomReflectable {
+    public var description: String {
+        "data \(dataDirectory), config \(configDirectory)"
+            + (namesDaemon ? ", daemon and token of the environment" : "")
+    }
+
+    public var customMirror: Mirror { Mirror(self, children: ["directories": description]) }
+}

@@ -63,8 +63,8 @@ public struct StoreEnvironment: Sendable, Equatable {
         dataDirectory + "/replicas/" + (credentials.map(Self.directoryName) ?? "local")
     }
 
-    /// `<account>@<host>_<port><path>`, with `%2f<device>` after the account if the environment names the device. Every byte but lower-case letters, digits, `-`, `_`, and dots of the host is
-    /// encoded as `%` and two digits: no account is a path, hidden, or equal to another one on a file system that
+    /// `<account>@<host>_<port><path>`, with `%2f<device>` after the account if the environment names the device. Every
+    /// byte but lower-case letters, digits, `-`, `_`, and dots of the host is encoded as `%` and two digits: no account is a path, hidden, or equal to another one on a file system that
     /// ignores case. The `@` sets it apart from `local`.
     static func directoryName(_ credentials: Credentials) -> String {
         func encode(_ text: String, keepsDots: Bool = false) -> String {

@@ -51,8 +51,8 @@ public final class Emulator: Sendable {
         var serverLimits = ServerLimits()
         serverLimits.memoryByteCount = limits.memoryByteCount
         serverLimits.segmentByteCount = Self.segmentByteCount
-        serverLimits.pendingBodyByteCount = max(
-            serverLimits.pendingBodyByteCount, limits.importByteCount)
+        // An import beside the syncs.
+        serverLimits.pendingBodyByteCount += limits.importByteCount
         // Wrong tokens come from tests of wrong tokens.
         serverLimits.failedAuthenticationsPerMinute = 1e9
         var options = StorageEngine.Options()
@@ -141,12 +141,13 @@ public struct RunningEmulator: Sendable, Hashable {
     public var adminURL: String { url + "/emulator/v1" }
 
     /// The variables with which the programs of this project become a device of a world: `UBIQUITY_DAEMON`, `UBIQUITY_TOKEN` and
-    /// `UBIQUITY_EMULATOR`.
+    /// `UBIQUITY_EMULATOR`. Names that a token cannot contain are replaced by ones that it can.
     public func environment(world: String = "default", device: String = "device") -> [String:
         String]
     {
         [
-            "UBIQUITY_DAEMON": url, "UBIQUITY_TOKEN": "\(world)/\(device)",
+            "UBIQUITY_DAEMON": url,
+            "UBIQUITY_TOKEN": "\(WorldToken.safeName(world))/\(WorldToken.safeName(device))",
             "UBIQUITY_EMULATOR": adminURL,
         ]
     }

@@ -29,7 +29,7 @@ struct EmulatorEventStream: LiveStream {
     mutating func next(_: EventPages) -> (text: ByteBuffer?, hasMore: Bool) {
         guard let page = events.page(after: position, count: Self.pageCount) else {
             isComplete = true
-            return (framed(EventStreamText.missed), false)
+            return (framed(EventStreamText.missed(before: events.latestID)), false)
         }
         var text = Data()
         if !isOpened {
@@ -51,7 +51,10 @@ struct EmulatorEventStream: LiveStream {
 }
 
 extension EventStreamText {
-    fileprivate static let missed = event("missed", data: Data("{}".utf8))
+    /// With the id from which a reader continues.
+    fileprivate static func missed(before id: UInt64) -> Data {
+        event("missed\nid: \(id)", data: Data("{}".utf8))
+    }
 }
 
 /// An event as JSON. Fields are added, never renamed or removed.

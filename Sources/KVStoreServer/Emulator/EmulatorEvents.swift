@@ -85,7 +85,7 @@ final class EmulatorEvents: Sendable {
     func page(after id: UInt64, count: Int) -> [Event]? {
         state.withLock { state in
             let first = state.nextID - UInt64(state.events.count)
-            guard id + 1 >= first, id < state.nextID else { return nil }
+            guard id < state.nextID, id + 1 >= first else { return nil }
             return Array(state.events.dropFirst(Int(id + 1 - first)).prefix(count))
         }
     }

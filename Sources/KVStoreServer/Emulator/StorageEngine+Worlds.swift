@@ -65,6 +65,7 @@ extension StorageEngine {
             failIfClosed()
             throw Problem(error)
         }
+        pace.note(recordCount: records.joined().count, byteCount: byteCount)
         countStores()
     }
 

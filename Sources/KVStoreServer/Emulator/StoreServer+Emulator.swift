@@ -133,8 +133,14 @@ extension StoreServer {
         do throws(DocumentError) { found = try document.get() } catch {
             throw .invalidImport(error.description)
         }
+        let isNew = !devices.worlds.contains(world)
         try devices.admit(world: world, limits: emulation.limits)
-        try engine.replace(world, with: found, replica: replica)
+        do throws(Problem) {
+            try engine.replace(world, with: found, replica: replica)
+        } catch {
+            if isNew { devices.forgetAbsentDevices(ofWorld: world) }
+            throw error
+        }
         let keyCount = found.stores.reduce(0) { $0 + $1.values.count }
         emulation.events.append(
             .imported(storeCount: found.stores.count, keyCount: keyCount), world: world)
@@ -151,7 +157,7 @@ extension StoreServer {
         guard let after = text.map({ UInt64($0) }) ?? latest else {
             throw .malformed("after is not the id of an event")
         }
-        return EmulatorEventStream(emulation.events, world: world, after: min(after, latest))
+        return EmulatorEventStream(emulation.events, world: world, after: after)
     }
 }
 

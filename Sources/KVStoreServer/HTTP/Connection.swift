@@ -245,10 +245,12 @@ final class Connection: ChannelDuplexHandler, Watcher {
     }
 
     private func add(_ bytes: ByteBuffer) {
-        guard let request else { return }
-        let present = request.body.readableBytes
+        // A copy of the request would make each piece copy the body before it.
+        guard let present = request?.body.readableBytes, let resource = request?.resource else {
+            return
+        }
         let count = present + bytes.readableBytes
-        let limit = server.bodyByteLimit(of: request.resource)
+        let limit = server.bodyByteLimit(of: resource)
         guard count <= limit else { return refuse(.bodyTooLarge(limit: limit), isLast: true) }
         do throws(Problem) {
             if count > reservedByteCount { try reserve(count) }

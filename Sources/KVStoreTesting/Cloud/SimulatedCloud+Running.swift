@@ -36,12 +36,14 @@ extension SimulatedCloud {
             if Task.isCancelled { throw .unreachable("cancelled") }
             if driver.isStopped { throw .unreachable("the store was closed") }
             let machine = driver.program.machine
-            if machine.network.withLock({ !$0.held.isEmpty }) {
+            if machine.network.withLock({ $0.holdsExchangesForever }) {
                 throw .unreachable("the messages of \(machine.name) are held until release()")
             }
-            let step = await step(through: .max) { driver.completion(of: waiter) != nil }
-            guard step != .nothingDue else {
-                throw .unreachable("nothing is under way that could answer")
+            switch await step(through: .max, unless: { driver.completion(of: waiter) != nil }) {
+            case .performed: break
+            case .nothingDue: throw .unreachable("nothing is under way that could answer")
+            case .endless:
+                throw .unreachable("observers answer notifications with others endlessly")
             }
         }
     }

@@ -61,6 +61,7 @@ extension SimulatedCloud {
                     within: limit, deadline, includesSleepers: true, until: condition)
                 if isMet { return }
                 guard await cloud.tasksAct(or: condition) else {
+                    if Task.isCancelled { throw cloud.stillMoving(after: deadline.limit) }
                     throw .conditionNotMet(held: cloud.heldMessages)
                 }
             }

@@ -167,7 +167,7 @@ public final class FakeKeyValueStore: Sendable {
         let changes: [StoreChange] = state.withLock { state in
             let isFailing = state.failures.first == 0
             if isFailing { state.failures.removeFirst() }
-            state.failures = state.failures.map { $0 - 1 }
+            state.failures = state.failures.filter { $0 > 0 }.map { $0 - 1 }
             guard !isFailing else { return [] }
             var replica = replica(in: state)
             let (ready, violation) = replica.write(

@@ -39,11 +39,11 @@ public struct NetworkFault: Sendable, Equatable {
 
     /// What happens.
     public var effect: Effect
-    /// The kinds of messages that it happens to.
+    /// The kinds of messages that it happens to. `offline` and `throttle` affect the device whatever is said here.
     public var messages: Set<Message>
-    /// How many messages it happens to; nil for any number.
+    /// How many messages it happens to, at least one; nil for any number. `offline`, `hold` and `throttle` last until they end.
     public var count: Int?
-    /// How likely it happens to a message, from 0 to 1.
+    /// How likely it happens to a message, from 0 to 1. Without meaning for `offline`, `hold` and `throttle`.
     public var probability: Double
     /// How long the fault lasts; nil until it is removed.
     public var timeToLive: Duration?

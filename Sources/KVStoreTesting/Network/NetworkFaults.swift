@@ -88,7 +88,7 @@ package struct NetworkFaults: Sendable {
             case .offline, .hold, .throttle: break
             }
         }
-        active.removeAll { $0.remaining == 0 }
+        active.removeAll { $0.remaining == 0 && $0.fault.effect != .hold }
         return outcome ?? .arrives([extra] + (copy.map { [extra + $0] } ?? []))
     }
 
@@ -112,7 +112,7 @@ package struct NetworkFaults: Sendable {
         _ index: Int, _ message: NetworkFault.Message?, _ random: inout SplitMix64
     ) -> Bool {
         let fault = active[index].fault
-        guard message.map(fault.messages.contains) ?? true, active[index].remaining != 0 else {
+        guard fault.messages.contains(message ?? .event), active[index].remaining != 0 else {
             return false
         }
         if fault.probability < 1 {

@@ -51,10 +51,18 @@ extension EmulatorCommand {
                 ) { $1 })
             directory.remove()
             await emulator.stop()
-            try await serving
-            try worlds.save(from: emulator)
+            try? await serving
+            do {
+                if status != Self.notFound { try worlds.save(from: emulator) }
+            } catch {
+                guard status != 0 else { throw error }
+                Console.report("\(error)")
+            }
             throw ExitCode(status)
         }
+
+        /// As a shell exits with.
+        private static let notFound: Int32 = 127
 
         private func execute(variables: [String: String]) async -> Int32 {
             guard
@@ -64,7 +72,7 @@ extension EmulatorCommand {
                 let code = errno
                 Console.report(
                     "cannot run \(command[0]): \(String(cString: strerror(code)).lowercased())")
-                return code == ENOENT ? 127 : 126
+                return code == ENOENT ? Self.notFound : 126
             }
             SignalForwarding.begin(to: child)
             return await withCheckedContinuation { continuation in

@@ -86,7 +86,8 @@ extension EmulatorCommand {
             abstract: "Run until SIGINT or SIGTERM; the default command.",
             discussion: """
                 Writes its URL into emulator.json in the data directory of the user, where \
-                UBIQUITY_DAEMON=emulator finds it, and removes it at the end.
+                UBIQUITY_DAEMON=emulator finds it, and removes it at the end. A second signal ends it at \
+                once, without an export.
                 """)
 
         @Option(help: "The port on 127.0.0.1; 0 for any free one.") var port: UInt16 = 8_723
@@ -97,6 +98,7 @@ extension EmulatorCommand {
         @OptionGroup var worlds: WorldOptions
 
         func run() async throws {
+            _ = OpenFileLimit.raise()
             let signals = EndSignals()
             let emulator = try Emulator(
                 address: ListenAddress(host: "127.0.0.1", port: Int(port)),
@@ -112,7 +114,7 @@ extension EmulatorCommand {
             async let serving: Void = emulator.run()
             let running = try await emulator.running
             try announce(running)
-            defer { EmulatorStatusFile().remove() }
+            defer { EmulatorStatusFile().remove(running.url) }
             try await serving
             try worlds.save(from: emulator)
         }
@@ -154,10 +156,10 @@ struct EmulatorStatusFile {
     }
 
     /// Removes the file unless another emulator has replaced it.
-    func remove() {
+    func remove(_ url: String) {
         guard let content = try? file.read(byteLimit: EmulatorStatus.byteCount),
             let status = try? WireJSON.decode(EmulatorStatus.self, from: content.data),
-            status.processID == getpid()
+            status.processID == getpid(), status.url == url
         else { return }
         try? file.remove(durability: .cached)
     }

@@ -172,6 +172,7 @@ struct StoreTests {
         #expect(store.string(forKey: long) == "1")
         #expect(throws: StoreError.self) { try store.write(.string("2"), forKey: long) }
         store.removeObject(forKey: long)
+        store.removeObject(forKey: long)
         #expect(store.keys.isEmpty)
     }
 

@@ -67,18 +67,23 @@ extension CloudDevice {
     public func hold() { replace(NetworkFault(.hold)) { $0.effect == .hold } }
 
     /// Delivers everything that was held, in order.
-    public func release() { replace(nil) { $0.effect == .hold } }
+    public func release() {
+        replace(nil) { $0.effect == .hold }
+        cloud.letGo(machine)
+    }
 
     /// Drops the next messages of a kind. A lost request or answer times out after 30 seconds and is retried.
     public func dropNext(_ count: Int = 1, _ message: Message) {
-        replace(NetworkFault(.drop, of: [message], count: count)) {
+        replace(count > 0 ? NetworkFault(.drop, of: [message], count: count) : nil) {
             $0.effect == .drop && $0.messages == [message] && $0.count != nil
         }
     }
 
     /// Duplicates the next requests; the copies arrive up to two seconds later.
     public func duplicateNext(_ count: Int = 1) {
-        replace(NetworkFault(.duplicate, count: count)) { $0.effect == .duplicate }
+        replace(count > 0 ? NetworkFault(.duplicate, count: count) : nil) {
+            $0.effect == .duplicate
+        }
     }
 
     /// Whether each message takes up to two more seconds, so that a later one may arrive first. Events of one stream keep

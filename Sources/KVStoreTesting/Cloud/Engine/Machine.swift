@@ -41,13 +41,7 @@ final class Machine: Sendable {
     var programs: [Program] { state.withLock { $0.programs } }
 
     /// Whether what is waited for can come without anybody's help.
-    var isReachable: Bool {
-        network.withLock { network in
-            !network.faults.isOffline
-                && !NetworkFault.Message.allCases.contains(where: network.faults.holds)
-        }
-    }
-
+    var isReachable: Bool { network.withLock { $0.isReachable } }
 }
 
 /// A device's network.
@@ -55,4 +49,19 @@ struct NetworkState {
     var faults = NetworkFaults()
     /// Messages that arrived at a held network, in their order.
     var held: [SimulatedCloud.Action] = []
+
+    private var holdsExchanges: Bool { faults.holds(.request) || faults.holds(.answer) }
+
+    /// Whether requests are answered.
+    var isReachable: Bool { !faults.isOffline && !holdsExchanges }
+
+    /// Whether they are not until somebody ends a fault.
+    var holdsExchangesForever: Bool { holdsExchanges && faults.nextEnd == nil }
+
+    /// Whether messages or attempts wait for a fault to end by itself.
+    var awaitsEnd: Bool {
+        faults.active.contains {
+            $0.end != nil && ($0.fault.effect == .offline || $0.fault.effect == .hold)
+        }
+    }
 }

@@ -72,17 +72,18 @@ final class Program: Sendable {
             state.withLock { $0.notifications.append(notification) }
         }
         guard let store = run?.store ?? objects.first else { return }
-        let isDefault = machine.defaults.contains(machine.name)
+        let isApp = name == CloudDevice.appProcess
+        let isDefault = isApp && machine.defaults.contains(machine.name)
         DefaultStore.$simulated.withValue({ store }) {
             switch announcement {
             case .change:
                 for object in objects { object.post(announcement, to: machine.center) }
                 guard isDefault || machine.defaults.isEmpty else { return }
-                for object in objects + (isDefault ? DefaultStore.objects : []) {
+                for object in isDefault ? DefaultStore.objects : objects {
                     object.post(announcement, to: .default)
                 }
             case .identityChange:
-                store.post(announcement, to: machine.center)
+                if isApp { store.post(announcement, to: machine.center) }
                 if isDefault { store.post(announcement, to: .default) }
             }
         }

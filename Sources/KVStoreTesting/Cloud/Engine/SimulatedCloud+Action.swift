@@ -1,5 +1,6 @@
 import KVStore
 import KVStoreCore
+import Synchronization
 import KVStoreSimulation
 
 extension SimulatedCloud {
@@ -54,7 +55,7 @@ extension SimulatedCloud.Action {
         case .local(_, let life, _, _): !life.isOver
         case .wake(let sleeper): sleeper.isAsleep
         // What waits for the end will then go on.
-        case .faultsEnd(let machine): !machine.isReachable
+        case .faultsEnd(let machine): machine.network.withLock { $0.awaitsEnd }
         case .execute(_, let driver): !driver.isStopped
         case .deliver(.streamEnded(let id, let error), let driver):
             driver.awaits(.streamEnded(id: id, error))

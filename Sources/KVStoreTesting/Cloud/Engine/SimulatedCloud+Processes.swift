@@ -90,18 +90,27 @@ extension SimulatedCloud {
     func configuration(of machine: Machine, account: String?) -> StoreConfiguration {
         let options = machine.options
         var configuration = StoreConfiguration(
-            directory: "/\(machine.name)/\(account ?? "local")", storeName: options.storeName,
+            directory: Self.directory(of: machine, account, options.storeName),
+            storeName: options.storeName,
             limits: options.limits, transport: account.map(CloudTransport.init),
             isLive: options.isLive, notificationKeyCount: options.notificationKeyCount)
-        configuration.openSimulated = { [weak self, weak machine] () throws(StoreError) in
+        configuration.openSimulated = { [weak self, weak machine] opened throws(StoreError) in
             guard let self, let machine else {
                 throw StoreError(
                     .closed, operation: "open", subject: "a store of a simulated device",
                     reason: "its simulated cloud is gone")
             }
-            return try open(self.configuration(of: machine, account: account), on: machine)
+            var configuration = opened
+            configuration.directory = Self.directory(of: machine, account, opened.storeName)
+            return try open(configuration, on: machine)
         }
         return configuration
+    }
+
+    private static func directory(
+        of machine: Machine, _ account: String?, _ storeName: String
+    ) -> String {
+        "/\(machine.name)/\(account.map { "account-" + $0 } ?? "local")/\(storeName)"
     }
 
     private func open(

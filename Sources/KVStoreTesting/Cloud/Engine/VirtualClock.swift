@@ -41,8 +41,10 @@ extension Duration {
         milliseconds + (self > .milliseconds(milliseconds) ? 1 : 0)
     }
 
-    /// Whole milliseconds, cut toward zero.
+    /// Whole milliseconds, cut toward zero, and limited so that they can be added to a time.
     var milliseconds: Int64 {
-        components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
+        let limit = Int64.max / 4_000
+        return min(max(components.seconds, -limit), limit) * 1_000
+            + components.attoseconds / 1_000_000_000_000_000
     }
 }
