@@ -26,6 +26,7 @@ public final class Emulator: Sendable {
     ///
     /// - Parameters:
     ///   - address: of the loopback interface; any free port by default.
+    ///   - limits: of worlds, devices, memory, imports and events.
     ///   - logger: the default discards all messages.
     /// - Throws: for an address that other machines can reach.
     public convenience init(

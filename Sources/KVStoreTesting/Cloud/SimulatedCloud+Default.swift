@@ -3,7 +3,7 @@ import Synchronization
 
 extension SimulatedCloud {
     /// Runs code for which a device's app store is `UbiquitousKeyValueStore.default`: in this task, its child tasks and its
-    /// unstructured tasks, also for code that got hold of `default` before, and in observers of the device's notifications
+    /// unstructured tasks, also for code that captured `default` earlier, and in observers of the device's notifications
     /// without an operation queue. Detached tasks and code on Dispatch and operation queues see the user's own default store.
     ///
     /// Observers on `NotificationCenter.default` hear the default devices of all clouds: serialize tests with such observers, or

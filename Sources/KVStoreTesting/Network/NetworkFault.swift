@@ -1,6 +1,6 @@
 public import KVStore
 
-/// What is wrong with the network between a device and the cloud.
+/// A fault of the network between a device and the cloud.
 ///
 /// ```swift
 /// phone.inject(.delay(.seconds(2), of: [.answer], for: .seconds(60)))
@@ -17,7 +17,7 @@ public struct NetworkFault: Sendable, Equatable {
         case event
     }
 
-    /// What happens to a message.
+    /// The effect on a message.
     public enum Effect: Sendable, Equatable {
         /// The device has no network: requests fail at once, the live stream breaks, and what is in transit is lost.
         case offline
@@ -37,17 +37,17 @@ public struct NetworkFault: Sendable, Equatable {
         case fail(SyncTransportError)
     }
 
-    /// What happens.
+    /// The effect on each affected message.
     public var effect: Effect
-    /// The kinds of messages that it happens to. `offline` and `throttle` affect the device whatever is said here.
+    /// The kinds of messages that are affected. `offline` and `throttle` affect the device whatever is said here.
     public var messages: Set<Message>
-    /// How many messages it happens to, at least one; nil for any number. `offline`, `hold` and `throttle` last until they end.
+    /// How many messages are affected, at least one; nil for any number. `offline`, `hold` and `throttle` last until they end.
     public var count: Int?
-    /// How likely it happens to a message, from 0 to 1. Without meaning for `offline`, `hold` and `throttle`.
+    /// The probability that a message is affected, from 0 to 1. Without meaning for `offline`, `hold` and `throttle`.
     public var probability: Double
     /// How long the fault lasts; nil until it is removed.
     public var timeToLive: Duration?
-    /// Determines whom a probability strikes and how long a reordered message takes; nil for the seed of the cloud.
+    /// Seeds the random choices of this fault; nil to draw them from the cloud's seed.
     public var seed: UInt64?
 
     /// Creates a fault; the parameters are described at the properties of the same name.
