@@ -34,7 +34,7 @@ extension StorageEngine {
     ) throws(Problem) {
         if let failure { throw Problem(failure) }
         try admit()
-        let now = options.now()
+        let now = options.now(of: world)
         guard document.stores.count <= options.storesPerAccount else {
             throw .invalidImport(
                 "the document has \(document.stores.count) stores; a world may have \(options.storesPerAccount)"

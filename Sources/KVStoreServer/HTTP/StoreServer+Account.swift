@@ -8,7 +8,7 @@ extension StoreServer {
             DaemonIdentity(
                 account: device.account, device: device.name, deviceID: device.id,
                 scopes: device.scopes.map(\.rawValue), stores: device.stores,
-                epoch: devices.table.instance, serverTime: engine.options.now()))
+                epoch: devices.table.instance, serverTime: engine.options.now(of: device.account)))
     }
 
     func listDevices(_ request: Request) throws(Problem) -> Answer {

@@ -32,7 +32,7 @@ extension StorageEngine {
             return present
         }
         let stamp = Stamp.next(
-            after: present?.record.stamp, now: options.now(), replica: replica)
+            after: present?.record.stamp, now: options.now(of: id.account), replica: replica)
         return try apply(Record(key: key, stamp: stamp, content: content), to: id)
     }
 
@@ -70,7 +70,7 @@ extension StorageEngine {
         let page = hub.page(
             after: startsOver ? 0 : request.since?.sequence ?? 0, through: durable)
         return SyncResponse(
-            cursor: hub.epochCursor(at: page.cursor), serverTime: options.now(),
+            cursor: hub.epochCursor(at: page.cursor), serverTime: options.now(of: id.account),
             isInitial: startsOver, hasMore: page.hasMore, changes: page.changes,
             horizon: hub.horizon, lineage: startsOver ? hub.lineage : [])
     }

@@ -29,6 +29,10 @@ final class StorageEngine: @unchecked Sendable {
         var recoveryDelay = TimeAmount.seconds(1)
         /// Milliseconds since 1970.
         var now: @Sendable () -> Int64 = { ServerClock.wallMilliseconds() }
+        /// The clock of an account, if accounts have clocks of their own.
+        var accountClock: (@Sendable (_ account: String) -> Int64)?
+
+        func now(of account: String) -> Int64 { accountClock?(account) ?? now() }
     }
 
     let recovery: LogRecovery
@@ -180,7 +184,7 @@ final class StorageEngine: @unchecked Sendable {
         }
         let (result, rejectionCount): (Result, Int)
         do throws(LogError) {
-            (result, rejectionCount) = try apply(options.now(), account.byteLimit)
+            (result, rejectionCount) = try apply(options.now(of: id.account), account.byteLimit)
         } catch {
             if case .storage(let failure) = error, failure.isOutOfSpace { noteFullDisk(error) }
             failIfClosed()

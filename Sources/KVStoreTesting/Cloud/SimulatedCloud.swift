@@ -1,6 +1,7 @@
 public import Foundation
 public import KVStore
 import KVStoreCore
+@_exported public import KVStoreSimulation
 import Synchronization
 
 /// A cloud and its devices in one process, for tests of code that syncs through a key-value store.

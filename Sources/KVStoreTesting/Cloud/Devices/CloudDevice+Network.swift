@@ -1,4 +1,5 @@
 public import KVStore
+public import KVStoreSimulation
 import Synchronization
 
 /// The network between a device and the cloud. By default every message arrives after 10 to 30 milliseconds.

@@ -1,6 +1,7 @@
 import Foundation
 import KVStore
 import KVStoreCore
+import KVStoreSimulation
 import Synchronization
 
 /// A simulated device: its clock, its network, its replicas and its processes.

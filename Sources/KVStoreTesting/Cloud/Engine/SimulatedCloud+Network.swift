@@ -1,5 +1,6 @@
 import KVStore
 import KVStoreCore
+import KVStoreSimulation
 import Synchronization
 
 extension SimulatedCloud {

@@ -34,17 +34,3 @@ final class VirtualClock: Sendable {
 
     static func date(_ wall: Int64) -> Date { Date(timeIntervalSince1970: Double(wall) / 1_000) }
 }
-
-extension Duration {
-    /// Whole milliseconds, rounded up.
-    var millisecondsRoundedUp: Int64 {
-        milliseconds + (self > .milliseconds(milliseconds) ? 1 : 0)
-    }
-
-    /// Whole milliseconds, cut toward zero, and limited so that they can be added to a time.
-    var milliseconds: Int64 {
-        let limit = Int64.max / 4_000
-        return min(max(components.seconds, -limit), limit) * 1_000
-            + components.attoseconds / 1_000_000_000_000_000
-    }
-}

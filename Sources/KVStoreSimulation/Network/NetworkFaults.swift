@@ -22,7 +22,7 @@ package struct NetworkFaults: Sendable {
         case fails(SyncTransportError)
     }
 
-    private(set) package var active: [Active] = []
+    package private(set) var active: [Active] = []
     private var lastID = 0
 
     private static let copyMilliseconds: ClosedRange<Int64> = 0...2_000

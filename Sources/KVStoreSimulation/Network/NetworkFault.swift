@@ -1,4 +1,4 @@
-public import KVStore
+public import KVStoreCore
 
 /// A fault of the network between a device and the cloud.
 ///
