@@ -38,6 +38,8 @@ public final class StoreServer: Sendable {
     let pairings: PairingRegistry?
     /// Nil in a daemon.
     let emulation: Emulation?
+    /// Nil in a daemon.
+    let network: EmulatedNetwork?
     /// Changes of devices and pairings for connections, one at a time: they block.
     let fileQueue = DispatchQueue(label: "ubiquity.files")
     /// Large bodies in JSON, one at a time: decoding takes many times the memory that a body is counted with.
@@ -96,6 +98,7 @@ public final class StoreServer: Sendable {
         self.replica = replica
         self.temporaryStorage = temporaryStorage
         self.emulation = emulation
+        network = emulation.map { EmulatedNetwork($0, engine.loops[0].loop) }
         requestRates = RateLimiter(
             perSecond: limits.requestsPerSecond, burst: limits.requestBurst,
             limit: DeviceTable.deviceCount)
@@ -212,41 +215,44 @@ public final class StoreServer: Sendable {
         limit.maxHeaderFieldSize = limits.headerByteCount
         limit.maxHeaderListSize = limits.headerByteCount
         limit.maxHeaderFieldCount = limits.headerCount
-        return ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .serverChannelOption(.backlog, value: 1_024)
-            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            .childChannelOption(.allowRemoteHalfClosure, value: true)
-            // What is parsed in one step, and waits for the answers before it, is bounded.
-            .childChannelOption(.maxMessagesPerRead, value: 1)
-            .childChannelOption(
-                .recvAllocator,
-                value: AdaptiveRecvByteBufferAllocator(
-                    minimum: 1_024, initial: 4_096, maximum: 16_384)
-            )
-            // What the system keeps for a peer that does not read is memory too, and progress shows in steps of a third.
-            .childChannelOption(.socketOption(.so_sndbuf), value: 131_072)
-            // Writable again only when the peer has read everything.
-            .childChannelOption(
-                .writeBufferWaterMark,
-                value: ChannelOptions.Types.WriteBufferWaterMark(low: 1, high: 16_384)
-            )
-            .childChannelInitializer { [limit] channel in
-                channel.eventLoop.makeCompletedFuture {
-                    let decoder = HTTPRequestDecoder(
-                        leftOverBytesStrategy: .dropBytes, limitConfiguration: limit)
-                    let table = self.tables.first { $0.watchers.loop === channel.eventLoop }
-                    guard let table else { throw ChannelError.inappropriateOperationForState }
-                    if isEncrypted, let certificate = self.certificate {
-                        try channel.pipeline.syncOperations.addHandlers(
-                            certificate.handlers(table))
-                    }
+        return ServerBootstrap(
+            group: network == nil
+                ? MultiThreadedEventLoopGroup.singleton : engine.loops[0].loop
+        )
+        .serverChannelOption(.backlog, value: 1_024)
+        .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+        .childChannelOption(.allowRemoteHalfClosure, value: true)
+        // What is parsed in one step, and waits for the answers before it, is bounded.
+        .childChannelOption(.maxMessagesPerRead, value: 1)
+        .childChannelOption(
+            .recvAllocator,
+            value: AdaptiveRecvByteBufferAllocator(
+                minimum: 1_024, initial: 4_096, maximum: 16_384)
+        )
+        // What the system keeps for a peer that does not read is memory too, and progress shows in steps of a third.
+        .childChannelOption(.socketOption(.so_sndbuf), value: 131_072)
+        // Writable again only when the peer has read everything.
+        .childChannelOption(
+            .writeBufferWaterMark,
+            value: ChannelOptions.Types.WriteBufferWaterMark(low: 1, high: 16_384)
+        )
+        .childChannelInitializer { [limit] channel in
+            channel.eventLoop.makeCompletedFuture {
+                let decoder = HTTPRequestDecoder(
+                    leftOverBytesStrategy: .dropBytes, limitConfiguration: limit)
+                let table = self.tables.first { $0.watchers.loop === channel.eventLoop }
+                guard let table else { throw ChannelError.inappropriateOperationForState }
+                if isEncrypted, let certificate = self.certificate {
                     try channel.pipeline.syncOperations.addHandlers(
-                        // The decoder leaves what follows a request for another protocol unread.
-                        ByteToMessageHandler(
-                            decoder, maximumBufferSize: limit.maxHeaderListSize),
-                        Connection(self, table))
+                        certificate.handlers(table))
                 }
+                try channel.pipeline.syncOperations.addHandlers(
+                    // The decoder leaves what follows a request for another protocol unread.
+                    ByteToMessageHandler(
+                        decoder, maximumBufferSize: limit.maxHeaderListSize),
+                    Connection(self, table))
             }
+        }
     }
 
     /// Shuts down gracefully: makes ``run()`` return, at once if it has not been called yet.

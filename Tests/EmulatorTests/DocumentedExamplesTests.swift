@@ -62,19 +62,29 @@ struct DocumentedExamplesTests {
     @Test("every route and every error of the emulator is documented")
     func completeness() throws {
         let text = try HTTPExamples("docs/emulator.md").text()
-        for resource in ["worlds", "events", "worlds/w", "worlds/w/export", "worlds/w/events"] {
+        for resource in [
+            "worlds", "events", "worlds/w", "worlds/w/export", "worlds/w/events", "worlds/w/clock",
+            "worlds/w/settings", "worlds/w/violations", "worlds/w/settle",
+            "worlds/w/devices/d/faults", "worlds/w/devices/d/faults/1",
+            "worlds/w/devices/d/account",
+        ] {
             let found = try #require(EmulatorResource(path: "/emulator/v1/\(resource)"))
+            let row = text.split(separator: "\n").first {
+                $0.contains("`\(found.template.dropFirst("/emulator/v1/worlds".count))`")
+                    || $0.contains("`\(found.template)`")
+            }
             for method in found.methods where method != .HEAD {
-                let path = found.template.replacing("{world}", with: "demo")
                 #expect(
-                    text.contains("\(method) \(path)")
-                        || text.contains("\(method) \(found.template)"),
+                    row?.contains("`\(method)`") == true
+                        || text.contains("`\(method) \(found.template)`"),
                     "\(method) \(found.template)")
             }
         }
         for problem in [
             Problem.invalidWorldToken, .foreignHost, .emulatedDevice, .noPairing, .unknownWorld,
-            .badWorldName, .invalidImport(""), .tooManyWorlds(limit: 1), .tooManyDevices(limit: 1),
+            .signedOut, .unknownFault, .invalidFault(""), .invalidControl(""),
+            .tooManyFaults(limit: 1), .badWorldName, .invalidImport(""), .tooManyWorlds(limit: 1),
+            .tooManyDevices(limit: 1),
         ] { #expect(text.contains("`\(problem.code)`")) }
     }
 }

@@ -1,15 +1,27 @@
 import Essentials
 import KVStoreCore
+import KVStoreSimulation
 import KVStoreWire
+import Synchronization
 
-/// Limits and events of an emulator, and the rules by which it admits requests. Safe to call from any thread.
+/// The limits, events and worlds of an emulator, and the rules by which it admits requests. Safe to call from any thread.
 final class Emulation: Sendable {
     let limits: EmulatorLimits
     let events: EmulatorEvents
+    /// Milliseconds since 1970 by this machine's clock.
+    let now: @Sendable () -> Int64
+    private let defaults: WorldSettings
+    /// Those that are not as they began.
+    private let worlds = Mutex<[String: EmulatedWorld]>([:])
 
-    init(limits: EmulatorLimits, now: @escaping @Sendable () -> Int64) {
+    /// - Parameter defaults: of each world; its seed is combined with the name of the world.
+    init(
+        limits: EmulatorLimits, defaults: WorldSettings, now: @escaping @Sendable () -> Int64
+    ) {
         self.limits = limits
-        events = EmulatorEvents(limits, now: now)
+        self.defaults = defaults
+        self.now = now
+        events = EmulatorEvents(limits)
     }
 
     /// Refuses requests of web pages of other sites: with a name that DNS resolves to this machine, a page has the same
@@ -23,11 +35,58 @@ final class Emulation: Sendable {
         guard ListenAddress(name)?.isLoopback == true else { throw .foreignHost }
     }
 
+    // MARK: - Worlds
+
+    func world(_ name: String) -> EmulatedWorld {
+        worlds.withLock { $0[name] } ?? beginning(name)
+    }
+
+    func change<Value: Sendable>(
+        _ name: String, _ body: (inout EmulatedWorld) -> Value
+    ) -> Value {
+        let beginning = beginning(name)
+        return worlds.withLock { body(&$0[name, default: beginning]) }
+    }
+
+    /// Makes a world, or all, what it was in the beginning.
+    func reset(_ name: String) {
+        worlds.withLock { $0[name] = nil }
+        events.append(.reset, world: name, time: time(in: name))
+    }
+
+    /// The account of a device as the engine names it; nil while the device is signed out.
+    func account(of device: String, in world: String) -> String? {
+        guard let found = self.world(world).devices[device] else { return world }
+        return found.account.map { EmulatedAccount.id($0, in: world) }
+    }
+
+    private func beginning(_ name: String) -> EmulatedWorld {
+        var settings = defaults
+        // FNV-1a, 64 bits.
+        let hash = name.utf8.reduce(0xCBF2_9CE4_8422_2325) {
+            ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3
+        }
+        // A number that every JSON reader keeps exactly.
+        settings.seed = (settings.seed ^ hash) & ((1 << 53) - 1)
+        return EmulatedWorld(settings: settings)
+    }
+
+    /// The time of a world.
+    func time(in world: String) -> Int64 { self.world(world).clock.time(now()) }
+
+    /// The time of the world of an account, as the engine names it.
+    func time(of account: String) -> Int64 { time(in: EmulatedAccount.world(of: account)) }
+
     // MARK: - Events
 
+    func note(_ content: EmulatorEvents.Content, in world: String) {
+        events.append(content, world: world, time: time(in: world))
+    }
+
     func noteChange(_ entry: SequencedRecord, in store: StoreID, by device: Device?) {
-        events.append(
-            .change(store: store.name, entry, device: device?.name), world: store.account)
+        note(
+            .change(store: store.name, entry, device: device?.name),
+            in: EmulatedAccount.world(of: store.account))
     }
 
     /// - Parameter accepted: the changes of the request that are in the store now.
@@ -36,21 +95,21 @@ final class Emulation: Sendable {
         accepted: [SequencedRecord]
     ) {
         for entry in accepted { noteChange(entry, in: store, by: device) }
-        events.append(
+        note(
             .sync(
                 store: store.name, device: device.name, sent: request.changes.map(\.key),
                 received: response.changes.map(\.record.key),
                 rejected: response.rejections.map(\.key)),
-            world: store.account)
+            in: EmulatedAccount.world(of: store.account))
     }
 
     /// Reports the live stream as one of its device while the slot exists.
     func observing(_ slot: StreamSlot, of device: Device, _ store: StoreID) -> StreamSlot {
-        let (events, name) = (events, device.name)
-        events.append(.connected(store: store.name, device: name), world: store.account)
-        return StreamSlot {
+        let (name, world) = (device.name, EmulatedAccount.world(of: store.account))
+        note(.connected(store: store.name, device: name), in: world)
+        return StreamSlot { [self] in
             withExtendedLifetime(slot) {}
-            events.append(.disconnected(store: store.name, device: name), world: store.account)
+            note(.disconnected(store: store.name, device: name), in: world)
         }
     }
 }

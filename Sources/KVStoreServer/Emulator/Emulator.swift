@@ -6,6 +6,7 @@ import KVStoreLog
 import KVStoreSimulation
 import KVStoreWire
 public import Logging
+import NIOPosix
 
 /// A sync service for tests: the daemon with all its resources, in memory, on the loopback interface, open to any token.
 ///
@@ -42,6 +43,7 @@ public final class Emulator: Sendable {
     init(
         address: ListenAddress = .anyLoopbackPort, limits: EmulatorLimits = EmulatorLimits(),
         logger: Logger = Logger(label: "emulator", factory: { _ in SwiftLogNoOpLogHandler() }),
+        settings: WorldSettings = WorldSettings(seed: .random(in: 0...0xFFFF_FFFF)),
         now: @escaping @Sendable () -> Int64
     ) throws(ServerError) {
         guard address.isLoopback else {
@@ -54,17 +56,23 @@ public final class Emulator: Sendable {
         serverLimits.segmentByteCount = Self.segmentByteCount
         // An import beside the syncs.
         serverLimits.pendingBodyByteCount += limits.importByteCount
+        // A fault may hold a request for as long as a test takes.
+        serverLimits.requestMilliseconds = 3_600_000
         // Wrong tokens come from tests of wrong tokens.
         serverLimits.failedAuthenticationsPerMinute = 1e9
         var options = StorageEngine.Options()
         options.ledger.segmentByteCount = serverLimits.segmentByteCount
         options.ledger.memoryByteLimit = serverLimits.memoryByteCount
         options.now = now
+        let emulation = Emulation(limits: limits, defaults: settings, now: now)
+        options.accountClock = { emulation.time(of: $0) }
         let engine: StorageEngine
         do throws(LogError) {
             engine = try StorageEngine(
                 storage: SimulatedDisk(seed: .random(in: 0 ... .max)).storage(), options: options,
-                seed: .random(in: 0 ... .max), logger: logger)
+                seed: .random(in: 0 ... .max), logger: logger,
+                // Requests have one order.
+                loops: [MultiThreadedEventLoopGroup.singleton.next()])
         } catch {
             throw ServerError(error)
         }
@@ -74,7 +82,7 @@ public final class Emulator: Sendable {
                 instance: EpochID(rawValue: .random(in: 1 ... .max)), logger: logger),
             configuration: ServerConfiguration(
                 address: address, limits: serverLimits, logger: logger),
-            emulation: Emulation(limits: limits, now: now))
+            emulation: emulation)
         host = address.host
     }
 

@@ -1,6 +1,7 @@
 import Essentials
 import KVStoreCore
 import KVStoreDocuments
+import KVStoreSimulation
 import KVStoreWire
 import NIOCore
 
@@ -74,10 +75,20 @@ private struct EventDocument: Encodable {
     var rejected: [StoreKey]?
     var storeCount: Int?
     var keyCount: Int?
+    var following: Bool?
+    /// Encoded as null for a device that signed out.
+    var account: String??
+    var message: String?
+    var outcome: String?
+    var milliseconds: Int64?
+    var call: String?
+    var detail: String?
+    var limit: Int?
 
     private enum CodingKeys: String, CodingKey {
         case world, time, store, device, key, value, deleted, stamp, seq, sent, received
-        case rejected, storeCount, keyCount
+        case rejected, storeCount, keyCount, following, account, message, outcome, milliseconds
+        case call, detail, limit
     }
 
     init(_ event: EmulatorEvents.Event) {
@@ -105,6 +116,39 @@ private struct EventDocument: Encodable {
         case .imported(let storeCount, let keyCount):
             self.event = "import"
             (self.storeCount, self.keyCount) = (storeCount, keyCount)
+        case .clock(let clock):
+            self.event = "clock"
+            following = clock.following
+        case .settings: self.event = "settings"
+        case .account(let device, let account):
+            self.event = "account"
+            (self.device, self.account) = (device, .some(account))
+        case .faults(let device):
+            self.event = "faults"
+            self.device = device
+        case .fault(let device, let message, let outcome):
+            self.event = "fault"
+            (self.device, self.message) = (device, message.rawValue)
+            self.outcome = outcome.name
+            if case .delayed(let milliseconds) = outcome { self.milliseconds = milliseconds }
+        case .violation(let violation):
+            self.event = "violation"
+            (device, store) = (violation.device, violation.store)
+            (call, detail, limit) = (violation.call, violation.detail, violation.limit)
+        }
+    }
+}
+
+extension EmulatorEvents.FaultOutcome {
+    fileprivate var name: String {
+        switch self {
+        case .delayed: "delayed"
+        case .held: "held"
+        case .dropped: "dropped"
+        case .duplicated: "duplicated"
+        case .failed: "failed"
+        case .throttled: "throttled"
+        case .offline: "offline"
         }
     }
 }

@@ -1,5 +1,6 @@
 import Essentials
 import KVStoreCore
+import KVStoreSimulation
 import NIOCore
 import Synchronization
 
@@ -15,6 +16,15 @@ final class EmulatorEvents: Sendable {
         case change(store: String, SequencedRecord, device: String?)
         case reset
         case imported(storeCount: Int, keyCount: Int)
+        case clock(ClockReport)
+        case settings
+        /// Nil: it signed out.
+        case account(device: String, String?)
+        /// The faults of a device have changed.
+        case faults(device: String)
+        /// A fault has affected a message of a device.
+        case fault(device: String, NetworkFault.Message, FaultOutcome)
+        case violation(EmulatedWorld.Violation)
 
         /// Memory that it takes, estimated.
         fileprivate var byteCount: Int {
@@ -22,7 +32,10 @@ final class EmulatorEvents: Sendable {
                 keys.reduce(0) { $0 + 32 + $1.text.utf8.count }
             }
             return switch self {
-            case .connected, .disconnected, .reset, .imported: 192
+            case .violation(let violation): 512 + violation.call.utf8.count
+            case .connected, .disconnected, .reset, .imported, .clock, .settings, .account,
+                .faults, .fault:
+                192
             case .sync(_, _, let sent, let received, let rejected):
                 256 + count(sent) + count(received) + count(rejected)
             case .change(_, let entry, _):
@@ -40,6 +53,11 @@ final class EmulatorEvents: Sendable {
         var content: Content
     }
 
+    enum FaultOutcome: Sendable, Equatable {
+        case delayed(milliseconds: Int64)
+        case held, dropped, duplicated, failed, throttled, offline
+    }
+
     /// Wakes the readers. No account has this name.
     static let topic = StoreID(account: "", name: "events")
 
@@ -50,20 +68,16 @@ final class EmulatorEvents: Sendable {
     }
 
     private let limits: EmulatorLimits
-    private let now: @Sendable () -> Int64
     private let state = Mutex(State())
     private let wakers = Mutex<[@Sendable () -> Void]>([])
 
-    init(_ limits: EmulatorLimits, now: @escaping @Sendable () -> Int64) {
-        self.limits = limits
-        self.now = now
-    }
+    init(_ limits: EmulatorLimits) { self.limits = limits }
 
     /// Calls `wake` after each event, on the thread that appends it.
     func observe(_ wake: @escaping @Sendable () -> Void) { wakers.withLock { $0 = [wake] } }
 
-    func append(_ content: Content, world: String) {
-        let time = now()
+    /// - Parameter time: of the world.
+    func append(_ content: Content, world: String, time: Int64) {
         state.withLock { state in
             state.events.append(
                 Event(id: state.nextID, world: world, time: time, content: content))

@@ -7,6 +7,7 @@ enum EmulatorResource: Equatable {
     case world(Substring)
     case export(world: Substring)
     case worldEvents(world: Substring)
+    case control(WorldControl, of: Substring)
 
     static let start = "/emulator/v1/"
 
@@ -22,6 +23,9 @@ enum EmulatorResource: Equatable {
             self = .export(world: parts[1])
         case ("worlds", 3) where !parts[1].isEmpty && parts[2] == "events":
             self = .worldEvents(world: parts[1])
+        case ("worlds", 3...) where !parts[1].isEmpty:
+            guard let control = WorldControl(parts.dropFirst(2)) else { return nil }
+            self = .control(control, of: parts[1])
         default: return nil
         }
     }
@@ -33,6 +37,7 @@ enum EmulatorResource: Equatable {
         case .world: "/emulator/v1/worlds/{world}"
         case .export: "/emulator/v1/worlds/{world}/export"
         case .worldEvents: "/emulator/v1/worlds/{world}/events"
+        case .control(let control, _): "/emulator/v1/worlds/{world}/\(control.template)"
         }
     }
 
@@ -41,6 +46,55 @@ enum EmulatorResource: Equatable {
         case .worlds, .world: [.GET, .HEAD, .DELETE]
         case .export: [.GET, .HEAD, .PUT]
         case .events, .worldEvents: [.GET]
+        case .control(let control, _): control.methods
+        }
+    }
+}
+
+/// What controls a world. Names are as they are in the path.
+enum WorldControl: Equatable {
+    case clock, settings, violations, settle
+    case faults(device: Substring)
+    case fault(device: Substring, id: Int)
+    case account(device: Substring)
+
+    /// - Parameter parts: of the path below the world.
+    init?(_ parts: ArraySlice<Substring>) {
+        let parts = Array(parts)
+        switch (parts[0], parts.count) {
+        case ("clock", 1): self = .clock
+        case ("settings", 1): self = .settings
+        case ("violations", 1): self = .violations
+        case ("settle", 1): self = .settle
+        case ("devices", 3) where parts[2] == "faults": self = .faults(device: parts[1])
+        case ("devices", 3) where parts[2] == "account": self = .account(device: parts[1])
+        case ("devices", 4) where parts[2] == "faults":
+            guard let id = Int(parts[3]) else { return nil }
+            self = .fault(device: parts[1], id: id)
+        default: return nil
+        }
+    }
+
+    var template: String {
+        switch self {
+        case .clock: "clock"
+        case .settings: "settings"
+        case .violations: "violations"
+        case .settle: "settle"
+        case .faults: "devices/{device}/faults"
+        case .fault: "devices/{device}/faults/{id}"
+        case .account: "devices/{device}/account"
+        }
+    }
+
+    var methods: [HTTPMethod] {
+        switch self {
+        case .clock, .settings: [.GET, .HEAD, .PUT]
+        case .violations: [.GET, .HEAD]
+        case .settle: [.POST]
+        case .faults: [.GET, .HEAD, .POST, .DELETE]
+        case .fault: [.DELETE]
+        case .account: [.PUT]
         }
     }
 }

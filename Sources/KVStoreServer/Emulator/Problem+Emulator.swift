@@ -32,6 +32,55 @@ extension Problem {
         detail: "the name in the path is not what a token can name",
         hint: "GET /emulator/v1/worlds lists the names")
 
+    static let unknownFault = Problem(
+        404, "unknown-fault", "Unknown fault", detail: "the device has no fault with this id",
+        hint: "GET the faults of the device to list them")
+
+    static let signedOut = Problem(
+        401, "signed-out", "Signed out", detail: "the device has no account",
+        hint: "PUT /emulator/v1/worlds/{world}/devices/{device}/account gives it one")
+
+    static func throttled(seconds: Int) -> Problem {
+        Problem(
+            429, "too-many-requests", "Too many requests",
+            detail: "a throttle of the emulator limits the requests of the device",
+            hint: "wait, or remove the fault", retryAfterSeconds: seconds)
+    }
+
+    /// The answer of a request that a fault makes fail.
+    static func emulated(_ status: Int, _ code: String, _ detail: String) -> Problem {
+        Problem(
+            status, code, "Emulated failure", detail: detail,
+            hint: "remove the fault of the device, or wait for its end")
+    }
+
+    static func invalidFault(_ detail: String) -> Problem {
+        Problem(
+            400, "invalid-fault", "Invalid fault", detail: "\(detail); no fault was added",
+            hint: "compare the request with docs/emulator.md")
+    }
+
+    static func invalidControl(_ detail: String) -> Problem {
+        Problem(
+            400, "invalid-control", "Invalid control", detail: "\(detail); nothing was changed",
+            hint: "compare the request with docs/emulator.md")
+    }
+
+    static func tooManyFaults(limit: Int) -> Problem {
+        Problem(
+            409, "too-many-faults", "Too many faults", detail: "the device has \(limit) faults",
+            limit: limit, hint: "remove some with DELETE")
+    }
+
+    /// A write that a strict world refuses, with the whole request.
+    static func strict(_ violation: EmulatedWorld.Violation) -> Problem {
+        Problem(
+            422, "strict", "Refused by strict mode",
+            detail: "\(violation.device): \(violation.call): \(violation.detail); "
+                + "Apple's service drops it silently, and the emulator refuses the request",
+            limit: violation.limit, hint: "mend the call, or turn strict mode off")
+    }
+
     static func invalidImport(_ detail: String) -> Problem {
         Problem(
             400, "invalid-import", "Invalid document",

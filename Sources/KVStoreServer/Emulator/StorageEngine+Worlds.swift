@@ -7,6 +7,11 @@ import KVStoreWire
 
 /// The worlds of an emulator, which are accounts. For the bodies of `perform` and `read`.
 extension StorageEngine {
+    /// The accounts of a world that have stores, its own first.
+    func accounts(ofWorld world: String) -> [String] {
+        ledger.accountTotals.keys.filter { EmulatedAccount.world(of: $0) == world }.sorted()
+    }
+
     /// The values of all stores of a world; nil if it has none.
     func document(of world: String) -> WorldDocument? {
         let stores = ledger.stores(ofAccount: world)

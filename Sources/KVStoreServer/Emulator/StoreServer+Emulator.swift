@@ -13,14 +13,17 @@ extension StoreServer {
         to resource: EmulatorResource, _ request: Request, on loop: WatcherRegistry,
         _ complete: @escaping (Result<Response, Problem>) -> Void
     ) throws(Problem) {
-        guard let emulation else { throw .unknownPath }
+        guard let emulation, let network else { throw .unknownPath }
         switch (resource, request.method) {
-        case (.worlds, .DELETE): reset(nil, emulation, on: loop, complete)
+        case (.worlds, .DELETE): reset(nil, emulation, network, on: loop, complete)
         case (.worlds, _): complete(.success(.answer(.json(listWorlds()))))
         case (.world(let world), .DELETE):
-            reset(try Self.worldName(world), emulation, on: loop, complete)
+            reset(try Self.worldName(world), emulation, network, on: loop, complete)
         case (.world(let world), _):
-            complete(.success(.answer(.json(try describe(world: Self.worldName(world))))))
+            complete(
+                .success(
+                    .answer(
+                        .json(try describe(world: Self.worldName(world), emulation, network)))))
         case (.export(let world), .PUT):
             try importWorld(
                 try Self.worldName(world), request, emulation, on: loop, complete)
@@ -30,11 +33,14 @@ extension StoreServer {
         case (.worldEvents(let world), _):
             let world = try Self.worldName(world)
             complete(.success(.stream(try openEvents(world, request, emulation))))
+        case (.control(let control, let world), _):
+            try respond(
+                to: control, of: world, request, emulation, network, on: loop, complete)
         }
     }
 
     /// The world that a token with this name has.
-    private static func worldName(_ segment: Substring) throws(Problem) -> String {
+    static func worldName(_ segment: Substring) throws(Problem) -> String {
         guard let name = Request.decode(segment), !name.contains("/"),
             let token = WorldToken(name)
         else { throw .badWorldName }
@@ -42,47 +48,79 @@ extension StoreServer {
     }
 
     private func listWorlds() -> WorldList {
-        let totals = engine.read { engine.ledger.accountTotals }
+        let accounts = engine.read { engine.ledger.accountTotals }
+        let totals = Dictionary(grouping: accounts) { EmulatedAccount.world(of: $0.key) }
         let devices = Dictionary(grouping: devices.table.devices, by: \.account)
         return WorldList(
             worlds: knownWorlds(totals.keys).map { world in
-                let (total, devices) = (totals[world] ?? AccountTotals(), devices[world] ?? [])
+                let totals = (totals[world] ?? []).map(\.value)
+                let devices = devices[world] ?? []
                 return WorldSummary(
                     world: world, deviceCount: devices.count,
                     connectedCount: devices.count { self.devices.presence(of: $0.id).isConnected },
-                    storeCount: total.storeCount, keyCount: total.keyCount,
-                    byteCount: total.memoryByteCount)
+                    storeCount: totals.reduce(0) { $0 + $1.storeCount },
+                    keyCount: totals.reduce(0) { $0 + $1.keyCount },
+                    byteCount: totals.reduce(0) { $0 + $1.memoryByteCount })
             })
     }
 
     /// Those that tokens have named, and those that have stores, sorted.
-    private func knownWorlds(_ worldsWithStores: some Sequence<String>) -> [String] {
-        Set(devices.worlds).union(worldsWithStores).sorted()
+    private func knownWorlds(_ accounts: some Sequence<String>) -> [String] {
+        Set(devices.worlds).union(accounts.map(EmulatedAccount.world)).sorted()
     }
 
-    private func describe(world: String) throws(Problem) -> WorldReport {
-        let stores = engine.read { engine.stores(ofAccount: world) }
-        guard !stores.isEmpty || devices.worlds.contains(world) else { throw .unknownWorld }
+    func isKnown(_ world: String) -> Bool {
+        devices.worlds.contains(world) || !engine.read { engine.accounts(ofWorld: world) }.isEmpty
+    }
+
+    private func describe(
+        world: String, _ emulation: Emulation, _ network: EmulatedNetwork
+    ) throws(Problem) -> WorldReport {
+        guard isKnown(world) else { throw .unknownWorld }
         let found = devices.table.devices.filter { $0.account == world }
         return WorldReport(
-            world: world, devices: found.map(describe).sorted { $0.device < $1.device },
-            stores: stores)
+            world: world,
+            devices: found.sorted { $0.name < $1.name }.map { device in
+                EmulatedDevice(
+                    device: describe(device),
+                    account: emulation.account(of: device.name, in: world)
+                        .map(EmulatedAccount.name),
+                    faults: faults(of: device.name, in: world, emulation),
+                    waiting: network.waiting.count {
+                        $0.world == world && $0.device == device.name
+                    })
+            },
+            stores: engine.read {
+                engine.accounts(ofWorld: world).flatMap { account in
+                    engine.stores(ofAccount: account).map {
+                        let name = EmulatedAccount.name(of: account)
+                        return EmulatedStore(
+                            store: $0, account: account == world ? nil : name)
+                    }
+                }
+            },
+            clock: clock(of: world, emulation),
+            settings: SettingsDocument(emulation.world(world).settings))
     }
 
     /// Removes the stores of a world, or of all, and forgets devices that are not connected. A world that nobody has used
     /// is as it was.
     private func reset(
-        _ world: String?, _ emulation: Emulation, on loop: WatcherRegistry,
+        _ world: String?, _ emulation: Emulation, _ network: EmulatedNetwork,
+        on loop: WatcherRegistry,
         _ complete: @escaping (Result<Response, Problem>) -> Void
     ) {
         engine.perform(on: loop) { () throws(Problem) in
             let present = engine.ledger.accountTotals.keys
             for world in world.map({ [$0] }) ?? knownWorlds(present) {
-                while try engine.removeStores(ofAccount: world, count: 64) {}
-                emulation.events.append(.reset, world: world)
+                for account in engine.accounts(ofWorld: world) {
+                    while try engine.removeStores(ofAccount: account, count: 64) {}
+                }
+                emulation.reset(world)
             }
             devices.forgetAbsentDevices(ofWorld: world)
         } _: { result in
+            for name in world.map({ [$0] }) ?? network.worlds { network.reset(name) }
             complete(result.map { .answer(.noContent) })
         }
     }
@@ -142,8 +180,8 @@ extension StoreServer {
             throw error
         }
         let keyCount = found.stores.reduce(0) { $0 + $1.values.count }
-        emulation.events.append(
-            .imported(storeCount: found.stores.count, keyCount: keyCount), world: world)
+        emulation.note(
+            .imported(storeCount: found.stores.count, keyCount: keyCount), in: world)
         return ImportReport(
             world: world, storeCount: found.stores.count, keyCount: keyCount)
     }

@@ -16,10 +16,46 @@ struct WorldList: Sendable, Equatable, Codable {
     var worlds: [WorldSummary]
 }
 
-struct WorldReport: Sendable, Equatable, Codable {
+struct WorldReport: Sendable, Equatable, Encodable {
     var world: String
-    var devices: [DaemonDevice]
-    var stores: [StoreList.Store]
+    var devices: [EmulatedDevice]
+    var stores: [EmulatedStore]
+    var clock: ClockReport
+    var settings: SettingsDocument
+}
+
+/// A device as an account lists it, and what the emulator does to it.
+struct EmulatedDevice: Sendable, Equatable, Encodable {
+    var device: DaemonDevice
+    /// Encoded as null for a device that is signed out.
+    var account: String?
+    var faults: [FaultDocument]
+    /// Messages that faults delay or hold.
+    var waiting: Int
+
+    private enum CodingKeys: CodingKey { case account, faults, waiting }
+
+    func encode(to encoder: any Encoder) throws {
+        try device.encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(account, forKey: .account)
+        try container.encode(faults, forKey: .faults)
+        try container.encode(waiting, forKey: .waiting)
+    }
+}
+
+struct EmulatedStore: Sendable, Equatable, Encodable {
+    var store: StoreList.Store
+    /// Absent for the account that a world begins with.
+    var account: String?
+
+    private enum CodingKeys: CodingKey { case account }
+
+    func encode(to encoder: any Encoder) throws {
+        try store.encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encodeIfPresent(account, forKey: .account)
+    }
 }
 
 /// The answer to an import.

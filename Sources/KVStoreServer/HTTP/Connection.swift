@@ -285,12 +285,13 @@ final class Connection: ChannelDuplexHandler, Watcher {
         }
         let ticket = ticket
         phase = .answer
-        server.respond(to: request, on: table.watchers) { [self] result in
+        server.receive(request, on: table.watchers) { [self] result in
             guard self.ticket == ticket else { return }
             do throws(Problem) {
                 switch try result.get() {
                 case .answer(let answer): send(answer, isRead: true)
                 case .stream(let stream): begin(stream)
+                case .lost: close()
                 }
             } catch {
                 send(Answer(error), isRead: true)

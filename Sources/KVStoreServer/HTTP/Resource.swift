@@ -206,7 +206,7 @@ struct Request {
     let resource: Resource
     let query: Substring
     /// Nil for resources that need no token.
-    let device: Device?
+    var device: Device?
     /// Of the client, for limits by address.
     let address: String
     var body = ByteBuffer()

@@ -18,6 +18,8 @@ struct Identity {
 enum Response {
     case answer(Answer)
     case stream(any LiveStream)
+    /// The network of an emulator loses it: the connection closes without an answer.
+    case lost
 }
 
 /// From a request's head to its answer. On the event loop only.

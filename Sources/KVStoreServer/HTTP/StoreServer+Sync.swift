@@ -19,8 +19,13 @@ extension StoreServer {
         guard let emulation else {
             return try engine.sync(message, store: store, mayCreate: mayWrite)
         }
+        let refusals = try emulation.refusals(
+            of: message.changes, in: engine.ledger.hub(store), store, by: device)
+        var allowed = message
+        allowed.changes.removeAll { change in refusals.contains { $0.record == change } }
         let former = engine.ledger.history(of: store)?.sequence ?? 0
-        let response = try engine.sync(message, store: store, mayCreate: mayWrite)
+        var response = try engine.sync(allowed, store: store, mayCreate: mayWrite)
+        response.rejections += refusals.map { SyncRejection($0.record, $0.reason) }
         emulation.noteSync(
             message, response, of: store, by: device,
             accepted: message.changes.compactMap { change in

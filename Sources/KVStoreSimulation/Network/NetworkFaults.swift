@@ -8,7 +8,7 @@ package struct NetworkFaults: Sendable {
         package let fault: NetworkFault
         /// In milliseconds, as all times here; nil without an end.
         package let end: Int64?
-        fileprivate var remaining: Int?
+        package fileprivate(set) var remaining: Int?
         fileprivate var random: SplitMix64?
         /// When the requests of a throttle's window came, oldest first.
         fileprivate var requestTimes: [Int64] = []

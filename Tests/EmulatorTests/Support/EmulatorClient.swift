@@ -5,13 +5,19 @@ import KVStoreServer
 import KVStoreWire
 import NIOCore
 import ServerTestSupport
+import Synchronization
 import Testing
 
-/// Requests to an emulator in the test's process.
-struct EmulatorClient: Sendable {
+/// Requests to an emulator in the test's process, with a connection for each token.
+final class EmulatorClient: Sendable {
     let emulator: RunningEmulator
     let port: Int
-    private let client: TestClient
+    private let clients = Mutex<[String: TestClient]>([:])
+
+    private init(_ emulator: RunningEmulator, port: Int) {
+        self.emulator = emulator
+        self.port = port
+    }
 
     /// Runs an emulator while `body` runs.
     static func run(
@@ -20,15 +26,14 @@ struct EmulatorClient: Sendable {
     ) async throws {
         try await Emulator.run(limits: limits) { emulator in
             let port = try #require(Int(emulator.url.split(separator: ":").last ?? ""))
-            let client = TestClient(port: port)
+            let client = EmulatorClient(emulator, port: port)
             let result: Result<Void, any Error>
             do {
-                result = .success(
-                    try await body(EmulatorClient(emulator: emulator, port: port, client: client)))
+                result = .success(try await body(client))
             } catch {
                 result = .failure(error)
             }
-            await client.close()
+            for client in client.clients.withLock({ $0.values }) { await client.close() }
             try result.get()
         }
     }
@@ -39,6 +44,12 @@ struct EmulatorClient: Sendable {
     ) async throws -> TestResponse {
         var headers = headers
         if let token { headers[.authorization] = "Bearer \(token)" }
+        let client = clients.withLock { clients in
+            if let client = clients[token ?? ""] { return client }
+            let client = TestClient(port: port)
+            clients[token ?? ""] = client
+            return client
+        }
         return try await client.execute(
             uri: path, method: method, headers: headers, body: body.map { ByteBuffer(string: $0) })
     }

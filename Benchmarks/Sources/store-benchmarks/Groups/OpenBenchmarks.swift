@@ -44,10 +44,8 @@ enum OpenBenchmarks {
         let store = try UbiquitousKeyValueStore(configuration: configuration)
         defer { store.close() }
         let total = configuration.limits.totalByteCount
-        let overhead = PropertyListValue.data(Values.bytes(900, number: 0)).encoded().count - 900
         for index in 0..<1_024 {
-            let value = PropertyListValue.data(
-                Values.bytes(total / 1_024 - overhead, number: index))
+            let value = PropertyListValue.data(Values.bytes(total / 1_024, number: index))
             try store.write(value, forKey: Values.key(index).text)
         }
         guard store.status.usedByteCount == total else {

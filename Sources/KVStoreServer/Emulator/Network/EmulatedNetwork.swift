@@ -1,0 +1,192 @@
+import KVStoreCore
+import KVStoreSimulation
+import NIOCore
+
+/// The messages that faults delay or hold, of all worlds, and the requests under way. Time is that of the worlds.
+///
+/// On the event loop of the emulator only, and unchecked for that reason.
+final class EmulatedNetwork: @unchecked Sendable {
+    struct Waiting {
+        let world: String
+        let device: String
+        let kind: NetworkFault.Message
+        /// The world's time at which it arrives, unless it is held.
+        let due: Int64
+        let order: UInt64
+        /// Called once: whether it arrives or is lost.
+        let deliver: (Bool) -> Void
+    }
+
+    let emulation: Emulation
+    private let loop: any EventLoop
+    private(set) var waiting: [Waiting] = []
+    /// Open live streams.
+    private(set) var links: [ObjectIdentifier: StreamLink] = [:]
+    /// Requests that the stores work on, by world.
+    private(set) var requestCounts: [String: Int] = [:]
+    private var timers: [String: Scheduled<Void>] = [:]
+    private var settlers: [ObjectIdentifier: Settler] = [:]
+    private var lastOrder: UInt64 = 0
+
+    static let waitingCount = 16_384
+
+    init(_ emulation: Emulation, _ loop: any EventLoop) {
+        self.emulation = emulation
+        self.loop = loop
+    }
+
+    // MARK: - Messages
+
+    /// Sends a message that faults may affect; `deliver` runs at once or later, more than once for copies.
+    ///
+    /// - Parameters:
+    ///   - kind: nil for the opening of a stream.
+    ///   - notBefore: the world's time before which the message does not arrive.
+    /// - Returns: when it arrives.
+    @discardableResult
+    func send(
+        _ kind: NetworkFault.Message?, of device: String, in world: String, notBefore: Int64 = 0,
+        copy: (() -> Void)? = nil, deliver: @escaping (SyncTransportError?) -> Void
+    ) -> Int64 {
+        let now = emulation.time(in: world)
+        let (outcome, isOffline, isHeld) = emulation.change(world) { world in
+            _ = world.devices[device]?.faults.expire(now: now)
+            let outcome = world.send(kind, of: device)
+            let faults = world.devices[device]?.faults
+            return (
+                outcome, faults?.isOffline ?? false, faults?.holds(kind ?? .event) ?? false
+            )
+        }
+        func note(_ outcome: EmulatorEvents.FaultOutcome) {
+            emulation.note(.fault(device: device, kind ?? .event, outcome), in: world)
+        }
+        if isOffline {
+            note(.offline)
+            deliver(.unreachable("offline"))
+            return now
+        }
+        switch outcome {
+        case .lost:
+            note(.dropped)
+            deliver(.unreachable("lost"))
+        case .fails(let error):
+            note(.failed)
+            deliver(error)
+        case .arrives(let delays):
+            let due = max(now + (delays.first ?? 0), notBefore)
+            if delays.count > 1 {
+                note(.duplicated)
+                if let copy, let delay = delays.last {
+                    add(kind ?? .event, device, world, due: now + delay) { if $0 { copy() } }
+                }
+            }
+            if isHeld { note(.held) } else if due > now { note(.delayed(milliseconds: due - now)) }
+            if isHeld || due > now {
+                add(kind ?? .event, device, world, due: due) {
+                    deliver($0 ? nil : .unreachable("lost"))
+                }
+            } else {
+                deliver(nil)
+            }
+            return due
+        }
+        return now
+    }
+
+    private func add(
+        _ kind: NetworkFault.Message, _ device: String, _ world: String, due: Int64,
+        deliver: @escaping (Bool) -> Void
+    ) {
+        guard waiting.count < Self.waitingCount else { return deliver(false) }
+        lastOrder += 1
+        waiting.append(
+            Waiting(
+                world: world, device: device, kind: kind, due: due, order: lastOrder,
+                deliver: deliver))
+        // Later: a stream that sends is being read.
+        loop.execute { [self] in release(world) }
+    }
+
+    /// Delivers what has arrived by the world's time and is not held; after its clock or its faults have changed.
+    func release(_ name: String) {
+        timers.removeValue(forKey: name)?.cancel()
+        let now = emulation.time(in: name)
+        let (devices, isFollowing, ended) = emulation.change(name) { world in
+            var ended: [String] = []
+            for device in world.devices.keys.sorted()
+            where world.devices[device]?.faults.expire(now: now).isEmpty == false {
+                ended.append(device)
+            }
+            return (world.devices, world.clock.isFollowing, ended)
+        }
+        for device in ended { emulation.note(.faults(device: device), in: name) }
+        var ready: [(message: Waiting, arrives: Bool)] = []
+        var next = devices.values.compactMap(\.faults.nextEnd).min()
+        waiting.removeAll { message in
+            guard message.world == name else { return false }
+            let faults = devices[message.device]?.faults
+            if faults?.isOffline == true {
+                ready.append((message, false))
+                return true
+            }
+            if faults?.holds(message.kind) == true { return false }
+            guard message.due <= now else {
+                next = min(next ?? .max, message.due)
+                return false
+            }
+            ready.append((message, true))
+            return true
+        }
+        if let next, isFollowing {
+            timers[name] = loop.scheduleTask(in: .milliseconds(next - now)) { [weak self] in
+                self?.release(name)
+            }
+        }
+        ready.sort { ($0.message.due, $0.message.order) < ($1.message.due, $1.message.order) }
+        for (message, arrives) in ready { message.deliver(arrives) }
+        wakeStreams(of: name)
+        noteActivity(in: name)
+    }
+
+    /// Those in which a message waits or a timer runs.
+    var worlds: Set<String> { Set(waiting.map(\.world)).union(timers.keys) }
+
+    /// Loses what waits in a world.
+    func reset(_ name: String) {
+        let lost = waiting.filter { $0.world == name }
+        waiting.removeAll { $0.world == name }
+        for message in lost { message.deliver(false) }
+        release(name)
+    }
+
+    // MARK: - Streams
+
+    func add(_ link: StreamLink) { links[ObjectIdentifier(link)] = link }
+
+    func remove(_ link: StreamLink) {
+        links[ObjectIdentifier(link)] = nil
+        noteActivity(in: link.world)
+    }
+
+    private func wakeStreams(of world: String) {
+        for link in links.values where link.world == world { link.wake() }
+    }
+
+    // MARK: - Requests and settling
+
+    func begin(in world: String) { requestCounts[world, default: 0] += 1 }
+
+    func end(in world: String) {
+        let rest = requestCounts[world, default: 1] - 1
+        requestCounts[world] = rest > 0 ? rest : nil
+        noteActivity(in: world)
+    }
+
+    func add(_ settler: Settler) { settlers[ObjectIdentifier(settler)] = settler }
+
+    func remove(_ settler: Settler) { settlers[ObjectIdentifier(settler)] = nil }
+
+    func noteActivity(in world: String) {
+        for settler in settlers.values where settler.world == world { settler.noteActivity() }
+    }
+}

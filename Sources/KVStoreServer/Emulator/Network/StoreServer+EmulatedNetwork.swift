@@ -1,0 +1,116 @@
+import KVStoreCore
+import KVStoreLedger
+import KVStoreSimulation
+import KVStoreWire
+import NIOCore
+import NIOHTTP1
+
+/// The way of a request through the network of an emulator.
+extension StoreServer {
+    /// Responds to a request that has been read; in an emulator, as far as faults let it and its answer through.
+    func receive(
+        _ request: Request, on loop: WatcherRegistry,
+        _ complete: @escaping (Result<Response, Problem>) -> Void
+    ) {
+        guard let emulation, let network, let device = request.device else {
+            return respond(to: request, on: loop, complete)
+        }
+        let (world, name) = (device.account, device.name)
+        if let problem = throttle(request, emulation, world, name) {
+            return complete(.failure(problem))
+        }
+        network.noteActivity(in: world)
+        network.send(
+            request.isOpeningStream ? nil : .request, of: name, in: world,
+            copy: { [self] in execute(request, network, on: loop) { _ in } },
+            deliver: { [self] error in
+                if let error { return complete(Self.result(of: error)) }
+                execute(request, network, on: loop) { result in
+                    if case .success(.stream) = result { return complete(result) }
+                    network.send(.answer, of: name, in: world) { error in
+                        complete(error == nil ? result : .success(.lost))
+                    }
+                }
+            })
+    }
+
+    private func throttle(
+        _ request: Request, _ emulation: Emulation, _ world: String, _ device: String
+    ) -> Problem? {
+        guard request.isWriting else { return nil }
+        let now = emulation.time(in: world)
+        let wait = emulation.change(world) {
+            $0.devices[device]?.faults.throttleSeconds(now: now)
+        }
+        guard let seconds = wait ?? nil else { return nil }
+        emulation.note(.fault(device: device, .request, .throttled), in: world)
+        return .throttled(seconds: Int(seconds.rounded(.up)))
+    }
+
+    /// Responds to a request that has arrived, as one of the account that the device has now.
+    private func execute(
+        _ request: Request, _ network: EmulatedNetwork, on loop: WatcherRegistry,
+        _ complete: @escaping (Result<Response, Problem>) -> Void
+    ) {
+        guard let device = request.device else { return complete(.failure(.unauthorized)) }
+        let world = device.account
+        guard let account = network.emulation.account(of: device.name, in: world) else {
+            return complete(.failure(.signedOut))
+        }
+        var request = request
+        request.device?.account = account
+        network.begin(in: world)
+        respond(to: request, on: loop) { result in
+            defer { network.end(in: world) }
+            guard case .success(.stream(let stream as EventStream)) = result else {
+                return complete(result)
+            }
+            let link = StreamLink(
+                device, store: stream.store, sequence: stream.cursor.sequence, loop)
+            complete(.success(.stream(EmulatedStream(stream, link, network))))
+        }
+    }
+
+    private static func result(of error: SyncTransportError) -> Result<Response, Problem> {
+        switch error {
+        case .unreachable, .malformed: .success(.lost)
+        case .unauthorized(let detail): .failure(.emulated(401, "unauthorized", detail))
+        case .busy(let seconds): .failure(.throttled(seconds: Int((seconds ?? 1).rounded(.up))))
+        case .refused(let status, let code, let message):
+            .failure(.emulated(status, code, message))
+        }
+    }
+
+    /// What keeps a world from being settled.
+    func obstacles(in world: String, _ network: EmulatedNetwork) -> [String] {
+        let now = network.emulation.time(in: world)
+        let devices = network.emulation.world(world).devices
+        var obstacles = network.waiting.filter { $0.world == world }.map { message in
+            let isHeld = devices[message.device]?.faults.holds(message.kind) ?? false
+            let kind = message.kind == .answer || message.kind == .event ? "an" : "a"
+            return "\(message.device): \(kind) \(message.kind.rawValue) is "
+                + (isHeld ? "held" : "delayed by another \(message.due - now) ms")
+        }
+        for link in network.links.values where link.world == world {
+            let end = engine.read { engine.ledger.history(of: link.store)?.sequence ?? 0 }
+            guard link.sequence < end else { continue }
+            obstacles.append(
+                "\(link.device): has not been sent the changes of \(link.store.name) after "
+                    + "\(link.sequence), of \(end)")
+        }
+        if let count = network.requestCounts[world] {
+            obstacles.append("\(count) \(count == 1 ? "request is" : "requests are") under way")
+        }
+        return obstacles.sorted()
+    }
+}
+
+extension Request {
+    /// Opening a stream is the beginning of its events.
+    fileprivate var isOpeningStream: Bool {
+        if case .changes = resource { true } else { false }
+    }
+
+    /// Whether a throttle counts it.
+    fileprivate var isWriting: Bool { ![.GET, .HEAD].contains(method) }
+}

@@ -1,0 +1,68 @@
+import KVStoreCore
+import KVStoreSimulation
+import NIOCore
+
+/// What an emulator knows of a world besides its stores.
+struct EmulatedWorld: Sendable {
+    struct Device: Sendable {
+        var faults = NetworkFaults()
+        /// Nil while the device is signed out.
+        var account: String? = EmulatedAccount.defaultName
+    }
+
+    /// A write that a strict world refused.
+    struct Violation: Sendable, Equatable, Codable {
+        var time: Int64
+        var device: String
+        var store: String
+        var call: String
+        var detail: String
+        var limit: Int
+    }
+
+    static let violationCount = 256
+
+    var clock = WorldClock()
+    var settings: WorldSettings
+    var devices: [String: Device] = [:]
+    private(set) var violations = CircularBuffer<Violation>()
+    private var random: SplitMix64
+
+    init(settings: WorldSettings) {
+        self.settings = settings
+        random = SplitMix64(seed: settings.seed)
+    }
+
+    mutating func restartRandomness() { random = SplitMix64(seed: settings.seed) }
+
+    mutating func note(_ violation: Violation) {
+        if violations.count == Self.violationCount { violations.removeFirst() }
+        violations.append(violation)
+    }
+
+    /// Decides about a message of a device that is sent now; nil stands for the opening of a stream.
+    mutating func send(_ message: NetworkFault.Message?, of device: String) -> NetworkFaults.Outcome
+    {
+        guard devices[device] != nil else { return .arrives([0]) }
+        return devices[device]!.faults.send(message, random: &random)
+    }
+}
+
+/// An account of a world, which names the stores that a device sees.
+enum EmulatedAccount {
+    /// The account that the devices of a world begin with.
+    static let defaultName = "default"
+
+    /// As the engine names it: the world, and after a slash, which no world contains, the account.
+    static func id(_ account: String, in world: String) -> String {
+        account == defaultName ? world : world + "/" + account
+    }
+
+    static func world(of id: String) -> String {
+        String(id.prefix { $0 != "/" })
+    }
+
+    static func name(of id: String) -> String {
+        id.firstIndex(of: "/").map { String(id[id.index(after: $0)...]) } ?? defaultName
+    }
+}
