@@ -8,19 +8,25 @@ import Synchronization
 final class Emulation: Sendable {
     let limits: EmulatorLimits
     let events: EmulatorEvents
-    /// Milliseconds since 1970 by this machine's clock.
-    let now: @Sendable () -> Int64
+    let clock: SessionClock
+    /// Nil unless the session is recorded or replayed.
+    let recorder: EmulatorRecorder?
+    /// Whether a record alone says what happens, and when.
+    let isReplaying: Bool
     private let defaults: WorldSettings
     /// Those that are not as they began.
     private let worlds = Mutex<[String: EmulatedWorld]>([:])
 
     /// - Parameter defaults: of each world; its seed is combined with the name of the world.
     init(
-        limits: EmulatorLimits, defaults: WorldSettings, now: @escaping @Sendable () -> Int64
+        limits: EmulatorLimits, defaults: WorldSettings, clock: SessionClock,
+        recorder: EmulatorRecorder? = nil, isReplaying: Bool = false
     ) {
         self.limits = limits
         self.defaults = defaults
-        self.now = now
+        self.clock = clock
+        self.recorder = recorder
+        self.isReplaying = isReplaying
         events = EmulatorEvents(limits)
     }
 
@@ -51,7 +57,7 @@ final class Emulation: Sendable {
     /// Makes a world, or all, what it was in the beginning.
     func reset(_ name: String) {
         worlds.withLock { $0[name] = nil }
-        events.append(.reset, world: name, time: time(in: name))
+        note(.reset, in: name)
     }
 
     /// The account of a device as the engine names it; nil while the device is signed out.
@@ -71,6 +77,9 @@ final class Emulation: Sendable {
         return EmulatedWorld(settings: settings)
     }
 
+    /// Milliseconds since 1970 by this machine's clock.
+    func now() -> Int64 { clock.now() }
+
     /// The time of a world.
     func time(in world: String) -> Int64 { self.world(world).clock.time(now()) }
 
@@ -80,7 +89,8 @@ final class Emulation: Sendable {
     // MARK: - Events
 
     func note(_ content: EmulatorEvents.Content, in world: String) {
-        events.append(content, world: world, time: time(in: world))
+        let event = events.append(content, world: world, time: time(in: world))
+        recorder?.note(event)
     }
 
     func noteChange(_ entry: SequencedRecord, in store: StoreID, by device: Device?) {

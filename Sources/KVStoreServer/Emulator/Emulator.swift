@@ -20,7 +20,7 @@ import NIOPosix
 ///
 /// All methods may be called from any task.
 public final class Emulator: Sendable {
-    private let server: StoreServer
+    let server: StoreServer
     private let host: String
 
     /// Listens only in ``run()``.
@@ -34,17 +34,18 @@ public final class Emulator: Sendable {
         address: ListenAddress = .anyLoopbackPort, limits: EmulatorLimits = EmulatorLimits(),
         logger: Logger = Logger(label: "emulator", factory: { _ in SwiftLogNoOpLogHandler() })
     ) throws(ServerError) {
-        try self.init(
-            address: address, limits: limits, logger: logger,
-            now: { ServerClock.wallMilliseconds() })
+        try self.init(address: address, limits: limits, logger: logger, record: nil)
     }
 
-    /// - Parameter now: milliseconds since 1970.
+    /// - Parameters:
+    ///   - record: is called with the lines of the record of the session, on one thread at a time.
+    ///   - now: milliseconds since 1970.
     init(
         address: ListenAddress = .anyLoopbackPort, limits: EmulatorLimits = EmulatorLimits(),
         logger: Logger = Logger(label: "emulator", factory: { _ in SwiftLogNoOpLogHandler() }),
-        settings: WorldSettings = WorldSettings(seed: .random(in: 0...0xFFFF_FFFF)),
-        now: @escaping @Sendable () -> Int64
+        seed: UInt64 = .random(in: 0...0x1F_FFFF_FFFF_FFFF),
+        record: (@Sendable (Data) -> Void)? = nil, isReplaying: Bool = false,
+        now: @escaping @Sendable () -> Int64 = { ServerClock.wallMilliseconds() }
     ) throws(ServerError) {
         guard address.isLoopback else {
             throw ServerError(
@@ -63,14 +64,21 @@ public final class Emulator: Sendable {
         var options = StorageEngine.Options()
         options.ledger.segmentByteCount = serverLimits.segmentByteCount
         options.ledger.memoryByteLimit = serverLimits.memoryByteCount
-        options.now = now
-        let emulation = Emulation(limits: limits, defaults: settings, now: now)
+        let clock = SessionClock(now)
+        let emulation = Emulation(
+            limits: limits, defaults: WorldSettings(seed: seed), clock: clock,
+            recorder: record.map {
+                EmulatorRecorder(RecordLine.Start(seed: seed), clock, write: $0)
+            },
+            isReplaying: isReplaying)
+        var random = SplitMix64(seed: seed)
+        options.now = { clock.now() }
         options.accountClock = { emulation.time(of: $0) }
         let engine: StorageEngine
         do throws(LogError) {
             engine = try StorageEngine(
-                storage: SimulatedDisk(seed: .random(in: 0 ... .max)).storage(), options: options,
-                seed: .random(in: 0 ... .max), logger: logger,
+                storage: SimulatedDisk(seed: random.next()).storage(), options: options,
+                seed: random.next(), logger: logger,
                 // Requests have one order.
                 loops: [MultiThreadedEventLoopGroup.singleton.next()])
         } catch {
@@ -79,9 +87,11 @@ public final class Emulator: Sendable {
         server = StoreServer(
             engine: engine,
             devices: DeviceRegistry(
-                instance: EpochID(rawValue: .random(in: 1 ... .max)), logger: logger),
+                instance: EpochID(rawValue: .random(in: 1 ... .max, using: &random)),
+                logger: logger),
             configuration: ServerConfiguration(
                 address: address, limits: serverLimits, logger: logger),
+            replica: ReplicaID(rawValue: .random(in: 1 ... .max, using: &random)),
             emulation: emulation)
         host = address.host
     }
@@ -112,15 +122,22 @@ public final class Emulator: Sendable {
         isolation: isolated (any Actor)? = #isolation,
         _ body: (RunningEmulator) async throws(Failure) -> Value
     ) async throws -> Value {
-        let emulator = try Emulator(limits: limits)
-        async let serving: Void = emulator.run()
+        try await Emulator(limits: limits).run(body)
+    }
+
+    /// Runs while `body` runs, and ends.
+    func run<Value, Failure: Error>(
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: (RunningEmulator) async throws(Failure) -> Value
+    ) async throws -> Value {
+        async let serving: Void = run()
         let result: Result<Value, any Error>
         do {
-            result = .success(try await body(try await emulator.running))
+            result = .success(try await body(try await running))
         } catch {
             result = .failure(error)
         }
-        await emulator.stop()
+        await stop()
         try await serving
         return try result.get()
     }

@@ -59,7 +59,7 @@ extension EventStreamText {
 }
 
 /// An event as JSON. Fields are added, never renamed or removed.
-private struct EventDocument: Encodable {
+struct EventDocument: Encodable {
     let event: String
     var world: String
     var time: Int64

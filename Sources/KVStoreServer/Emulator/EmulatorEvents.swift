@@ -77,10 +77,11 @@ final class EmulatorEvents: Sendable {
     func observe(_ wake: @escaping @Sendable () -> Void) { wakers.withLock { $0 = [wake] } }
 
     /// - Parameter time: of the world.
-    func append(_ content: Content, world: String, time: Int64) {
-        state.withLock { state in
-            state.events.append(
-                Event(id: state.nextID, world: world, time: time, content: content))
+    @discardableResult
+    func append(_ content: Content, world: String, time: Int64) -> Event {
+        let event = state.withLock { state in
+            let event = Event(id: state.nextID, world: world, time: time, content: content)
+            state.events.append(event)
             state.nextID += 1
             state.byteCount += content.byteCount
             while state.events.count > limits.eventCount
@@ -88,8 +89,10 @@ final class EmulatorEvents: Sendable {
             {
                 state.byteCount -= state.events.removeFirst().content.byteCount
             }
+            return event
         }
         for wake in wakers.withLock({ $0 }) { wake() }
+        return event
     }
 
     /// The id of the latest event; 0 before the first.

@@ -147,19 +147,27 @@ extension StoreServer {
         _ complete: @escaping (Result<Response, Problem>) -> Void
     ) throws(Problem) {
         try request.checkJSON()
+        let body = Data(request.body.readableBytesView)
+        @Sendable func document() -> Result<WorldDocument, DocumentError> {
+            Result { () throws(DocumentError) in try WorldDocument(decoding: body) }
+        }
+        func perform(
+            _ document: Result<WorldDocument, DocumentError>,
+            _ complete: @escaping (Result<Response, Problem>) -> Void
+        ) {
+            engine.perform(on: loop) { () throws(Problem) in
+                try replace(world, with: document, emulation)
+            } _: { result in
+                complete(result.map { .answer(.json($0)) })
+            }
+        }
+        // What is recorded has one order.
+        guard emulation.recorder == nil else { return perform(document(), complete) }
         let completion = NIOLoopBound(complete, eventLoop: loop.loop)
-        let body = request.body
-        decodingQueue.async { [self] in
-            let document = Result { () throws(DocumentError) in
-                try WorldDocument(decoding: Data(body.readableBytesView))
-            }
-            loop.loop.execute { [self] in
-                engine.perform(on: loop) { () throws(Problem) in
-                    try replace(world, with: document, emulation)
-                } _: { result in
-                    completion.value(result.map { .answer(.json($0)) })
-                }
-            }
+        let performance = NIOLoopBound(perform, eventLoop: loop.loop)
+        decodingQueue.async {
+            let document = document()
+            loop.loop.execute { performance.value(document, completion.value) }
         }
     }
 
@@ -203,18 +211,21 @@ extension StoreServer {
 extension StoreServer {
     /// Replaces a world as `PUT …/export` does.
     func importDocument(_ data: Data, into world: String) async throws {
-        guard let emulation, let token = WorldToken(world) else { throw Problem.badWorldName }
-        let document = Result { () throws(DocumentError) in try WorldDocument(decoding: data) }
+        let target = EmulatorResource.start + "worlds/" + PercentEncoding.encode(world) + "/export"
         let watchers = engine.loops[0]
-        let promise = watchers.loop.makePromise(of: ImportReport.self)
+        let promise = watchers.loop.makePromise(of: Void.self)
         watchers.loop.execute { [self] in
-            engine.perform(on: watchers) { () throws(Problem) in
-                try replace(token.world, with: document, emulation)
-            } _: { result in
-                promise.completeWith(result.mapError { $0 as any Error })
+            guard let resource = Resource(path: target[...]) else {
+                return promise.fail(Problem.badWorldName)
+            }
+            let request = Request(
+                method: .PUT, fields: RequestFields([:]), target: target, resource: resource,
+                query: "", device: nil, address: "local", body: ByteBuffer(bytes: data))
+            receive(request, on: watchers) { result in
+                promise.completeWith(result.map { _ in }.mapError { $0 as any Error })
             }
         }
-        _ = try await promise.futureResult.get()
+        try await promise.futureResult.get()
     }
 
     /// As `GET …/export` answers; without stores for a world that does not exist.

@@ -203,6 +203,8 @@ extension String {
 struct Request {
     let method: HTTPMethod
     let fields: RequestFields
+    /// The path with the query.
+    let target: String
     let resource: Resource
     let query: Substring
     /// Nil for resources that need no token.

@@ -59,7 +59,7 @@ extension StoreServer {
         if connection.isSurplus { throw .tooManyConnections(limit: limits.connectionCount) }
         if resource == .pairing { try admitPairing(fields, from: connection.address) }
         return Request(
-            method: head.method, fields: fields, resource: resource,
+            method: head.method, fields: fields, target: head.uri, resource: resource,
             query: uri[path.endIndex...].dropFirst(), device: device, address: connection.address)
     }
 

@@ -83,7 +83,10 @@ extension StoreServer {
         @Sendable func message() -> Result<SyncRequest, Problem> {
             Result { () throws(Problem) in try Self.decode(body, depthLimit: depthLimit) }
         }
-        guard body.readableBytes > 32_768 else { return complete(message()) }
+        // What is recorded has one order.
+        guard body.readableBytes > 32_768, emulation?.recorder == nil else {
+            return complete(message())
+        }
         let completion = NIOLoopBound(complete, eventLoop: loop)
         let device = emulation == nil ? request.device : nil
         decodingQueue.async { [devices] in

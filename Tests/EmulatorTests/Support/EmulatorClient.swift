@@ -1,12 +1,13 @@
 import Foundation
 import HTTPTypes
 import KVStoreCore
-import KVStoreServer
 import KVStoreWire
 import NIOCore
 import ServerTestSupport
 import Synchronization
 import Testing
+
+@testable import KVStoreServer
 
 /// Requests to an emulator in the test's process, with a connection for each token.
 final class EmulatorClient: Sendable {
@@ -21,10 +22,10 @@ final class EmulatorClient: Sendable {
 
     /// Runs an emulator while `body` runs.
     static func run(
-        limits: EmulatorLimits = EmulatorLimits(),
+        limits: EmulatorLimits = EmulatorLimits(), record: (@Sendable (Data) -> Void)? = nil,
         _ body: (EmulatorClient) async throws -> Void
     ) async throws {
-        try await Emulator.run(limits: limits) { emulator in
+        try await Emulator(limits: limits, record: record).run { emulator in
             let port = try #require(Int(emulator.url.split(separator: ":").last ?? ""))
             let client = EmulatorClient(emulator, port: port)
             let result: Result<Void, any Error>
@@ -40,7 +41,7 @@ final class EmulatorClient: Sendable {
 
     func execute(
         _ method: HTTPRequest.Method, _ path: String, token: String? = nil,
-        headers: HTTPFields = [:], body: String? = nil
+        headers: HTTPFields = [:], body: String? = nil, bytes: Data? = nil
     ) async throws -> TestResponse {
         var headers = headers
         if let token { headers[.authorization] = "Bearer \(token)" }
@@ -51,7 +52,8 @@ final class EmulatorClient: Sendable {
             return client
         }
         return try await client.execute(
-            uri: path, method: method, headers: headers, body: body.map { ByteBuffer(string: $0) })
+            uri: path, method: method, headers: headers,
+            body: body.map { ByteBuffer(string: $0) } ?? bytes.map { ByteBuffer(bytes: $0) })
     }
 
     /// As `execute`, below `/emulator/v1`.

@@ -37,17 +37,29 @@ final class EmulatedNetwork: @unchecked Sendable {
 
     // MARK: - Messages
 
-    /// Sends a message that faults may affect; `deliver` runs at once or later, more than once for copies.
+    /// What becomes of a message that is sent now.
+    struct Passage {
+        fileprivate let kind: NetworkFault.Message
+        fileprivate let world: String
+        fileprivate let device: String
+        /// Why it does not arrive.
+        let error: SyncTransportError?
+        /// The world's time at which it arrives.
+        let due: Int64
+        /// Whether it waits.
+        let isLate: Bool
+        /// When a copy arrives.
+        let copy: Int64?
+    }
+
+    /// Decides about a message, with random choices in the order of the calls.
     ///
     /// - Parameters:
     ///   - kind: nil for the opening of a stream.
     ///   - notBefore: the world's time before which the message does not arrive.
-    /// - Returns: when it arrives.
-    @discardableResult
-    func send(
-        _ kind: NetworkFault.Message?, of device: String, in world: String, notBefore: Int64 = 0,
-        copy: (() -> Void)? = nil, deliver: @escaping (SyncTransportError?) -> Void
-    ) -> Int64 {
+    func decide(
+        _ kind: NetworkFault.Message?, of device: String, in world: String, notBefore: Int64 = 0
+    ) -> Passage {
         let now = emulation.time(in: world)
         let (outcome, isOffline, isHeld) = emulation.change(world) { world in
             _ = world.devices[device]?.faults.expire(now: now)
@@ -57,58 +69,67 @@ final class EmulatedNetwork: @unchecked Sendable {
                 outcome, faults?.isOffline ?? false, faults?.holds(kind ?? .event) ?? false
             )
         }
+        let kind = kind ?? .event
         func note(_ outcome: EmulatorEvents.FaultOutcome) {
-            emulation.note(.fault(device: device, kind ?? .event, outcome), in: world)
+            emulation.note(.fault(device: device, kind, outcome), in: world)
+        }
+        func passage(
+            _ error: SyncTransportError?, due: Int64, isLate: Bool = false, copy: Int64? = nil
+        ) -> Passage {
+            Passage(
+                kind: kind, world: world, device: device, error: error, due: due, isLate: isLate,
+                copy: copy)
         }
         if isOffline {
             note(.offline)
-            deliver(.unreachable("offline"))
-            return now
+            return passage(.unreachable("offline"), due: now)
         }
         switch outcome {
         case .lost:
             note(.dropped)
-            deliver(.unreachable("lost"))
+            return passage(.unreachable("lost"), due: now)
         case .fails(let error):
             note(.failed)
-            deliver(error)
+            return passage(error, due: now)
         case .arrives(let delays):
             let due = max(now + (delays.first ?? 0), notBefore)
-            if delays.count > 1 {
-                note(.duplicated)
-                if let copy, let delay = delays.last {
-                    add(kind ?? .event, device, world, due: now + delay) { if $0 { copy() } }
-                }
-            }
+            let copy = delays.count > 1 ? delays.last.map { now + $0 } : nil
+            if copy != nil { note(.duplicated) }
             if isHeld { note(.held) } else if due > now { note(.delayed(milliseconds: due - now)) }
-            if isHeld || due > now {
-                add(kind ?? .event, device, world, due: due) {
-                    deliver($0 ? nil : .unreachable("lost"))
-                }
-            } else {
-                deliver(nil)
-            }
-            return due
+            return passage(nil, due: due, isLate: isHeld || due > now, copy: copy)
         }
-        return now
     }
 
-    private func add(
-        _ kind: NetworkFault.Message, _ device: String, _ world: String, due: Int64,
-        deliver: @escaping (Bool) -> Void
+    /// Carries a message; `deliver` runs at once or later, `copy` only later.
+    func carry(
+        _ passage: Passage, copy: (() -> Void)? = nil,
+        deliver: @escaping (SyncTransportError?) -> Void
     ) {
+        if let copy, let due = passage.copy {
+            add(passage, due: due) { if $0 { copy() } }
+        }
+        guard passage.isLate else { return deliver(passage.error) }
+        add(passage, due: passage.due) { deliver($0 ? nil : .unreachable("lost")) }
+    }
+
+    private func add(_ passage: Passage, due: Int64, deliver: @escaping (Bool) -> Void) {
         guard waiting.count < Self.waitingCount else { return deliver(false) }
         lastOrder += 1
         waiting.append(
             Waiting(
-                world: world, device: device, kind: kind, due: due, order: lastOrder,
-                deliver: deliver))
+                world: passage.world, device: passage.device, kind: passage.kind, due: due,
+                order: lastOrder, deliver: deliver))
         // Later: a stream that sends is being read.
-        loop.execute { [self] in release(world) }
+        if !emulation.isReplaying { loop.execute { [self] in release(passage.world) } }
     }
 
     /// Delivers what has arrived by the world's time and is not held; after its clock or its faults have changed.
     func release(_ name: String) {
+        guard let recorder = emulation.recorder else { return deliverDue(name) }
+        recorder.record(.releases(world: name), keepsEmpty: false) { deliverDue(name) }
+    }
+
+    private func deliverDue(_ name: String) {
         timers.removeValue(forKey: name)?.cancel()
         let now = emulation.time(in: name)
         let (devices, isFollowing, ended) = emulation.change(name) { world in
@@ -137,14 +158,14 @@ final class EmulatedNetwork: @unchecked Sendable {
             ready.append((message, true))
             return true
         }
-        if let next, isFollowing {
+        if let next, isFollowing, !emulation.isReplaying {
             timers[name] = loop.scheduleTask(in: .milliseconds(next - now)) { [weak self] in
                 self?.release(name)
             }
         }
         ready.sort { ($0.message.due, $0.message.order) < ($1.message.due, $1.message.order) }
         for (message, arrives) in ready { message.deliver(arrives) }
-        wakeStreams(of: name)
+        loop.execute { [self] in wakeStreams(of: name) }
         noteActivity(in: name)
     }
 
@@ -160,6 +181,14 @@ final class EmulatedNetwork: @unchecked Sendable {
     }
 
     // MARK: - Streams
+
+    func sendEvent(of device: String, in world: String, notBefore: Int64 = 0) -> Passage {
+        func passage() -> Passage {
+            decide(.event, of: device, in: world, notBefore: notBefore)
+        }
+        guard let recorder = emulation.recorder else { return passage() }
+        return recorder.record(.sends(world: world, device: device), body: passage)
+    }
 
     func add(_ link: StreamLink) { links[ObjectIdentifier(link)] = link }
 

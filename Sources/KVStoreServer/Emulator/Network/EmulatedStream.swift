@@ -79,9 +79,9 @@ struct EmulatedStream: LiveStream {
             return (nil, false)
         }
         link.inTransitCount += 1
-        link.due = network.send(
-            .event, of: link.device, in: link.world, notBefore: link.due
-        ) { [link] error in
+        let passage = network.sendEvent(of: link.device, in: link.world, notBefore: link.due)
+        link.due = passage.due
+        network.carry(passage) { [link] error in
             link.inTransitCount -= 1
             if error == nil {
                 link.arrived.append((text, sequence))

@@ -12,7 +12,27 @@ extension StoreServer {
         _ request: Request, on loop: WatcherRegistry,
         _ complete: @escaping (Result<Response, Problem>) -> Void
     ) {
-        guard let emulation, let network, let device = request.device else {
+        guard let emulation, let network else {
+            return respond(to: request, on: loop, complete)
+        }
+        guard let recorder = emulation.recorder, request.isRecorded else {
+            return receive(request, number: nil, emulation, network, on: loop, complete)
+        }
+        recorder.arrive(request) { number in
+            receive(request, number: number, emulation, network, on: loop) { result in
+                // Later: a connection may go on with its next request.
+                loop.loop.assumeIsolated().execute { complete(result) }
+            }
+        }
+    }
+
+    /// - Parameter number: of the request in the record.
+    private func receive(
+        _ request: Request, number: Int?, _ emulation: Emulation, _ network: EmulatedNetwork,
+        on loop: WatcherRegistry, _ complete: @escaping (Result<Response, Problem>) -> Void
+    ) {
+        guard let device = request.device else {
+            let complete = emulation.recorder?.answering(number, request, complete) ?? complete
             return respond(to: request, on: loop, complete)
         }
         let (world, name) = (device.account, device.name)
@@ -20,14 +40,19 @@ extension StoreServer {
             return complete(.failure(problem))
         }
         network.noteActivity(in: world)
-        network.send(
-            request.isOpeningStream ? nil : .request, of: name, in: world,
-            copy: { [self] in execute(request, network, on: loop) { _ in } },
+        let passage = network.decide(
+            request.isOpeningStream ? nil : .request, of: name, in: world)
+        network.carry(
+            passage,
+            copy: { [self] in execute(request, number: number, network, on: loop) { _ in } },
             deliver: { [self] error in
                 if let error { return complete(Self.result(of: error)) }
-                execute(request, network, on: loop) { result in
-                    if case .success(.stream) = result { return complete(result) }
-                    network.send(.answer, of: name, in: world) { error in
+                // Decided now, so that random choices do not depend on how long the stores take.
+                let answer =
+                    request.isOpeningStream ? nil : network.decide(.answer, of: name, in: world)
+                execute(request, number: number, network, on: loop) { result in
+                    guard let answer else { return complete(result) }
+                    network.carry(answer) { error in
                         complete(error == nil ? result : .success(.lost))
                     }
                 }
@@ -49,9 +74,11 @@ extension StoreServer {
 
     /// Responds to a request that has arrived, as one of the account that the device has now.
     private func execute(
-        _ request: Request, _ network: EmulatedNetwork, on loop: WatcherRegistry,
+        _ request: Request, number: Int?, _ network: EmulatedNetwork, on loop: WatcherRegistry,
         _ complete: @escaping (Result<Response, Problem>) -> Void
     ) {
+        let complete =
+            network.emulation.recorder?.answering(number, request, complete) ?? complete
         guard let device = request.device else { return complete(.failure(.unauthorized)) }
         let world = device.account
         guard let account = network.emulation.account(of: device.name, in: world) else {
@@ -62,9 +89,9 @@ extension StoreServer {
         network.begin(in: world)
         respond(to: request, on: loop) { result in
             defer { network.end(in: world) }
-            guard case .success(.stream(let stream as EventStream)) = result else {
-                return complete(result)
-            }
+            guard case .success(.stream(let stream as EventStream)) = result,
+                !network.emulation.isReplaying
+            else { return complete(result) }
             let link = StreamLink(
                 device, store: stream.store, sequence: stream.cursor.sequence, loop)
             complete(.success(.stream(EmulatedStream(stream, link, network))))
@@ -109,6 +136,15 @@ extension Request {
     /// Opening a stream is the beginning of its events.
     fileprivate var isOpeningStream: Bool {
         if case .changes = resource { true } else { false }
+    }
+
+    /// Whether it is in the record of a session: what an emulator's stores and worlds depend on.
+    var isRecorded: Bool {
+        switch resource {
+        case .emulator(.control(.settle, _)): false
+        case .emulator: ![.GET, .HEAD].contains(method)
+        default: device != nil
+        }
     }
 
     /// Whether a throttle counts it.

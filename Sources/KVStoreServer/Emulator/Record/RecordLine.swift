@@ -1,0 +1,74 @@
+import Essentials
+import KVStoreWire
+
+/// A line of a record: what came into the emulator, or what came of it. Inputs have the time of this machine's clock.
+struct RecordLine: Codable {
+    /// The first line.
+    struct Start: Codable {
+        /// Of the format.
+        var version = 1
+        var seed: UInt64
+    }
+
+    struct Arrival: Codable {
+        var time: Int64
+        /// Absent for requests to the administration.
+        var world: String?
+        var device: String?
+        var method: String
+        var target: String
+        var type: String?
+        var accept: String?
+        var body: String?
+        /// A body that is not text.
+        var base64: Data?
+    }
+
+    /// A message of the live stream of a device is sent.
+    struct Sending: Codable {
+        var time: Int64
+        var world: String
+        var device: String
+    }
+
+    /// The time of messages or faults of a world has come.
+    struct Release: Codable {
+        var time: Int64
+        var world: String
+    }
+
+    struct Answer: Codable {
+        var status: Int
+        var body: String?
+        var base64: Data?
+    }
+
+    var record: Start?
+    /// Of the request.
+    var n: Int?
+    var arrives: Arrival?
+    var sends: Sending?
+    var releases: Release?
+    var answers: Answer?
+
+    /// Whether replaying it does something.
+    var isInput: Bool { arrives != nil || sends != nil || releases != nil }
+}
+
+/// A line with an event, as streams of events have it.
+struct RecordedEvent: Encodable {
+    let event: EmulatorEvents.Event
+
+    private enum CodingKeys: CodingKey { case event }
+    private enum EventKeys: CodingKey { case event, id }
+
+    func encode(to encoder: any Encoder) throws {
+        let document = EventDocument(event)
+        var line = encoder.container(keyedBy: CodingKeys.self)
+        let nested = line.superEncoder(forKey: .event)
+        try document.encode(to: nested)
+        var container = nested.container(keyedBy: EventKeys.self)
+        try container.encode(document.event, forKey: .event)
+        try container.encode(event.id, forKey: .id)
+    }
+}
