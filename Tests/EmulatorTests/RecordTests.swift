@@ -112,10 +112,11 @@ struct RecordTests {
     @Test(
         "what is not a record is refused with the number of the line",
         arguments: [
-            ("", 1), ("{}\n", 1), ("hello\n", 1), (#"{"record":{"seed":1,"version":2}}"# + "\n", 1),
-            (#"{"record":{"seed":1,"version":1}}"# + "\n[]\n", 2),
+            ("", 1), ("{}\n", 1), ("hello\n", 1),
+            (#"{"record":{"seed":1,"strict":false,"version":2}}"# + "\n", 1),
+            (#"{"record":{"seed":1,"strict":false,"version":1}}"# + "\n[]\n", 2),
             (
-                #"{"record":{"seed":1,"version":1}}"# + "\n"
+                #"{"record":{"seed":1,"strict":false,"version":1}}"# + "\n"
                     + #"{"n":1,"arrives":{"time":1,"method":"GET","target":"/nowhere"}}"# + "\n", 2
             ),
         ])

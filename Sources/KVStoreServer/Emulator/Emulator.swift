@@ -34,16 +34,19 @@ public final class Emulator: Sendable {
         address: ListenAddress = .anyLoopbackPort, limits: EmulatorLimits = EmulatorLimits(),
         logger: Logger = Logger(label: "emulator", factory: { _ in SwiftLogNoOpLogHandler() })
     ) throws(ServerError) {
-        try self.init(address: address, limits: limits, logger: logger, record: nil)
+        try self.init(
+            address: address, limits: limits, logger: logger, isStrict: false, record: nil)
     }
 
     /// - Parameters:
+    ///   - isStrict: whether all worlds refuse what Apple's service drops silently.
+    ///   - seed: of everything random.
     ///   - record: is called with the lines of the record of the session, on one thread at a time.
     ///   - now: milliseconds since 1970.
-    init(
+    package init(
         address: ListenAddress = .anyLoopbackPort, limits: EmulatorLimits = EmulatorLimits(),
         logger: Logger = Logger(label: "emulator", factory: { _ in SwiftLogNoOpLogHandler() }),
-        seed: UInt64 = .random(in: 0...0x1F_FFFF_FFFF_FFFF),
+        isStrict: Bool = false, seed: UInt64 = .random(in: 0...0x1F_FFFF_FFFF_FFFF),
         record: (@Sendable (Data) -> Void)? = nil, isReplaying: Bool = false,
         now: @escaping @Sendable () -> Int64 = { ServerClock.wallMilliseconds() }
     ) throws(ServerError) {
@@ -66,9 +69,10 @@ public final class Emulator: Sendable {
         options.ledger.memoryByteLimit = serverLimits.memoryByteCount
         let clock = SessionClock(now)
         let emulation = Emulation(
-            limits: limits, defaults: WorldSettings(seed: seed), clock: clock,
+            limits: limits, defaults: WorldSettings(isStrict: isStrict, seed: seed),
+            clock: clock,
             recorder: record.map {
-                EmulatorRecorder(RecordLine.Start(seed: seed), clock, write: $0)
+                EmulatorRecorder(RecordLine.Start(seed: seed, strict: isStrict), clock, write: $0)
             },
             isReplaying: isReplaying)
         var random = SplitMix64(seed: seed)

@@ -38,7 +38,7 @@ extension EmulatorCommand {
         func run() async throws {
             let inherited = Descriptor.allOpen
             SignalForwarding.prepare()
-            let emulator = try Emulator()
+            let emulator = try worlds.emulator()
             try await worlds.load(into: emulator)
             async let serving: Void = emulator.run()
             let running = try await emulator.running

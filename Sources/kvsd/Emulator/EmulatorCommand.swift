@@ -22,7 +22,7 @@ struct EmulatorCommand: ParsableCommand {
 
             docs/emulator.md describes its administration over HTTP.
             """,
-        subcommands: [Start.self, Exec.self], defaultSubcommand: Start.self)
+        subcommands: [Start.self, Exec.self, Replay.self], defaultSubcommand: Start.self)
 }
 
 /// The world that an emulator starts with and exports at the end.
@@ -39,6 +39,16 @@ struct WorldOptions: ParsableArguments {
         completion: .file())
     var exportOnExit: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Write a record of the session, which kvsd emulator replay repeats.",
+            valueName: "file"),
+        completion: .file())
+    var record: String?
+
+    @Flag(help: "Refuse, with an error, writes that Apple's service drops silently.")
+    var strict = false
+
     @Option(help: ArgumentHelp("The world that is imported and exported.", valueName: "name"))
     var world = "default"
 
@@ -48,6 +58,20 @@ struct WorldOptions: ParsableArguments {
                 "invalid world '\(world)': use 1 to 64 characters of A-Z a-z 0-9 . _ - and no leading dot"
             )
         }
+    }
+
+    func emulator(
+        address: ListenAddress = .anyLoopbackPort, logger: Logger? = nil
+    ) throws -> Emulator {
+        var write: (@Sendable (Data) -> Void)?
+        if let record {
+            let file = try RecordFile(record)
+            write = { file.write($0) }
+        }
+        return try Emulator(
+            address: address,
+            logger: logger ?? Logger(label: "kvsd", factory: { _ in SwiftLogNoOpLogHandler() }),
+            isStrict: strict, record: write)
     }
 
     func load(into emulator: Emulator) async throws {
@@ -100,7 +124,7 @@ extension EmulatorCommand {
         func run() async throws {
             _ = OpenFileLimit.raise()
             let signals = EndSignals()
-            let emulator = try Emulator(
+            let emulator = try worlds.emulator(
                 address: ListenAddress(host: "127.0.0.1", port: Int(port)),
                 logger: Logger(
                     label: "kvsd", factory: { StreamLogHandler.standardError(label: $0) }))

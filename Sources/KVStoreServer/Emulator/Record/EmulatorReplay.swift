@@ -53,7 +53,7 @@ extension Emulator {
         }
         let replayed = Mutex(Data())
         let emulator = try Emulator(
-            seed: start.seed,
+            isStrict: start.strict, seed: start.seed,
             record: { text in
                 replayed.withLock { $0 += text }
                 write(text)

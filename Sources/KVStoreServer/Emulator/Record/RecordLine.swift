@@ -8,6 +8,8 @@ struct RecordLine: Codable {
         /// Of the format.
         var version = 1
         var seed: UInt64
+        /// Whether all worlds begin in strict mode.
+        var strict: Bool
     }
 
     struct Arrival: Codable {

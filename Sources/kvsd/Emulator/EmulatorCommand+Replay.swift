@@ -1,0 +1,88 @@
+import ArgumentParser
+import CommandSupport
+import Essentials
+import KVStoreServer
+import KVStoreWire
+import LocalFiles
+
+extension EmulatorCommand {
+    struct Replay: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Repeat a recorded session and compare what comes of it.",
+            discussion: """
+                Repeats the requests, faults and times of a record in a new emulator that listens nowhere. Exits \
+                with 0 if every line comes out the same, byte for byte, and with 1 otherwise, naming the first \
+                line that differs.
+
+                  kvsd emulator exec --record failure.jsonl -- make test
+                  kvsd emulator replay failure.jsonl
+                """)
+
+        @Argument(help: "The record.", completion: .file()) var file: String
+
+        @Option(
+            help: ArgumentHelp("Write the record of the replay.", valueName: "file"),
+            completion: .file())
+        var record: String?
+
+        @Flag(help: "Print the result as JSON.") var json = false
+
+        func run() async throws {
+            let content: LocalFile.Content?
+            do throws(FileError) {
+                content = try LocalFile(file).read(byteLimit: RecordFile.byteLimit)
+            } catch {
+                throw CommandFailure(.noInput, error.description)
+            }
+            guard let content else {
+                throw CommandFailure(.noInput, "cannot replay \(file): no such file")
+            }
+            let lines: RecordFile?
+            if let record { lines = try RecordFile(record) } else { lines = nil }
+            let report: ReplayReport
+            do throws(ServerError) {
+                report = try await Emulator.replay(content.data) { lines?.write($0) }
+            } catch {
+                throw CommandFailure(.dataError, "cannot replay \(file): \(error.message)")
+            }
+            if json {
+                try Console.print(
+                    String(decoding: WireJSON.encode(ReplayDocument(report)), as: UTF8.self))
+            } else if let difference = report.difference {
+                func line(_ text: String?) -> String {
+                    text.map { $0.printable(scalarLimit: 500) } ?? "(nothing)"
+                }
+                try Console.print(
+                    """
+                    line \(difference.line) differs
+                    recorded: \(line(difference.recorded))
+                    replayed: \(line(difference.replayed))
+                    """)
+            } else {
+                try Console.print(
+                    "\(report.requestCount) requests repeated; all \(report.lineCount) lines are the same"
+                )
+            }
+            if report.difference != nil { throw ExitCode(1) }
+        }
+    }
+}
+
+private struct ReplayDocument: Encodable {
+    var requestCount: Int
+    var lineCount: Int
+    var isSame: Bool
+    /// The first that differs.
+    var line: Int?
+    var recorded: String?
+    var replayed: String?
+
+    init(_ report: ReplayReport) {
+        requestCount = report.requestCount
+        lineCount = report.lineCount
+        isSame = report.difference == nil
+        line = report.difference?.line
+        recorded = report.difference?.recorded
+        replayed = report.difference?.replayed
+    }
+}
