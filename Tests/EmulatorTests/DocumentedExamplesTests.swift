@@ -62,10 +62,15 @@ struct DocumentedExamplesTests {
     @Test("every route and every error of the emulator is documented")
     func completeness() throws {
         let text = try HTTPExamples("docs/emulator.md").text()
-        for resource in ["worlds", "events", "worlds/w", "worlds/w/export", "worlds/w/events"] {
+        for resource in [
+            "worlds", "events", "worlds/w", "worlds/w/export", "worlds/w/events",
+            "worlds/w/stores/s", "worlds/w/stores/s/keys/k",
+            "worlds/w/stores/s/keys/k/explanation",
+        ] {
             let found = try #require(EmulatorResource(path: "/emulator/v1/\(resource)"))
             for method in found.methods where method != .HEAD {
                 let path = found.template.replacing("{world}", with: "demo")
+                    .replacing("{store}", with: "notes").replacing("{key}", with: "colour")
                 #expect(
                     text.contains("\(method) \(path)")
                         || text.contains("\(method) \(found.template)"),

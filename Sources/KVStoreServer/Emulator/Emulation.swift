@@ -2,13 +2,16 @@ import Essentials
 import KVStoreCore
 import KVStoreWire
 
-/// Limits and events of an emulator, and the rules by which it admits requests. Safe to call from any thread.
+/// Limits, events and decisions of an emulator, and the rules by which it admits requests. Safe to call from any thread.
 final class Emulation: Sendable {
     let limits: EmulatorLimits
     let events: EmulatorEvents
+    let decisions: DecisionLog
 
-    init(limits: EmulatorLimits, now: @escaping @Sendable () -> Int64) {
+    /// - Parameter replica: of the server's own writes.
+    init(limits: EmulatorLimits, replica: ReplicaID, now: @escaping @Sendable () -> Int64) {
         self.limits = limits
+        decisions = DecisionLog(limits, replica: replica, now: now)
         events = EmulatorEvents(limits, now: now)
     }
 
@@ -24,25 +27,6 @@ final class Emulation: Sendable {
     }
 
     // MARK: - Events
-
-    func noteChange(_ entry: SequencedRecord, in store: StoreID, by device: Device?) {
-        events.append(
-            .change(store: store.name, entry, device: device?.name), world: store.account)
-    }
-
-    /// - Parameter accepted: the changes of the request that are in the store now.
-    func noteSync(
-        _ request: SyncRequest, _ response: SyncResponse, of store: StoreID, by device: Device,
-        accepted: [SequencedRecord]
-    ) {
-        for entry in accepted { noteChange(entry, in: store, by: device) }
-        events.append(
-            .sync(
-                store: store.name, device: device.name, sent: request.changes.map(\.key),
-                received: response.changes.map(\.record.key),
-                rejected: response.rejections.map(\.key)),
-            world: store.account)
-    }
 
     /// Reports the live stream as one of its device while the slot exists.
     func observing(_ slot: StreamSlot, of device: Device, _ store: StoreID) -> StreamSlot {

@@ -68,13 +68,14 @@ public final class Emulator: Sendable {
         } catch {
             throw ServerError(error)
         }
+        let replica = ReplicaID(rawValue: .random(in: 1 ... .max))
         server = StoreServer(
             engine: engine,
             devices: DeviceRegistry(
                 instance: EpochID(rawValue: .random(in: 1 ... .max)), logger: logger),
             configuration: ServerConfiguration(
                 address: address, limits: serverLimits, logger: logger),
-            emulation: Emulation(limits: limits, now: now))
+            replica: replica, emulation: Emulation(limits: limits, replica: replica, now: now))
         host = address.host
     }
 

@@ -7,6 +7,7 @@ enum EmulatorResource: Equatable {
     case world(Substring)
     case export(world: Substring)
     case worldEvents(world: Substring)
+    case store(StoreResource, world: Substring)
 
     static let start = "/emulator/v1/"
 
@@ -22,6 +23,9 @@ enum EmulatorResource: Equatable {
             self = .export(world: parts[1])
         case ("worlds", 3) where !parts[1].isEmpty && parts[2] == "events":
             self = .worldEvents(world: parts[1])
+        case ("worlds", 4...) where !parts[1].isEmpty && parts[2] == "stores":
+            guard let resource = StoreResource(parts[3...]) else { return nil }
+            self = .store(resource, world: parts[1])
         default: return nil
         }
     }
@@ -33,6 +37,7 @@ enum EmulatorResource: Equatable {
         case .world: "/emulator/v1/worlds/{world}"
         case .export: "/emulator/v1/worlds/{world}/export"
         case .worldEvents: "/emulator/v1/worlds/{world}/events"
+        case .store(let resource, _): resource.template
         }
     }
 
@@ -41,6 +46,7 @@ enum EmulatorResource: Equatable {
         case .worlds, .world: [.GET, .HEAD, .DELETE]
         case .export: [.GET, .HEAD, .PUT]
         case .events, .worldEvents: [.GET]
+        case .store(let resource, _): resource.methods
         }
     }
 }

@@ -30,6 +30,10 @@ extension StoreServer {
         case (.worldEvents(let world), _):
             let world = try Self.worldName(world)
             complete(.success(.stream(try openEvents(world, request, emulation))))
+        case (.store(let resource, let world), _):
+            try respond(
+                to: resource, ofWorld: try Self.worldName(world), request, emulation, on: loop,
+                complete)
         }
     }
 
@@ -77,6 +81,7 @@ extension StoreServer {
     ) {
         engine.perform(on: loop) { () throws(Problem) in
             let present = engine.ledger.accountTotals.keys
+            emulation.decisions.forget(world: world)
             for world in world.map({ [$0] }) ?? knownWorlds(present) {
                 while try engine.removeStores(ofAccount: world, count: 64) {}
                 emulation.events.append(.reset, world: world)
@@ -94,13 +99,8 @@ extension StoreServer {
         var document = engine.read { engine.document(of: world) }
         if document == nil, devices.worlds.contains(world) { document = WorldDocument([]) }
         guard let document else { throw .unknownWorld }
-        // Encoding takes long, and would hold up all connections.
-        let completion = NIOLoopBound(complete, eventLoop: loop)
-        decodingQueue.async {
-            let text = ByteBuffer(bytes: document.encoded)
-            loop.execute {
-                completion.value(.success(.answer(Answer(MediaType.json, text))))
-            }
+        answer(on: loop, complete) {
+            Answer(MediaType.json, ByteBuffer(bytes: document.encoded))
         }
     }
 
@@ -133,14 +133,10 @@ extension StoreServer {
         do throws(DocumentError) { found = try document.get() } catch {
             throw .invalidImport(error.description)
         }
-        let isNew = !devices.worlds.contains(world)
-        try devices.admit(world: world, limits: emulation.limits)
-        do throws(Problem) {
+        try admitting(world, emulation) { () throws(Problem) in
             try engine.replace(world, with: found, replica: replica)
-        } catch {
-            if isNew { devices.forgetAbsentDevices(ofWorld: world) }
-            throw error
         }
+        emulation.decisions.forget(world: world)
         let keyCount = found.stores.reduce(0) { $0 + $1.values.count }
         emulation.events.append(
             .imported(storeCount: found.stores.count, keyCount: keyCount), world: world)

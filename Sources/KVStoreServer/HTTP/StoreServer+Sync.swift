@@ -19,16 +19,7 @@ extension StoreServer {
         guard let emulation else {
             return try engine.sync(message, store: store, mayCreate: mayWrite)
         }
-        let former = engine.ledger.history(of: store)?.sequence ?? 0
-        let response = try engine.sync(message, store: store, mayCreate: mayWrite)
-        emulation.noteSync(
-            message, response, of: store, by: device,
-            accepted: message.changes.compactMap { change in
-                engine.ledger.entry(of: change.key, in: store).flatMap {
-                    $0.sequence > former && $0.record == change ? $0 : nil
-                }
-            })
-        return response
+        return try sync(message, store: store, mayCreate: mayWrite, by: device, emulation)
     }
 
     /// In the binary form if the request accepts it, otherwise JSON.
