@@ -7,11 +7,13 @@ package struct StoredValue: Equatable, Sendable {
     package var data: Data
 
     package init(_ data: Data) { self.data = data }
+
+    /// The type of what is not a property list.
+    package static let bytesType = "bytes"
 }
 
 extension StoredValue: Codable {
     private enum CodingKeys: String, CodingKey { case type, value }
-    private static let bytesType = "bytes"
 
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)

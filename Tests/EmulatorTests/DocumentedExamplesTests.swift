@@ -67,17 +67,16 @@ struct DocumentedExamplesTests {
             "worlds/w/settings", "worlds/w/violations", "worlds/w/settle",
             "worlds/w/devices/d/faults", "worlds/w/devices/d/faults/1",
             "worlds/w/devices/d/account",
+            "worlds/w/stores/s", "worlds/w/stores/s/keys/k",
+            "worlds/w/stores/s/keys/k/explanation",
         ] {
             let found = try #require(EmulatorResource(path: "/emulator/v1/\(resource)"))
+            let path = found.template.dropFirst(EmulatorResource.start.count)
             let row = text.split(separator: "\n").first {
-                $0.contains("`\(found.template.dropFirst("/emulator/v1/worlds".count))`")
-                    || $0.contains("`\(found.template)`")
+                $0.hasPrefix("|") && $0.contains("`\(path)`")
             }
             for method in found.methods where method != .HEAD {
-                #expect(
-                    row?.contains("`\(method)`") == true
-                        || text.contains("`\(method) \(found.template)`"),
-                    "\(method) \(found.template)")
+                #expect(row?.contains(method.rawValue) == true, "\(method) \(found.template)")
             }
         }
         for problem in [

@@ -4,10 +4,11 @@ import KVStoreSimulation
 import KVStoreWire
 import Synchronization
 
-/// The limits, events and worlds of an emulator, and the rules by which it admits requests. Safe to call from any thread.
+/// The limits, events, decisions and worlds of an emulator, and the rules by which it admits requests. Safe to call from any thread.
 final class Emulation: Sendable {
     let limits: EmulatorLimits
     let events: EmulatorEvents
+    let decisions: DecisionLog
     let clock: SessionClock
     /// Nil unless the session is recorded or replayed.
     let recorder: EmulatorRecorder?
@@ -17,9 +18,11 @@ final class Emulation: Sendable {
     /// Those that are not as they began.
     private let worlds = Mutex<[String: EmulatedWorld]>([:])
 
-    /// - Parameter defaults: of each world; its seed is combined with the name of the world.
+    /// - Parameters:
+    ///   - replica: of the server's own writes.
+    ///   - defaults: of each world; its seed is combined with the name of the world.
     init(
-        limits: EmulatorLimits, defaults: WorldSettings, clock: SessionClock,
+        limits: EmulatorLimits, replica: ReplicaID, defaults: WorldSettings, clock: SessionClock,
         recorder: EmulatorRecorder? = nil, isReplaying: Bool = false
     ) {
         self.limits = limits
@@ -28,6 +31,7 @@ final class Emulation: Sendable {
         self.recorder = recorder
         self.isReplaying = isReplaying
         events = EmulatorEvents(limits)
+        decisions = DecisionLog(limits, replica: replica)
     }
 
     /// Refuses requests of web pages of other sites: with a name that DNS resolves to this machine, a page has the same
@@ -57,6 +61,7 @@ final class Emulation: Sendable {
     /// Makes a world, or all, what it was in the beginning.
     func reset(_ name: String) {
         worlds.withLock { $0[name] = nil }
+        decisions.forget(world: name)
         note(.reset, in: name)
     }
 
@@ -91,26 +96,6 @@ final class Emulation: Sendable {
     func note(_ content: EmulatorEvents.Content, in world: String) {
         let event = events.append(content, world: world, time: time(in: world))
         recorder?.note(event)
-    }
-
-    func noteChange(_ entry: SequencedRecord, in store: StoreID, by device: Device?) {
-        note(
-            .change(store: store.name, entry, device: device?.name),
-            in: EmulatedAccount.world(of: store.account))
-    }
-
-    /// - Parameter accepted: the changes of the request that are in the store now.
-    func noteSync(
-        _ request: SyncRequest, _ response: SyncResponse, of store: StoreID, by device: Device,
-        accepted: [SequencedRecord]
-    ) {
-        for entry in accepted { noteChange(entry, in: store, by: device) }
-        note(
-            .sync(
-                store: store.name, device: device.name, sent: request.changes.map(\.key),
-                received: response.changes.map(\.record.key),
-                rejected: response.rejections.map(\.key)),
-            in: EmulatedAccount.world(of: store.account))
     }
 
     /// Reports the live stream as one of its device while the slot exists.

@@ -67,15 +67,17 @@ public final class Emulator: Sendable {
         var options = StorageEngine.Options()
         options.ledger.segmentByteCount = serverLimits.segmentByteCount
         options.ledger.memoryByteLimit = serverLimits.memoryByteCount
+        var random = SplitMix64(seed: seed)
+        let replica = ReplicaID(rawValue: .random(in: 1 ... .max, using: &random))
         let clock = SessionClock(now)
         let emulation = Emulation(
-            limits: limits, defaults: WorldSettings(isStrict: isStrict, seed: seed),
+            limits: limits, replica: replica,
+            defaults: WorldSettings(isStrict: isStrict, seed: seed),
             clock: clock,
             recorder: record.map {
                 EmulatorRecorder(RecordLine.Start(seed: seed, strict: isStrict), clock, write: $0)
             },
             isReplaying: isReplaying)
-        var random = SplitMix64(seed: seed)
         options.now = { clock.now() }
         options.accountClock = { emulation.time(of: $0) }
         let engine: StorageEngine
@@ -95,8 +97,7 @@ public final class Emulator: Sendable {
                 logger: logger),
             configuration: ServerConfiguration(
                 address: address, limits: serverLimits, logger: logger),
-            replica: ReplicaID(rawValue: .random(in: 1 ... .max, using: &random)),
-            emulation: emulation)
+            replica: replica, emulation: emulation)
         host = address.host
     }
 

@@ -13,6 +13,10 @@ public struct EmulatorLimits: Sendable, Equatable {
     public var eventCount = 4_096
     /// Memory of those events, estimated.
     public var eventByteCount = 8 * 1_024 * 1_024
+    /// Decisions about keys that are kept, and replicas whose devices are known.
+    public var decisionCount = 65_536
+    /// Memory of those decisions, estimated.
+    public var decisionByteCount = 16 * 1_024 * 1_024
 
     /// The default limits.
     public init() {}

@@ -8,6 +8,7 @@ enum EmulatorResource: Equatable {
     case export(world: Substring)
     case worldEvents(world: Substring)
     case control(WorldControl, of: Substring)
+    case store(StoreResource, world: Substring)
 
     static let start = "/emulator/v1/"
 
@@ -23,6 +24,9 @@ enum EmulatorResource: Equatable {
             self = .export(world: parts[1])
         case ("worlds", 3) where !parts[1].isEmpty && parts[2] == "events":
             self = .worldEvents(world: parts[1])
+        case ("worlds", 4...) where !parts[1].isEmpty && parts[2] == "stores":
+            guard let resource = StoreResource(parts[3...]) else { return nil }
+            self = .store(resource, world: parts[1])
         case ("worlds", 3...) where !parts[1].isEmpty:
             guard let control = WorldControl(parts.dropFirst(2)) else { return nil }
             self = .control(control, of: parts[1])
@@ -38,6 +42,7 @@ enum EmulatorResource: Equatable {
         case .export: "/emulator/v1/worlds/{world}/export"
         case .worldEvents: "/emulator/v1/worlds/{world}/events"
         case .control(let control, _): "/emulator/v1/worlds/{world}/\(control.template)"
+        case .store(let resource, _): resource.template
         }
     }
 
@@ -46,6 +51,7 @@ enum EmulatorResource: Equatable {
         case .worlds, .world: [.GET, .HEAD, .DELETE]
         case .export: [.GET, .HEAD, .PUT]
         case .events, .worldEvents: [.GET]
+        case .store(let resource, _): resource.methods
         case .control(let control, _): control.methods
         }
     }

@@ -30,6 +30,13 @@ extension StorageEngine {
             })
     }
 
+    /// The entries of the changed keys, tombstones included.
+    func entries(of changes: [Record], in id: StoreID) -> [StoreKey: SequencedRecord] {
+        var entries: [StoreKey: SequencedRecord] = [:]
+        for change in changes { entries[change.key] = ledger.entry(of: change.key, in: id) }
+        return entries
+    }
+
     /// Removes all stores of a world, then writes those of the document, which replicas download in full. Changes nothing
     /// when it throws.
     ///

@@ -36,6 +36,10 @@ extension StoreServer {
         case (.control(let control, let world), _):
             try respond(
                 to: control, of: world, request, emulation, network, on: loop, complete)
+        case (.store(let resource, let world), _):
+            try respond(
+                to: resource, ofWorld: try Self.worldName(world), request, emulation, on: loop,
+                complete)
         }
     }
 
@@ -132,13 +136,8 @@ extension StoreServer {
         var document = engine.read { engine.document(of: world) }
         if document == nil, devices.worlds.contains(world) { document = WorldDocument([]) }
         guard let document else { throw .unknownWorld }
-        // Encoding takes long, and would hold up all connections.
-        let completion = NIOLoopBound(complete, eventLoop: loop)
-        decodingQueue.async {
-            let text = ByteBuffer(bytes: document.encoded)
-            loop.execute {
-                completion.value(.success(.answer(Answer(MediaType.json, text))))
-            }
+        answer(on: loop, complete) {
+            Answer(MediaType.json, ByteBuffer(bytes: document.encoded))
         }
     }
 
@@ -148,26 +147,14 @@ extension StoreServer {
     ) throws(Problem) {
         try request.checkJSON()
         let body = Data(request.body.readableBytesView)
-        @Sendable func document() -> Result<WorldDocument, DocumentError> {
-            Result { () throws(DocumentError) in try WorldDocument(decoding: body) }
-        }
-        func perform(
-            _ document: Result<WorldDocument, DocumentError>,
-            _ complete: @escaping (Result<Response, Problem>) -> Void
-        ) {
+        decode(
+            { () throws(DocumentError) in try WorldDocument(decoding: body) }, on: loop
+        ) { [self] document in
             engine.perform(on: loop) { () throws(Problem) in
                 try replace(world, with: document, emulation)
             } _: { result in
                 complete(result.map { .answer(.json($0)) })
             }
-        }
-        // What is recorded has one order.
-        guard emulation.recorder == nil else { return perform(document(), complete) }
-        let completion = NIOLoopBound(complete, eventLoop: loop.loop)
-        let performance = NIOLoopBound(perform, eventLoop: loop.loop)
-        decodingQueue.async {
-            let document = document()
-            loop.loop.execute { performance.value(document, completion.value) }
         }
     }
 
@@ -179,14 +166,10 @@ extension StoreServer {
         do throws(DocumentError) { found = try document.get() } catch {
             throw .invalidImport(error.description)
         }
-        let isNew = !devices.worlds.contains(world)
-        try devices.admit(world: world, limits: emulation.limits)
-        do throws(Problem) {
+        try admitting(world, emulation) { () throws(Problem) in
             try engine.replace(world, with: found, replica: replica)
-        } catch {
-            if isNew { devices.forgetAbsentDevices(ofWorld: world) }
-            throw error
         }
+        emulation.decisions.forget(world: world)
         let keyCount = found.stores.reduce(0) { $0 + $1.values.count }
         emulation.note(
             .imported(storeCount: found.stores.count, keyCount: keyCount), in: world)

@@ -1,6 +1,5 @@
 import Essentials
 import KVStoreCore
-import KVStoreLedger
 import KVStoreWire
 import NIOCore
 
@@ -19,21 +18,11 @@ extension StoreServer {
     func write(
         _ content: Record.Content, _ key: StoreKey, _ store: StoreID, by device: Device?
     ) throws(Problem) -> SequencedRecord {
-        let former = emulation == nil ? nil : engine.ledger.entry(of: key, in: store)
-        if let emulation {
-            let record = Record(
-                key: key,
-                stamp: .next(
-                    after: engine.ledger.entry(of: key, in: store)?.record.stamp,
-                    now: engine.options.now(of: store.account), replica: replica),
-                content: content)
-            let refusals = try emulation.refusals(
-                of: [record], in: engine.ledger.hub(store), store, by: device)
-            if let refusal = refusals.first { throw Problem(refusal.reason) }
+        guard let emulation else {
+            return try engine.write(content, forKey: key, store: store, replica: replica)
         }
-        let entry = try engine.write(content, forKey: key, store: store, replica: replica)
-        if entry != former { emulation?.noteChange(entry, in: store, by: device) }
-        return entry
+        return try write(
+            content, key, store, by: device?.name ?? Emulation.deviceName, emulation)
     }
 
     /// The record as JSON, or the value's bytes if the request accepts them.

@@ -107,7 +107,9 @@ extension StoreServer {
 
     /// Bytes that the body of a request may have.
     func bodyByteLimit(of resource: Resource?) -> Int {
-        if let emulation, resource?.isEmulated == true { return emulation.limits.importByteCount }
+        if let emulation, case .emulator(.export)? = resource {
+            return emulation.limits.importByteCount
+        }
         return limits.bodyByteCount
     }
 
@@ -157,6 +159,7 @@ extension StoreServer {
                 let id = try request.store(store, .write)
                 durably { () throws(Problem) in
                     try engine.remove(id)
+                    emulation?.decisions.forget(id)
                 } _: {
                     .json(StoreRemoval(store: id.name))
                 }

@@ -19,21 +19,7 @@ extension StoreServer {
         guard let emulation else {
             return try engine.sync(message, store: store, mayCreate: mayWrite)
         }
-        let refusals = try emulation.refusals(
-            of: message.changes, in: engine.ledger.hub(store), store, by: device)
-        var allowed = message
-        allowed.changes.removeAll { change in refusals.contains { $0.record == change } }
-        let former = engine.ledger.history(of: store)?.sequence ?? 0
-        var response = try engine.sync(allowed, store: store, mayCreate: mayWrite)
-        response.rejections += refusals.map { SyncRejection($0.record, $0.reason) }
-        emulation.noteSync(
-            message, response, of: store, by: device,
-            accepted: message.changes.compactMap { change in
-                engine.ledger.entry(of: change.key, in: store).flatMap {
-                    $0.sequence > former && $0.record == change ? $0 : nil
-                }
-            })
-        return response
+        return try sync(message, store: store, mayCreate: mayWrite, by: device, emulation)
     }
 
     /// In the binary form if the request accepts it, otherwise JSON.

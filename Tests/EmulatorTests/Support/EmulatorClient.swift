@@ -87,11 +87,13 @@ final class EmulatorClient: Sendable {
         return text
     }
 
-    /// Pulls everything after a cursor.
+    /// Pushes changes and pulls everything after a cursor.
+    @discardableResult
     func sync(
-        since: Cursor? = nil, store: String = "s", token: String
+        _ changes: [Record] = [], replica: ReplicaID = Samples.replica, since: Cursor? = nil,
+        store: String = "s", token: String
     ) async throws -> SyncResponse {
-        let request = SyncRequest(replica: Samples.replica, since: since, changes: [])
+        let request = SyncRequest(replica: replica, since: since, changes: changes)
         let answer = try await execute(
             .post, "/v1/stores/\(store)/sync", token: token,
             headers: [.contentType: "application/json"],

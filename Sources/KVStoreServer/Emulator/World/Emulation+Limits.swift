@@ -9,7 +9,7 @@ extension Emulation {
     ///
     /// - Throws: in a strict world if there are any.
     func refusals(
-        of changes: [Record], in hub: Hub?, _ store: StoreID, by device: Device?
+        of changes: [Record], in hub: Hub?, _ store: StoreID, by device: String
     ) throws(Problem) -> [Hub.Refusal] {
         let name = EmulatedAccount.world(of: store.account)
         let settings = world(name).settings
@@ -17,7 +17,7 @@ extension Emulation {
         let refusals = (hub ?? Hub()).refusals(of: changes, limits: limits)
         guard settings.isStrict, let refusal = refusals.first else { return refusals }
         let violation = EmulatedWorld.Violation(
-            refusal, time: time(in: name), device: device?.name ?? "emulator", store: store.name)
+            refusal, time: time(in: name), device: device, store: store.name)
         change(name) { $0.note(violation) }
         note(.violation(violation), in: name)
         throw .strict(violation)

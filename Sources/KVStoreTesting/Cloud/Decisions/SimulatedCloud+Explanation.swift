@@ -2,6 +2,7 @@ import Foundation
 import KVStore
 import KVStoreCore
 import KVStoreLedger
+import KVStoreSimulation
 import Synchronization
 
 extension SimulatedCloud {
@@ -26,26 +27,28 @@ extension SimulatedCloud {
             !decisions.isEmpty || clouds.contains(where: { $0.1 != nil })
                 || devices.contains(where: { $0.1 != nil })
         else { return "\"\(key)\" was never written" }
-        var lines = ["\"\(key)\" now:"]
-        for (id, record) in clouds {
-            let name = clouds.count == 1 ? "the cloud" : "the cloud of \(id.account)"
-            lines.append("  \(name): \(describe(record))")
-        }
-        for (machine, entry) in devices {
-            lines.append(
-                "  \(machine.name)\(conditions(of: machine)): \(describe(entry?.record))"
-                    + (entry?.status.remark ?? ""))
-        }
-        if !decisions.isEmpty { lines.append("decisions:") }
-        if decisions.count > 10 { lines.append("  (\(decisions.count - 10) earlier ones)") }
-        lines += decisions.suffix(10).map {
-            "  \(VirtualClock.seconds(VirtualClock.milliseconds(at: $0.time))) \($0)"
-        }
-        return lines.joined(separator: "\n")
+        let holders =
+            clouds.map { id, record in
+                (clouds.count == 1 ? "the cloud" : "the cloud of \(id.account)", describe(record))
+            }
+            + devices.map { machine, entry in
+                (
+                    machine.name + conditions(of: machine),
+                    describe(entry?.record) + (entry?.status.remark ?? "")
+                )
+            }
+        return DecisionExplanation.text(
+            of: key, holders: holders,
+            decisions: decisions.map { decision in
+                (
+                    VirtualClock.seconds(VirtualClock.milliseconds(at: decision.time)),
+                    decision.description
+                )
+            })
     }
 
     private func describe(_ record: Record?) -> String {
-        record.map { version($0).description } ?? "no value"
+        record.map { version($0).description } ?? DecisionExplanation.noValue
     }
 
     /// The app's own entry; one without an account is never sent.

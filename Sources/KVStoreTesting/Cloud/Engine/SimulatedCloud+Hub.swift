@@ -27,9 +27,10 @@ extension SimulatedCloud {
         }
         if case .success(let response) = result {
             note(
-                decisions(
-                    on: request, rejections: response.rejections, before: before, after: after,
-                    account: store.account))
+                Decision.made(
+                    on: request.changes, rejections: response.rejections, before: before,
+                    after: after),
+                at: .cloud, account: store.account)
         }
         carry(.message(.answered(id: id, result), driver), .answer, of: machine)
         feedStreams()

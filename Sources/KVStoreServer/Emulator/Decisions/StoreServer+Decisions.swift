@@ -1,0 +1,106 @@
+import KVStoreCore
+import KVStoreLedger
+import KVStoreSimulation
+import KVStoreWire
+
+/// What an emulator remembers of the changes that it decides about. For the bodies of `perform`.
+extension StoreServer {
+    /// As `StorageEngine.sync`.
+    func sync(
+        _ message: SyncRequest, store: StoreID, mayCreate: Bool, by device: Device,
+        _ emulation: Emulation
+    ) throws(Problem) -> SyncResponse {
+        let refusals = try emulation.refusals(
+            of: message.changes, in: engine.ledger.hub(store), store, by: device.name)
+        var allowed = message
+        allowed.changes.removeAll { change in refusals.contains { $0.record == change } }
+        let before = engine.entries(of: message.changes, in: store)
+        var response = try engine.sync(allowed, store: store, mayCreate: mayCreate)
+        response.rejections += refusals.map { SyncRejection($0.record, $0.reason) }
+        emulation.noteSync(
+            message, response, of: store, by: device, before: before,
+            after: engine.entries(of: message.changes, in: store))
+        return response
+    }
+
+    /// As `StorageEngine.write`.
+    func write(
+        _ content: Record.Content, _ key: StoreKey, _ store: StoreID, by device: String,
+        _ emulation: Emulation
+    ) throws(Problem) -> SequencedRecord {
+        let former = engine.ledger.entry(of: key, in: store)
+        do throws(Problem) {
+            let record = Record(
+                key: key,
+                stamp: .next(
+                    after: former?.record.stamp, now: engine.options.now(of: store.account),
+                    replica: replica),
+                content: content)
+            let refusals = try emulation.refusals(
+                of: [record], in: engine.ledger.hub(store), store, by: device)
+            if let refusal = refusals.first { throw Problem(refusal.reason) }
+            let entry = try engine.write(content, forKey: key, store: store, replica: replica)
+            if entry != former {
+                emulation.noteWrite(entry, replacing: former?.record, in: store, by: device)
+            }
+            return entry
+        } catch {
+            if let limit = error.limit, error == Problem(.quota(limit: limit)) {
+                emulation.decisions.append(
+                    [
+                        Decision(
+                            key, incoming: nil, present: former?.record, winner: .present,
+                            reason: .refusedForQuota(limit: Int64(limit)))
+                    ], in: store, by: device, at: emulation.time(of: store.account))
+            }
+            throw error
+        }
+    }
+}
+
+extension Emulation {
+    /// The device that writes through `/emulator/v1/`.
+    static let deviceName = "emulator"
+
+    /// - Parameters:
+    ///   - before: the entries of the changed keys before the request.
+    ///   - after: those of them now.
+    func noteSync(
+        _ request: SyncRequest, _ response: SyncResponse, of store: StoreID, by device: Device,
+        before: [StoreKey: SequencedRecord], after: [StoreKey: SequencedRecord]
+    ) {
+        decisions.note(request.replica, of: device.name, world: store.world)
+        decisions.append(
+            Decision.made(
+                on: request.changes, rejections: response.rejections,
+                before: before.mapValues(\.record), after: after.mapValues(\.record)),
+            in: store, by: device.name, at: time(of: store.account))
+        for change in request.changes {
+            guard let entry = after[change.key], entry.record == change,
+                entry != before[change.key]
+            else { continue }
+            noteChange(entry, in: store, by: device.name)
+        }
+        note(
+            .sync(
+                store: store.name, device: device.name, sent: request.changes.map(\.key),
+                received: response.changes.map(\.record.key),
+                rejected: response.rejections.map(\.key)),
+            in: store.world)
+    }
+
+    func noteWrite(
+        _ entry: SequencedRecord, replacing former: Record?, in store: StoreID, by device: String
+    ) {
+        let (key, record) = (entry.record.key, entry.record)
+        decisions.append(
+            Decision.made(
+                on: [record], before: former.map { [key: $0] } ?? [:], after: [key: record]),
+            in: store, by: device, at: time(of: store.account), isWriter: true)
+        noteChange(entry, in: store, by: device)
+    }
+
+    private func noteChange(_ entry: SequencedRecord, in store: StoreID, by device: String) {
+        note(.change(store: store.name, entry, device: device), in: store.world)
+    }
+}
