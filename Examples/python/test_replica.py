@@ -109,6 +109,8 @@ class ReplicaTests(unittest.TestCase):
 
     def test_stamps_ahead_of_the_daemon_are_issued_again(self):
         phone, desk, now = self.device("phone"), self.device("desk"), time.time
+        desk.set("a", 0)
+        desk.sync()
         with mock.patch("time.time", lambda: now() + 3600):
             phone.set("a", 1)
             phone.set("b", 1)
@@ -130,7 +132,12 @@ class ReplicaTests(unittest.TestCase):
         for number in range(1100):
             phone.set(str(number), number)
         phone.sync()
-        self.assertEqual(self.downloaded(), {str(number): number for number in range(1100)})
+        desk = self.device("desk")
+        desk.set("1", "one")
+        desk.sync()
+        self.assertEqual(desk.values(), {**phone.values(), "1": "one"})
+        self.assertEqual(desk.pending, {})
+        self.assertEqual(self.downloaded(), desk.values())
 
     def test_a_reset_world_keeps_what_was_not_sent(self):
         phone = self.device("phone")
