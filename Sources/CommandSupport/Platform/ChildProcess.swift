@@ -12,10 +12,12 @@ package struct ChildProcess {
     ///   - path: without a slash, of the first file of this name in a directory of this program's `PATH`.
     ///   - standardInput: nil for that of this program.
     ///   - output: the descriptor for its output and errors; nil for those of this program.
+    ///   - firstClosed: descriptors from this one on are not inherited, where the system can close them; nil to inherit those
+    ///     that do not close on exec. Unlike marking them, it includes what other threads open meanwhile.
     ///   - variables: of the environment, besides those of this program or instead of them.
     package init?(
         _ path: String, arguments: [String], standardInput: Int32? = nil, output: Int32? = nil,
-        variables: [String: String] = [:]
+        firstClosed: Int32? = nil, variables: [String: String] = [:]
     ) {
         var actions = SpawnFileActions.none
         guard posix_spawn_file_actions_init(&actions) == 0 else { return nil }
@@ -37,6 +39,7 @@ package struct ChildProcess {
                 return nil
             }
         }
+        if let firstClosed, !SpawnFileActions.close(from: firstClosed, &actions) { return nil }
         let environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }
             .map { $0.key + "=" + $0.value }
         var identifier: pid_t = 0

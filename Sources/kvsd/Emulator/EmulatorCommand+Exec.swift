@@ -46,6 +46,7 @@ extension EmulatorCommand {
             // The sockets of the emulator would keep its port in use.
             Descriptor.closeOnExec(Descriptor.allOpen.subtracting(inherited))
             let status = await execute(
+                firstClosed: (inherited.max() ?? STDERR_FILENO) + 1,
                 variables: running.environment(world: worlds.world).merging(
                     directory.variables
                 ) { $1 })
@@ -64,10 +65,13 @@ extension EmulatorCommand {
         /// As a shell exits with.
         private static let notFound: Int32 = 127
 
-        private func execute(variables: [String: String]) async -> Int32 {
+        private func execute(
+            firstClosed: Int32, variables: [String: String]
+        ) async -> Int32 {
             guard
                 let child = ChildProcess(
-                    command[0], arguments: Array(command.dropFirst()), variables: variables)
+                    command[0], arguments: Array(command.dropFirst()), firstClosed: firstClosed,
+                    variables: variables)
             else {
                 let code = errno
                 Console.report(
