@@ -17,6 +17,9 @@ public struct StoreConfiguration: Sendable {
     public var isLive: Bool
     /// The maximum number of keys per notification.
     public var notificationKeyCount: Int
+    /// Called with each write past a quota that `set` drops, on the thread that writes; nil, as on Apple's systems, to leave it
+    /// at the notification. A test fails, or the program stops, at the call that is responsible.
+    public var onDroppedWrite: (@Sendable (StoreError) -> Void)?
     /// Whether what other processes write is applied as it happens. Otherwise it is when this process writes or
     /// synchronizes, which saves a short-lived program the time that the kernel takes to end a watch (10 ms on Linux).
     package var isWatched = true

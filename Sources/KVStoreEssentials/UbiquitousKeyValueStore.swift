@@ -175,7 +175,7 @@ open class UbiquitousKeyValueStore: StoreObject, @unchecked Sendable {
         } catch {
             switch error.code {
             case .invalidKey: Diagnostics.stop(error.description)
-            case .quotaExceeded, .tooManyKeys: break
+            case .quotaExceeded, .tooManyKeys: configuration.onDroppedWrite?(error)
             default: report(error)
             }
         }

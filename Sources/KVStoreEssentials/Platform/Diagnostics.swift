@@ -1,7 +1,7 @@
 import Essentials
 
 /// Messages of the library on standard error. A message that cannot be written is dropped.
-enum Diagnostics {
+package enum Diagnostics {
     static func write(_ line: String) {
         var bytes = Array((line + "\n").utf8)[...]
         while !bytes.isEmpty {
@@ -15,7 +15,7 @@ enum Diagnostics {
 
     /// Ends the program because of a programmer error. Writes the message itself: a release build does not print that of
     /// a failed precondition.
-    static func stop(_ message: String) -> Never {
+    package static func stop(_ message: String) -> Never {
         write("UbiquitousKeyValueStore: \(message)")
         fatalError(message)
     }

@@ -11,6 +11,11 @@ extension StoreEnvironment {
     /// The token for that daemon.
     public static let tokenVariable = "UBIQUITY_TOKEN"
 
+    /// Stops a program that sets a value past a quota, if it is `1`. Apple's class drops such a value silently.
+    public static let strictVariable = "UBIQUITY_STRICT"
+
+    var isStrict: Bool { variable(Self.strictVariable) == "1" }
+
     private static let emulatorName = "emulator"
 
     /// Whether the environment names a daemon or a token, so that nothing can be joined or left.

@@ -103,12 +103,18 @@ public struct StoreEnvironment: Sendable, Equatable {
         limits: StoreLimits = StoreLimits(), isOnline: Bool = true,
         timeouts: HTTPTimeouts = HTTPTimeouts()
     ) -> StoreConfiguration {
-        StoreConfiguration(
+        var configuration = StoreConfiguration(
             directory: replicaDirectory(storeNamed: name, credentials: credentials),
             storeName: name, limits: limits,
             transport: isOnline
                 ? credentials.map { HTTPSyncTransport($0, timeouts: timeouts) } : nil,
             isLive: isLive)
+        if isStrict {
+            configuration.onDroppedWrite = { error in
+                Diagnostics.stop("\(error) (\(Self.strictVariable) is set; otherwise dropped)")
+            }
+        }
+        return configuration
     }
 }
 

@@ -22,6 +22,7 @@ import NIOPosix
 public final class Emulator: Sendable {
     let server: StoreServer
     private let host: String
+    private let isStrict: Bool
 
     /// Listens only in ``run()``.
     ///
@@ -99,6 +100,7 @@ public final class Emulator: Sendable {
                 address: address, limits: serverLimits, logger: logger),
             replica: replica, emulation: emulation)
         host = address.host
+        self.isStrict = isStrict
     }
 
     /// Small, because a segment takes its whole size in memory twice.
@@ -114,7 +116,8 @@ public final class Emulator: Sendable {
     public var running: RunningEmulator {
         get async throws(ServerError) {
             RunningEmulator(
-                url: ListenAddress(host: host, port: try await server.port).url())
+                url: ListenAddress(host: host, port: try await server.port).url(),
+                isStrict: isStrict)
         }
     }
 
@@ -167,19 +170,21 @@ public final class Emulator: Sendable {
 public struct RunningEmulator: Sendable, Hashable {
     /// `http://127.0.0.1:PORT`.
     public let url: String
+    let isStrict: Bool
 
     /// Of its administration: ``url`` with `/emulator/v1`.
     public var adminURL: String { url + "/emulator/v1" }
 
-    /// The variables with which the programs of this project become a device of a world: `UBIQUITY_DAEMON`, `UBIQUITY_TOKEN` and
-    /// `UBIQUITY_EMULATOR`. Names that a token cannot contain are replaced by ones that it can.
+    /// The variables with which the programs of this project become a device of a world: `UBIQUITY_DAEMON`, `UBIQUITY_TOKEN` `UBIQUITY_EMULATOR`, and `UBIQUITY_STRICT` in strict mode. Names that a token cannot contain are replaced by ones that it can.
     public func environment(world: String = "default", device: String = "device") -> [String:
         String]
     {
-        [
+        var variables = [
             "UBIQUITY_DAEMON": url,
             "UBIQUITY_TOKEN": "\(WorldToken.safeName(world))/\(WorldToken.safeName(device))",
             "UBIQUITY_EMULATOR": adminURL,
         ]
+        if isStrict { variables["UBIQUITY_STRICT"] = "1" }
+        return variables
     }
 }

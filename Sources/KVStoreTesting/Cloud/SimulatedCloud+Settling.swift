@@ -25,7 +25,7 @@ extension SimulatedCloud {
     ///   - timeout: the maximum real time. An observer that takes longer is left running, and whatever runs the cloud
     ///     next waits for it.
     /// - Throws: `CloudError.stillMoving` at a limit, and when the calling task is cancelled before the end;
-    ///   `CloudError.held` if everything left waits for `release()`.
+    ///   `CloudError.held` if everything left waits for `release()`; `CloudError.droppedWrites` in a strict cloud.
     public func settle(
         within limit: Duration = .seconds(3_600), includesSleepers: Bool = true,
         timeout: Duration = .seconds(30)
@@ -35,6 +35,31 @@ extension SimulatedCloud {
                 within: limit, deadline, includesSleepers: includesSleepers, until: { false })
             let held = cloud.heldMessages
             if !held.isEmpty { throw .held(what: held) }
+            let dropped = cloud.state.withLock { state in
+                defer { state.droppedWrites = [] }
+                return state.droppedWrites
+            }
+            if !dropped.isEmpty { throw .droppedWrites(dropped) }
+        }
+    }
+
+    /// Whether `settle` throws if a device has dropped a write past a quota, as Apple's class does with no more than a
+    /// notification. The error names the devices, keys and limits.
+    ///
+    /// ```swift
+    /// cloud.isStrict = true
+    /// ```
+    public var isStrict: Bool {
+        get { state.withLock { $0.isStrict } }
+        set { state.withLock { $0.isStrict = newValue } }
+    }
+
+    private static let droppedWriteCount = 100
+
+    func noteDroppedWrite(_ text: String) {
+        state.withLock { state in
+            guard state.isStrict, state.droppedWrites.count < Self.droppedWriteCount else { return }
+            state.droppedWrites.append(text)
         }
     }
 

@@ -38,6 +38,9 @@ public final class SimulatedCloud: Sendable {
         var hasCompletions = false
         /// How much tasks have done so far that the cloud can see.
         var activity = 0
+        var isStrict = false
+        /// Since a strict cloud last settled.
+        var droppedWrites: [String] = []
         var decisions: [CloudDecision] = []
         var trace = Trace()
         /// The devices' names by the ids of their replicas.

@@ -11,6 +11,9 @@ public enum CloudError: Error, Sendable, Equatable {
     /// `CloudDevice.release()`.
     case conditionNotMet(held: [String])
 
+    /// A strict cloud has settled, and devices have dropped these writes since it last did.
+    case droppedWrites([String])
+
     /// What ended the attempt.
     public enum Limit: Sendable, Equatable {
         case virtualTime(Duration)
@@ -34,6 +37,9 @@ extension CloudError: CustomStringConvertible {
             "held until release(), so the cloud cannot settle: "
                 + what.joined(separator: "; ")
                 + " (advance(by:) continues with the other devices)"
+        case .droppedWrites(let writes):
+            "writes were dropped, which Apple's class does silently: "
+                + writes.joined(separator: "; ")
         case .conditionNotMet(let held):
             "the condition does not hold, and nothing is under way"
                 + (held.isEmpty ? "" : "; held until release(): " + held.joined(separator: "; "))

@@ -94,6 +94,9 @@ extension SimulatedCloud {
             storeName: options.storeName,
             limits: options.limits, transport: account.map(CloudTransport.init),
             isLive: options.isLive, notificationKeyCount: options.notificationKeyCount)
+        configuration.onDroppedWrite = { [weak self, name = machine.name] error in
+            self?.noteDroppedWrite("\(name): \(error)")
+        }
         configuration.openSimulated = { [weak self, weak machine] opened throws(StoreError) in
             guard let self, let machine else {
                 throw StoreError(
