@@ -1,5 +1,8 @@
 import Foundation
+import HTTPTypes
 import KVStoreServer
+import ProgramTesting
+import ServerTestSupport
 import Testing
 
 /// The emulator's page in a real browser.

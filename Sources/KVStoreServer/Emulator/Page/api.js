@@ -28,7 +28,7 @@ const reviveInteger = (_, value, context) =>
     ? BigInt(context.source) : value;
 
 const replaceInteger = (_, value) =>
-  typeof value === 'bigint' ? JSON.rawJSON(value.toString()) : value;
+  typeof value === 'bigint' ? JSON.rawJSON?.(value.toString()) ?? Number(value) : value;
 
 export const parseJSON = (text) => JSON.parse(text, reviveInteger);
 export const formatJSON = (value, indent) => JSON.stringify(value, replaceInteger, indent);

@@ -3,7 +3,7 @@
 import { formatJSON, path, send } from './api.js';
 import { $, announce, ask, count, durationText, h, perform, reconcile, setText, showError, timeText } from './dom.js';
 
-const limitNames = ['keyLength', 'valueByteCount', 'totalByteCount', 'keyCount'];
+const limitNames = ['valueByteCount', 'totalByteCount', 'keyCount'];
 
 export function createControls(app) {
   const worldPath = (...rest) => path('worlds', app.world, ...rest);
@@ -43,17 +43,20 @@ export function createControls(app) {
 
   // Settings
 
+  const quotaOf = ({ profile, ...numbers }) =>
+    ({ profile, ...Object.fromEntries(limitNames.map((name) => [name, numbers[name]])) });
+
   $('settings-form').addEventListener('submit', async (event) => {
     event.preventDefault();
-    const quota = {};
     const shown = shownSettings?.quota ?? {};
-    if ($('profile').value !== shown.profile) quota.profile = $('profile').value;
+    const quota = { profile: $('profile').value };
     for (const name of limitNames) {
-      const number = Number($(`limit-${name}`).value);
-      if (number !== shown[name] && $(`limit-${name}`).value !== '') quota[name] = number;
+      const { value } = $(`limit-${name}`);
+      // A new profile has its own numbers, except those that were typed.
+      if (value !== '' && (quota.profile === shown.profile || value !== String(shown[name]))) quota[name] = Number(value);
     }
     const change = { strict: $('strict').checked };
-    if (Object.keys(quota).length > 0) change.quota = quota;
+    if (formatJSON(quota) !== formatJSON(quotaOf(shown))) change.quota = quota;
     const seed = $('seed').value;
     if (seed !== '' && seed !== String(shownSettings?.seed)) change.seed = BigInt(seed);
     await perform(() => send('PUT', worldPath('settings'), change), 'Settings applied.');
@@ -75,7 +78,7 @@ export function createControls(app) {
         $('profile').append(h('option', { value: profile, text: profile }));
       }
       $('profile').value = profile;
-      for (const name of limitNames) $(`limit-${name}`).value = settings.quota?.[name] ?? '';
+      for (const name of ['keyLength', ...limitNames]) $(`limit-${name}`).value = settings.quota?.[name] ?? '';
     }
     const shown = [...violations ?? []].reverse();
     reconcile($('violations'), shown, (violation) => formatJSON(violation), (violation) => h('li', {},
