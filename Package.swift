@@ -157,7 +157,7 @@ let package = Package(
                 x509,
                 "Essentials",
             ],
-            swiftSettings: strict),
+            resources: [.embedInCode("Emulator/Page")], swiftSettings: strict),
         .executableTarget(
             name: "kvsd",
             dependencies: [

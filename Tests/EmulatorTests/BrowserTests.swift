@@ -6,7 +6,9 @@ import Testing
 /// A page in a browser can use the emulator only if the emulator itself has served it.
 @Suite("Web pages and the emulator", .timeLimit(.minutes(5)))
 struct BrowserTests {
-    private static let paths = ["/emulator/v1/worlds", "/v1/me", "/healthz"]
+    private static let paths = [
+        "/emulator/v1/worlds", "/v1/me", "/healthz", "/", "/emulator/page.js",
+    ]
 
     /// Sends a request with these lines in its head, which must be answered with the status.
     private func expect(

@@ -58,6 +58,15 @@ struct ExecTests {
         #expect(left.isEmpty, "\(left)")
     }
 
+    @Test("--ui prints the URL of the page, which is there while the command runs")
+    func page() async throws {
+        defer { home.remove() }
+        let outcome = try await exec(
+            #"printf '%s/' "${UBIQUITY_EMULATOR%/emulator/v1}""#, options: ["--ui"])
+        #expect(outcome.status == 0 && outcome.text.hasPrefix("http://127.0.0.1:"))
+        #expect(outcome.errors == "page: \(outcome.text)\n")
+    }
+
     @Test("a world is imported and exported byte for byte, and exported as the command left it")
     func files() async throws {
         defer { home.remove() }

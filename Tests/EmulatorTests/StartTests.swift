@@ -17,7 +17,7 @@ struct StartTests {
             home, "kvsd", ["emulator", "--port", "0"] + options)
         for await line in program.errors {
             if let match = line.firstMatch(
-                of: /listening on (http:\/\/127\.0\.0\.1:\d+), in memory/)
+                of: /listening on (http:\/\/127\.0\.0\.1:\d+), in memory; page: \1\/$/)
             {
                 return (program, String(match.1))
             }

@@ -175,7 +175,12 @@ public struct RunningEmulator: Sendable, Hashable {
     /// Of its administration: ``url`` with `/emulator/v1`.
     public var adminURL: String { url + "/emulator/v1" }
 
-    /// The variables with which the programs of this project become a device of a world: `UBIQUITY_DAEMON`, `UBIQUITY_TOKEN` `UBIQUITY_EMULATOR`, and `UBIQUITY_STRICT` in strict mode. Names that a token cannot contain are replaced by ones that it can.
+    /// Of its page for a browser on this machine.
+    public var pageURL: String { url + "/" }
+
+    /// The variables with which the programs of this project become a device of a world: `UBIQUITY_DAEMON`, `UBIQUITY_TOKEN`,
+    /// `UBIQUITY_EMULATOR`, and `UBIQUITY_STRICT` in strict mode. Names that a token cannot contain are replaced by ones that
+    /// it can.
     public func environment(world: String = "default", device: String = "device") -> [String:
         String]
     {

@@ -1,12 +1,13 @@
 import NIOHTTP1
 
-/// A resource below `/emulator/v1/`.
+/// A resource below `/emulator/v1/`, or a file of the page.
 enum EmulatorResource: Equatable {
     case worlds, events
     /// Names as they are in the path, percent-encoded.
     case world(Substring)
     case export(world: Substring)
     case worldEvents(world: Substring)
+    case page(EmulatorPage)
     case control(WorldControl, of: Substring)
     case store(StoreResource, world: Substring)
 
@@ -14,6 +15,11 @@ enum EmulatorResource: Equatable {
 
     /// - Parameter path: without the query.
     init?(path: Substring) {
+        guard path.hasPrefix(Self.start) else {
+            guard let page = EmulatorPage(path: path) else { return nil }
+            self = .page(page)
+            return
+        }
         let parts = path.dropFirst(Self.start.count)
             .split(separator: "/", omittingEmptySubsequences: false)
         switch (parts.first, parts.count) {
@@ -41,6 +47,7 @@ enum EmulatorResource: Equatable {
         case .world: "/emulator/v1/worlds/{world}"
         case .export: "/emulator/v1/worlds/{world}/export"
         case .worldEvents: "/emulator/v1/worlds/{world}/events"
+        case .page(let page): page.template
         case .control(let control, _): "/emulator/v1/worlds/{world}/\(control.template)"
         case .store(let resource, _): resource.template
         }
@@ -51,6 +58,7 @@ enum EmulatorResource: Equatable {
         case .worlds, .world: [.GET, .HEAD, .DELETE]
         case .export: [.GET, .HEAD, .PUT]
         case .events, .worldEvents: [.GET]
+        case .page: [.GET, .HEAD]
         case .store(let resource, _): resource.methods
         case .control(let control, _): control.methods
         }

@@ -33,6 +33,7 @@ extension StoreServer {
         case (.worldEvents(let world), _):
             let world = try Self.worldName(world)
             complete(.success(.stream(try openEvents(world, request, emulation))))
+        case (.page(let page), _): complete(.success(.answer(page.answer)))
         case (.control(let control, let world), _):
             try respond(
                 to: control, of: world, request, emulation, network, on: loop, complete)

@@ -34,14 +34,13 @@ enum Resource: Equatable {
             case "/v1/me": self = .identity
             case "/v1/devices": self = .devices
             case "/v1/stores": self = .stores
-            case _ where path.hasPrefix(EmulatorResource.start):
+            case _ where path.hasPrefix("/v1/devices/"):
+                let id = path.dropFirst("/v1/devices/".count)
+                guard !id.isEmpty, !id.contains("/") else { return nil }
+                self = .device(id)
+            default:
                 guard let resource = EmulatorResource(path: path) else { return nil }
                 self = .emulator(resource)
-            default:
-                let start = "/v1/devices/"
-                let id = path.dropFirst(start.count)
-                guard path.hasPrefix(start), !id.isEmpty, !id.contains("/") else { return nil }
-                self = .device(id)
             }
             return
         }

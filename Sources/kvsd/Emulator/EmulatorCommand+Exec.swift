@@ -24,6 +24,9 @@ extension EmulatorCommand {
 
         @OptionGroup var worlds: WorldOptions
 
+        @Flag(help: "Print the URL of the emulator's page, which is there while the command runs.")
+        var ui = false
+
         @Argument(
             parsing: .postTerminator,
             help: ArgumentHelp("The command and its arguments, after --.", valueName: "command"))
@@ -43,6 +46,7 @@ extension EmulatorCommand {
             async let serving: Void = emulator.run()
             let running = try await emulator.running
             let directory = try TemporaryClientDirectory()
+            if ui { Console.note("page: \(running.pageURL)") }
             // The sockets of the emulator would keep its port in use.
             Descriptor.closeOnExec(Descriptor.allOpen.subtracting(inherited))
             let status = await execute(

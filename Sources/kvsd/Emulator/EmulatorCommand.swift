@@ -162,7 +162,8 @@ extension EmulatorCommand {
                 .sorted { $0.key < $1.key }
             Console.note(
                 """
-                emulator listening on \(emulator.url), in memory. For a device, in another terminal:
+                emulator listening on \(emulator.url), in memory; page: \(emulator.pageURL)
+                For a device, in another terminal:
                   export \(variables.map { "\($0.key)=\($0.value)" }.joined(separator: " "))
                 """)
         }

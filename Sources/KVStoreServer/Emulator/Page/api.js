@@ -1,0 +1,112 @@
+// The administration of the emulator over HTTP.
+
+const base = '/emulator/v1';
+
+export class RequestError extends Error {
+  constructor(message, code) {
+    super(message);
+    this.code = code;
+  }
+
+  /** Whether this emulator has no such resource, as opposed to no such world, store or key. */
+  get isUnsupported() { return this.code === 'unknown-path'; }
+}
+
+/** A path below `/emulator/v1`, of which each part is encoded. */
+export function path(...parts) {
+  // A URL cannot have these as segments, not even encoded.
+  const invalid = parts.find((part) => part === '.' || part === '..' || part === '');
+  if (invalid !== undefined) {
+    throw new RequestError(`A browser cannot address the name “${invalid}”; use another client.`);
+  }
+  return [base, ...parts.map(encodeURIComponent)].join('/');
+}
+
+// Integers have 64 bits, of which a number keeps 53.
+const reviveInteger = (_, value, context) =>
+  typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(context?.source ?? '')
+    ? BigInt(context.source) : value;
+
+const replaceInteger = (_, value) =>
+  typeof value === 'bigint' ? JSON.rawJSON?.(value.toString()) ?? Number(value) : value;
+
+export const parseJSON = (text) => JSON.parse(text, reviveInteger);
+export const formatJSON = (value, indent) => JSON.stringify(value, replaceInteger, indent);
+
+/** Sends a request and returns the document of its answer; undefined without one. */
+export async function send(method, path, body) {
+  const options = { method, cache: 'no-store' };
+  if (body !== undefined) {
+    options.headers = { 'Content-Type': 'application/json' };
+    options.body = typeof body === 'string' ? body : formatJSON(body);
+  }
+  let response;
+  try {
+    response = await fetch(path, options);
+  } catch {
+    throw new RequestError('The emulator does not answer; is it still running?', 'unreachable');
+  }
+  const text = await response.text();
+  let document;
+  try {
+    document = text === '' ? undefined : parseJSON(text);
+  } catch {
+    throw new RequestError(`The emulator answered ${response.status} without JSON.`);
+  }
+  if (response.ok) return document;
+  const { title, detail, code } = document ?? {};
+  throw new RequestError([title ?? `Status ${response.status}`, detail].filter(Boolean).join(': '), code);
+}
+
+export const get = (path) => send('GET', path);
+
+const eventNames = [
+  'connected', 'disconnected', 'sync', 'change', 'reset', 'import', 'fault', 'faults', 'clock',
+  'settings', 'account', 'violation',
+];
+
+/** Reads events of all worlds, reconnecting until `close()`. `lost` is called when older events are not kept any more. */
+export class EventReader {
+  #source;
+  #timer;
+  #last = 0;
+  #wasCut = false;
+
+  constructor({ event, lost, state }) {
+    Object.assign(this, { event, lost, state });
+    this.#open(0);
+  }
+
+  #open(after) {
+    this.#source?.close();
+    this.#last = after;
+    const source = new EventSource(`${base}/events?after=${after}`);
+    this.#source = source;
+    source.addEventListener('opened', () => this.state(true));
+    source.addEventListener('missed', ({ lastEventId }) => {
+      // The latest thousand are likely kept; if not, those from now on.
+      const latest = Number(lastEventId);
+      this.#open(this.#wasCut ? latest : Math.max(0, latest - 1000));
+      this.#wasCut = true;
+      this.lost();
+    });
+    for (const name of eventNames) {
+      source.addEventListener(name, ({ data, lastEventId }) => {
+        this.#wasCut = false;
+        this.#last = Number(lastEventId);
+        this.event({ ...parseJSON(data), id: this.#last, event: name });
+      });
+    }
+    source.addEventListener('error', () => {
+      this.state(false);
+      // The browser reconnects by itself unless the answer was an error.
+      if (source.readyState !== EventSource.CLOSED) return;
+      this.#timer = setTimeout(() => this.#open(this.#last), 2000);
+    });
+  }
+
+  close() {
+    clearTimeout(this.#timer);
+    this.#source.close();
+  }
+}

@@ -1,0 +1,102 @@
+// Elements are built from text, never from markup: names and values of a world can be anything.
+
+export const $ = (id) => document.getElementById(id);
+
+/** An element; properties beginning with "on" are listeners, children are elements or text. */
+export function h(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
+    else if (name === 'class') element.className = value;
+    else if (name === 'text') element.textContent = value;
+    else element.setAttribute(name, value === true ? '' : value);
+  }
+  element.append(...children);
+  return element;
+}
+
+export function setText(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+/** Makes the children of `parent` one element per item, in order, keeping those (and the focus) that exist. */
+export function reconcile(parent, items, keyOf, create, update = () => {}) {
+  const present = new Map();
+  for (const child of [...parent.children]) present.set(child.reconcileKey, child);
+  let position = parent.firstElementChild;
+  for (const item of items) {
+    const key = keyOf(item);
+    let element = present.get(key);
+    if (element) present.delete(key);
+    else {
+      element = create(item);
+      element.reconcileKey = key;
+    }
+    update(element, item);
+    if (element === position) position = position.nextElementSibling;
+    else parent.insertBefore(element, position);
+  }
+  for (const element of present.values()) element.remove();
+}
+
+export function options(select, values, selected) {
+  reconcile(select, values, ([value]) => value, ([value]) => h('option', { value }),
+    (option, [, label]) => setText(option, label));
+  if (select.value !== selected) select.value = selected;
+}
+
+/** Reports an outcome to everyone, screen readers included. */
+export function announce(text, isError = false) {
+  const status = $('status');
+  status.classList.toggle('error', isError);
+  status.textContent = text;
+}
+
+/** Shows an error of a panel beside its content; null removes it. */
+export function showError(id, error) {
+  const element = $(id);
+  element.hidden = !error;
+  setText(element, error ? error.message : '');
+}
+
+/** Runs an action of the user and reports what came of it. */
+export async function perform(action, outcome) {
+  try {
+    const result = await action();
+    if (outcome) announce(typeof outcome === 'function' ? outcome(result) : outcome);
+    return result;
+  } catch (error) {
+    announce(error.message, true);
+    return undefined;
+  }
+}
+
+/** Opens a dialog and returns its return value: that of the button that closed it, "" for Escape. */
+export function ask(dialog) {
+  return new Promise((resolve) => {
+    dialog.returnValue = '';
+    dialog.addEventListener('close', () => resolve(dialog.returnValue), { once: true });
+    dialog.showModal();
+  });
+}
+
+/** UTC with milliseconds. */
+export const timeText = (time) => validDate(time)?.toISOString().replace('T', ' ') ?? '—';
+
+export const clockText = (time) => validDate(time)?.toISOString().slice(11, 23) ?? '—';
+
+function validDate(time) {
+  const date = new Date(Number(time));
+  return time === undefined || time === null || Number.isNaN(date.getTime()) ? null : date;
+}
+
+export function durationText(milliseconds) {
+  const sign = milliseconds < 0 ? '−' : '';
+  const value = Math.abs(milliseconds);
+  const units = [[86400000, 'd'], [3600000, 'h'], [60000, 'min'], [1000, 's'], [1, 'ms']];
+  const [unit, name] = units.find(([unit]) => value >= unit) ?? [1, 'ms'];
+  return `${sign}${Number((value / unit).toFixed(unit === 1 ? 0 : 1))} ${name}`;
+}
+
+export const count = (number, noun) => `${number} ${noun}${number === 1 ? '' : 's'}`;
