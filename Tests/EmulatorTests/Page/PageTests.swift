@@ -3,6 +3,7 @@ import HTTPTypes
 import KVStoreServer
 import ProgramTesting
 import ServerTestSupport
+import Synchronization
 import Testing
 
 /// The emulator's page in a real browser.
@@ -12,10 +13,11 @@ import Testing
 struct PageTests {
     /// Runs an emulator, in which a phone has set a key, and opens its page.
     func open(
-        width: Int = 1_280, _ body: (Browser, EmulatorClient) async throws -> Void
+        width: Int = 1_280, record: (@Sendable (Data) -> Void)? = nil,
+        _ body: (Browser, EmulatorClient) async throws -> Void
     ) async throws {
         let browser = try #require(Browser.shared)
-        try await EmulatorClient.run { client in
+        try await EmulatorClient.run(record: record) { client in
             try await client.put("green", "colour", token: "demo/phone")
             _ = try await client.sync(token: "demo/desk")
             try await browser.show(width: width)
@@ -165,7 +167,7 @@ struct PageTests {
     func record() async throws {
         try await open { browser, _ in
             let lines = [
-                #"{"record":1,"seed":"7"}"#,
+                #"{"record":{"seed":7,"strict":false,"version":1}}"#,
                 #"{"n":1,"arrives":{"time":1789732800123,"world":"w","device":"phone","method":"PUT","target":"/v1/stores/s/keys/k"}}"#,
                 #"{"event":{"id":1,"event":"change","world":"w","time":1789732800123,"device":"phone","store":"s","key":"k","value":{"type":"integer","value":9223372036854775807},"seq":1}}"#,
                 #"{"n":1,"answers":{"time":1789732800123,"status":200}}"#,
@@ -183,9 +185,28 @@ struct PageTests {
             try await browser.click("#close-record")
             try await browser.wait(shows(#""green""#, in: "#keys .value"))
 
-            let other = try browser.home.file("x.jsonl", "{\"record\":1}\nnothing\n")
+            let other = try browser.home.file("x.jsonl", "\(lines[0])\nnothing\n")
             try await browser.choose(other, in: "#record-file")
             try await browser.wait(shows("x.jsonl, line 2: not JSON", in: "#status"))
+        }
+    }
+
+    @Test("the record of a session shows the world as of each of its events")
+    func recordedSession() async throws {
+        let record = Mutex(Data())
+        try await open(record: { line in record.withLock { $0 += line } }) { browser, client in
+            try await client.put("red", "colour", token: "demo/desk")
+            let text = String(decoding: record.withLock { $0 }, as: UTF8.self)
+            let file = try browser.home.file("session.jsonl", text)
+            try await browser.choose(file, in: "#record-file")
+            try await browser.wait(shows("session.jsonl, read only", in: "#mode"))
+            try await browser.wait(shows(#""red""#, in: "#keys .value"))
+            try await browser.press("e")
+            try await browser.press(.end)
+            try await browser.wait(
+                shows("PUT /v1/stores/s/keys/colour → 200", in: "#position-text"))
+            try await browser.press("]")
+            try await browser.wait(shows(#""green""#, in: "#keys .value"))
         }
     }
 

@@ -88,7 +88,8 @@ export function createDevices(app) {
     if (fault.messages && fault.messages.length < 3) parts.push(`${fault.messages.join(', ')} only`);
     if (fault.effect !== 'fail' && fault.count !== undefined) parts.push(`next ${fault.count}`);
     if (fault.remaining !== undefined) {
-      parts.push(`${durationText(Math.max(0, Math.ceil((fault.remaining - app.live.age()) / 1000) * 1000))} left`);
+      const remaining = fault.remaining - (app.live.clock?.following === false ? 0 : app.live.age());
+      parts.push(`${durationText(Math.max(0, Math.ceil(remaining / 1000) * 1000))} left`);
     }
     return parts.join(', ');
   }

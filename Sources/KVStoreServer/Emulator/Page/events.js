@@ -29,7 +29,7 @@ export function describe(event) {
     case 'settings': return 'settings changed';
     case 'violation': return `${event.store}: ${event.call}: ${event.detail}`;
     case 'request': return `${event.method} ${event.target}`
-      + (event.status ? ` → ${event.status}` : ' → no answer') + (event.faults ? ` (${event.faults})` : '');
+      + (event.status ? ` → ${event.status}` : ' → no answer');
     default: return '';
   }
 }

@@ -5,11 +5,16 @@ import { History, snapshotOf } from './history.js';
 
 const text = (value, limit = 80) => String(value ?? '').slice(0, limit);
 
-function worldOfImport({ method, target }) {
-  const match = /^\/emulator\/v1\/worlds\/([^/?]+)\/export$/.exec(target ?? '');
+/** The world that a request administers, and the resource in it. */
+function administered(target) {
+  const match = /^\/emulator\/v1\/worlds\/([^/?]+)\/?([^?]*)/.exec(target ?? '');
   try {
-    return method === 'PUT' && match ? decodeURIComponent(match[1]) : undefined;
-  } catch { return undefined; }
+    return match ? { world: decodeURIComponent(match[1]), resource: match[2] } : {};
+  } catch { return {}; }
+}
+
+function imported(body) {
+  try { return snapshotOf(parseJSON(body)); } catch { return undefined; }
 }
 
 /** The history of each world in a record. Throws a sentence that names the line. */
@@ -30,22 +35,24 @@ export function parseRecord(content, name) {
     try { entry = parseJSON(line); } catch { throw new Error(`${name}, line ${index + 1}: not JSON`); }
     if (entry === null || typeof entry !== 'object') throw new Error(`${name}, line ${index + 1}: not an object`);
     if (!header) {
-      if (entry.record === undefined) throw new Error(`${name} is not a record: its first line has no “record”.`);
-      if (entry.record !== 1) throw new Error(`${name} has version ${text(entry.record)}; this page reads version 1.`);
-      header = entry;
+      const { version } = entry.record ?? {};
+      if (version === undefined) throw new Error(`${name} is not a record: its first line has no “record”.`);
+      if (version !== 1) throw new Error(`${name} has version ${text(version)}; this page reads version 1.`);
+      header = entry.record;
     } else if (entry.arrives) {
-      const { time, world, device, method, target, body } = entry.arrives;
-      const request = { event: 'request', time, world, device, method: text(method), target: text(target, 400), faults: entry.faults };
+      const { time, device, method, target, body } = entry.arrives;
+      // Another account of a world follows its name.
+      const { world = entry.arrives.world?.split('/')[0], resource } = administered(target);
+      const request = { event: 'request', time, world, device, method: text(method), target: text(target, 400) };
       requests.set(entry.n, request);
-      append(world ?? '', request);
-      const imported = worldOfImport(entry.arrives);
-      if (imported !== undefined) imports.set(imported, body);
+      if (world !== undefined) append(world, request);
+      if (method === 'PUT' && resource === 'export') imports.set(world, body);
     } else if (entry.answers) {
       const request = requests.get(entry.n);
       if (request) request.status = text(entry.answers.status);
     } else if (entry.event) {
       const event = { ...entry.event };
-      if (event.event === 'import') event.snapshot = snapshotOf(imports.get(event.world));
+      if (event.event === 'import') event.snapshot = imported(imports.get(event.world));
       append(event.world ?? '', event);
     }
   });
