@@ -58,7 +58,18 @@ final class Emulation: Sendable {
         return worlds.withLock { body(&$0[name, default: beginning]) }
     }
 
-    /// Makes a world, or all, what it was in the beginning.
+    /// As `change`, unless the world is as it began.
+    @discardableResult
+    func changePresent<Value: Sendable>(
+        _ name: String, _ body: (inout EmulatedWorld) -> Value
+    ) -> Value? {
+        worlds.withLock { worlds in
+            guard worlds[name] != nil else { return nil }
+            return body(&worlds[name]!)
+        }
+    }
+
+    /// Makes a world what it was in the beginning.
     func reset(_ name: String) {
         worlds.withLock { $0[name] = nil }
         decisions.forget(world: name)

@@ -12,6 +12,17 @@ extension StorageEngine {
         ledger.accountTotals.keys.filter { EmulatedAccount.world(of: $0) == world }.sorted()
     }
 
+    /// Whether the epoch is one of a store of this name in another account of the world.
+    func belongsToOtherAccount(_ epoch: EpochID, than id: StoreID) -> Bool {
+        func has(_ id: StoreID) -> Bool {
+            ledger.history(of: id)?.state.epochs.contains { $0.id == epoch } ?? false
+        }
+        return !has(id)
+            && accounts(ofWorld: EmulatedAccount.world(of: id.account)).contains {
+                $0 != id.account && has(StoreID(account: $0, name: id.name))
+            }
+    }
+
     /// The values of all stores of a world; nil if it has none.
     func document(of world: String) -> WorldDocument? {
         let stores = ledger.stores(ofAccount: world)

@@ -16,11 +16,31 @@ extension StoreServer {
         allowed.changes.removeAll { change in refusals.contains { $0.record == change } }
         let before = engine.entries(of: message.changes, in: store)
         var response = try engine.sync(allowed, store: store, mayCreate: mayCreate)
+        tellReplica(of: device, aboutFormerAccountIn: &response, to: message, store, emulation)
         response.rejections += refusals.map { SyncRejection($0.record, $0.reason) }
         emulation.noteSync(
             message, response, of: store, by: device, before: before,
             after: engine.entries(of: message.changes, in: store))
         return response
+    }
+
+    /// A replica takes the values of its device's former account for ones that the daemon has lost, and would send them to the
+    /// present account. Tells it that what it has acknowledged is known, and gone. A replica asks with the cursor of the
+    /// former account once, and then without one.
+    private func tellReplica(
+        of device: Device, aboutFormerAccountIn response: inout SyncResponse,
+        to request: SyncRequest, _ store: StoreID, _ emulation: Emulation
+    ) {
+        if let since = request.since {
+            let isForeign = engine.belongsToOtherAccount(since.epoch, than: store)
+            emulation.changePresent(store.world) {
+                $0.devices[device.name]?.formerCursors[store.name] = isForeign ? since : nil
+            }
+        }
+        let former = emulation.world(store.world).devices[device.name]?.formerCursors[store.name]
+        guard let former, response.isInitial, !response.hasMore else { return }
+        response.lineage.append(former)
+        response.horizon = max(response.horizon, former.sequence + 1)
     }
 
     /// As `StorageEngine.write`.

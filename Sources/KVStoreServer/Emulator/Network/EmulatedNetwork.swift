@@ -61,14 +61,15 @@ final class EmulatedNetwork: @unchecked Sendable {
         _ kind: NetworkFault.Message?, of device: String, in world: String, notBefore: Int64 = 0
     ) -> Passage {
         let now = emulation.time(in: world)
-        let (outcome, isOffline, isHeld) = emulation.change(world) { world in
-            _ = world.devices[device]?.faults.expire(now: now)
-            let outcome = world.send(kind, of: device)
-            let faults = world.devices[device]?.faults
-            return (
-                outcome, faults?.isOffline ?? false, faults?.holds(kind ?? .event) ?? false
-            )
-        }
+        let (outcome, isOffline, isHeld) =
+            emulation.changePresent(world) { world -> (NetworkFaults.Outcome, Bool, Bool) in
+                _ = world.devices[device]?.faults.expire(now: now)
+                let outcome = world.send(kind, of: device)
+                let faults = world.devices[device]?.faults
+                return (
+                    outcome, faults?.isOffline ?? false, faults?.holds(kind ?? .event) ?? false
+                )
+            } ?? (.arrives([0]), false, false)
         let kind = kind ?? .event
         func note(_ outcome: EmulatorEvents.FaultOutcome) {
             emulation.note(.fault(device: device, kind, outcome), in: world)
@@ -132,14 +133,16 @@ final class EmulatedNetwork: @unchecked Sendable {
     private func deliverDue(_ name: String) {
         timers.removeValue(forKey: name)?.cancel()
         let now = emulation.time(in: name)
-        let (devices, isFollowing, ended) = emulation.change(name) { world in
-            var ended: [String] = []
-            for device in world.devices.keys.sorted()
-            where world.devices[device]?.faults.expire(now: now).isEmpty == false {
-                ended.append(device)
-            }
-            return (world.devices, world.clock.isFollowing, ended)
-        }
+        let (devices, isFollowing, ended) =
+            emulation.changePresent(name) {
+                world -> ([String: EmulatedWorld.Device], Bool, [String]) in
+                var ended: [String] = []
+                for device in world.devices.keys.sorted()
+                where world.devices[device]?.faults.expire(now: now).isEmpty == false {
+                    ended.append(device)
+                }
+                return (world.devices, world.clock.isFollowing, ended)
+            } ?? ([:], true, [])
         for device in ended { emulation.note(.faults(device: device), in: name) }
         var ready: [(message: Waiting, arrives: Bool)] = []
         var next = devices.values.compactMap(\.faults.nextEnd).min()

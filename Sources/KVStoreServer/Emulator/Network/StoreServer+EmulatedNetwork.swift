@@ -64,7 +64,7 @@ extension StoreServer {
     ) -> Problem? {
         guard request.isWriting else { return nil }
         let now = emulation.time(in: world)
-        let wait = emulation.change(world) {
+        let wait = emulation.changePresent(world) {
             $0.devices[device]?.faults.throttleSeconds(now: now)
         }
         guard let seconds = wait ?? nil else { return nil }

@@ -8,6 +8,8 @@ struct EmulatedWorld: Sendable {
         var faults = NetworkFaults()
         /// Nil while the device is signed out.
         var account: String? = EmulatedAccount.defaultName
+        /// By store: how far the device was with the account that it had before.
+        var formerCursors: [String: Cursor] = [:]
     }
 
     /// A write that a strict world refused.
