@@ -166,6 +166,9 @@ public final class StoreServer: Sendable {
                 try? await listener.close()
                 try? await socket?.close()
                 try? await reports?.close()
+                if let network {
+                    try? await engine.loops[0].loop.submit { network.stop() }.get()
+                }
                 for stopped in tables.map({ $0.watchers.loop.flatSubmit($0.stop) }) {
                     try? await stopped.get()
                 }

@@ -3,6 +3,7 @@ import HTTPTypes
 import KVStore
 import KVStoreHTTP
 import KVStoreWire
+import NIOCore
 import ServerTestSupport
 import TestSupport
 import Testing
@@ -284,5 +285,87 @@ struct ControlTests {
             let clock = try await client.administer(.get, "/worlds/w/clock")
             #expect(try clock.decoded(ClockReport.self).following)
         }
+    }
+
+    @Test("a clock that is set back does not keep events from open streams")
+    func clockBack() async throws {
+        try await EmulatorClient.run { client in
+            try await client.put("1", "k", token: "w/mac")
+            var reader = try await client.stream("/v1/stores/s/changes?since=1", token: "w/phone")
+            #expect(await reader.nextEvent()?.name == "opened")
+            _ = try await client.administer(
+                .put, "/worlds/w/clock", body: #"{"time":4000000000000}"#)
+            try await client.put("2", "k", token: "w/mac")
+            #expect(await reader.nextEvent()?.fields["key"] as? String == "k")
+            _ = try await client.administer(.put, "/worlds/w/clock", body: #"{"follow":true}"#)
+            try await client.put("3", "l", token: "w/mac")
+            #expect(await reader.nextEvent()?.fields["key"] as? String == "l")
+        }
+    }
+
+    @Test("a request that is held is lost when its device changes the account")
+    func heldAcrossAccounts() async throws {
+        try await EmulatorClient.run { client in
+            try await fault(#"{"effect":"hold","messages":["request"]}"#, on: "phone", client)
+            let held = Task { try await client.put("A", "k", token: "w/phone") }
+            #expect(try await outcomes(1, client) == ["held"])
+            _ = try await client.administer(
+                .put, "/worlds/w/devices/phone/account", body: #"{"account":"B"}"#)
+            _ = try await client.administer(.delete, "/worlds/w/devices/phone/faults")
+            await #expect(throws: (any Error).self) { try await held.value }
+            #expect(try await client.get("k", token: "w/phone") == nil)
+            #expect(try await client.get("k", token: "w/mac") == nil)
+            let devices = try await client.execute(.get, "/v1/devices", token: "w/phone")
+            #expect(try devices.decoded(DeviceList.self).devices.count == 2)
+        }
+    }
+
+    @Test("a held request is lost when the world is reset, and the fresh world stays empty")
+    func heldAcrossReset() async throws {
+        try await EmulatorClient.run { client in
+            try await fault(#"{"effect":"hold","messages":["request"]}"#, on: "phone", client)
+            let held = Task { try await client.put("old", "k", token: "w/phone") }
+            #expect(try await outcomes(1, client) == ["held"])
+            _ = try await client.administer(.delete, "/worlds/w")
+            await #expect(throws: (any Error).self) { try await held.value }
+            #expect(try await client.get("k", token: "w/phone") == nil)
+        }
+    }
+
+    @Test("a world that was never quiet has not settled at the timeout")
+    func restless() async throws {
+        try await EmulatorClient.run { client in
+            try await client.put("1", "k", token: "w/mac")
+            let answer = try await client.administer(
+                .post, "/worlds/w/settle?timeout=50&quiet=60000")
+            let report = try answer.decoded(SettlingReport.self)
+            #expect(!report.settled)
+            #expect(report.waiting == ["something happened within the last 60000 ms"])
+        }
+    }
+
+    @Test("an emulator that stops loses what a fault holds")
+    func stopping() async throws {
+        let emulator = try Emulator()
+        async let serving: Void = emulator.run()
+        let url = try await emulator.running.url
+        let port = try #require(Int(url.split(separator: ":").last ?? ""))
+        let (phone, page) = (TestClient(port: port), TestClient(port: port))
+        let added = try await page.execute(
+            uri: "/emulator/v1/worlds/w/devices/phone/faults", method: .post,
+            headers: [.contentType: "application/json"],
+            body: ByteBuffer(string: #"{"effect":"hold"}"#))
+        #expect(added.status == .created)
+        let held = Task {
+            try await phone.execute(
+                uri: "/v1/me", method: .get, headers: [.authorization: "Bearer w/phone"])
+        }
+        let settling = try await page.execute(
+            uri: "/emulator/v1/worlds/w/settle?timeout=100&quiet=0", method: .post)
+        #expect(settling.status == .ok)
+        await emulator.stop()
+        await #expect(throws: (any Error).self) { try await held.value }
+        try await serving
+        await page.close()
     }
 }

@@ -40,6 +40,7 @@ struct RecordTests {
             #"{"effect":"drop","probability":0.3}"#, #"{"effect":"duplicate","probability":0.3}"#,
             #"{"effect":"fail","reason":"full","probability":0.1,"seed":3}"#,
             #"{"effect":"delay","milliseconds":3,"probability":0.5}"#,
+            #"{"effect":"reorder","milliseconds":20,"messages":["event"]}"#,
         ] { try await administer(.post, "/devices/phone/faults", fault) }
         let reader = try? await client.stream("/v1/stores/s/changes", token: "w/phone")
         for number in 0..<60 {

@@ -58,6 +58,9 @@ final class Emulation: Sendable {
         return worlds.withLock { body(&$0[name, default: beginning]) }
     }
 
+    /// Those that are not as they began.
+    var changedWorlds: [String] { worlds.withLock { Array($0.keys) } }
+
     /// As `change`, unless the world is as it began.
     @discardableResult
     func changePresent<Value: Sendable>(
@@ -105,17 +108,28 @@ final class Emulation: Sendable {
     // MARK: - Events
 
     func note(_ content: EmulatorEvents.Content, in world: String) {
-        let event = events.append(content, world: world, time: time(in: world))
+        note(content, in: world, account: nil)
+    }
+
+    /// Of a store.
+    func note(_ content: EmulatorEvents.Content, in store: StoreID) {
+        note(content, in: store.world, account: store.otherAccount)
+    }
+
+    /// - Parameter account: nil for the one that a world begins with.
+    private func note(_ content: EmulatorEvents.Content, in world: String, account: String?) {
+        let event = events.append(
+            content, world: world, account: account, time: time(in: world))
         recorder?.note(event)
     }
 
     /// Reports the live stream as one of its device while the slot exists.
     func observing(_ slot: StreamSlot, of device: Device, _ store: StoreID) -> StreamSlot {
-        let (name, world) = (device.name, EmulatedAccount.world(of: store.account))
-        note(.connected(store: store.name, device: name), in: world)
+        let name = device.name
+        note(.connected(store: store.name, device: name), in: store)
         return StreamSlot { [self] in
             withExtendedLifetime(slot) {}
-            note(.disconnected(store: store.name, device: name), in: world)
+            note(.disconnected(store: store.name, device: name), in: store)
         }
     }
 }

@@ -93,6 +93,7 @@ struct EventDocument: Encodable {
 
     init(_ event: EmulatorEvents.Event) {
         (world, time) = (event.world, event.time)
+        account = event.account.map { .some($0) }
         switch event.content {
         case .connected(let store, let device):
             self.event = "connected"

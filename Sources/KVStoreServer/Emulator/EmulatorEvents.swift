@@ -48,6 +48,8 @@ final class EmulatorEvents: Sendable {
         /// From 1, without gaps.
         var id: UInt64
         var world: String
+        /// Of the store; nil for the one that a world begins with.
+        var account: String?
         /// Milliseconds since 1970.
         var time: Int64
         var content: Content
@@ -78,9 +80,12 @@ final class EmulatorEvents: Sendable {
 
     /// - Parameter time: of the world.
     @discardableResult
-    func append(_ content: Content, world: String, time: Int64) -> Event {
+    func append(
+        _ content: Content, world: String, account: String?, time: Int64
+    ) -> Event {
         let event = state.withLock { state in
-            let event = Event(id: state.nextID, world: world, time: time, content: content)
+            let event = Event(
+                id: state.nextID, world: world, account: account, time: time, content: content)
             state.events.append(event)
             state.nextID += 1
             state.byteCount += content.byteCount

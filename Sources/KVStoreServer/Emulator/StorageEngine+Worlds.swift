@@ -79,7 +79,9 @@ extension StorageEngine {
             throw Problem(.full(limit: limit))
         }
         do throws(LogError) {
-            for id in ledger.stores(ofAccount: world) { _ = try ledger.remove(id) }
+            for account in accounts(ofWorld: world) {
+                for id in ledger.stores(ofAccount: account) { _ = try ledger.remove(id) }
+            }
             for (id, records) in records {
                 let plan = try ledger.accept(records, to: id, now: now)
                 precondition(plan.rejections.isEmpty, "the records have been checked")

@@ -115,17 +115,26 @@ extension StoreServer {
         on loop: WatcherRegistry,
         _ complete: @escaping (Result<Response, Problem>) -> Void
     ) {
+        var lost: [EmulatedNetwork.Waiting] = []
         engine.perform(on: loop) { () throws(Problem) in
-            let present = engine.ledger.accountTotals.keys
-            for world in world.map({ [$0] }) ?? knownWorlds(present) {
+            let accounts = engine.ledger.accountTotals.keys
+            let worlds =
+                world.map { [$0] }
+                ?? Set(accounts.map(EmulatedAccount.world)).union(emulation.changedWorlds).sorted()
+            for world in worlds {
                 for account in engine.accounts(ofWorld: world) {
                     while try engine.removeStores(ofAccount: account, count: 64) {}
                 }
+                lost += network.withdraw(from: world)
                 emulation.reset(world)
             }
+            if world == nil { emulation.decisions.forget(world: nil) }
             devices.forgetAbsentDevices(ofWorld: world)
         } _: { result in
-            for name in world.map({ [$0] }) ?? network.worlds { network.reset(name) }
+            for message in lost { message.deliver(false) }
+            for name in Set(lost.map(\.world)).union(world.map { [$0] } ?? []) {
+                network.release(name)
+            }
             complete(result.map { .answer(.noContent) })
         }
     }

@@ -16,8 +16,8 @@ extension StoreServer {
     ) throws(Problem) {
         let world = try Self.worldName(segment)
         switch request.method {
-        case .GET, .HEAD: try checkKnown(world)
-        case .DELETE: break
+        case .GET, .HEAD, .DELETE: try checkKnown(world)
+        case .POST where control == .settle: break
         default: try devices.admit(world: world, limits: emulation.limits)
         }
         if case .settle = control {
@@ -68,7 +68,7 @@ extension StoreServer {
             }
             try changeDevice(device, in: world, emulation) { $0.account = document.account }
             emulation.note(.account(device: device, document.account), in: world)
-            network.release(world)
+            network.lose(of: device, in: world)
             return .json(document)
         case .settle: throw .unknownPath
         }
@@ -152,11 +152,12 @@ extension StoreServer {
         of device: String, in world: String, _ emulation: Emulation, _ network: EmulatedNetwork,
         where isRemoved: (NetworkFaults.Active) -> Bool
     ) -> Int {
-        let count = emulation.change(world) { world in
-            let former = world.devices[device]?.faults.active.count ?? 0
-            world.devices[device]?.faults.remove(where: isRemoved)
-            return former - (world.devices[device]?.faults.active.count ?? 0)
-        }
+        let count =
+            emulation.changePresent(world) { world in
+                let former = world.devices[device]?.faults.active.count ?? 0
+                world.devices[device]?.faults.remove(where: isRemoved)
+                return former - (world.devices[device]?.faults.active.count ?? 0)
+            } ?? 0
         if count > 0 { emulation.note(.faults(device: device), in: world) }
         network.release(world)
         return count

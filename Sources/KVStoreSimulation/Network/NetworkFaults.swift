@@ -98,7 +98,8 @@ package struct NetworkFaults: Sendable {
         for index in active.indices {
             guard case .throttle(let throttle) = active[index].fault.effect else { continue }
             let window = throttle.window.milliseconds
-            active[index].requestTimes.removeAll { $0 <= now - window }
+            // A clock may have been set back.
+            active[index].requestTimes.removeAll { $0 <= now - window || $0 > now }
             guard active[index].requestTimes.count >= throttle.requestCount else { continue }
             let first = active[index].requestTimes.first ?? now
             wait = max(wait ?? 0, first + window - now)

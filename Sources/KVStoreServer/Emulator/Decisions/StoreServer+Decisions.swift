@@ -106,7 +106,7 @@ extension Emulation {
                 store: store.name, device: device.name, sent: request.changes.map(\.key),
                 received: response.changes.map(\.record.key),
                 rejected: response.rejections.map(\.key)),
-            in: store.world)
+            in: store)
     }
 
     func noteWrite(
@@ -121,6 +121,6 @@ extension Emulation {
     }
 
     private func noteChange(_ entry: SequencedRecord, in store: StoreID, by device: String) {
-        note(.change(store: store.name, entry, device: device), in: store.world)
+        note(.change(store: store.name, entry, device: device), in: store)
     }
 }

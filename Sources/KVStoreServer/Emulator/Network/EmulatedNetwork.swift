@@ -61,9 +61,14 @@ final class EmulatedNetwork: @unchecked Sendable {
         _ kind: NetworkFault.Message?, of device: String, in world: String, notBefore: Int64 = 0
     ) -> Passage {
         let now = emulation.time(in: world)
+        let isOver = emulation.changePresent(world) {
+            ($0.devices[device]?.faults.nextEnd ?? .max) <= now
+        }
+        // What such a fault held comes first.
+        if isOver == true { deliverDue(world) }
+        let faultCount = emulation.world(world).devices[device]?.faults.active.count ?? 0
         let (outcome, isOffline, isHeld) =
             emulation.changePresent(world) { world -> (NetworkFaults.Outcome, Bool, Bool) in
-                _ = world.devices[device]?.faults.expire(now: now)
                 let outcome = world.send(kind, of: device)
                 let faults = world.devices[device]?.faults
                 return (
@@ -80,6 +85,9 @@ final class EmulatedNetwork: @unchecked Sendable {
             Passage(
                 kind: kind, world: world, device: device, error: error, due: due, isLate: isLate,
                 copy: copy)
+        }
+        if emulation.world(world).devices[device]?.faults.active.count ?? 0 < faultCount {
+            emulation.note(.faults(device: device), in: world)
         }
         if isOffline {
             note(.offline)
@@ -172,15 +180,29 @@ final class EmulatedNetwork: @unchecked Sendable {
         noteActivity(in: name)
     }
 
-    /// Those in which a message waits or a timer runs.
-    var worlds: Set<String> { Set(waiting.map(\.world)).union(timers.keys) }
+    /// Takes out what waits in a world, or for one device, to be lost.
+    func withdraw(from world: String, of device: String? = nil) -> [Waiting] {
+        func isAffected(_ message: Waiting) -> Bool {
+            message.world == world && (device == nil || message.device == device)
+        }
+        defer { waiting.removeAll(where: isAffected) }
+        return waiting.filter(isAffected)
+    }
 
-    /// Loses what waits in a world.
-    func reset(_ name: String) {
-        let lost = waiting.filter { $0.world == name }
-        waiting.removeAll { $0.world == name }
+    /// Loses what waits for a device, whose account has changed.
+    func lose(of device: String, in world: String) {
+        for message in withdraw(from: world, of: device) { message.deliver(false) }
+        release(world)
+    }
+
+    /// Loses everything that waits, and answers those who wait for a world to settle.
+    func stop() {
+        for timer in timers.values { timer.cancel() }
+        timers = [:]
+        let lost = waiting
+        waiting = []
         for message in lost { message.deliver(false) }
-        release(name)
+        for settler in Array(settlers.values) { settler.stop() }
     }
 
     // MARK: - Streams
@@ -190,7 +212,8 @@ final class EmulatedNetwork: @unchecked Sendable {
             decide(.event, of: device, in: world, notBefore: notBefore)
         }
         guard let recorder = emulation.recorder else { return passage() }
-        return recorder.record(.sends(world: world, device: device), body: passage)
+        return recorder.record(
+            .sends(world: world, device: device, notBefore: notBefore), body: passage)
     }
 
     func add(_ link: StreamLink) { links[ObjectIdentifier(link)] = link }

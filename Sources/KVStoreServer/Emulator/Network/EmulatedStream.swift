@@ -78,8 +78,10 @@ struct EmulatedStream: LiveStream {
             link.isBroken = true
             return (nil, false)
         }
+        // Not before those that are on their way.
+        let notBefore = link.inTransitCount > 0 ? link.due : 0
         link.inTransitCount += 1
-        let passage = network.sendEvent(of: link.device, in: link.world, notBefore: link.due)
+        let passage = network.sendEvent(of: link.device, in: link.world, notBefore: notBefore)
         link.due = passage.due
         network.carry(passage) { [link] error in
             link.inTransitCount -= 1

@@ -37,17 +37,23 @@ final class Settler: @unchecked Sendable {
         calm?.cancel()
         calm = loop.scheduleTask(in: quiet) { [self] in
             // What is under way ends with an activity.
-            if obstacles().isEmpty { end() }
+            if obstacles().isEmpty { end(isCalm: true) }
         }
     }
 
-    private func end() {
+    /// The server stops.
+    func stop() { end() }
+
+    private func end(isCalm: Bool = false) {
         guard let complete else { return }
         self.complete = nil
         deadline?.cancel()
         calm?.cancel()
         network.remove(self)
-        let waiting = obstacles()
+        var waiting = obstacles()
+        if waiting.isEmpty, !isCalm {
+            waiting = ["something happened within the last \(quiet.nanoseconds / 1_000_000) ms"]
+        }
         let elapsed = (NIODeadline.now() - start).nanoseconds / 1_000_000
         complete(SettlingReport(settled: waiting.isEmpty, elapsed: elapsed, waiting: waiting))
     }

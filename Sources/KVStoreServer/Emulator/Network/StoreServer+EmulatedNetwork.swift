@@ -85,7 +85,11 @@ extension StoreServer {
             return complete(.failure(.signedOut))
         }
         var request = request
-        request.device?.account = account
+        switch request.resource {
+        // The devices are those of the world.
+        case .devices, .device: break
+        default: request.device?.account = account
+        }
         network.begin(in: world)
         respond(to: request, on: loop) { result in
             defer { network.end(in: world) }

@@ -10,7 +10,7 @@ import NIOHTTP1
 /// On the event loop of the emulator only, and unchecked for that reason.
 final class EmulatorRecorder: @unchecked Sendable {
     enum Input {
-        case sends(world: String, device: String)
+        case sends(world: String, device: String, notBefore: Int64)
         case releases(world: String)
     }
 
@@ -63,8 +63,11 @@ final class EmulatorRecorder: @unchecked Sendable {
     ) -> Value {
         perform(keepsEmpty: keepsEmpty) { time in
             switch input {
-            case .sends(let world, let device):
-                RecordLine(sends: RecordLine.Sending(time: time, world: world, device: device))
+            case .sends(let world, let device, let notBefore):
+                RecordLine(
+                    sends: RecordLine.Sending(
+                        time: time, world: world, device: device,
+                        notBefore: notBefore > 0 ? notBefore : nil))
             case .releases(let world):
                 RecordLine(releases: RecordLine.Release(time: time, world: world))
             }

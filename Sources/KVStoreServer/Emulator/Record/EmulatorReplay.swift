@@ -23,9 +23,6 @@ package struct ReplayReport: Sendable, Equatable {
 }
 
 extension Emulator {
-    /// Bytes of a line of a record.
-    private static let lineByteCount = 16 * 1_024 * 1_024
-
     /// Does again what a record says, in an emulator that listens nowhere, and compares what comes of it.
     ///
     /// - Parameter write: is called with the lines of the replay.
@@ -40,8 +37,7 @@ extension Emulator {
         let lines = record.prefix((record.lastIndex(of: UInt8(ascii: "\n")) ?? -1) + 1)
             .split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast()
         func decode(_ line: Data.SubSequence, _ number: Int) throws(ServerError) -> RecordLine {
-            guard line.count <= lineByteCount,
-                let line = try? WireJSON.decode(RecordLine.self, from: Data(line))
+            guard let line = try? WireJSON.decode(RecordLine.self, from: Data(line))
             else { throw failure(number, "it is not a line of a record") }
             return line
         }
@@ -101,7 +97,9 @@ extension StoreServer {
                 input(at: arrival.time) { self.receive(request, on: watchers) { _ in } }
             } else if let sending = line.sends {
                 input(at: sending.time) {
-                    _ = network.sendEvent(of: sending.device, in: sending.world)
+                    _ = network.sendEvent(
+                        of: sending.device, in: sending.world,
+                        notBefore: sending.notBefore ?? 0)
                 }
             } else if let release = line.releases {
                 input(at: release.time) { network.release(release.world) }

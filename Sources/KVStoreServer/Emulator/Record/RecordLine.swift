@@ -31,6 +31,8 @@ struct RecordLine: Codable {
         var time: Int64
         var world: String
         var device: String
+        /// The world's time of the event before it, if that has not arrived yet.
+        var notBefore: Int64?
     }
 
     /// The time of messages or faults of a world has come.
