@@ -66,15 +66,17 @@ final class EmulatedNetwork: @unchecked Sendable {
         }
         // What such a fault held comes first.
         if isOver == true { deliverDue(world) }
-        let faultCount = emulation.world(world).devices[device]?.faults.active.count ?? 0
-        let (outcome, isOffline, isHeld) =
-            emulation.changePresent(world) { world -> (NetworkFaults.Outcome, Bool, Bool) in
+        let (outcome, isOffline, isHeld, hasEnded) =
+            emulation.changePresent(world) {
+                world -> (NetworkFaults.Outcome, Bool, Bool, Bool) in
+                let former = world.devices[device]?.faults.active.count ?? 0
                 let outcome = world.send(kind, of: device)
                 let faults = world.devices[device]?.faults
                 return (
-                    outcome, faults?.isOffline ?? false, faults?.holds(kind ?? .event) ?? false
+                    outcome, faults?.isOffline ?? false, faults?.holds(kind ?? .event) ?? false,
+                    faults?.active.count ?? 0 < former
                 )
-            } ?? (.arrives([0]), false, false)
+            } ?? (.arrives([0]), false, false, false)
         let kind = kind ?? .event
         func note(_ outcome: EmulatorEvents.FaultOutcome) {
             emulation.note(.fault(device: device, kind, outcome), in: world)
@@ -86,9 +88,7 @@ final class EmulatedNetwork: @unchecked Sendable {
                 kind: kind, world: world, device: device, error: error, due: due, isLate: isLate,
                 copy: copy)
         }
-        if emulation.world(world).devices[device]?.faults.active.count ?? 0 < faultCount {
-            emulation.note(.faults(device: device), in: world)
-        }
+        if hasEnded { emulation.note(.faults(device: device), in: world) }
         if isOffline {
             note(.offline)
             return passage(.unreachable("offline"), due: now)

@@ -11,7 +11,7 @@ extension Emulation {
     func refusals(
         of changes: [Record], in hub: Hub?, _ store: StoreID, by device: String
     ) throws(Problem) -> [Hub.Refusal] {
-        let name = EmulatedAccount.world(of: store.account)
+        let name = store.world
         let settings = world(name).settings
         guard let limits = settings.limits, !changes.isEmpty else { return [] }
         let refusals = (hub ?? Hub()).refusals(of: changes, limits: limits)
