@@ -23,6 +23,12 @@ public struct StoreConfiguration: Sendable {
     /// Whether what other processes write is applied as it happens. Otherwise it is when this process writes or
     /// synchronizes, which saves a short-lived program the time that the kernel takes to end a watch (10 ms on Linux).
     package var isWatched = true
+    /// Whether the device has no account, so that values wait here for the one that it signs in to.
+    package var isSignedOut = false
+    /// Calls `change`, from any thread, with the configuration for another account that the device has been signed in to, as
+    /// long as the returned object exists; nil if that is not watched.
+    package var watchAccount:
+        (@Sendable (_ change: @escaping @Sendable (StoreConfiguration) -> Void) -> any Sendable)?
     /// Opens a store on a simulated device; nil for one on this machine's disk.
     package var openSimulated:
         (@Sendable (StoreConfiguration) throws(StoreError) -> UbiquitousKeyValueStore)?

@@ -16,7 +16,7 @@ final class StoreEngine: Sendable {
         self.delivery = delivery
         session = Mutex(opened)
         self.runtime = runtime
-        try opened.connect()
+        try connect(opened)
     }
 
     deinit { close() }
@@ -62,6 +62,16 @@ final class StoreEngine: Sendable {
         }
     }
 
+    private func connect(_ session: StoreSession) throws(StoreError) {
+        try session.connect { [weak self] configuration, former in
+            self?.isClosed.withLock { isClosed in
+                guard let self, !isClosed, self.current === former else { return }
+                // A replica that cannot be opened is tried again with the next refusal by the other account.
+                try? self.replaceSession(configuration)
+            }
+        }
+    }
+
     private func replaceSession(_ configuration: StoreConfiguration) throws(StoreError) {
         let former = current
         let opened = try StoreSession(
@@ -71,7 +81,7 @@ final class StoreEngine: Sendable {
             // Atomic, so that a concurrent write is either carried over or made in the new replica, and what other
             // processes write there is notified either with the account change or after it.
             keys = try former.replica.close { before throws(StoreError) in
-                if former.driver == nil, opened.driver != nil { try opened.replica.fill(before) }
+                if former.isLocal, !opened.isLocal { try opened.replica.fill(before) }
                 return opened.replica.read { replica in
                     session.withLock { $0 = opened }
                     let after = replica.visibleContents
@@ -85,7 +95,7 @@ final class StoreEngine: Sendable {
         former.close()
         delivery.deliver(opened.replica.read(\.connection))
         if former.configuration.directory != configuration.directory
-            || (former.driver == nil) != (opened.driver == nil)
+            || former.isLocal != opened.isLocal
         {
             delivery.deliverIdentityChange()
         }
@@ -93,7 +103,7 @@ final class StoreEngine: Sendable {
             delivery.deliver(
                 StoreChange(reason: .accountChange, keys: keys.sorted().map(\.text)))
         }
-        try opened.connect()
+        try connect(opened)
     }
 
     // MARK: - Reading

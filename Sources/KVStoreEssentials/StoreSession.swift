@@ -1,6 +1,7 @@
 import KVStoreCore
 import KVStoreLog
 import LocalFiles
+import Synchronization
 
 /// One account's replica of one store in this process, with its driver and its directory watch.
 final class StoreSession: Sendable {
@@ -9,6 +10,7 @@ final class StoreSession: Sendable {
     let driver: (any SyncDriving)?
     private let runtime: StoreRuntime
     private let watch: (any DirectoryWatch)?
+    private let accountWatch = Mutex<(any Sendable)?>(nil)
 
     init(
         configuration: StoreConfiguration, runtime: StoreRuntime, delivery: ChangeDelivery
@@ -51,10 +53,21 @@ final class StoreSession: Sendable {
         try replica.catchUp()
     }
 
+    /// Whether the values belong to no account.
+    var isLocal: Bool { driver == nil || configuration.isSignedOut }
+
     /// Connects to the daemon, if there is one. If the log cannot be read, that is tried again later, as long as the
     /// session is in use.
-    func connect() throws(StoreError) {
+    ///
+    /// - Parameter accountChanged: called with the configuration for an account that takes the place of this one.
+    func connect(
+        accountChanged: @escaping @Sendable (StoreConfiguration, StoreSession) -> Void
+    ) throws(StoreError) {
         guard let driver else { return }
+        let watch = configuration.watchAccount? { [weak self] configuration in
+            if let self { accountChanged(configuration, self) }
+        }
+        accountWatch.withLock { $0 = watch }
         driver.start(replica)
         try attach()
     }
@@ -72,6 +85,10 @@ final class StoreSession: Sendable {
 
     func close() {
         watch?.cancel()
+        _ = accountWatch.withLock { watch in
+            defer { watch = nil }
+            return watch
+        }
         replica.close()
         driver?.stop()
     }

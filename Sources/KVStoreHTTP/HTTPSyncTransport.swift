@@ -21,9 +21,17 @@ public final class HTTPSyncTransport: SyncTransport {
     }
 
     public convenience init(_ credentials: Credentials, timeouts: HTTPTimeouts = .init()) {
+        self.init(credentials, timeouts: timeouts, account: nil)
+    }
+
+    /// - Parameter account: that of a device of an emulator.
+    convenience init(
+        _ credentials: Credentials, timeouts: HTTPTimeouts, account: EmulatedAccount?
+    ) {
         self.init(
-            address: credentials.daemon, token: credentials.token, key: credentials.key,
-            timeouts: timeouts)
+            DaemonConnection(
+                address: credentials.daemon, token: credentials.token, key: credentials.key,
+                timeouts: timeouts, account: account))
     }
 
     /// Ends every request and stream; later ones fail.
@@ -39,7 +47,20 @@ public final class HTTPSyncTransport: SyncTransport {
     /// The stream reads from the network only when its consumer asks for an event, so a slow consumer slows the
     /// daemon down instead of filling memory.
     public func events(store: String, since: Cursor) -> AsyncThrowingStream<SyncEvent, any Error> {
-        let reader = SyncEventReader(connection, store: store, since: since)
+        let reader = EventReader(
+            connection, ["stores", store, "changes"],
+            query: [("since", String(since.sequence)), ("epoch", since.epoch.description)],
+            decode: SyncEvent.init)
+        return AsyncThrowingStream { try await reader.next() }
+    }
+
+    /// The account that an emulator has signed the device in to, and each that follows.
+    var accounts: AsyncThrowingStream<DeviceAccount, any Error> {
+        let reader = EventReader(connection, ["account"]) {
+            item throws(WireError) -> DeviceAccount? in
+            guard case .event("account", let data) = item else { return nil }
+            return try WireJSON.decode(from: data)
+        }
         return AsyncThrowingStream { try await reader.next() }
     }
 }

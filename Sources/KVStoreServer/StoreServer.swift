@@ -124,9 +124,9 @@ public final class StoreServer: Sendable {
             for watchers in engine.loops { watchers.loop.execute { watchers.wakeAll() } }
             remover?.start()
         }
-        emulation?.events.observe { [engine] in
+        emulation?.events.observe { [engine] event in
             for watchers in engine.loops where watchers.count > 0 {
-                watchers.loop.execute { watchers.wake([EmulatorEvents.topic]) }
+                watchers.loop.execute { watchers.wake(event.topics) }
             }
         }
         // Resumes what a former server began.

@@ -16,6 +16,9 @@ public struct DaemonIdentity: Sendable, Equatable, Codable {
     /// The daemon's clock, milliseconds since 1970.
     public var serverTime: Int64
 
+    /// What the tokens of a daemon begin with; those of an emulator name a world.
+    package static let tokenPrefix = "ubq_"
+
     package init(
         account: String, device: String, deviceID: String, scopes: [String], stores: [String]?,
         epoch: String, serverTime: Int64
@@ -99,4 +102,36 @@ package struct StoreList: Sendable, Equatable, Codable {
     package var stores: [Store]
 
     package init(stores: [Store]) { self.stores = stores }
+}
+
+/// The account that an emulator has signed a device in to: the data of an event of `GET /v1/account`, and what
+/// `PUT …/devices/{device}/account` sets.
+package struct DeviceAccount: Sendable, Equatable, Codable {
+    /// Nil while the device is signed out, and encoded as null.
+    package var account: String?
+
+    /// The account that devices begin with.
+    package static let defaultName = "default"
+    /// Names the account that a request is for, empty for none: the emulator answers `other-account` if the device has
+    /// another one.
+    package static let field = "Ubiquity-Account"
+
+    package init(_ account: String?) { self.account = account }
+
+    private enum CodingKeys: CodingKey { case account }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        guard container.contains(.account) else {
+            throw DecodingError.keyNotFound(
+                CodingKeys.account,
+                DecodingError.Context(codingPath: [], debugDescription: "account is missing"))
+        }
+        account = try container.decode(String?.self, forKey: .account)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(account, forKey: .account)
+    }
 }

@@ -10,6 +10,8 @@ package struct Problem: Error, Sendable, Equatable {
     package var detail: String
     /// The limit that was exceeded, in the unit that `detail` names.
     package var limit: Int?
+    /// With `other-account`: the account that the device has, nil for none.
+    package var account: String?
     /// What the user can do.
     package var hint: String?
     /// Sent as the `Retry-After` header, not in the document.
@@ -35,6 +37,7 @@ package struct Problem: Error, Sendable, Equatable {
         var code: String?
         var detail: String?
         var limit: Int?
+        var account: String?
         var hint: String?
     }
 
@@ -42,7 +45,7 @@ package struct Problem: Error, Sendable, Equatable {
         WireJSON.encode(
             Document(
                 type: "about:blank", title: title, status: status, code: code, detail: detail,
-                limit: limit, hint: hint))
+                limit: limit, account: account, hint: hint))
     }
 
     /// Reads an error answer of any server.
@@ -59,6 +62,7 @@ package struct Problem: Error, Sendable, Equatable {
             status, code.flatMap { $0.isEmpty ? nil : $0 } ?? "http-\(status)",
             text(document?.title), detail: text(document?.detail), limit: document?.limit,
             hint: document?.hint.map(text), retryAfterSeconds: retryAfter.flatMap(Self.seconds))
+        account = document?.account.map(text)
     }
 
     private static func seconds(_ text: String) -> Int? {

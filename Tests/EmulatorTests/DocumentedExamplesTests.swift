@@ -24,7 +24,10 @@ struct DocumentedExamplesTests {
             let (request, answer) = (messages[index], messages[index + 1])
             let parts = request.start.components(separatedBy: " ")
             if answer.headers.contains(where: { $0.value == "text/event-stream" }) {
-                var reader = try await EventReader(port: port, path: parts[1], token: "none")
+                let bearer = request.headers.first { $0.name == "Authorization" }?.value
+                var reader = try await EventReader(
+                    port: port, path: parts[1],
+                    token: String((bearer ?? "Bearer none").dropFirst("Bearer ".count)))
                 try await HTTPExamples.check(answer, isReadBy: &reader, of: request)
                 await reader.connection.close()
                 continue
@@ -83,7 +86,7 @@ struct DocumentedExamplesTests {
             Problem.invalidWorldToken, .foreignHost, .emulatedDevice, .noPairing, .unknownWorld,
             .signedOut, .unknownFault, .invalidFault(""), .invalidControl(""),
             .tooManyFaults(limit: 1), .badWorldName, .invalidImport(""), .tooManyWorlds(limit: 1),
-            .tooManyDevices(limit: 1),
+            .tooManyDevices(limit: 1), .otherAccount(nil),
         ] { #expect(text.contains("`\(problem.code)`")) }
     }
 }

@@ -56,13 +56,17 @@ struct ReasonTests {
         }
     }
 
-    @Test("a device that the emulator signs in to another account downloads that account's values")
+    @Test("a client that does not name its account downloads the values of another one in full")
     func account() async throws {
         defer { try? FileManager.default.removeItem(atPath: home) }
         try await EmulatorClient.run { client in
             try await write("green", client)
-            let store = try UbiquitousKeyValueStore.open(
-                isLive: false, environment: environment(client, "w"))
+            let transport = HTTPSyncTransport(
+                address: try DaemonAddress(client.emulator.url),
+                token: try #require(AccessToken("w/phone")))
+            let store = try UbiquitousKeyValueStore(
+                configuration: StoreConfiguration(
+                    directory: home + "/store", transport: transport, isLive: false))
             defer { store.close() }
             _ = try await store.synchronizeNow()
             #expect(store.string(forKey: "color") == "green")

@@ -64,6 +64,12 @@ struct RecordTests {
             .post, "/v1/stores/s/sync", token: "w/mac",
             headers: [.contentType: MediaType.sync, .accept: MediaType.sync], bytes: Data(message))
         #expect(answer.status == .ok)
+        let field = try #require(HTTPField.Name(DeviceAccount.field))
+        for (account, status) in [("B", HTTPResponse.Status.conflict), ("default", .ok)] {
+            let answer = try await client.execute(
+                .get, "/v1/stores/s/keys", token: "w/mac", headers: [field: account])
+            #expect(answer.status == status, "\(answer.text)")
+        }
         _ = try await client.administer(.delete, "/worlds/w")
         await reader?.connection.close()
     }

@@ -37,7 +37,7 @@
         /// the same. Does not open the store.
         public var ubiquityIdentityToken: (any NSCoding & NSCopying & NSObjectProtocol)? {
             let configuration = DefaultStore.configuration
-            guard configuration.transport != nil else { return nil }
+            guard configuration.transport != nil, !configuration.isSignedOut else { return nil }
             // Each account has a directory of its own.
             return NSData(data: Data(configuration.directory.utf8))
         }

@@ -9,7 +9,7 @@ package struct Backoff: Sendable, Equatable {
     package init() {}
 
     /// The wait in milliseconds after one more failure; at least what the daemon asked for, up to ten minutes.
-    mutating func next(
+    package mutating func next(
         atLeast requested: Int64?, using random: inout some RandomNumberGenerator
     ) -> Int64 {
         let full = min(Self.firstMilliseconds << min(failureCount, 10), Self.greatestMilliseconds)
@@ -18,5 +18,5 @@ package struct Backoff: Sendable, Equatable {
         return max(wait, min(requested ?? 0, 600_000))
     }
 
-    mutating func reset() { failureCount = 0 }
+    package mutating func reset() { failureCount = 0 }
 }

@@ -15,22 +15,26 @@ final class DaemonConnection: Sendable {
     let address: DaemonAddress
     let timeouts: HTTPTimeouts
     private let token: AccessToken?
+    /// Nil for a daemon.
+    private let account: EmulatedAccount?
     /// Whether syncs are sent in binary: until the daemon refuses one.
     let isBinary = Atomic(true)
     private let requests: HTTPClient
     private let streams: HTTPClient
 
     /// - Parameters:
+    ///   - account: that of a device of an emulator, which requests are for.
     ///   - key: the only key that the daemon may have; nil to trust the authorities that the system trusts.
     ///   - requestCount: concurrent requests; further ones wait.
     init(
         address: DaemonAddress, token: AccessToken?, key: KeyFingerprint? = nil,
-        timeouts: HTTPTimeouts,
+        timeouts: HTTPTimeouts, account: EmulatedAccount? = nil,
         requestCount: Int = HTTPLimits.connectionCount
     ) {
         self.address = address
         self.token = token
         self.timeouts = timeouts
+        self.account = account
         requests = Self.client(timeouts, key, connectionCount: requestCount)
         streams = Self.client(
             timeouts, key, connectionCount: HTTPLimits.streamConnectionCount)
@@ -125,6 +129,7 @@ final class DaemonConnection: Sendable {
     private func headers(accept type: String) -> HTTPHeaders {
         var headers: HTTPHeaders = ["User-Agent": "ubiquity", "Accept": type]
         if let token { headers.add(name: "Authorization", value: "Bearer " + token.secret) }
+        if let account { headers.add(name: DeviceAccount.field, value: account.name ?? "") }
         return headers
     }
 
@@ -139,6 +144,7 @@ final class DaemonConnection: Sendable {
         let problem = Problem(
             status: Int(status.code), body: body.map { Data($0.readableBytesView) } ?? Data(),
             retryAfter: headers.first(name: "Retry-After"))
+        if problem.code == "other-account" { account?.report(problem.account) }
         let text = problem.detail.isEmpty ? problem.title : problem.detail
         let message = redacted(
             text.isEmpty ? "no explanation; is kvsd running at this address?" : text)

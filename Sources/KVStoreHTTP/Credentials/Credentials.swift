@@ -18,6 +18,11 @@ public struct Credentials: Sendable, Equatable {
     /// run on one machine.
     public let isFromEnvironment: Bool
 
+    /// Whether the token is not one of a daemon, so that an emulator may sign the device in to another account.
+    var isEmulated: Bool {
+        isFromEnvironment && !token.secret.hasPrefix(DaemonIdentity.tokenPrefix)
+    }
+
     /// - Throws: for a text that is empty, too long or not printable, for an address that would expose the token
     ///   without `isPlainTextAllowed`, and for a key without TLS.
     public init(

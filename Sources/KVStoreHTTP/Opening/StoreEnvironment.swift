@@ -60,13 +60,30 @@ public struct StoreEnvironment: Sendable, Equatable {
 
     /// The directory that contains the replicas of an account, or the local ones.
     public func accountDirectory(_ credentials: Credentials?) -> String {
-        dataDirectory + "/replicas/" + (credentials.map(Self.directoryName) ?? "local")
+        guard let credentials else { return replicas + "local" }
+        return directory(credentials, account: emulatedAccountFile(credentials)?.account)
     }
 
-    /// `<account>@<host>_<port><path>`, with `%2f<device>` after the account if the environment names the device. Every
+    /// - Parameter account: that of a device of an emulator; nil for one that has not been changed.
+    private func directory(_ credentials: Credentials, account: DeviceAccount?) -> String {
+        replicas + Self.directoryName(credentials, account: account)
+    }
+
+    private var replicas: String { dataDirectory + "/replicas/" }
+
+    /// Nil unless the credentials are those of a device of an emulator.
+    private func emulatedAccountFile(_ credentials: Credentials) -> EmulatedAccountFile? {
+        guard credentials.isEmulated else { return nil }
+        return EmulatedAccountFile(directory: directory(credentials, account: nil))
+    }
+
+    /// `<account>@<host>_<port><path>`, with `%2f<device>` after the account if the environment names the device, and the
+    /// account of the emulator unless it is the first one. Every
     /// byte but lower-case letters, digits, `-`, `_`, and dots of the host is encoded as `%` and two digits: no account is a path, hidden, or equal to another one on a file system that
     /// ignores case. The `@` sets it apart from `local`.
-    static func directoryName(_ credentials: Credentials) -> String {
+    static func directoryName(
+        _ credentials: Credentials, account: DeviceAccount? = nil
+    ) -> String {
         func encode(_ text: String, keepsDots: Bool = false) -> String {
             PercentEncoding.encode(text) { byte in
                 switch byte {
@@ -78,7 +95,10 @@ public struct StoreEnvironment: Sendable, Equatable {
         }
         let daemon = credentials.daemon
         let device = credentials.isFromEnvironment ? encode("/" + credentials.deviceName) : ""
-        return encode(credentials.account) + device + "@" + encode(daemon.host, keepsDots: true)
+        let emulated =
+            account.map { $0 == .first ? "" : encode("/" + ($0.account ?? "")) } ?? ""
+        return encode(credentials.account) + device + emulated + "@"
+            + encode(daemon.host, keepsDots: true)
             + "_\(daemon.port)" + encode(daemon.path)
     }
 
@@ -103,12 +123,35 @@ public struct StoreEnvironment: Sendable, Equatable {
         limits: StoreLimits = StoreLimits(), isOnline: Bool = true,
         timeouts: HTTPTimeouts = HTTPTimeouts()
     ) -> StoreConfiguration {
+        open(
+            credentials, credentials.flatMap(emulatedAccountFile)?.account, storeNamed: name,
+            isLive: isLive, limits: limits, isOnline: isOnline, timeouts: timeouts)
+    }
+
+    private func open(
+        _ credentials: Credentials?, _ account: DeviceAccount?, storeNamed name: String,
+        isLive: Bool, limits: StoreLimits, isOnline: Bool, timeouts: HTTPTimeouts
+    ) -> StoreConfiguration {
+        let emulated = isOnline ? account.map(EmulatedAccount.init) : nil
+        let transport =
+            isOnline
+            ? credentials.map { HTTPSyncTransport($0, timeouts: timeouts, account: emulated) } : nil
         var configuration = StoreConfiguration(
-            directory: replicaDirectory(storeNamed: name, credentials: credentials),
-            storeName: name, limits: limits,
-            transport: isOnline
-                ? credentials.map { HTTPSyncTransport($0, timeouts: timeouts) } : nil,
-            isLive: isLive)
+            directory: credentials.map { directory($0, account: account) + "/" + name }
+                ?? replicaDirectory(storeNamed: name, credentials: nil),
+            storeName: name, limits: limits, transport: transport, isLive: isLive)
+        configuration.isSignedOut = account == DeviceAccount(nil)
+        if let credentials, let emulated, let transport {
+            configuration.watchAccount = { change in
+                emulated.watch(isLive ? transport : nil) { account in
+                    try? emulatedAccountFile(credentials)?.write(account)
+                    change(
+                        open(
+                            credentials, account, storeNamed: name, isLive: isLive,
+                            limits: limits, isOnline: isOnline, timeouts: timeouts))
+                }
+            }
+        }
         if isStrict {
             configuration.onDroppedWrite = { error in
                 Diagnostics.stop("\(error) (\(Self.strictVariable) is set; otherwise dropped)")

@@ -6,7 +6,7 @@ import KVStoreWire
 struct DeviceToken: Sendable {
     let text: String
 
-    private static let prefix = "ubq_"
+    private static let prefix = DaemonIdentity.tokenPrefix
 
     init(using random: inout some RandomNumberGenerator) {
         let bytes = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) }

@@ -53,6 +53,14 @@ final class EmulatorEvents: Sendable {
         /// Milliseconds since 1970.
         var time: Int64
         var content: Content
+
+        /// Of the streams that it wakes.
+        var topics: [StoreID] {
+            switch content {
+            case .account, .reset: [EmulatorEvents.topic, AccountStream.topic(of: world)]
+            default: [EmulatorEvents.topic]
+            }
+        }
     }
 
     enum FaultOutcome: Sendable, Equatable {
@@ -71,12 +79,12 @@ final class EmulatorEvents: Sendable {
 
     private let limits: EmulatorLimits
     private let state = Mutex(State())
-    private let wakers = Mutex<[@Sendable () -> Void]>([])
+    private let wakers = Mutex<[@Sendable (Event) -> Void]>([])
 
     init(_ limits: EmulatorLimits) { self.limits = limits }
 
     /// Calls `wake` after each event, on the thread that appends it.
-    func observe(_ wake: @escaping @Sendable () -> Void) { wakers.withLock { $0 = [wake] } }
+    func observe(_ wake: @escaping @Sendable (Event) -> Void) { wakers.withLock { $0 = [wake] } }
 
     /// - Parameter time: of the world.
     @discardableResult
@@ -96,7 +104,7 @@ final class EmulatorEvents: Sendable {
             }
             return event
         }
-        for wake in wakers.withLock({ $0 }) { wake() }
+        for wake in wakers.withLock({ $0 }) { wake(event) }
         return event
     }
 

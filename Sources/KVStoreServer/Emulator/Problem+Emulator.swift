@@ -40,6 +40,17 @@ extension Problem {
         401, "signed-out", "Signed out", detail: "the device has no account",
         hint: "PUT /emulator/v1/worlds/{world}/devices/{device}/account gives it one")
 
+    /// - Parameter account: that of the device; nil for none.
+    static func otherAccount(_ account: String?) -> Problem {
+        var problem = Problem(
+            409, "other-account", "Other account",
+            detail: account.map { "the device is signed in to the account \($0)" }
+                ?? "the device is signed out",
+            hint: "GET /v1/account names the account of the device and each that follows")
+        problem.account = account
+        return problem
+    }
+
     static func throttled(seconds: Int) -> Problem {
         Problem(
             429, "too-many-requests", "Too many requests",

@@ -61,7 +61,7 @@ extension StoreServer {
             return .noContent
         case .account(let segment):
             let device = try Self.deviceName(segment)
-            let document = try document(of: request, as: AccountDocument.self)
+            let document = try document(of: request, as: DeviceAccount.self)
             if let account = document.account, !Device.isValidAccount(account) {
                 throw .invalidControl(
                     "account is not 1 to 64 characters of A-Z a-z 0-9 . _ - without a leading dot")
@@ -197,29 +197,6 @@ extension StoreServer {
         ) {
             complete(.success(.answer(.json($0))))
         }
-    }
-}
-
-/// The body of `PUT …/account`, and its answer.
-struct AccountDocument: Sendable, Equatable, Codable {
-    /// Encoded as null for a device that is signed out.
-    var account: String?
-
-    private enum CodingKeys: CodingKey { case account }
-
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        guard container.contains(.account) else {
-            throw DecodingError.keyNotFound(
-                CodingKeys.account,
-                DecodingError.Context(codingPath: [], debugDescription: "account is missing"))
-        }
-        account = try container.decode(String?.self, forKey: .account)
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(account, forKey: .account)
     }
 }
 

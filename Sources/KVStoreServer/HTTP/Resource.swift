@@ -9,6 +9,8 @@ enum Resource: Equatable {
     case liveness, readiness, metrics
     case pairing, pairings
     case identity, devices, stores
+    /// Only of an emulator.
+    case account
     /// An id as it is in the path.
     case device(Substring)
     /// Names as they are in the path, percent-encoded.
@@ -32,6 +34,7 @@ enum Resource: Equatable {
             case "/v1/pair": self = .pairing
             case "/v1/pairings": self = .pairings
             case "/v1/me": self = .identity
+            case "/v1/account": self = .account
             case "/v1/devices": self = .devices
             case "/v1/stores": self = .stores
             case _ where path.hasPrefix("/v1/devices/"):
@@ -72,6 +75,7 @@ enum Resource: Equatable {
         case .pairing: "/v1/pair"
         case .pairings: "/v1/pairings"
         case .identity: "/v1/me"
+        case .account: "/v1/account"
         case .devices: "/v1/devices"
         case .device: "/v1/devices/{device}"
         case .stores: "/v1/stores"
@@ -90,7 +94,7 @@ enum Resource: Equatable {
         case .store: [.DELETE]
         case .sync, .pairing, .pairings: [.POST]
         case .key: [.GET, .HEAD, .PUT, .DELETE]
-        case .changes: [.GET]
+        case .changes, .account: [.GET]
         case .emulator(let resource): resource.methods
         default: [.GET, .HEAD]
         }
@@ -129,6 +133,8 @@ struct RequestFields {
     var contentEncoding: String?
     var contentLength: Int?
     var lastEventID: String?
+    /// Of the device, in requests to an emulator.
+    var account: String?
     var hasTransferEncoding = false
     /// A transfer coding other than `chunked`, about which an intermediary may think differently.
     var hasUnknownFraming = false
@@ -157,6 +163,7 @@ struct RequestFields {
                 contentLength = contentLength ?? Int(value)
             case 16 where name.isField("content-encoding"):
                 contentEncoding = contentEncoding ?? value
+            case 16 where name.isField("ubiquity-account"): account = account ?? value
             case 17 where name.isField("transfer-encoding"):
                 hasUnknownFraming = hasTransferEncoding || value.lowercased() != "chunked"
                 hasTransferEncoding = true

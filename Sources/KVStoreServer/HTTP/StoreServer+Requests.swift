@@ -149,6 +149,7 @@ extension StoreServer {
             case (.pairing, _): try pair(request, on: loop.loop, complete)
             case (.pairings, _): try makePairing(request, on: loop.loop, complete)
             case (.identity, _): complete(.success(.answer(try identity(request))))
+            case (.account, _): complete(.success(.stream(try openAccount(request))))
             case (.devices, _): complete(.success(.answer(try listDevices(request))))
             case (.device(let id), .DELETE):
                 try removeDevice(String(id), request, on: loop.loop, complete)

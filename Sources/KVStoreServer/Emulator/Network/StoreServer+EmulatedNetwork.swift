@@ -12,7 +12,8 @@ extension StoreServer {
         _ request: Request, on loop: WatcherRegistry,
         _ complete: @escaping (Result<Response, Problem>) -> Void
     ) {
-        guard let emulation, let network else {
+        // The account is the device's own knowledge, which its network does not bring.
+        guard let emulation, let network, request.resource != .account else {
             return respond(to: request, on: loop, complete)
         }
         guard let recorder = emulation.recorder, request.isRecorded else {
@@ -81,9 +82,12 @@ extension StoreServer {
             network.emulation.recorder?.answering(number, request, complete) ?? complete
         guard let device = request.device else { return complete(.failure(.unauthorized)) }
         let world = device.account
-        guard let account = network.emulation.account(of: device.name, in: world) else {
-            return complete(.failure(.signedOut))
+        let found = network.emulation.account(of: device.name, in: world)
+        let name = found.map(EmulatedAccount.name)
+        if let expected = request.fields.account, expected != name ?? "" {
+            return complete(.failure(.otherAccount(name)))
         }
+        guard let account = found else { return complete(.failure(.signedOut)) }
         var request = request
         switch request.resource {
         // The devices are those of the world.

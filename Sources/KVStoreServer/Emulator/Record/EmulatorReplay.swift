@@ -114,6 +114,7 @@ extension StoreServer {
         var headers = HTTPHeaders()
         if let type = arrival.type { headers.add(name: "Content-Type", value: type) }
         if let accept = arrival.accept { headers.add(name: "Accept", value: accept) }
+        if let account = arrival.account { headers.add(name: DeviceAccount.field, value: account) }
         let path = arrival.target[
             ..<(arrival.target.utf8.firstIndex(of: UInt8(ascii: "?")) ?? arrival.target.endIndex)]
         guard let resource = Resource(path: path) else { return nil }

@@ -21,6 +21,8 @@ struct RecordLine: Codable {
         var target: String
         var type: String?
         var accept: String?
+        /// The account that the request is for.
+        var account: String?
         var body: String?
         /// A body that is not text.
         var base64: Data?

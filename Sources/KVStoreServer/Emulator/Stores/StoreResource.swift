@@ -48,7 +48,7 @@ extension StoreID {
     /// - Parameter account: a valid name, or nil for the account that a world begins with.
     init(world: String, account: String?, name: String) {
         self.init(
-            account: EmulatedAccount.id(account ?? EmulatedAccount.defaultName, in: world),
+            account: EmulatedAccount.id(account ?? DeviceAccount.defaultName, in: world),
             name: name)
     }
 

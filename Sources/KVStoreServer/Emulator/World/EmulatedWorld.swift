@@ -1,5 +1,6 @@
 import KVStoreCore
 import KVStoreSimulation
+import KVStoreWire
 import NIOCore
 
 /// What an emulator knows of a world besides its stores.
@@ -7,7 +8,7 @@ struct EmulatedWorld: Sendable {
     struct Device: Sendable {
         var faults = NetworkFaults()
         /// Nil while the device is signed out.
-        var account: String? = EmulatedAccount.defaultName
+        var account: String? = DeviceAccount.defaultName
         /// By store: how far the device was with the account that it had before.
         var formerCursors: [String: Cursor] = [:]
     }
@@ -52,12 +53,9 @@ struct EmulatedWorld: Sendable {
 
 /// An account of a world, which names the stores that a device sees.
 enum EmulatedAccount {
-    /// The account that the devices of a world begin with.
-    static let defaultName = "default"
-
     /// As the engine names it: the world, and after a slash, which no world contains, the account.
     static func id(_ account: String, in world: String) -> String {
-        account == defaultName ? world : world + "/" + account
+        account == DeviceAccount.defaultName ? world : world + "/" + account
     }
 
     static func world(of id: String) -> String {
@@ -65,6 +63,7 @@ enum EmulatedAccount {
     }
 
     static func name(of id: String) -> String {
-        id.firstIndex(of: "/").map { String(id[id.index(after: $0)...]) } ?? defaultName
+        id.firstIndex(of: "/").map { String(id[id.index(after: $0)...]) }
+            ?? DeviceAccount.defaultName
     }
 }

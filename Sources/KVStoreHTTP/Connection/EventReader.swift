@@ -4,10 +4,10 @@ import KVStoreEssentials
 import KVStoreWire
 import NIOCore
 
-/// Reads the events of one store's live stream on demand.
+/// Reads the events of a live stream on demand.
 ///
 /// Unchecked because an `AsyncThrowingStream` awaits one event at a time, and only it has the reader.
-final class SyncEventReader: @unchecked Sendable {
+final class EventReader<Event>: @unchecked Sendable {
     private enum State {
         case idle
         case open(HTTPClientResponse.Body.AsyncIterator)
@@ -17,23 +17,29 @@ final class SyncEventReader: @unchecked Sendable {
     private let connection: DaemonConnection
     private let path: [String]
     private let query: [(String, String)]
+    private let decode: (ServerSentItem) throws(WireError) -> Event?
     private var state = State.idle
     private var parser = ServerSentEventParser()
     /// Parsed items that have not been returned yet.
     private var items: ArraySlice<ServerSentItem> = []
 
-    init(_ connection: DaemonConnection, store: String, since: Cursor) {
+    /// - Parameter decode: returns nil for an item that is passed over.
+    init(
+        _ connection: DaemonConnection, _ path: [String], query: [(String, String)] = [],
+        decode: @escaping (ServerSentItem) throws(WireError) -> Event?
+    ) {
         self.connection = connection
-        path = ["stores", store, "changes"]
-        query = [("since", String(since.sequence)), ("epoch", since.epoch.description)]
+        self.path = path
+        self.query = query
+        self.decode = decode
     }
 
     /// The next event; nil when the daemon has closed the stream. Throws only `SyncTransportError`.
-    func next() async throws -> SyncEvent? {
+    func next() async throws -> Event? {
         do {
             while true {
                 while let item = items.popFirst() {
-                    if let event = try SyncEvent(item) { return event }
+                    if let event = try decode(item) { return event }
                 }
                 guard let bytes = try await nextBytes() else {
                     state = .finished

@@ -1,0 +1,198 @@
+import Foundation
+import HTTPTypes
+import KVStore
+import KVStoreHTTP
+import KVStoreServer
+import ServerTestSupport
+import Testing
+
+/// Real stores of a device that the emulator signs out, and in to other accounts.
+@Suite("Accounts of a device", .timeLimit(.minutes(2)))
+struct AccountTests {
+    private let home = NSTemporaryDirectory() + "emulator-" + UUID().uuidString
+
+    private func open(
+        _ emulator: RunningEmulator, isLive: Bool = true
+    ) throws -> UbiquitousKeyValueStore {
+        try .open(
+            isLive: isLive,
+            environment: StoreEnvironment(
+                home: home, variables: emulator.environment(world: "w", device: "phone")))
+    }
+
+    private func signIn(_ account: String?, _ client: EmulatorClient) async throws {
+        let answer = try await client.administer(
+            .put, "/worlds/w/devices/phone/account",
+            body: #"{"account":\#(account.map { "\"\($0)\"" } ?? "null")}"#)
+        try #require(answer.status == .ok, "\(answer.text)")
+    }
+
+    /// Writes a value as another device of the account.
+    private func write(
+        _ value: String, forKey key: String = "color", of account: String = "default",
+        _ client: EmulatorClient
+    ) async throws {
+        let answer = try await client.administer(
+            .put, "/worlds/w/stores/default/keys/\(key)?account=\(account)",
+            body: #"{"type":"string","value":"\#(value)"}"#)
+        try #require(answer.status == .ok, "\(answer.text)")
+    }
+
+    private func keys(of account: String, _ client: EmulatorClient) async throws -> String {
+        try await client.administer(.get, "/worlds/w/stores/default?account=\(account)").text
+    }
+
+    /// The keys of the next notification with this reason.
+    private func next(
+        _ reason: StoreChangeReason, of changes: AsyncStream<StoreChange>
+    ) async -> [String]? {
+        for await change in changes where change.reason == reason { return change.keys }
+        return nil
+    }
+
+    private func run(_ body: (EmulatorClient) async throws -> Void) async throws {
+        defer { try? FileManager.default.removeItem(atPath: home) }
+        try await EmulatorClient.run(body)
+    }
+
+    @Test("an open store is notified of an account change and has the values of the other account")
+    func change() async throws {
+        try await run { client in
+            try await write("green", client)
+            try await write("red", of: "B", client)
+            let store = try open(client.emulator)
+            defer { store.close() }
+            let changes = store.changes
+            _ = try await store.synchronizeNow()
+            #expect(store.string(forKey: "color") == "green")
+            let directory = store.configuration.directory
+
+            try await signIn("B", client)
+            #expect(await next(.accountChange, of: changes) == ["color"])
+            #expect(store.configuration.directory != directory)
+            #expect(await next(.initialSyncChange, of: changes) == ["color"])
+            #expect(store.string(forKey: "color") == "red")
+
+            try await signIn("default", client)
+            #expect(await next(.accountChange, of: changes) == ["color"])
+            #expect(store.string(forKey: "color") == "green")
+            #expect(store.configuration.directory == directory)
+        }
+    }
+
+    @Test("what a device has not sent stays with its account")
+    func unsent() async throws {
+        try await run { client in
+            let store = try open(client.emulator)
+            defer { store.close() }
+            let changes = store.changes
+            _ = try await store.synchronizeNow()
+            let fault = try await client.administer(
+                .post, "/worlds/w/devices/phone/faults", body: #"{"effect":"offline"}"#)
+            try #require(fault.status == .created, "\(fault.text)")
+            store.set("mine", forKey: "owner")
+            try await signIn("B", client)
+            #expect(await next(.accountChange, of: changes) == ["owner"])
+            let removal = try await client.administer(.delete, "/worlds/w/devices/phone/faults")
+            try #require(removal.status == .noContent)
+            _ = try await store.synchronizeNow()
+            #expect(store.keys.isEmpty)
+            #expect(try await !keys(of: "B", client).contains("owner"))
+
+            try await signIn("default", client)
+            #expect(await next(.accountChange, of: changes) == ["owner"])
+            _ = try await store.synchronizeNow()
+            #expect(try await keys(of: "default", client).contains("mine"))
+        }
+    }
+
+    @Test(
+        "a device that signs out keeps none of the account's values and brings its own to the next")
+    func signOut() async throws {
+        try await run { client in
+            try await write("green", client)
+            let store = try open(client.emulator)
+            defer { store.close() }
+            let changes = store.changes
+            _ = try await store.synchronizeNow()
+
+            try await signIn(nil, client)
+            #expect(await next(.accountChange, of: changes) == ["color"])
+            #expect(store.keys.isEmpty)
+            await #expect(throws: StoreError.self) { try await store.synchronizeNow() }
+            store.set("written while signed out", forKey: "note")
+            try await signIn("B", client)
+            _ = try await store.synchronizeNow()
+            #expect(try await keys(of: "B", client).contains("written while signed out"))
+            #expect(store.keys == ["note"])
+        }
+    }
+
+    @Test(
+        "a store of 1,500 keys has none of them in another account, and all of them again after it")
+    func manyKeys() async throws {
+        try await run { client in
+            let store = try UbiquitousKeyValueStore.open(
+                environment: StoreEnvironment(
+                    home: home,
+                    variables: client.emulator.environment(world: "w", device: "phone")),
+                limits: StoreLimits(keyCount: 2_000))
+            defer { store.close() }
+            let changes = store.changes
+            let settings = try await client.administer(
+                .put, "/worlds/w/settings", body: #"{"quota":{"profile":"daemon"}}"#)
+            try #require(settings.status == .ok, "\(settings.text)")
+            for index in 0..<1_500 { store.set(index, forKey: "key \(index)") }
+            _ = try await store.synchronizeNow()
+            try await signIn("B", client)
+            #expect(await next(.accountChange, of: changes)?.isEmpty == false)
+            _ = try await store.synchronizeNow()
+            #expect(store.keys.isEmpty)
+            #expect(try await keys(of: "B", client) == #"{"keys":[],"store":"default"}"#)
+            try await signIn("default", client)
+            #expect(await next(.accountChange, of: changes)?.isEmpty == false)
+            #expect(store.keys.count == 1_500)
+        }
+    }
+
+    @Test("a program that starts later, even without the emulator, has the account of the device")
+    func nextStart() async throws {
+        try await run { client in
+            try await write("green", client)
+            try await write("red", of: "B", client)
+            do {
+                let store = try open(client.emulator, isLive: false)
+                defer { store.close() }
+                _ = try await store.synchronizeNow()
+                try await signIn("B", client)
+                _ = try await store.synchronizeNow()
+                #expect(store.string(forKey: "color") == "red")
+            }
+            let emulator = client.emulator
+            let fault = try await client.administer(
+                .post, "/worlds/w/devices/phone/faults", body: #"{"effect":"offline"}"#)
+            try #require(fault.status == .created, "\(fault.text)")
+            let store = try open(emulator)
+            defer { store.close() }
+            #expect(store.string(forKey: "color") == "red")
+        }
+    }
+
+    @Test("a reset of the world signs its devices in to the first account again")
+    func reset() async throws {
+        try await run { client in
+            try await signIn("B", client)
+            try await write("red", of: "B", client)
+            let store = try open(client.emulator)
+            defer { store.close() }
+            let changes = store.changes
+            #expect(await next(.initialSyncChange, of: changes) == ["color"])
+            let removal = try await client.administer(.delete, "/worlds/w")
+            try #require(removal.status == .noContent)
+            while !store.keys.isEmpty { _ = await changes.first { _ in true } }
+            try await write("green", client)
+            #expect(await next(.initialSyncChange, of: changes) == ["color"])
+            #expect(store.string(forKey: "color") == "green")
+        }
+    }
+}
