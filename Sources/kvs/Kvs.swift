@@ -21,7 +21,7 @@ struct Kvs: AsyncParsableCommand {
             Files: the replica is in $UBIQUITY_DATA_DIR, else $XDG_DATA_HOME/ubiquity, else \
             ~/.local/share/ubiquity; the credentials are in $UBIQUITY_CONFIG_DIR, else \
             $XDG_CONFIG_HOME/ubiquity, else ~/.config/ubiquity. $UBIQUITY_DAEMON, a URL or 'emulator', and \
-            $UBIQUITY_TOKEN take the place of the credentials.
+            $UBIQUITY_TOKEN take the place of the credentials; $UBIQUITY_KEY pins the daemon's key.
             """,
         version: ProgramVersion.text,
         subcommands: [

@@ -1,5 +1,6 @@
 import Foundation
 import KVStore
+import KVStoreWire
 import LocalFiles
 import Testing
 
@@ -43,6 +44,22 @@ struct EnvironmentCredentialsTests {
             environment.variables["UBIQUITY_TOKEN"] = ""
             #expect(try environment.credentials() == joined)
         }
+    }
+
+    @Test("a variable pins the key of the daemon, and an invalid one is an error that names it")
+    func key() throws {
+        let key = String(repeating: "A", count: 43)
+        var environment = environment("https://kvs.example.org", "t")
+        #expect(try environment.credentials()?.key == nil)
+        environment.variables["UBIQUITY_KEY"] = key
+        #expect(try environment.credentials()?.key == KeyFingerprint(key))
+        environment.variables["UBIQUITY_KEY"] = "abc"
+        let error = try #require(failure(environment))
+        #expect(
+            error.description.contains("UBIQUITY_KEY") && error.hint?.contains("status") == true)
+        environment.variables["UBIQUITY_KEY"] = key
+        environment.variables["UBIQUITY_DAEMON"] = "http://127.0.0.1:1"
+        #expect(failure(environment)?.reason.contains("no TLS") == true)
     }
 
     @Test("one variable alone is an error that names the other")

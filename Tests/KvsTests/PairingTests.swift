@@ -32,6 +32,31 @@ struct PairingTests {
         return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
     }
 
+    @Test(
+        "variables connect a machine that has joined nothing, and pin the key that the daemon must have"
+    )
+    func variables() async throws {
+        try await withDaemon { daemon, container in
+            var container = container
+            let status = try await daemon.home.run("kvsd", ["status", "--json"])
+            let report = try JSONSerialization.jsonObject(with: Data(status.text.utf8))
+            let added = try await daemon.home.run(
+                "kvsd", ["device", "add", "container", "--json"])
+            let device = try JSONSerialization.jsonObject(with: Data(added.text.utf8))
+            let key = try #require((report as? [String: Any])?["key"] as? String)
+            container.variables["UBIQUITY_DAEMON"] = "https://127.0.0.1:\(daemon.port)"
+            container.variables["UBIQUITY_TOKEN"] = try #require(
+                (device as? [String: Any])?["token"] as? String)
+            container.variables["UBIQUITY_KEY"] = String(repeating: "A", count: 43)
+            let refused = try await patient(container, "set", "k", "v", "--require-sync")
+            #expect(refused.status == 75 && refused.errors.contains("key"), "\(refused.errors)")
+            container.variables["UBIQUITY_KEY"] = key
+            let accepted = try await patient(container, "set", "k", "v", "--require-sync")
+            #expect(accepted.status == 0, "\(accepted.errors)")
+            #expect(try await patient(container, "get", "k").text == "v")
+        }
+    }
+
     @Test("two machines pair over TLS, sync, and no secret appears in a log")
     func pairing() async throws {
         try await withDaemon { daemon, desk in

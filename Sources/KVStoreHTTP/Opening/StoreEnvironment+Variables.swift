@@ -10,7 +10,8 @@ extension StoreEnvironment {
     public static let daemonVariable = "UBIQUITY_DAEMON"
     /// The token for that daemon.
     public static let tokenVariable = "UBIQUITY_TOKEN"
-
+    /// The fingerprint of the only key that the daemon may have; without it, the authorities that the system trusts count.
+    public static let keyVariable = "UBIQUITY_KEY"
     /// Stops a program that sets a value past a quota, if it is `1`. Apple's class drops such a value silently.
     public static let strictVariable = "UBIQUITY_STRICT"
 
@@ -47,11 +48,19 @@ extension StoreEnvironment {
             throw invalid(
                 Self.tokenVariable, "expected 1 to 1,024 visible ASCII characters without spaces")
         }
+        let key = try variable(Self.keyVariable).map { text throws(StoreError) in
+            guard let key = KeyFingerprint(text) else {
+                throw invalid(
+                    Self.keyVariable, "expected the 43 characters of a fingerprint",
+                    hint: "set it to the key that kvsd status prints")
+            }
+            return key
+        }
         let url = try url(daemon)
         let names = Self.names(in: text)
         do throws(CredentialsError) {
             return try Credentials(
-                daemon: DaemonAddress(url), token: token, account: names.account,
+                daemon: DaemonAddress(url), token: token, key: key, account: names.account,
                 deviceID: names.device, deviceName: names.device, isFromEnvironment: true)
         } catch {
             // It is the token if the values were interchanged.
@@ -95,10 +104,13 @@ extension StoreEnvironment {
             reason: "\(other) is set, but \(variable) is not", hint: "set both, or neither")
     }
 
-    private func invalid(_ variable: String, _ reason: String) -> StoreError {
+    private func invalid(
+        _ variable: String, _ reason: String,
+        hint: String = "set it to what kvsd device add or kvsd emulator prints"
+    ) -> StoreError {
         StoreError(
             .unauthorized, operation: "read", subject: variable, reason: reason,
-            hint: "set it to what kvsd device add or kvsd emulator prints")
+            hint: hint)
     }
 }
 
