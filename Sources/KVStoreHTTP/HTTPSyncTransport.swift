@@ -26,7 +26,7 @@ public final class HTTPSyncTransport: SyncTransport {
 
     /// - Parameter account: that of a device of an emulator.
     convenience init(
-        _ credentials: Credentials, timeouts: HTTPTimeouts, account: EmulatedAccount?
+        _ credentials: Credentials, timeouts: HTTPTimeouts, account: FollowedAccount?
     ) {
         self.init(
             DaemonConnection(

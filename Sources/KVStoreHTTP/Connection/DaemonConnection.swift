@@ -16,7 +16,7 @@ final class DaemonConnection: Sendable {
     let timeouts: HTTPTimeouts
     private let token: AccessToken?
     /// Nil for a daemon.
-    private let account: EmulatedAccount?
+    private let account: FollowedAccount?
     /// Whether syncs are sent in binary: until the daemon refuses one.
     let isBinary = Atomic(true)
     private let requests: HTTPClient
@@ -28,7 +28,7 @@ final class DaemonConnection: Sendable {
     ///   - requestCount: concurrent requests; further ones wait.
     init(
         address: DaemonAddress, token: AccessToken?, key: KeyFingerprint? = nil,
-        timeouts: HTTPTimeouts, account: EmulatedAccount? = nil,
+        timeouts: HTTPTimeouts, account: FollowedAccount? = nil,
         requestCount: Int = HTTPLimits.connectionCount
     ) {
         self.address = address

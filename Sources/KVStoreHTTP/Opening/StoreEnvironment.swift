@@ -132,7 +132,7 @@ public struct StoreEnvironment: Sendable, Equatable {
         _ credentials: Credentials?, _ account: DeviceAccount?, storeNamed name: String,
         isLive: Bool, limits: StoreLimits, isOnline: Bool, timeouts: HTTPTimeouts
     ) -> StoreConfiguration {
-        let emulated = isOnline ? account.map(EmulatedAccount.init) : nil
+        let emulated = isOnline ? account.map(FollowedAccount.init) : nil
         let transport =
             isOnline
             ? credentials.map { HTTPSyncTransport($0, timeouts: timeouts, account: emulated) } : nil

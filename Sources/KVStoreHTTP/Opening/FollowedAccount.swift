@@ -7,15 +7,15 @@ import Synchronization
 
 /// The account of a device of an emulator for which a store is open. The emulator may sign the device in to another one, as a
 /// person does in the settings of a device.
-final class EmulatedAccount: Sendable {
+final class FollowedAccount: Sendable {
     /// A store that is to be opened again for another account.
     private final class Watcher: Sendable {
-        private let account: EmulatedAccount
+        private let account: FollowedAccount
         let change: @Sendable (DeviceAccount) -> Void
         private let task: Task<Void, Never>?
 
         init(
-            _ account: EmulatedAccount, _ transport: HTTPSyncTransport?,
+            _ account: FollowedAccount, _ transport: HTTPSyncTransport?,
             _ change: @escaping @Sendable (DeviceAccount) -> Void
         ) {
             self.account = account
