@@ -75,7 +75,7 @@ struct RecordTests {
         for _ in 1...2 {
             let again = Mutex(Data())
             let report = try await Emulator.replay(record) { line in again.withLock { $0 += line } }
-            #expect(report.difference == nil)
+            #expect(report.difference == nil && !report.isCut)
             #expect(report.requestCount > 120)
             #expect(again.withLock { $0 } == record)
         }
@@ -107,7 +107,29 @@ struct RecordTests {
         let report = try await Emulator.replay(record.dropLast(20))
         #expect(report.requestCount == 5)
         // The answer whose line was cut comes again.
-        #expect(report.difference?.recorded == nil)
+        #expect(report.difference == nil && report.isCut)
+    }
+
+    @Test(
+        "answers that a record lacks at its end are no difference, a cut line with other text is one"
+    )
+    func unfinished() async throws {
+        let record = try await record { client in
+            for number in 0..<2 { try await client.put("\(number)", "k", token: "w/phone") }
+        }
+        let lines = lines(record)
+        let index = try #require(lines.lastIndex { $0.contains(#""answers""#) })
+        let answered = lines[index]
+        let rest = lines[..<index].joined(separator: "\n") + "\n"
+        let unanswered = try await Emulator.replay(Data(rest.utf8))
+        #expect(unanswered.difference == nil && unanswered.isCut)
+        let changed = answered.replacing(#""status":200"#, with: #""status":201"#).dropLast(2)
+        try #require(!answered.hasPrefix(changed))
+        let different = try await Emulator.replay(Data((rest + changed).utf8))
+        #expect(different.difference?.line == index + 1)
+        #expect(different.difference?.recorded == String(changed))
+    }
+
     }
 
     @Test(
