@@ -1,5 +1,7 @@
 import Foundation
 import HTTPTypes
+import KVStore
+import KVStoreHTTP
 import ProgramTesting
 import ServerTestSupport
 import Testing
@@ -73,6 +75,29 @@ struct StartTests {
         home.variables["UBIQUITY_TOKEN"] = "w/phone"
         let get = try await home.kvs("get", "color")
         #expect(get.status == 69 && get.errors.contains("run kvsd emulator"), "\(get.errors)")
+    }
+
+    @Test("when emulators end, the one that was started last of the others is found")
+    func earlier() async throws {
+        defer { home.remove() }
+        let environment = StoreEnvironment(home: home.path, variables: [:])
+        var emulators: [(program: RunningProgram, url: String)] = []
+        for _ in 0..<3 { emulators.append(try await start()) }
+        #expect(environment.emulatorURL == emulators[2].url)
+        emulators[1].program.send(SIGTERM)
+        #expect(await emulators[1].program.status() == 0)
+        // It removes nothing.
+        emulators[2].program.send(SIGKILL)
+        #expect(await emulators[2].program.status() == -SIGKILL)
+        #expect(environment.emulatorURL == emulators[0].url)
+        let (last, lastURL) = try await start()
+        #expect(environment.emulatorURL == lastURL)
+        last.send(SIGTERM)
+        #expect(await last.status() == 0)
+        #expect(environment.emulatorURL == emulators[0].url)
+        emulators[0].program.send(SIGTERM)
+        #expect(await emulators[0].program.status() == 0)
+        #expect(!FileManager.default.fileExists(atPath: statusFile))
     }
 
     @Test("the one that was started last is found, and the end of another one changes nothing")

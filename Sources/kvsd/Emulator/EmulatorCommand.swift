@@ -153,7 +153,7 @@ extension EmulatorCommand {
                 }
             }
             do throws(FileError) {
-                try EmulatorStatusFile().write(
+                try EmulatorStatusFile().add(
                     EmulatorStatus(processID: getpid(), url: emulator.url))
             } catch {
                 Console.report("UBIQUITY_DAEMON=emulator will not find this emulator: \(error)")
@@ -174,18 +174,34 @@ extension EmulatorCommand {
 struct EmulatorStatusFile {
     private let file = LocalFile(UserDirectories().data + "/" + EmulatorStatus.fileName)
 
-    func write(_ status: EmulatorStatus) throws(FileError) {
-        try file.directory.create()
-        try file.replace(
-            with: WireJSON.encode(status) + Data("\n".utf8), durability: .cached)
+    /// The emulators of the file that still run, the one that was started last first.
+    var running: [EmulatorStatus] {
+        let content = try? file.read(byteLimit: EmulatorStatus.byteCount)
+        let status = content.flatMap { try? WireJSON.decode(EmulatorStatus.self, from: $0.data) }
+        return status?.running ?? []
     }
 
-    /// Removes the file unless another emulator has replaced it.
+    /// Adds an emulator that was started last.
+    func add(_ status: EmulatorStatus) throws(FileError) {
+        try file.directory.create()
+        try write([status] + running)
+    }
+
+    /// Removes an emulator of this process, and the file with the last one.
     func remove(_ url: String) {
-        guard let content = try? file.read(byteLimit: EmulatorStatus.byteCount),
-            let status = try? WireJSON.decode(EmulatorStatus.self, from: content.data),
-            status.processID == getpid(), status.url == url
-        else { return }
-        try? file.remove(durability: .cached)
+        let running = running
+        let others = running.filter { $0.processID != getpid() || $0.url != url }
+        guard others.count < running.count else { return }
+        if others.isEmpty {
+            try? file.remove(durability: .cached)
+        } else {
+            try? write(others)
+        }
+    }
+
+    private func write(_ running: [EmulatorStatus]) throws(FileError) {
+        guard let status = EmulatorStatus(running) else { return }
+        try file.replace(
+            with: WireJSON.encode(status) + Data("\n".utf8), durability: .cached)
     }
 }
