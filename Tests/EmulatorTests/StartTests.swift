@@ -150,7 +150,23 @@ struct StartTests {
         let (program, url) = try await start()
         let port = String(url.split(separator: ":").last ?? "")
         let second = try await home.run("kvsd", ["emulator", "--port", port])
-        #expect(second.status == 69 && second.errors.contains("cannot listen"))
+        #expect(second.status == 69)
+        let known = try String(contentsOfFile: statusFile, encoding: .utf8)
+        let processID = try #require(known.firstMatch(of: /"processID":(\d+)/)).1
+        #expect(
+            second.errors == """
+                kvsd: cannot listen on 127.0.0.1:\(port): the port is in use; stop the emulator that \
+                listens there (process \(processID)), or choose another port: --port 0 is any free one
+
+                """)
+        try FileManager.default.removeItem(atPath: statusFile)
+        let third = try await home.run("kvsd", ["emulator", "--port", port])
+        #expect(
+            third.errors == """
+                kvsd: cannot listen on 127.0.0.1:\(port): the port is in use; stop the program that \
+                listens there, or choose another port: --port 0 is any free one
+
+                """)
         program.send(SIGTERM)
         #expect(await program.status() == 0)
     }

@@ -136,11 +136,25 @@ extension EmulatorCommand {
                 await emulator.stop()
             }()
             async let serving: Void = emulator.run()
-            let running = try await emulator.running
+            let running: RunningEmulator
+            do throws(ServerError) { running = try await emulator.running } catch {
+                throw failure(error)
+            }
             try announce(running)
             defer { EmulatorStatusFile().remove(running.url) }
             try await serving
             try worlds.save(from: emulator)
+        }
+
+        private func failure(_ error: ServerError) -> CommandFailure {
+            guard error.code == .cannotListen else { return CommandFailure(error) }
+            let url = ListenAddress(host: "127.0.0.1", port: Int(port)).url()
+            let next =
+                EmulatorStatusFile().running.first { $0.url == url }.map {
+                    "stop the emulator that listens there (process \($0.processID)), or choose another port"
+                } ?? error.hint ?? "choose another port"
+            return CommandFailure(
+                .unavailable, "\(error.message); \(next): --port 0 is any free one")
         }
 
         private func announce(_ emulator: RunningEmulator) throws {
