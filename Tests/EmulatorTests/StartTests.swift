@@ -15,8 +15,13 @@ struct StartTests {
 
     /// Starts an emulator on a free port, and returns it with its URL.
     private func start(_ options: String...) async throws -> (RunningProgram, url: String) {
-        let program = try RunningProgram(
-            home, "kvsd", ["emulator", "--port", "0"] + options)
+        try await start(program: "kvsd", ["emulator", "--port", "0"] + options)
+    }
+
+    private func start(
+        program: String, _ arguments: [String]
+    ) async throws -> (RunningProgram, url: String) {
+        let program = try RunningProgram(home, program, arguments)
         for await line in program.errors {
             if let match = line.firstMatch(
                 of: /listening on (http:\/\/127\.0\.0\.1:\d+), in memory; page: \1\/$/)
@@ -38,7 +43,9 @@ struct StartTests {
         }
     }
 
-    @Test("it is found by its name, creates one file and removes it", arguments: [SIGTERM, SIGINT])
+    @Test(
+        "it is found by its name, creates one file and removes it",
+        arguments: [SIGTERM, SIGINT, SIGHUP])
     func running(number: Int32) async throws {
         defer { home.remove() }
         var home = home
@@ -114,8 +121,10 @@ struct StartTests {
         #expect(!FileManager.default.fileExists(atPath: statusFile))
     }
 
-    @Test("a world is imported at the start, exported at the end, and the port is written")
-    func files() async throws {
+    @Test(
+        "a world is imported at the start, exported at the end, and the port is written",
+        arguments: [SIGTERM, SIGHUP])
+    func files(number: Int32) async throws {
         defer { home.remove() }
         let before = try home.file(
             "before.json",
@@ -136,12 +145,39 @@ struct StartTests {
         let exported = try await client.execute(
             uri: "/emulator/v1/worlds/w/export", method: .get)
         await client.close()
-        program.send(SIGTERM)
+        program.send(number)
         #expect(await program.status() == 0)
         let document = try String(contentsOfFile: before, encoding: .utf8)
         #expect(exported.text == document)
         #expect(
             try String(contentsOfFile: home.path + "/after.json", encoding: .utf8) == document)
+    }
+
+    @Test("the end of a terminal sends SIGHUP more than once, and loses no export")
+    func hangUps() async throws {
+        defer { home.remove() }
+        let (program, url) = try await start("--export-on-exit", home.path + "/after.json")
+        // A live stream takes the emulator some time to end.
+        let port = try #require(Int(url.split(separator: ":").last ?? ""))
+        var stream = try await EventReader(port: port, path: "/emulator/v1/events", token: "none")
+        #expect(await stream.nextEvent()?.name == "opened")
+        for _ in 0..<20 { program.send(SIGHUP) }
+        #expect(await program.status() == 0)
+        #expect(FileManager.default.fileExists(atPath: home.path + "/after.json"))
+    }
+
+    @Test("SIGHUP does not end an emulator that was started to ignore it")
+    func ignoredHangUp() async throws {
+        defer { home.remove() }
+        let kvsd = try #require(TemporaryHome.program("kvsd")).path
+        let (program, url) = try await start(
+            program: "/bin/sh", ["-c", "trap '' HUP; exec '\(kvsd)' emulator --port 0"])
+        program.send(SIGHUP)
+        let client = TestClient(port: try #require(Int(url.split(separator: ":").last ?? "")))
+        #expect(try await client.execute(uri: "/healthz", method: .get).status == .ok)
+        await client.close()
+        program.send(SIGTERM)
+        #expect(await program.status() == 0)
     }
 
     @Test("a port in use is an error")

@@ -107,11 +107,11 @@ struct WorldOptions: ParsableArguments {
 extension EmulatorCommand {
     struct Start: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Run until SIGINT or SIGTERM; the default command.",
+            abstract: "Run until SIGINT, SIGTERM or SIGHUP; the default command.",
             discussion: """
                 Writes its URL into emulator.json in the data directory of the user, where \
-                UBIQUITY_DAEMON=emulator finds it, and removes it at the end. A second signal ends it at \
-                once, without an export.
+                UBIQUITY_DAEMON=emulator finds it, and removes it at the end. A second SIGINT or SIGTERM ends it \
+                at once, without an export.
                 """)
 
         @Option(help: "The port on 127.0.0.1; 0 for any free one.") var port: UInt16 = 8_723
@@ -123,7 +123,7 @@ extension EmulatorCommand {
 
         func run() async throws {
             _ = OpenFileLimit.raise()
-            let signals = EndSignals()
+            let signals = EndSignals(includingHangUp: true)
             let emulator = try worlds.emulator(
                 address: ListenAddress(host: "127.0.0.1", port: Int(port)),
                 logger: Logger(
