@@ -180,6 +180,26 @@ struct StartTests {
         #expect(await program.status() == 0)
     }
 
+    @Test("with few open files, connections past what they allow are answered or closed")
+    func fewOpenFiles() async throws {
+        defer { home.remove() }
+        let kvsd = try #require(TemporaryHome.program("kvsd")).path
+        let (program, url) = try await start(
+            program: "/bin/sh", ["-c", "ulimit -n 64; exec '\(kvsd)' emulator --port 0"])
+        let port = try #require(Int(url.split(separator: ":").last ?? ""))
+        var connections: [RawConnection] = []
+        for _ in 0..<100 { connections.append(try await RawConnection.open(port: port)) }
+        for connection in connections {
+            // Those that are closed already cannot be written to.
+            try? await connection.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            // To the first bytes or the end.
+            for await _ in connection.bytes { break }
+        }
+        for connection in connections { await connection.close() }
+        program.send(SIGTERM)
+        #expect(await program.status() == 0)
+    }
+
     @Test("a port in use is an error")
     func portInUse() async throws {
         defer { home.remove() }

@@ -65,6 +65,7 @@ public final class Emulator: Sendable {
         serverLimits.requestMilliseconds = 3_600_000
         // Wrong tokens come from tests of wrong tokens.
         serverLimits.failedAuthenticationsPerMinute = 1e9
+        serverLimits.fit(openFileCount: OpenFileLimit.current)
         var options = StorageEngine.Options()
         options.ledger.segmentByteCount = serverLimits.segmentByteCount
         options.ledger.memoryByteLimit = serverLimits.memoryByteCount
