@@ -69,6 +69,8 @@ public final class Emulator: Sendable {
         var options = StorageEngine.Options()
         options.ledger.segmentByteCount = serverLimits.segmentByteCount
         options.ledger.memoryByteLimit = serverLimits.memoryByteCount
+        options.ledger.removalCount = limits.removedStoreCount
+        options.ledger.isolatesAccounts = false
         var random = SplitMix64(seed: seed)
         let replica = ReplicaID(rawValue: .random(in: 1 ... .max, using: &random))
         let clock = SessionClock(now)
