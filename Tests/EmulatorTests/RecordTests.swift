@@ -130,6 +130,26 @@ struct RecordTests {
         #expect(different.difference?.recorded == String(changed))
     }
 
+    @Test("a stream that is refused for its position is refused in a replay")
+    func position() async throws {
+        let record = try await record { client in
+            try await client.put("1", "k", token: "w/phone")
+            let field = try #require(HTTPField.Name("Last-Event-ID"))
+            for position in ["x", "-1", ""] {
+                for path in ["/v1/stores/s/changes", "/emulator/v1/events"] {
+                    let refused = try await client.execute(
+                        .get, path, token: "w/phone", headers: [field: position])
+                    #expect(refused.status == .badRequest && refused.problemCode == "malformed")
+                }
+            }
+            var stream = try await client.stream(
+                "/v1/stores/s/changes", token: "w/phone", more: "Last-Event-ID: 1\r\n")
+            #expect(await stream.nextEvent()?.name == "opened")
+            await stream.connection.close()
+        }
+        #expect(lines(record).count { $0.contains(#""status":400"#) } == 3)
+        #expect(!lines(record).contains { $0.contains("/emulator/") })
+        #expect(try await Emulator.replay(record).difference == nil)
     }
 
     @Test(

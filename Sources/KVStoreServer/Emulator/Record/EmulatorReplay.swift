@@ -124,6 +124,7 @@ extension StoreServer {
         var headers = HTTPHeaders()
         if let type = arrival.type { headers.add(name: "Content-Type", value: type) }
         if let accept = arrival.accept { headers.add(name: "Accept", value: accept) }
+        if let id = arrival.lastEventID { headers.add(name: "Last-Event-ID", value: id) }
         let path = arrival.target[
             ..<(arrival.target.utf8.firstIndex(of: UInt8(ascii: "?")) ?? arrival.target.endIndex)]
         guard let resource = Resource(path: path) else { return nil }

@@ -21,6 +21,8 @@ struct RecordLine: Codable {
         var target: String
         var type: String?
         var accept: String?
+        /// Of a stream's request: `Last-Event-ID`.
+        var lastEventID: String?
         var body: String?
         /// A body that is not text.
         var base64: Data?
