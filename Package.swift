@@ -300,8 +300,8 @@ let package = Package(
             name: "EmulatorTests",
             dependencies: [
                 "kvs", "kvsd", "KVStore", "KVStoreCore", "KVStoreDocuments", "KVStoreHTTP",
-                "KVStoreServer", "KVStoreWire", "ProgramTesting", "ServerTestSupport", httpTypes,
-                nioCore, nioHTTP1,
+                "KVStoreLedger", "KVStoreServer", "KVStoreWire", "ProgramTesting",
+                "ServerTestSupport", "TestSupport", httpTypes, nioCore, nioHTTP1,
             ],
             swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),

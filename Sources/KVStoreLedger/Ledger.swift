@@ -12,8 +12,10 @@ package final class Ledger {
         /// Memory of all records beyond which changes that grow are refused.
         package var memoryByteLimit = 1 << 30
         package var page = WireLimits.page
-        /// Removed stores of an account that are remembered.
+        /// Removed stores of an account that are remembered; of all, if accounts are not isolated.
         package var removalCount = 4_096
+        /// Whether an account learns nothing of others. Otherwise an account that is gone takes no memory.
+        package var isolatesAccounts = true
         /// Bytes of old segments that one compaction step examines.
         package var compactionByteCount = 1 << 20
 
@@ -50,9 +52,11 @@ package final class Ledger {
     /// Removed stores included.
     var stores: [StoreID: Store] = [:]
     var storesByAccount: [String: [StoreID]] = [:]
+    /// Removed stores, for each account if they are isolated.
+    var removals: [String: RemovalQueue] = [:]
     private let seed: UInt64
-    /// Generates the ids of epochs, one for each account: an id gives away the state of its generator, which must not
-    /// say how often the stores of another account were created or removed.
+    /// Generates the ids of epochs, one for each account if they are isolated: an id gives away the state of its
+    /// generator, which must not say how often the stores of another account were created or removed.
     private var random: [String: SplitMix64] = [:]
     /// Stores with appended entries that no sync has covered.
     var unsynced: [Store] = []
@@ -100,6 +104,7 @@ package final class Ledger {
         let present = stores.values.filter { !$0.isRemoved }.map(\.id)
         storesByAccount = Dictionary(grouping: present, by: \.account)
         storeCount = present.count
+        noteRemovals()
         for store in stores.values {
             memory.add(Self.memoryByteCount(of: store.hub), account: store.id.account)
         }
@@ -294,10 +299,13 @@ package final class Ledger {
     }
 
     func newEpochID(for id: StoreID) -> EpochID {
-        EpochID(
-            rawValue: random[id.account, default: SplitMix64(seed: seed, account: id.account)]
-                .next())
+        let scope = scope(of: id)
+        return EpochID(
+            rawValue: random[scope, default: SplitMix64(seed: seed, account: scope)].next())
     }
+
+    /// What removals and the ids of epochs are kept by.
+    func scope(of id: StoreID) -> String { options.isolatesAccounts ? id.account : "" }
 
     /// Appends entries. States take effect at once, records with the caller's commit.
     func append(_ entries: [LedgerEntry]) throws(LogError) {

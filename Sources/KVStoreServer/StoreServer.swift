@@ -173,8 +173,7 @@ public final class StoreServer: Sendable {
                     try? await stopped.get()
                 }
             } catch {
-                failure = ServerError(
-                    .cannotListen, "cannot listen on \(configuration.address): \(error)")
+                failure = .cannotListen(on: configuration.address, error)
             }
         }
         listening.fail(failure ?? .ended)

@@ -6,6 +6,8 @@ package struct EmulatorStatus: Sendable, Equatable, Codable {
     package var processID: Int32
     /// `http://127.0.0.1:PORT`.
     package var url: String
+    /// Those that were started before and may still run, the latest first; without such lists of their own.
+    private var earlier: [EmulatorStatus]?
 
     package static let fileName = "emulator.json"
     package static let byteCount = 4_096
@@ -15,6 +17,18 @@ package struct EmulatorStatus: Sendable, Equatable, Codable {
         self.url = url
     }
 
-    /// Whether the process still exists.
-    package var isRunning: Bool { DaemonStatus.isRunning(processID) }
+    /// The first of these, with as many others as the file may name; nil without any.
+    package init?(_ running: [EmulatorStatus]) {
+        guard let first = running.first else { return nil }
+        self = first
+        earlier = running.count > 1 ? Array(running[1...].prefix(Self.earlierCount)) : nil
+    }
+
+    private static let earlierCount = 16
+
+    /// This emulator and those before it whose processes still exist.
+    package var running: [EmulatorStatus] {
+        ([self] + (earlier ?? [])).filter { DaemonStatus.isRunning($0.processID) }
+            .map { Self(processID: $0.processID, url: $0.url) }
+    }
 }

@@ -133,6 +133,31 @@ struct ControlTests {
         }
     }
 
+    @Test("after the clock is set back, a fault lasts as long as its time to live")
+    func timeToLiveOfClockSetBack() async throws {
+        try await EmulatorClient.run { client in
+            func remaining() async throws -> Int64? {
+                let answer = try await client.administer(.get, "/worlds/w/devices/phone/faults")
+                return try answer.decoded(FaultList.self).faults.first?.remaining
+            }
+            func setClock(_ change: String) async throws {
+                _ = try await client.administer(.put, "/worlds/w/clock", body: change)
+            }
+            try await setClock(#"{"time":1800000000000}"#)
+            try await fault(#"{"effect":"offline","timeToLive":60000}"#, on: "phone", client)
+            try await setClock(#"{"advance":50000}"#)
+            #expect(try await remaining() == 10_000)
+            try await setClock(#"{"advance":-20000}"#)
+            #expect(try await remaining() == 30_000)
+            try await setClock(#"{"advance":-3600000}"#)
+            #expect(try await remaining() == 60_000)
+            try await setClock(#"{"advance":59999}"#)
+            #expect(try await remaining() == 1)
+            try await setClock(#"{"advance":1}"#)
+            #expect(try await remaining() == nil)
+        }
+    }
+
     @Test("the default throttle lets 15 requests pass in 90 seconds of the world")
     func throttle() async throws {
         try await EmulatorClient.run { client in

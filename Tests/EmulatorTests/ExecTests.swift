@@ -159,6 +159,24 @@ struct ExecTests {
         #expect(await program.status() == 5)
     }
 
+    @Test(
+        "what the command has written is exported when a terminal ends",
+        arguments: [SIGTERM, SIGHUP])
+    func endingSignals(number: Int32) async throws {
+        defer { home.remove() }
+        let program = try RunningProgram(
+            home, "kvsd",
+            [
+                "emulator", "exec", "--export-on-exit", home.path + "/after.json", "--", "/bin/sh",
+                "-c", #"mkfifo "$HOME/p"; exec 3<>"$HOME/p"; echo ready; read line <&3"#,
+            ])
+        var lines = program.output.makeAsyncIterator()
+        #expect(await lines.next() == "ready")
+        program.send(number)
+        #expect(await program.status() == 128 + number)
+        #expect(try content("after.json").contains("stores"))
+    }
+
     @Test("the command inherits no descriptor of the emulator")
     func descriptors() async throws {
         defer { home.remove() }

@@ -1,9 +1,13 @@
 import Foundation
 import HTTPTypes
-import KVStoreServer
+import KVStoreCore
+import KVStoreLedger
 import KVStoreWire
 import ServerTestSupport
+import TestSupport
 import Testing
+
+@testable import KVStoreServer
 
 @Suite("Limits of the emulator", .timeLimit(.minutes(5)))
 struct LimitTests {
@@ -51,6 +55,24 @@ struct LimitTests {
             #expect(replaced.status == .ok)
             #expect(try await client.administer(.delete, "/worlds/a").status == .noContent)
             #expect(try await client.put(text, "k", token: "b").status == .ok)
+        }
+    }
+
+    @Test("of ever-new worlds that are reset, little is remembered")
+    func resets() throws {
+        var limits = EmulatorLimits()
+        limits.removedStoreCount = 100
+        let emulator = try Emulator(limits: limits)
+        let engine = emulator.server.engine
+        let ids = (0..<1_000).map { StoreID(account: "w\($0)", name: "s") }
+        try engine.read {
+            for id in ids {
+                _ = try engine.write(
+                    .value(Data("v".utf8)), forKey: "k", store: id, replica: Samples.replica)
+                try engine.remove(id)
+            }
+            #expect(ids.count { engine.ledger.history(of: $0) != nil } == 100)
+            #expect(engine.ledger.history(of: ids[999]) != nil)
         }
     }
 

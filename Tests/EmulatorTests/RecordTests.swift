@@ -81,7 +81,7 @@ struct RecordTests {
         for _ in 1...2 {
             let again = Mutex(Data())
             let report = try await Emulator.replay(record) { line in again.withLock { $0 += line } }
-            #expect(report.difference == nil)
+            #expect(report.difference == nil && !report.isCut)
             #expect(report.requestCount > 120)
             #expect(again.withLock { $0 } == record)
         }
@@ -113,7 +113,49 @@ struct RecordTests {
         let report = try await Emulator.replay(record.dropLast(20))
         #expect(report.requestCount == 5)
         // The answer whose line was cut comes again.
-        #expect(report.difference?.recorded == nil)
+        #expect(report.difference == nil && report.isCut)
+    }
+
+    @Test(
+        "answers that a record lacks at its end are no difference, a cut line with other text is one"
+    )
+    func unfinished() async throws {
+        let record = try await record { client in
+            for number in 0..<2 { try await client.put("\(number)", "k", token: "w/phone") }
+        }
+        let lines = lines(record)
+        let index = try #require(lines.lastIndex { $0.contains(#""answers""#) })
+        let answered = lines[index]
+        let rest = lines[..<index].joined(separator: "\n") + "\n"
+        let unanswered = try await Emulator.replay(Data(rest.utf8))
+        #expect(unanswered.difference == nil && unanswered.isCut)
+        let changed = answered.replacing(#""status":200"#, with: #""status":201"#).dropLast(2)
+        try #require(!answered.hasPrefix(changed))
+        let different = try await Emulator.replay(Data((rest + changed).utf8))
+        #expect(different.difference?.line == index + 1)
+        #expect(different.difference?.recorded == String(changed))
+    }
+
+    @Test("a stream that is refused for its position is refused in a replay")
+    func position() async throws {
+        let record = try await record { client in
+            try await client.put("1", "k", token: "w/phone")
+            let field = try #require(HTTPField.Name("Last-Event-ID"))
+            for position in ["x", "-1", ""] {
+                for path in ["/v1/stores/s/changes", "/emulator/v1/events"] {
+                    let refused = try await client.execute(
+                        .get, path, token: "w/phone", headers: [field: position])
+                    #expect(refused.status == .badRequest && refused.problemCode == "malformed")
+                }
+            }
+            var stream = try await client.stream(
+                "/v1/stores/s/changes", token: "w/phone", more: "Last-Event-ID: 1\r\n")
+            #expect(await stream.nextEvent()?.name == "opened")
+            await stream.connection.close()
+        }
+        #expect(lines(record).count { $0.contains(#""status":400"#) } == 3)
+        #expect(!lines(record).contains { $0.contains("/emulator/") })
+        #expect(try await Emulator.replay(record).difference == nil)
     }
 
     @Test(

@@ -1,5 +1,7 @@
 import Foundation
 import HTTPTypes
+import KVStore
+import KVStoreHTTP
 import ProgramTesting
 import ServerTestSupport
 import Testing
@@ -13,8 +15,13 @@ struct StartTests {
 
     /// Starts an emulator on a free port, and returns it with its URL.
     private func start(_ options: String...) async throws -> (RunningProgram, url: String) {
-        let program = try RunningProgram(
-            home, "kvsd", ["emulator", "--port", "0"] + options)
+        try await start(program: "kvsd", ["emulator", "--port", "0"] + options)
+    }
+
+    private func start(
+        program: String, _ arguments: [String]
+    ) async throws -> (RunningProgram, url: String) {
+        let program = try RunningProgram(home, program, arguments)
         for await line in program.errors {
             if let match = line.firstMatch(
                 of: /listening on (http:\/\/127\.0\.0\.1:\d+), in memory; page: \1\/$/)
@@ -36,7 +43,9 @@ struct StartTests {
         }
     }
 
-    @Test("it is found by its name, creates one file and removes it", arguments: [SIGTERM, SIGINT])
+    @Test(
+        "it is found by its name, creates one file and removes it",
+        arguments: [SIGTERM, SIGINT, SIGHUP])
     func running(number: Int32) async throws {
         defer { home.remove() }
         var home = home
@@ -75,6 +84,29 @@ struct StartTests {
         #expect(get.status == 69 && get.errors.contains("run kvsd emulator"), "\(get.errors)")
     }
 
+    @Test("when emulators end, the one that was started last of the others is found")
+    func earlier() async throws {
+        defer { home.remove() }
+        let environment = StoreEnvironment(home: home.path, variables: [:])
+        var emulators: [(program: RunningProgram, url: String)] = []
+        for _ in 0..<3 { emulators.append(try await start()) }
+        #expect(environment.emulatorURL == emulators[2].url)
+        emulators[1].program.send(SIGTERM)
+        #expect(await emulators[1].program.status() == 0)
+        // It removes nothing.
+        emulators[2].program.send(SIGKILL)
+        #expect(await emulators[2].program.status() == -SIGKILL)
+        #expect(environment.emulatorURL == emulators[0].url)
+        let (last, lastURL) = try await start()
+        #expect(environment.emulatorURL == lastURL)
+        last.send(SIGTERM)
+        #expect(await last.status() == 0)
+        #expect(environment.emulatorURL == emulators[0].url)
+        emulators[0].program.send(SIGTERM)
+        #expect(await emulators[0].program.status() == 0)
+        #expect(!FileManager.default.fileExists(atPath: statusFile))
+    }
+
     @Test("the one that was started last is found, and the end of another one changes nothing")
     func several() async throws {
         defer { home.remove() }
@@ -89,8 +121,10 @@ struct StartTests {
         #expect(!FileManager.default.fileExists(atPath: statusFile))
     }
 
-    @Test("a world is imported at the start, exported at the end, and the port is written")
-    func files() async throws {
+    @Test(
+        "a world is imported at the start, exported at the end, and the port is written",
+        arguments: [SIGTERM, SIGHUP])
+    func files(number: Int32) async throws {
         defer { home.remove() }
         let before = try home.file(
             "before.json",
@@ -111,12 +145,59 @@ struct StartTests {
         let exported = try await client.execute(
             uri: "/emulator/v1/worlds/w/export", method: .get)
         await client.close()
-        program.send(SIGTERM)
+        program.send(number)
         #expect(await program.status() == 0)
         let document = try String(contentsOfFile: before, encoding: .utf8)
         #expect(exported.text == document)
         #expect(
             try String(contentsOfFile: home.path + "/after.json", encoding: .utf8) == document)
+    }
+
+    @Test("the end of a terminal sends SIGHUP more than once, and loses no export")
+    func hangUps() async throws {
+        defer { home.remove() }
+        let (program, url) = try await start("--export-on-exit", home.path + "/after.json")
+        // A live stream takes the emulator some time to end.
+        let port = try #require(Int(url.split(separator: ":").last ?? ""))
+        var stream = try await EventReader(port: port, path: "/emulator/v1/events", token: "none")
+        #expect(await stream.nextEvent()?.name == "opened")
+        for _ in 0..<20 { program.send(SIGHUP) }
+        #expect(await program.status() == 0)
+        #expect(FileManager.default.fileExists(atPath: home.path + "/after.json"))
+    }
+
+    @Test("SIGHUP does not end an emulator that was started to ignore it")
+    func ignoredHangUp() async throws {
+        defer { home.remove() }
+        let kvsd = try #require(TemporaryHome.program("kvsd")).path
+        let (program, url) = try await start(
+            program: "/bin/sh", ["-c", "trap '' HUP; exec '\(kvsd)' emulator --port 0"])
+        program.send(SIGHUP)
+        let client = TestClient(port: try #require(Int(url.split(separator: ":").last ?? "")))
+        #expect(try await client.execute(uri: "/healthz", method: .get).status == .ok)
+        await client.close()
+        program.send(SIGTERM)
+        #expect(await program.status() == 0)
+    }
+
+    @Test("with few open files, connections past what they allow are answered or closed")
+    func fewOpenFiles() async throws {
+        defer { home.remove() }
+        let kvsd = try #require(TemporaryHome.program("kvsd")).path
+        let (program, url) = try await start(
+            program: "/bin/sh", ["-c", "ulimit -n 64; exec '\(kvsd)' emulator --port 0"])
+        let port = try #require(Int(url.split(separator: ":").last ?? ""))
+        var connections: [RawConnection] = []
+        for _ in 0..<100 { connections.append(try await RawConnection.open(port: port)) }
+        for connection in connections {
+            // Those that are closed already cannot be written to.
+            try? await connection.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            // To the first bytes or the end.
+            for await _ in connection.bytes { break }
+        }
+        for connection in connections { await connection.close() }
+        program.send(SIGTERM)
+        #expect(await program.status() == 0)
     }
 
     @Test("a port in use is an error")
@@ -125,7 +206,23 @@ struct StartTests {
         let (program, url) = try await start()
         let port = String(url.split(separator: ":").last ?? "")
         let second = try await home.run("kvsd", ["emulator", "--port", port])
-        #expect(second.status == 69 && second.errors.contains("cannot listen"))
+        #expect(second.status == 69)
+        let known = try String(contentsOfFile: statusFile, encoding: .utf8)
+        let processID = try #require(known.firstMatch(of: /"processID":(\d+)/)).1
+        #expect(
+            second.errors == """
+                kvsd: cannot listen on 127.0.0.1:\(port): the port is in use; stop the emulator that \
+                listens there (process \(processID)), or choose another port: --port 0 is any free one
+
+                """)
+        try FileManager.default.removeItem(atPath: statusFile)
+        let third = try await home.run("kvsd", ["emulator", "--port", port])
+        #expect(
+            third.errors == """
+                kvsd: cannot listen on 127.0.0.1:\(port): the port is in use; stop the program that \
+                listens there, or choose another port: --port 0 is any free one
+
+                """)
         program.send(SIGTERM)
         #expect(await program.status() == 0)
     }

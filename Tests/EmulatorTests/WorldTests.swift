@@ -2,13 +2,46 @@ import Foundation
 import HTTPTypes
 import KVStoreCore
 import KVStoreDocuments
-import KVStoreServer
 import KVStoreWire
 import ServerTestSupport
+import TestSupport
 import Testing
+
+@testable import KVStoreServer
 
 @Suite("Worlds of the emulator", .timeLimit(.minutes(5)))
 struct WorldTests {
+    @Test(
+        "nothing of a future clock remains after a reset or an import",
+        arguments: [true, false])
+    func futureClock(isReset: Bool) async throws {
+        try await EmulatorClient.run { client in
+            let year: Int64 = 365 * 86_400_000
+            let future = ServerClock.wallMilliseconds() + year
+            _ = try await client.administer(.put, "/worlds/w/clock", body: #"{"time":\#(future)}"#)
+            try await client.put("ahead", "k", token: "w/phone")
+            if isReset {
+                _ = try await client.administer(.delete, "/worlds/w")
+            } else {
+                _ = try await client.administer(.put, "/worlds/w/clock", body: #"{"follow":true}"#)
+                let imported = try await client.administer(
+                    .put, "/worlds/w/export",
+                    body:
+                        #"{"stores":[{"store":"s","values":[{"key":"k","type":"string","value":"v"}]}],"version":1}"#
+                )
+                try #require(imported.status == .ok, "\(imported.text)")
+            }
+            let stamp = Stamp(milliseconds: future - year / 2, counter: 0, replica: Samples.replica)
+            let answer = try await client.sync([Samples.change("k", stamp)], token: "w/phone")
+            guard case .clock? = answer.rejections.first?.reason else {
+                Issue.record("accepted: \(answer)")
+                return
+            }
+            let present = try await client.put("now", "k", token: "w/phone")
+            #expect(try present.decoded(KeySummary.self).stamp.milliseconds < future - year / 2)
+        }
+    }
+
     @Test("worlds are listed with what they contain")
     func list() async throws {
         try await EmulatorClient.run { client in

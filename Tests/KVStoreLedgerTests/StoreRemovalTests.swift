@@ -114,6 +114,43 @@ struct StoreRemovalTests {
                 == states.reduce(0) { $0 + LedgerEntry.frameByteCount($1.hub.state, of: $1.id) })
     }
 
+    @Test("the last removal of a store counts, also after a restart")
+    func order() throws {
+        var options = Ledger.Options()
+        options.removalCount = 2
+        let disk = SimulatedDisk()
+        let ids = (0..<4).map { StoreID(account: "a", name: "s\($0)") }
+        func remove(_ index: Int, from ledger: Ledger) throws {
+            _ = try ledger.accept([.other("k", "1", at: 1_000)], to: ids[index], now: now)
+            _ = try ledger.remove(ids[index])
+            try ledger.sync()
+        }
+        let ledger = try Ledger(storage: disk.storage(), options: options, seed: 1)
+        for index in [0, 1, 0, 2] { try remove(index, from: ledger) }
+        #expect(ids.map { ledger.history(of: $0) != nil } == [true, false, true, false])
+        let reopened = try Ledger(storage: disk.copy().storage(), options: options, seed: 2)
+        try remove(3, from: reopened)
+        #expect(ids.map { reopened.history(of: $0) != nil } == [false, false, true, true])
+    }
+
+    @Test("accounts that are not isolated share the limit, and take no memory once they are gone")
+    func shared() throws {
+        var options = Ledger.Options()
+        options.removalCount = 3
+        options.isolatesAccounts = false
+        let ledger = try Ledger(storage: SimulatedDisk().storage(), options: options, seed: 1)
+        var epochs: Set<EpochID> = []
+        for number in 0..<200 {
+            // Of an account that was forgotten, later ids differ from the former ones.
+            let id = StoreID(account: "a\(number % 100)", name: "s")
+            _ = try ledger.accept([.other("k", "1", at: 1_000)], to: id, now: now)
+            epochs.insert(try #require(ledger.end(of: id)).epoch)
+            _ = try ledger.remove(id)
+            #expect(ledger.stores.count <= 3 && ledger.storesByAccount.isEmpty)
+        }
+        #expect(epochs.count == 200 && ledger.removals.count == 1)
+    }
+
     @Test(
         "a removal is there after a restart wherever it was synced, and never half of one",
         arguments: 0..<4)

@@ -2,15 +2,16 @@ import Dispatch
 import Essentials
 import Synchronization
 
-/// SIGINT and SIGTERM as an event to await. A second signal ends the process at once, with status 128 plus
-/// its number.
+/// SIGINT, SIGTERM and, on request, SIGHUP as an event to await. A second SIGINT or SIGTERM ends the process at once, with
+/// status 128 plus its number.
 ///
 /// The handlers are installed when `init` returns, and no later signal is missed. Create one per process,
 /// before anything announces that Ctrl-C is handled.
 package final class EndSignals: Sendable {
     private let arrived: AsyncStream<Never>
 
-    package init() {
+    /// - Parameter includingHangUp: whether SIGHUP is such a signal, unless the process was started to ignore it.
+    package init(includingHangUp: Bool = false) {
         let ends = Self.makePipe()
         handlerPipe.store(ends.write, ordering: .releasing)
         _ = arrivalCount.load(ordering: .acquiring)
@@ -24,6 +25,7 @@ package final class EndSignals: Sendable {
         }
         source.activate()
         for number in [SIGINT, SIGTERM] { signal(number, endSignalArrived) }
+        if includingHangUp, !sigaction.isIgnored(SIGHUP) { signal(SIGHUP, endSignalArrived) }
     }
 
     /// Returns once a signal has arrived, also one that arrived earlier, or when the task is cancelled.
@@ -49,7 +51,10 @@ private let arrivalCount = Atomic<Int>(0)
 
 /// Async-signal-safe.
 private func endSignalArrived(_ number: Int32) {
-    if arrivalCount.add(1, ordering: .relaxed).newValue > 1 { _exit(128 + number) }
+    // The end of a terminal sends SIGHUP more than once: from the kernel and from the shell.
+    if number != SIGHUP, arrivalCount.add(1, ordering: .relaxed).newValue > 1 {
+        _exit(128 + number)
+    }
     let previous = errno
     var byte: UInt8 = 1
     _ = write(handlerPipe.load(ordering: .relaxed), &byte, 1)

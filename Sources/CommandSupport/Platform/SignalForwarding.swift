@@ -11,10 +11,8 @@ package enum SignalForwarding {
     package static func prepare() {
         terminal.store(open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC), ordering: .relaxed)
         for number in numbers {
-            var former = sigaction()
-            sigaction(number, nil, &former)
-            // As 'nohup' leaves SIGHUP; the child inherits that.
-            guard !former.isIgnored else { continue }
+            // The child inherits that.
+            guard !sigaction.isIgnored(number) else { continue }
             signal(number, signalArrived)
         }
         // Otherwise the system keeps no exit status.
@@ -57,13 +55,15 @@ private func signalArrived(_ number: Int32) {
 }
 
 extension sigaction {
-    fileprivate var isIgnored: Bool {
+    /// Whether the process ignores a signal, as after `nohup` SIGHUP.
+    static func isIgnored(_ number: Int32) -> Bool {
+        var action = Self()
+        sigaction(number, nil, &action)
         #if canImport(Darwin)
-            unsafeBitCast(__sigaction_u.__sa_handler, to: Int.self)
-                == unsafeBitCast(SIG_IGN, to: Int.self)
+            let handler = action.__sigaction_u.__sa_handler
         #else
-            unsafeBitCast(__sigaction_handler.sa_handler, to: Int.self)
-                == unsafeBitCast(SIG_IGN, to: Int.self)
+            let handler = action.__sigaction_handler.sa_handler
         #endif
+        return unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 }

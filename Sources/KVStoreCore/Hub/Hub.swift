@@ -41,7 +41,7 @@ package struct Hub: Sendable, Equatable {
         package var sequence: UInt64 = 0
         /// Cursors below it have missed a tombstone that is forgotten.
         package var horizon: UInt64 = 0
-        /// The greatest milliseconds of any stamp ever accepted.
+        /// The greatest milliseconds of any stamp accepted since the store was created.
         package var clockMilliseconds: Int64 = 0
 
         package init(
@@ -71,11 +71,12 @@ package struct Hub: Sendable, Equatable {
         }
 
         /// The state after the removal of all records. It takes a sequence number, which is also the horizon, so that
-        /// every reader starts over and drops what was removed.
+        /// every reader starts over and drops what was removed. The clock begins again too: no record needs later stamps.
         package func removing(beginning id: EpochID) -> State {
             var state = self
             state.sequence += 1
             state.horizon = state.sequence
+            state.clockMilliseconds = 0
             return state.beginning(id)
         }
     }

@@ -24,15 +24,14 @@ extension StoreEnvironment {
         variable(Self.daemonVariable) != nil || variable(Self.tokenVariable) != nil
     }
 
-    /// The URL of this user's emulator that was started last, if it still runs.
+    /// The URL of this user's emulator that was started last, of those that still run.
     public var emulatorURL: String? {
         let file = LocalFile(dataDirectory + "/" + EmulatorStatus.fileName)
         guard let content = try? file.read(byteLimit: EmulatorStatus.byteCount),
             content.status.permissions & 0o022 == 0,
-            let status = try? WireJSON.decode(EmulatorStatus.self, from: content.data),
-            status.isRunning
+            let status = try? WireJSON.decode(EmulatorStatus.self, from: content.data)
         else { return nil }
-        return status.url
+        return status.running.first?.url
     }
 
     /// The credentials that the variables name; nil if neither is set.

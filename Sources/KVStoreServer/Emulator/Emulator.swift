@@ -65,9 +65,12 @@ public final class Emulator: Sendable {
         serverLimits.requestMilliseconds = 3_600_000
         // Wrong tokens come from tests of wrong tokens.
         serverLimits.failedAuthenticationsPerMinute = 1e9
+        serverLimits.fit(openFileCount: OpenFileLimit.current)
         var options = StorageEngine.Options()
         options.ledger.segmentByteCount = serverLimits.segmentByteCount
         options.ledger.memoryByteLimit = serverLimits.memoryByteCount
+        options.ledger.removalCount = limits.removedStoreCount
+        options.ledger.isolatesAccounts = false
         var random = SplitMix64(seed: seed)
         let replica = ReplicaID(rawValue: .random(in: 1 ... .max, using: &random))
         let clock = SessionClock(now)

@@ -35,7 +35,9 @@ struct EmulatorEventStream: LiveStream {
         var text = Data()
         if !isOpened {
             isOpened = true
-            text += EventStreamText.event("opened", data: WireJSON.encode(["after": position]))
+            text += EventStreamText.event(
+                "opened",
+                data: WireJSON.encode(StreamOpening(after: position, session: events.session)))
         }
         for event in page where text.count < Self.pageByteCount {
             position = event.id
@@ -49,6 +51,12 @@ struct EmulatorEventStream: LiveStream {
     }
 
     mutating func isAllowed(by: DeviceRegistry, in: ConnectionTable) -> Bool { true }
+}
+
+/// The data of the event that a stream begins with.
+private struct StreamOpening: Encodable {
+    var after: UInt64
+    var session: String
 }
 
 extension EventStreamText {

@@ -77,6 +77,8 @@ final class EmulatorEvents: Sendable {
         var nextID: UInt64 = 1
     }
 
+    /// Differs between emulators, whose ids all begin with 1.
+    let session = String(UInt64.random(in: 0...UInt64.max), radix: 16)
     private let limits: EmulatorLimits
     private let state = Mutex(State())
     private let wakers = Mutex<[@Sendable (Event) -> Void]>([])

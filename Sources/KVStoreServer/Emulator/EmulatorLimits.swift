@@ -5,6 +5,8 @@ public struct EmulatorLimits: Sendable, Equatable {
     public var worldCount = 4_096
     /// Devices of all worlds.
     public var deviceCount = 16_384
+    /// Removed stores that are remembered, so that replicas drop what these held.
+    public var removedStoreCount = 16_384
     /// Memory of all keys, values and tombstones, estimated at 384 bytes for each besides its content.
     public var memoryByteCount = 256 * 1_024 * 1_024
     /// Bytes of a document that is imported.

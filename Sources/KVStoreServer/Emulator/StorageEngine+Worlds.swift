@@ -94,18 +94,18 @@ extension StorageEngine {
         countStores()
     }
 
-    /// The records of a store that is empty when they are written; later than those that it has now.
+    /// The records of a store that is empty when they are written: later than those that it has now, apart from those with
+    /// stamps of a clock that was ahead.
     private func records(
         _ store: WorldDocument.Store, of id: StoreID, now: Int64, replica: ReplicaID
     ) throws(Problem) -> [Record] {
-        let latest = ledger.hub(id)?.entries.values.map(\.record.stamp).max()
+        let latest = ledger.hub(id)?.entries.values.map(\.record.stamp)
+            .filter { $0.milliseconds <= now + WireLimits.futureMilliseconds }.max()
         let stamp = Stamp.next(after: latest, now: now, replica: replica)
         let records = store.values.map {
             Record(key: $0.key, stamp: stamp, content: .value($0.value.data))
         }
-        if let rejection = Hub(ledger.history(of: id)?.state ?? Hub.State(epochs: []))
-            .plan(records, now: now).rejections.first
-        {
+        if let rejection = Hub().plan(records, now: now).rejections.first {
             throw .invalidImport(
                 "store \(store.name): key \(rejection.key.text): \(Problem(rejection.reason).detail)"
             )

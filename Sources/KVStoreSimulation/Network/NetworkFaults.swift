@@ -7,7 +7,7 @@ package struct NetworkFaults: Sendable {
         package let id: Int
         package let fault: NetworkFault
         /// In milliseconds, as all times here; nil without an end.
-        package let end: Int64?
+        package fileprivate(set) var end: Int64?
         package fileprivate(set) var remaining: Int?
         fileprivate var random: SplitMix64?
         /// When the requests of a throttle's window came, oldest first.
@@ -44,8 +44,13 @@ package struct NetworkFaults: Sendable {
         active.removeAll(where: isRemoved)
     }
 
-    /// Ends those whose time is over; returns them.
+    /// Ends those whose time is over; returns them. After a clock was set back, a fault lasts no longer than its time to live.
     package mutating func expire(now: Int64) -> [Active] {
+        for index in active.indices {
+            guard let end = active[index].end, let timeToLive = active[index].fault.timeToLive
+            else { continue }
+            active[index].end = min(end, now + max(0, timeToLive.milliseconds))
+        }
         let ended = active.filter { ($0.end ?? .max) <= now }
         if !ended.isEmpty { active.removeAll { ($0.end ?? .max) <= now } }
         return ended

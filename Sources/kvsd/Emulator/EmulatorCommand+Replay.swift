@@ -12,7 +12,7 @@ extension EmulatorCommand {
             discussion: """
                 Repeats the requests, faults and times of a record in a new emulator that listens nowhere. Exits \
                 with 0 if every line comes out the same, byte for byte, and with 1 otherwise, naming the first \
-                line that differs.
+                line that differs. The record of a session that was killed is compared up to its last line.
 
                   kvsd emulator exec --record failure.jsonl -- make test
                   kvsd emulator replay failure.jsonl
@@ -61,7 +61,9 @@ extension EmulatorCommand {
             } else {
                 try Console.print(
                     "\(report.requestCount) requests repeated; all \(report.lineCount) lines are the same"
-                )
+                        + (report.isCut
+                            ? "\nthe record is cut after line \(report.lineCount): the session did not end normally"
+                            : ""))
             }
             if report.difference != nil { throw ExitCode(1) }
         }
@@ -72,6 +74,7 @@ private struct ReplayDocument: Encodable {
     var requestCount: Int
     var lineCount: Int
     var isSame: Bool
+    var isCut: Bool
     /// The first that differs.
     var line: Int?
     var recorded: String?
@@ -81,6 +84,7 @@ private struct ReplayDocument: Encodable {
         requestCount = report.requestCount
         lineCount = report.lineCount
         isSame = report.difference == nil
+        isCut = report.isCut
         line = report.difference?.line
         recorded = report.difference?.recorded
         replayed = report.difference?.replayed

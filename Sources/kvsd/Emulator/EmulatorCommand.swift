@@ -107,11 +107,11 @@ struct WorldOptions: ParsableArguments {
 extension EmulatorCommand {
     struct Start: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Run until SIGINT or SIGTERM; the default command.",
+            abstract: "Run until SIGINT, SIGTERM or SIGHUP; the default command.",
             discussion: """
                 Writes its URL into emulator.json in the data directory of the user, where \
-                UBIQUITY_DAEMON=emulator finds it, and removes it at the end. A second signal ends it at \
-                once, without an export.
+                UBIQUITY_DAEMON=emulator finds it, and removes it at the end. A second SIGINT or SIGTERM ends it \
+                at once, without an export.
                 """)
 
         @Option(help: "The port on 127.0.0.1; 0 for any free one.") var port: UInt16 = 8_723
@@ -123,7 +123,7 @@ extension EmulatorCommand {
 
         func run() async throws {
             _ = OpenFileLimit.raise()
-            let signals = EndSignals()
+            let signals = EndSignals(includingHangUp: true)
             let emulator = try worlds.emulator(
                 address: ListenAddress(host: "127.0.0.1", port: Int(port)),
                 logger: Logger(
@@ -136,11 +136,25 @@ extension EmulatorCommand {
                 await emulator.stop()
             }()
             async let serving: Void = emulator.run()
-            let running = try await emulator.running
+            let running: RunningEmulator
+            do throws(ServerError) { running = try await emulator.running } catch {
+                throw failure(error)
+            }
             try announce(running)
             defer { EmulatorStatusFile().remove(running.url) }
             try await serving
             try worlds.save(from: emulator)
+        }
+
+        private func failure(_ error: ServerError) -> CommandFailure {
+            guard error.code == .cannotListen else { return CommandFailure(error) }
+            let url = ListenAddress(host: "127.0.0.1", port: Int(port)).url()
+            let next =
+                EmulatorStatusFile().running.first { $0.url == url }.map {
+                    "stop the emulator that listens there (process \($0.processID)), or choose another port"
+                } ?? error.hint ?? "choose another port"
+            return CommandFailure(
+                .unavailable, "\(error.message); \(next): --port 0 is any free one")
         }
 
         private func announce(_ emulator: RunningEmulator) throws {
@@ -153,7 +167,7 @@ extension EmulatorCommand {
                 }
             }
             do throws(FileError) {
-                try EmulatorStatusFile().write(
+                try EmulatorStatusFile().add(
                     EmulatorStatus(processID: getpid(), url: emulator.url))
             } catch {
                 Console.report("UBIQUITY_DAEMON=emulator will not find this emulator: \(error)")
@@ -174,18 +188,34 @@ extension EmulatorCommand {
 struct EmulatorStatusFile {
     private let file = LocalFile(UserDirectories().data + "/" + EmulatorStatus.fileName)
 
-    func write(_ status: EmulatorStatus) throws(FileError) {
-        try file.directory.create()
-        try file.replace(
-            with: WireJSON.encode(status) + Data("\n".utf8), durability: .cached)
+    /// The emulators of the file that still run, the one that was started last first.
+    var running: [EmulatorStatus] {
+        let content = try? file.read(byteLimit: EmulatorStatus.byteCount)
+        let status = content.flatMap { try? WireJSON.decode(EmulatorStatus.self, from: $0.data) }
+        return status?.running ?? []
     }
 
-    /// Removes the file unless another emulator has replaced it.
+    /// Adds an emulator that was started last.
+    func add(_ status: EmulatorStatus) throws(FileError) {
+        try file.directory.create()
+        try write([status] + running)
+    }
+
+    /// Removes an emulator of this process, and the file with the last one.
     func remove(_ url: String) {
-        guard let content = try? file.read(byteLimit: EmulatorStatus.byteCount),
-            let status = try? WireJSON.decode(EmulatorStatus.self, from: content.data),
-            status.processID == getpid(), status.url == url
-        else { return }
-        try? file.remove(durability: .cached)
+        let running = running
+        let others = running.filter { $0.processID != getpid() || $0.url != url }
+        guard others.count < running.count else { return }
+        if others.isEmpty {
+            try? file.remove(durability: .cached)
+        } else {
+            try? write(others)
+        }
+    }
+
+    private func write(_ running: [EmulatorStatus]) throws(FileError) {
+        guard let status = EmulatorStatus(running) else { return }
+        try file.replace(
+            with: WireJSON.encode(status) + Data("\n".utf8), durability: .cached)
     }
 }

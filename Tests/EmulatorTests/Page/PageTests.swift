@@ -13,7 +13,7 @@ import Testing
 struct PageTests {
     /// Runs an emulator, in which a phone has set a key, and opens its page.
     func open(
-        width: Int = 1_280, record: (@Sendable (Data) -> Void)? = nil,
+        width: Int = 1_280, record: (@Sendable (Data) -> Void)? = nil, closes: Bool = true,
         _ body: (Browser, EmulatorClient) async throws -> Void
     ) async throws {
         let browser = try #require(Browser.shared)
@@ -27,7 +27,7 @@ struct PageTests {
             try await browser.wait("document.querySelector('#keys tr')")
             try await body(browser, client)
             // Ends the stream of events.
-            try await browser.open("about:blank")
+            if closes { try await browser.open("about:blank") }
         }
     }
 

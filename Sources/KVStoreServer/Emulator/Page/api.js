@@ -65,12 +65,13 @@ const eventNames = [
   'settings', 'account', 'violation',
 ];
 
-/** Reads events of all worlds, reconnecting until `close()`. `lost` is called when older events are not kept any more. */
+/** Reads events of all worlds, reconnecting until `close()`. `lost` is called when older events are not kept any more, or are those of another emulator. */
 export class EventReader {
   #source;
   #timer;
   #last = 0;
   #wasCut = false;
+  #session;
 
   constructor({ event, lost, state }) {
     Object.assign(this, { event, lost, state });
@@ -82,10 +83,20 @@ export class EventReader {
     this.#last = after;
     const source = new EventSource(`${base}/events?after=${after}`);
     this.#source = source;
-    source.addEventListener('opened', () => this.state(true));
+    source.addEventListener('opened', ({ data }) => {
+      const { session } = parseJSON(data);
+      const isOther = this.#session !== undefined && this.#session !== session;
+      this.#session = session;
+      this.state(true);
+      // The ids of another emulator are others.
+      if (!isOther) return;
+      this.#open(0);
+      this.lost();
+    });
     source.addEventListener('missed', ({ lastEventId }) => {
       // The latest thousand are likely kept; if not, those from now on.
       const latest = Number(lastEventId);
+      this.#session = undefined;
       this.#open(this.#wasCut ? latest : Math.max(0, latest - 1000));
       this.#wasCut = true;
       this.lost();

@@ -8,6 +8,8 @@ import { describe } from './events.js';
 import { defaultAccount, entriesIn, storesIn } from './history.js';
 import { editableText, parseValue, summary, types } from './values.js';
 
+const rowLimit = 1000;
+
 export function createKeys(app) {
   const editor = $('editor');
   let explained;
@@ -130,7 +132,10 @@ export function createKeys(app) {
     isEditable = isLive;
     $('add-key').disabled = !isLive || app.world === null;
     showError('keys-error', isLive ? live.entriesError : null);
-    reconcile($('keys'), entries, ({ key }) => key, createRow, updateRow);
+    const shown = entries.slice(0, rowLimit);
+    reconcile($('keys'), shown, ({ key }) => key, createRow, updateRow);
+    setText($('keys-limit'), `The first ${rowLimit} of ${entries.length} keys are shown.`);
+    $('keys-limit').hidden = shown.length === entries.length;
     $('keys-empty').hidden = entries.length > 0;
     $('keys-table').hidden = entries.length === 0;
     setText($('keys-count'), entries.length ? String(entries.filter(({ deleted }) => !deleted).length) : '');

@@ -164,6 +164,8 @@ function listen() {
     state(isOpen) {
       $('connection').classList.toggle('on', isOpen);
       setText($('connection'), isOpen ? 'live' : 'reconnecting');
+      // What has changed, or that nothing answers.
+      app.refresh();
     },
   });
 }

@@ -163,6 +163,7 @@ extension RecordLine.Arrival {
         }
         accept = request.fields.accept.flatMap { $0.contains(MediaType.bytes) ? $0 : nil }
         account = request.fields.account
+        lastEventID = request.fields.lastEventID
         guard !bytes.isEmpty else { return }
         body = String(validating: bytes, as: UTF8.self)
         if body == nil { base64 = bytes }

@@ -20,6 +20,8 @@ package struct ReplayReport: Sendable, Equatable {
     package var lineCount = 0
     /// The first one; nil if the record and its replay are the same.
     package var difference: Difference?
+    /// Whether the record ends within a line, or before the answers of its last input, as that of a killed session.
+    package var isCut = false
 }
 
 extension Emulator {
@@ -33,9 +35,9 @@ extension Emulator {
         func failure(_ line: Int, _ reason: String) -> ServerError {
             ServerError(.unreadable, "line \(line): \(reason)")
         }
+        var lines = record.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         // The last line of a session that was killed may be incomplete.
-        let lines = record.prefix((record.lastIndex(of: UInt8(ascii: "\n")) ?? -1) + 1)
-            .split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast()
+        let cut = lines.popLast() ?? Data()
         func decode(_ line: Data.SubSequence, _ number: Int) throws(ServerError) -> RecordLine {
             guard let line = try? WireJSON.decode(RecordLine.self, from: Data(line))
             else { throw failure(number, "it is not a line of a record") }
@@ -69,12 +71,20 @@ extension Emulator {
             .split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast()
         report.lineCount = lines.count
         let count = zip(lines, found).prefix { $0.0 == $0.1 }.count
-        if count < max(lines.count, found.count) {
-            func text(_ lines: ArraySlice<Data.SubSequence>) -> String? {
-                lines.dropFirst(count).first.map { String(decoding: $0, as: UTF8.self) }
-            }
+        let rest = found.dropFirst(count)
+        // What the session had no time to write begins with the line that was cut, and has answers.
+        let isUnfinished =
+            cut.isEmpty
+            ? rest.contains { (try? WireJSON.decode(RecordLine.self, from: $0))?.answers != nil }
+            : rest.first?.starts(with: cut) ?? true
+        if count == lines.count, isUnfinished || rest.isEmpty {
+            report.isCut = isUnfinished
+        } else {
+            func text(_ line: Data?) -> String? { line.map { String(decoding: $0, as: UTF8.self) } }
             report.difference = ReplayReport.Difference(
-                line: count + 1, recorded: text(lines), replayed: text(found))
+                line: count + 1,
+                recorded: text((lines + (cut.isEmpty ? [] : [cut])).dropFirst(count).first),
+                replayed: text(rest.first))
         }
         return report
     }
@@ -115,6 +125,7 @@ extension StoreServer {
         if let type = arrival.type { headers.add(name: "Content-Type", value: type) }
         if let accept = arrival.accept { headers.add(name: "Accept", value: accept) }
         if let account = arrival.account { headers.add(name: DeviceAccount.field, value: account) }
+        if let id = arrival.lastEventID { headers.add(name: "Last-Event-ID", value: id) }
         let path = arrival.target[
             ..<(arrival.target.utf8.firstIndex(of: UInt8(ascii: "?")) ?? arrival.target.endIndex)]
         guard let resource = Resource(path: path) else { return nil }
