@@ -165,7 +165,8 @@ let package = Package(
             name: "kvsd",
             dependencies: [
                 "KVStoreServer", "KVStoreEssentials", "KVStoreCore", "KVStoreLedger", "KVStoreLog",
-                "KVStoreSimulation", "KVStoreWire", "BackgroundServices", "CommandSupport", "CommandRunner",
+                "KVStoreSimulation", "KVStoreWire", "BackgroundServices", "CommandSupport",
+                "CommandRunner",
                 "LocalFiles",
                 "TerminalText",
                 argumentParser, logging, "Essentials",
@@ -303,7 +304,8 @@ let package = Package(
             name: "EmulatorTests",
             dependencies: [
                 "kvs", "kvsd", "KVStore", "KVStoreCore", "KVStoreDocuments", "KVStoreHTTP",
-                "KVStoreServer", "KVStoreTesting", "KVStoreWire", "ProgramTesting", "ServerTestSupport", httpTypes,
+                "KVStoreServer", "KVStoreTesting", "KVStoreWire", "ProgramTesting",
+                "ServerTestSupport", httpTypes,
                 nioCore, nioHTTP1,
             ],
             swiftSettings: strict),
