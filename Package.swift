@@ -105,13 +105,16 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "KVStoreSimulation",
-            dependencies: ["KVStoreCore", "KVStoreLog", "LocalFiles", "Essentials"],
+            dependencies: [
+                "KVStoreCore", "KVStoreDocuments", "KVStoreLog", "KVStoreWire", "LocalFiles",
+                "Essentials",
+            ],
             swiftSettings: strict),
         .target(
             name: "KVStoreTesting",
             dependencies: [
-                "KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreSimulation",
-                "LocalFiles",
+                "KVStore", "KVStoreCore", "KVStoreDocuments", "KVStoreLedger", "KVStoreLog",
+                "KVStoreSimulation", "KVStoreWire", "LocalFiles",
             ],
             swiftSettings: strict),
         .target(
@@ -162,7 +165,8 @@ let package = Package(
             name: "kvsd",
             dependencies: [
                 "KVStoreServer", "KVStoreEssentials", "KVStoreCore", "KVStoreLedger", "KVStoreLog",
-                "KVStoreWire", "BackgroundServices", "CommandSupport", "CommandRunner",
+                "KVStoreSimulation", "KVStoreWire", "BackgroundServices", "CommandSupport",
+                "CommandRunner",
                 "LocalFiles",
                 "TerminalText",
                 argumentParser, logging, "Essentials",
@@ -300,8 +304,8 @@ let package = Package(
             name: "EmulatorTests",
             dependencies: [
                 "kvs", "kvsd", "KVStore", "KVStoreCore", "KVStoreDocuments", "KVStoreHTTP",
-                "KVStoreLedger", "KVStoreServer", "KVStoreWire", "ProgramTesting",
-                "ServerTestSupport", "TestSupport", httpTypes, nioCore, nioHTTP1,
+                "KVStoreLedger", "KVStoreServer", "KVStoreTesting", "KVStoreWire",
+                "ProgramTesting", "ServerTestSupport", "TestSupport", httpTypes, nioCore, nioHTTP1,
             ],
             swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),

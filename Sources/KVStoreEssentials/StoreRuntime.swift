@@ -35,8 +35,8 @@ package struct StoreRuntime: Sendable {
     }
     /// Whether it belongs to a simulated device.
     package var isSimulated = false
-    /// Called after every write of this process, also one that failed, on the writer's thread and under no lock.
-    package var didWrite: @Sendable (StoreKey) -> Void = { _ in }
+    /// Called after every write of this process, on the writer's thread and under no lock; without content if it failed.
+    package var didWrite: @Sendable (StoreKey, Record.Content?) -> Void = { _, _ in }
 
     package init(
         openStorage: @escaping @Sendable (String) throws(OpeningError) -> any LogStorage,

@@ -1,4 +1,5 @@
 import Foundation
+import KVStoreTesting
 import ProgramTesting
 import Testing
 
@@ -35,6 +36,19 @@ struct ExecTests {
             """)
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(outcome.text == "greenred")
+    }
+
+    @Test("a record of a simulated cloud is refused with what replays it")
+    func cloudRecord() async throws {
+        defer { home.remove() }
+        let path = home.path + "/record.jsonl"
+        _ = SimulatedCloud(seed: 1, record: path)
+        let outcome = try await home.run("kvsd", ["emulator", "replay", path])
+        #expect(outcome.status == 65)
+        #expect(
+            outcome.errors.contains(
+                "it is the record of a SimulatedCloud; run its test with SimulatedCloud(replaying:)"
+            ))
     }
 
     @Test("the environment names the emulator, and directories that are gone afterwards")

@@ -1,6 +1,43 @@
+import Foundation
 import KVStore
 import KVStoreTesting
 import Testing
+
+/// The cloud of a test on the page "Test your sync code".
+private func cloud(
+    of test: String, seed: UInt64,
+    _ environment: [String: String] = ProcessInfo.processInfo.environment
+) throws -> SimulatedCloud {
+    guard let directory = environment["RECORDS"] else { return SimulatedCloud(seed: seed) }
+    let path = "\(directory)/\(test).jsonl"
+    return environment["REPLAY"] == nil
+        ? SimulatedCloud(seed: seed, record: path) : try SimulatedCloud(replaying: path)
+}
+
+@Suite("Snippets: a test that failed in CI", .timeLimit(.minutes(5)))
+struct RecordSnippets {
+    @Test("a test writes its record, is compared with it, or does neither")
+    func records() async throws {
+        let directory = FileManager.default.temporaryDirectory
+            .appending(path: "ubiquity-snippets-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(
+            atPath: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        func test(_ environment: [String: String], _ value: String = "dark") async throws {
+            let cloud = try cloud(of: "sync", seed: 4, environment)
+            let phone = try cloud.device("phone")
+            phone.store.set(value, forKey: "theme")
+            try await cloud.settle()
+        }
+        try await test([:])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory).isEmpty)
+        try await test(["RECORDS": directory])
+        try await test(["RECORDS": directory, "REPLAY": "1"])
+        await #expect(throws: CloudError.self) {
+            try await test(["RECORDS": directory, "REPLAY": "1"], "light")
+        }
+    }
+}
 
 /// The scenarios that each of the pages "If you know …" shows.
 @Suite("Snippets: five scenarios", .timeLimit(.minutes(5)))

@@ -2,7 +2,7 @@ import Essentials
 
 /// Messages of the library on standard error. A message that cannot be written is dropped.
 package enum Diagnostics {
-    static func write(_ line: String) {
+    package static func write(_ line: String) {
         var bytes = Array((line + "\n").utf8)[...]
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes {

@@ -48,12 +48,14 @@ package final class LocalReplica: Sendable {
     // MARK: - Changes
 
     func write(_ content: Record.Content, forKey key: StoreKey) throws(StoreError) {
-        defer { runtime.didWrite(key) }
+        var written: Record.Content?
+        defer { runtime.didWrite(key, written) }
         let violation = try transact("set") { replica, now in
             let outcome = replica.write(content, forKey: key, at: now)
             return (outcome.ready, outcome.violation)
         }
         if let violation { throw violation }
+        written = content
     }
 
     /// Writes values for keys that have none: all of them, or none when it throws.

@@ -79,7 +79,7 @@ public final class Emulator: Sendable {
             defaults: WorldSettings(isStrict: isStrict, seed: seed),
             clock: clock,
             recorder: record.map {
-                EmulatorRecorder(RecordLine.Start(seed: seed, strict: isStrict), clock, write: $0)
+                EmulatorRecorder(RecordStart(seed: seed, strict: isStrict), clock, write: $0)
             },
             isReplaying: isReplaying)
         options.now = { clock.now() }

@@ -66,98 +66,51 @@ extension EventStreamText {
     }
 }
 
-/// An event as JSON. Fields are added, never renamed or removed.
-struct EventDocument: Encodable {
-    let event: String
-    var world: String
-    var time: Int64
-    var store: String?
-    var device: String?
-    var key: StoreKey?
-    var value: StoredValue?
-    var deleted: Bool?
-    var stamp: Stamp?
-    var seq: UInt64?
-    var sent: [StoreKey]?
-    var received: [StoreKey]?
-    var rejected: [StoreKey]?
-    var storeCount: Int?
-    var keyCount: Int?
-    var following: Bool?
-    /// Encoded as null for a device that signed out.
-    var account: String??
-    var message: String?
-    var outcome: String?
-    var milliseconds: Int64?
-    var call: String?
-    var detail: String?
-    var limit: Int?
-
-    private enum CodingKeys: String, CodingKey {
-        case world, time, store, device, key, value, deleted, stamp, seq, sent, received
-        case rejected, storeCount, keyCount, following, account, message, outcome, milliseconds
-        case call, detail, limit
-    }
-
+extension EventDocument {
     init(_ event: EmulatorEvents.Event) {
-        (world, time) = (event.world, event.time)
+        self.init(event.content.name, world: event.world, time: event.time)
         account = event.account.map { .some($0) }
         switch event.content {
-        case .connected(let store, let device):
-            self.event = "connected"
-            (self.store, self.device) = (store, device)
-        case .disconnected(let store, let device):
-            self.event = "disconnected"
+        case .connected(let store, let device), .disconnected(let store, let device):
             (self.store, self.device) = (store, device)
         case .sync(let store, let device, let sent, let received, let rejected):
-            self.event = "sync"
             (self.store, self.device) = (store, device)
             (self.sent, self.received, self.rejected) = (sent, received, rejected)
         case .change(let store, let entry, let device):
-            self.event = "change"
-            (self.store, self.device, key) = (store, device, entry.record.key)
-            (stamp, seq) = (entry.record.stamp, entry.sequence)
-            switch entry.record.content {
-            case .value(let data): value = StoredValue(data)
-            case .tombstone: deleted = true
-            }
-        case .reset: self.event = "reset"
+            (self.store, self.device) = (store, device)
+            set(entry)
+        case .reset, .settings: break
         case .imported(let storeCount, let keyCount):
-            self.event = "import"
             (self.storeCount, self.keyCount) = (storeCount, keyCount)
-        case .clock(let clock):
-            self.event = "clock"
-            following = clock.following
-        case .settings: self.event = "settings"
+        case .clock(let clock): following = clock.following
         case .account(let device, let account):
-            self.event = "account"
             (self.device, self.account) = (device, .some(account))
-        case .faults(let device):
-            self.event = "faults"
-            self.device = device
+        case .faults(let device): self.device = device
         case .fault(let device, let message, let outcome):
-            self.event = "fault"
-            (self.device, self.message) = (device, message.rawValue)
-            self.outcome = outcome.name
-            if case .delayed(let milliseconds) = outcome { self.milliseconds = milliseconds }
+            self.device = device
+            set(message, outcome)
         case .violation(let violation):
-            self.event = "violation"
             (device, store) = (violation.device, violation.store)
             (call, detail, limit) = (violation.call, violation.detail, violation.limit)
         }
     }
 }
 
-extension EmulatorEvents.FaultOutcome {
+extension EmulatorEvents.Content {
     fileprivate var name: String {
         switch self {
-        case .delayed: "delayed"
-        case .held: "held"
-        case .dropped: "dropped"
-        case .duplicated: "duplicated"
-        case .failed: "failed"
-        case .throttled: "throttled"
-        case .offline: "offline"
+        case .connected: "connected"
+        case .disconnected: "disconnected"
+        case .sync: "sync"
+        case .change: "change"
+        case .reset: "reset"
+        case .imported: "import"
+        case .clock: "clock"
+        case .settings: "settings"
+        case .account: "account"
+        case .faults: "faults"
+        case .fault: "fault"
+        case .violation: "violation"
         }
     }
 }

@@ -63,10 +63,7 @@ final class EmulatorEvents: Sendable {
         }
     }
 
-    enum FaultOutcome: Sendable, Equatable {
-        case delayed(milliseconds: Int64)
-        case held, dropped, duplicated, failed, throttled, offline
-    }
+    typealias FaultOutcome = KVStoreSimulation.FaultOutcome
 
     /// Wakes the readers. No account has this name.
     static let topic = StoreID(account: "", name: "events")

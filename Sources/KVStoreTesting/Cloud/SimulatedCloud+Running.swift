@@ -23,6 +23,7 @@ extension SimulatedCloud {
             await letTasksRun(onlyAfterCompletions: true)
         }
         virtualClock.advance(to: end)
+        record("clock") { $0.following = false }
     }
 
     /// Runs until a round trip that is waited for is over. Fails if it cannot end by itself.
@@ -113,7 +114,10 @@ extension SimulatedCloud {
             if round > 100, Task.isCancelled { break }
             await next.run?.store.drainDeliveries()
             // Here and not while they are posted, so that the trace has one order.
-            for notification in next.takeUnnoted() { take(notification, of: next) }
+            for (notification, responses) in next.takeUnnoted() {
+                take(notification, of: next)
+                for response in responses.events { recorder?.append(response) }
+            }
             next.isDelivering = false
         }
         state.withLock { $0.delivering = nil }

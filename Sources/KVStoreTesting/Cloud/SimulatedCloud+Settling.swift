@@ -25,7 +25,8 @@ extension SimulatedCloud {
     ///   - timeout: the maximum real time. An observer that takes longer is left running, and whatever runs the cloud
     ///     next waits for it.
     /// - Throws: `CloudError.stillMoving` at a limit, and when the calling task is cancelled before the end;
-    ///   `CloudError.held` if everything left waits for `release()`; `CloudError.droppedWrites` in a strict cloud.
+    ///   `CloudError.held` if everything left waits for `release()`; `CloudError.droppedWrites` in a strict cloud;
+    ///   `CloudError.differsFromRecord` and `CloudError.recordFailed` in one with a record.
     public func settle(
         within limit: Duration = .seconds(3_600), includesSleepers: Bool = true,
         timeout: Duration = .seconds(30)
@@ -39,6 +40,8 @@ extension SimulatedCloud {
                 defer { state.droppedWrites = [] }
                 return state.droppedWrites
             }
+            cloud.record("settled")
+            try cloud.recorder?.check()
             if !dropped.isEmpty { throw .droppedWrites(dropped) }
         }
     }
@@ -51,15 +54,25 @@ extension SimulatedCloud {
     /// ```
     public var isStrict: Bool {
         get { state.withLock { $0.isStrict } }
-        set { state.withLock { $0.isStrict = newValue } }
+        set {
+            let wasStrict = state.withLock { state in
+                defer { state.isStrict = newValue }
+                return state.isStrict
+            }
+            if newValue != wasStrict { record("settings") }
+        }
     }
 
     private static let droppedWriteCount = 100
 
-    func noteDroppedWrite(_ text: String) {
+    func noteDroppedWrite(_ error: StoreError, on machine: Machine) {
+        record("violation", of: machine.name) { event in
+            event.store = machine.options.storeName
+            (event.call, event.detail) = (error.operation, "\(error.subject): \(error.reason)")
+        }
         state.withLock { state in
             guard state.isStrict, state.droppedWrites.count < Self.droppedWriteCount else { return }
-            state.droppedWrites.append(text)
+            state.droppedWrites.append("\(machine.name): \(error)")
         }
     }
 
@@ -75,7 +88,8 @@ extension SimulatedCloud {
     ///   - timeout: the maximum real time, as of `settle`.
     ///   - condition: evaluated before the first event and after each one.
     /// - Throws: `CloudError.conditionNotMet` if nothing is under way that could make it hold;
-    ///   `CloudError.stillMoving` at a limit, and when the calling task is cancelled before the end.
+    ///   `CloudError.stillMoving` at a limit, and when the calling task is cancelled before the end;
+    ///   `CloudError.differsFromRecord` and `CloudError.recordFailed` in a cloud with a record.
     public func run(
         within limit: Duration = .seconds(3_600), timeout: Duration = .seconds(30),
         until condition: @escaping @Sendable () -> Bool
@@ -84,7 +98,10 @@ extension SimulatedCloud {
             while true {
                 let isMet = try await cloud.run(
                     within: limit, deadline, includesSleepers: true, until: condition)
-                if isMet { return }
+                if isMet {
+                    cloud.record("conditionMet")
+                    return try cloud.recorder?.check() ?? ()
+                }
                 guard await cloud.tasksAct(or: condition) else {
                     if Task.isCancelled { throw cloud.stillMoving(after: deadline.limit) }
                     throw .conditionNotMet(held: cloud.heldMessages)
@@ -157,6 +174,7 @@ extension SimulatedCloud {
         state.withLock { $0.writes = WriteCounts(since: now) }
         while true {
             guard await drainAll() else { throw endless(deadline) }
+            try recorder?.check()
             if condition() { return true }
             guard isMoving() else { return false }
             repeat {
@@ -167,6 +185,7 @@ extension SimulatedCloud {
                 case .nothingDue: throw stillMoving(after: .virtualTime(limit))
                 }
                 await letTasksRun(onlyAfterCompletions: true)
+                try recorder?.check()
                 let greatest = state.withLock { $0.writes.greatest }
                 guard greatest < WriteCounts.limit else { throw endless(deadline) }
                 if condition() { return true }

@@ -50,6 +50,8 @@ public final class SimulatedCloud: Sendable {
     }
 
     let virtualClock = VirtualClock()
+    /// Nil without a record.
+    let recorder: CloudRecorder?
     let state: Mutex<State>
     let hub: Mutex<CloudHub>
     let defaults = DefaultDevices()
@@ -59,11 +61,23 @@ public final class SimulatedCloud: Sendable {
     /// The account that devices join by default.
     public static let defaultAccount = "account"
 
-    /// - Parameter seed: determines replica ids, delays and back-off.
-    public init(seed: UInt64) {
-        var random = SplitMix64(seed: seed)
+    /// - Parameters:
+    ///   - seed: determines replica ids, delays and back-off.
+    ///   - isStrict: the initial value of `isStrict`.
+    ///   - record: the path of a file for a record, which the emulator's page opens and `init(replaying:record:)` repeats; nil for
+    ///     none. It is written as things happen, and replaces a file that is there. The next `settle` or `run` throws
+    ///     `CloudError.recordFailed` if it cannot be written.
+    public convenience init(seed: UInt64, isStrict: Bool = false, record: String? = nil) {
+        let start = RecordStart(
+            seed: seed, strict: isStrict, source: RecordStart.simulatedCloud)
+        self.init(start, record.map { CloudRecorder(start, path: $0) })
+    }
+
+    init(_ start: RecordStart, _ recorder: CloudRecorder?) {
+        self.recorder = recorder
+        var random = SplitMix64(seed: start.seed)
         hub = Mutex(CloudHub(seed: random.next()))
-        state = Mutex(State(random: random))
+        state = Mutex(State(random: random, isStrict: start.strict))
     }
 
     /// The device of that name. The first call creates it: its app opens its store, and the first messages wait for

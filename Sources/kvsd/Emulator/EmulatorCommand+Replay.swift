@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandSupport
 import Essentials
 import KVStoreServer
+import KVStoreSimulation
 import KVStoreWire
 import LocalFiles
 
@@ -37,8 +38,8 @@ extension EmulatorCommand {
             guard let content else {
                 throw CommandFailure(.noInput, "cannot replay \(file): no such file")
             }
-            let lines: RecordFile?
-            if let record { lines = try RecordFile(record) } else { lines = nil }
+            let lines: SessionRecord?
+            if let record { lines = try SessionRecord(record) } else { lines = nil }
             let report: ReplayReport
             do throws(ServerError) {
                 report = try await Emulator.replay(content.data) { lines?.write($0) }

@@ -65,7 +65,7 @@ struct WorldOptions: ParsableArguments {
     ) throws -> Emulator {
         var write: (@Sendable (Data) -> Void)?
         if let record {
-            let file = try RecordFile(record)
+            let file = try SessionRecord(record)
             write = { file.write($0) }
         }
         return try Emulator(

@@ -5,9 +5,15 @@ import { summary } from './values.js';
 
 const rowLimit = 1000;
 
+const offsetText = (milliseconds) => `${durationText(Math.abs(milliseconds))} ${milliseconds > 0 ? 'ahead' : 'behind'}`;
+
 const list = (keys) => (keys.length > 8 ? `${keys.slice(0, 8).join(', ')} … (${keys.length})` : keys.join(', '));
 
-/** One sentence about an event. */
+const reasons = ['server change', 'initial sync', 'quota violation', 'account change'];
+
+const ends = { quit: 'an orderly exit', kill: 'a kill', powerFailure: 'a power failure' };
+
+/** One sentence about an event; empty for one of a later version. */
 export function describe(event) {
   switch (event.event) {
     case 'change': return event.deleted
@@ -23,8 +29,22 @@ export function describe(event) {
     case 'reset': return 'all stores removed';
     case 'fault': return `${event.message} ${event.outcome}`
       + (event.milliseconds === undefined ? '' : ` by ${durationText(event.milliseconds)}`);
-    case 'faults': return 'faults changed';
+    case 'faults': return event.detail ?? 'faults changed';
     case 'account': return event.account === null ? 'signed out' : `account ${event.account}`;
+    case 'write': return event.deleted
+      ? `${event.store}: removed ${event.key} locally` : `${event.store}: set ${event.key} = ${summary(event.value)} locally`;
+    case 'notification': return `${event.store}: reason ${event.reason} (${reasons[event.reason]}) for ${list(event.keys ?? [])}`;
+    case 'decision': return event.decision?.text ?? '';
+    case 'started': return `process started ${event.account === null ? 'without an account' : `with account ${event.account}`}`
+      + (event.milliseconds ? `, its clock ${offsetText(event.milliseconds)}` : '');
+    case 'ended': return `process ended by ${ends[event.end] ?? event.end}`;
+    case 'reinstalled': return 'app reinstalled';
+    case 'clockError': return event.milliseconds ? `clock ${offsetText(event.milliseconds)}` : 'clock exact';
+    case 'restarted': return `the cloud restarted after ${ends[event.end] ?? event.end}`;
+    case 'backup': return 'the cloud was backed up';
+    case 'restored': return 'the cloud was restored from its backup';
+    case 'settled': return 'nothing is under way';
+    case 'conditionMet': return 'the condition of run is met';
     case 'clock': return event.following ? 'follows the real time' : `stands at ${timeText(event.time)}`;
     case 'settings': return 'settings changed';
     case 'violation': return `${event.store}: ${event.call}: ${event.detail}`;
@@ -36,7 +56,7 @@ export function describe(event) {
 
 const kindClass = (kind) => ({
   change: 'change', violation: 'bad', fault: 'fault', faults: 'fault', sync: 'sync', connected: 'sync',
-  disconnected: 'sync', request: 'quiet',
+  disconnected: 'sync', request: 'quiet', write: 'change', decision: 'quiet', settled: 'quiet',
 }[kind] ?? 'control');
 
 let nextRow = 1;

@@ -4,6 +4,11 @@ export const defaultAccount = 'default';
 
 const emptyState = () => ({ stores: new Map(), devices: new Map(), clock: null });
 
+// Of devices that need not have a network.
+const localEvents = new Set([
+  'account', 'faults', 'write', 'notification', 'decision', 'started', 'ended', 'reinstalled', 'clockError',
+]);
+
 const storeID = (store, account = defaultAccount) => `${account ?? ''}\n${store}`;
 
 function device(state, event) {
@@ -17,7 +22,7 @@ function device(state, event) {
     };
     state.devices.set(event.device, found);
   }
-  if (event.event !== 'account' && event.event !== 'faults') found.lastSeen = event.time;
+  if (!localEvents.has(event.event)) found.lastSeen = event.time;
   return found;
 }
 
@@ -55,9 +60,15 @@ function apply(state, event) {
       break;
     case 'connected': source?.streams.add(event.store); break;
     case 'disconnected': source?.streams.delete(event.store); break;
-    case 'account':
+    case 'account': case 'started':
       if (source) source.account = event.account;
       break;
+    case 'ended': source?.streams.clear(); break;
+    case 'notification':
+      for (const key of event.keys ?? []) source?.unread.delete(unread + key);
+      break;
+    case 'backup': state.backup = structuredClone(state.stores); break;
+    case 'restored': state.stores = structuredClone(state.backup ?? new Map()); break;
     case 'clock': state.clock = { time: event.time, following: event.following }; break;
     case 'reset': case 'import': replaceStores(state, event); break;
   }

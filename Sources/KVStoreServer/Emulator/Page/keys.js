@@ -156,9 +156,14 @@ export function createKeys(app) {
       h('span', { text: `${event.device ?? '—'} ${describe(event).slice(event.store.length + 2)}` }),
       h('code', { text: event.stamp ?? '' })));
     $('why-history-empty').hidden = past.length > 0;
-    const isSupported = !app.record;
-    $('why-decisions').hidden = $('why-details').hidden = !isSupported;
-    if (!isSupported) return showError('why-error', null);
+    if (app.record) {
+      explained = undefined;
+      $('why-details').hidden = true;
+      showError('why-error', null);
+      return showDecisions(app.history.events.slice(0, position)
+        .filter((event) => event.event === 'decision' && event.store === app.store && event.key === app.key)
+        .map(({ time, decision }) => ({ time, ...decision })));
+    }
     const entry = app.live.entries?.find(({ key }) => key === app.key);
     const version = JSON.stringify([app.world, app.account, app.store, app.key, entry?.stamp, past.length]);
     if (isLive && version !== explained) {
@@ -172,8 +177,14 @@ export function createKeys(app) {
     try { document = await get(keyPath(app.store, app.key, 'explanation')); } catch (found) { error = found; }
     if (version !== explained) return;
     showError('why-error', error);
-    const decisions = [...document?.decisions ?? []].reverse();
-    reconcile($('why-decisions'), decisions, (decision) => formatJSON([decision.time, decision.text, decision.incoming]),
+    showDecisions(document?.decisions ?? []);
+    $('why-details').hidden = !document?.text;
+    setText($('why-text'), document?.text ?? '');
+  }
+
+  /** Oldest first. */
+  function showDecisions(decisions) {
+    reconcile($('why-decisions'), [...decisions].reverse(), (decision) => formatJSON([decision.time, decision.text, decision.incoming]),
       (decision) => h('li', {},
         h('p', {}, h('time', { text: clockText(decision.time), title: timeText(decision.time) }),
           h('strong', { text: decision.winner === 'incoming' ? 'accepted' : 'kept' }),
@@ -185,8 +196,6 @@ export function createKeys(app) {
             h('code', { text: decision[name].stamp ?? '' }),
             h('span', { class: 'muted', text: decision[name].writer ?? '' })),
         ] : []))));
-    $('why-details').hidden = !document?.text;
-    setText($('why-text'), document?.text ?? '');
   }
 
   return { render, edit };

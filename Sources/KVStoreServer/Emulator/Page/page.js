@@ -7,7 +7,7 @@ import { $, announce, count, options, setText, showError } from './dom.js';
 import { createEvents } from './events.js';
 import { defaultAccount, History } from './history.js';
 import { createKeys } from './keys.js';
-import { parseRecord } from './record.js';
+import { firstAccount, parseRecord } from './record.js';
 
 const eventLimit = 1000;
 
@@ -132,7 +132,7 @@ async function read() {
 
 function choose(world) {
   Object.assign(app, {
-    world, store: null, account: defaultAccount, key: null, position: null, live: emptyLive(),
+    world, store: null, account: app.record ? firstAccount(app.record, world) : defaultAccount, key: null, position: null, live: emptyLive(),
     history: app.record ? app.record.worlds.get(world) : new History(eventLimit),
   });
   if (app.record) app.position = app.history.events.length;
@@ -173,9 +173,18 @@ function listen() {
 // Records
 
 $('open-record').addEventListener('click', () => $('record-file').click());
-$('record-file').addEventListener('change', async () => {
+$('record-file').addEventListener('change', () => {
   const [file] = $('record-file').files;
   $('record-file').value = '';
+  openRecord(file);
+});
+document.addEventListener('dragover', (event) => event.preventDefault());
+document.addEventListener('drop', (event) => {
+  event.preventDefault();
+  openRecord(event.dataTransfer.files[0]);
+});
+
+async function openRecord(file) {
   if (!file) return;
   try {
     const record = parseRecord(await file.text(), file.name);
@@ -188,7 +197,8 @@ $('record-file').addEventListener('change', async () => {
   } catch (error) {
     announce(error.message, true);
   }
-});
+}
+
 $('close-record').addEventListener('click', () => {
   Object.assign(app, { record: null, world: null, history: new History(eventLimit), position: null, live: emptyLive() });
   listen();
@@ -211,8 +221,8 @@ function render() {
   $('welcome').hidden = !isEmpty;
   $('panels').hidden = $('timeline').hidden = isEmpty;
   document.body.dataset.mode = app.record ? 'record' : isLive ? 'live' : 'past';
-  const seed = app.record?.header.seed;
-  setText($('mode'), app.record ? `${app.record.name}, read only${seed === undefined ? '' : `, seed ${seed}`}`
+  const { seed, source } = app.record?.header ?? {};
+  setText($('mode'), app.record ? `${app.record.name}, read only${seed === undefined ? '' : `, seed ${seed}`}${source === undefined ? '' : `, ${source}`}`
     : 'Read only: the world as of the event under the scrubber.');
   $('mode-bar').hidden = isLive;
   $('connection').hidden = Boolean(app.record);

@@ -1,7 +1,7 @@
 // A recorded session: JSON lines, of which the first describes the record.
 
 import { parseJSON } from './api.js';
-import { History, snapshotOf } from './history.js';
+import { defaultAccount, History, snapshotOf } from './history.js';
 
 const text = (value, limit = 80) => String(value ?? '').slice(0, limit);
 
@@ -16,6 +16,10 @@ function administered(target) {
 function imported(body) {
   try { return snapshotOf(parseJSON(body)); } catch { return undefined; }
 }
+
+/** The account whose stores are shown first. Only emulators leave out the one that devices begin with. */
+export const firstAccount = ({ header, worlds }, world) => (header.source === undefined ? undefined
+  : worlds.get(world).events.find(({ account }) => typeof account === 'string')?.account) ?? defaultAccount;
 
 /** The history of each world in a record. Throws a sentence that names the line. */
 export function parseRecord(content, name) {

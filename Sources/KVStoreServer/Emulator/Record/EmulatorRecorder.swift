@@ -1,5 +1,6 @@
 import Essentials
 import KVStoreCore
+import KVStoreSimulation
 import KVStoreWire
 import NIOCore
 import NIOHTTP1
@@ -31,7 +32,7 @@ final class EmulatorRecorder: @unchecked Sendable {
     private var whenComplete: (() -> Void)?
 
     /// - Parameter write: is called with whole lines.
-    init(_ start: RecordLine.Start, _ clock: SessionClock, write: @escaping (Data) -> Void) {
+    init(_ start: RecordStart, _ clock: SessionClock, write: @escaping (Data) -> Void) {
         self.clock = clock
         self.write = write
         write(Self.text(RecordLine(record: start)))
@@ -105,9 +106,7 @@ final class EmulatorRecorder: @unchecked Sendable {
         }
         guard let step else { return }
         lastEventID += 1
-        var event = event
-        event.id = lastEventID
-        step.lines.append(Self.text(RecordedEvent(event: event)))
+        step.lines.append(Self.text(RecordedEvent(EventDocument(event), id: lastEventID)))
     }
 
     /// Takes the place of a completion, and writes its answer where the request was executed.

@@ -1,5 +1,6 @@
 package import Essentials
 import KVStoreCore
+import KVStoreSimulation
 import KVStoreWire
 import NIOCore
 import NIOHTTP1
@@ -46,8 +47,15 @@ extension Emulator {
         guard let first = lines.first, let start = try decode(first, 1).record else {
             throw failure(1, "it is not the beginning of a record")
         }
-        guard start.version == 1 else {
-            throw failure(1, "the format has version \(start.version), and not 1")
+        guard start.version == RecordStart.version else {
+            throw failure(
+                1, "the format has version \(start.version), and not \(RecordStart.version)")
+        }
+        guard start.source == nil else {
+            throw ServerError(
+                .unreadable,
+                "it is the record of a SimulatedCloud; run its test with SimulatedCloud(replaying:)"
+            )
         }
         let replayed = Mutex(Data())
         let emulator = try Emulator(

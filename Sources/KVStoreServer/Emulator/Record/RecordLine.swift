@@ -1,17 +1,9 @@
 import Essentials
+import KVStoreSimulation
 import KVStoreWire
 
 /// A line of a record: what came into the emulator, or what came of it. Inputs have the time of this machine's clock.
 struct RecordLine: Codable {
-    /// The first line.
-    struct Start: Codable {
-        /// Of the format.
-        var version = 1
-        var seed: UInt64
-        /// Whether all worlds begin in strict mode.
-        var strict: Bool
-    }
-
     struct Arrival: Codable {
         var time: Int64
         /// Absent for requests to the administration.
@@ -51,7 +43,8 @@ struct RecordLine: Codable {
         var base64: Data?
     }
 
-    var record: Start?
+    /// In the first line.
+    var record: RecordStart?
     /// Of the request.
     var n: Int?
     var arrives: Arrival?
@@ -61,22 +54,4 @@ struct RecordLine: Codable {
 
     /// Whether replaying it does something.
     var isInput: Bool { arrives != nil || sends != nil || releases != nil }
-}
-
-/// A line with an event, as streams of events have it.
-struct RecordedEvent: Encodable {
-    let event: EmulatorEvents.Event
-
-    private enum CodingKeys: CodingKey { case event }
-    private enum EventKeys: CodingKey { case event, id }
-
-    func encode(to encoder: any Encoder) throws {
-        let document = EventDocument(event)
-        var line = encoder.container(keyedBy: CodingKeys.self)
-        let nested = line.superEncoder(forKey: .event)
-        try document.encode(to: nested)
-        var container = nested.container(keyedBy: EventKeys.self)
-        try container.encode(document.event, forKey: .event)
-        try container.encode(event.id, forKey: .id)
-    }
 }

@@ -74,27 +74,10 @@ struct KeyExplanation: Encodable {
         try container.encode(store.name, forKey: .store)
         try container.encode(present, forKey: .present)
         try container.encode(
-            decisions.map { DecisionDocument(entry: $0.entry, text: $0.text) }, forKey: .decisions)
-        try container.encode(text, forKey: .text)
-    }
-}
-
-private struct DecisionDocument: Encodable {
-    var entry: DecisionLog.Entry
-    var text: String
-
-    private enum CodingKeys: CodingKey {
-        case time, device, winner, reason, incoming, present, text
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(entry.time, forKey: .time)
-        try container.encode(entry.device, forKey: .device)
-        try container.encode(entry.decision.winner.rawValue, forKey: .winner)
-        try container.encode(entry.decision.reason.name, forKey: .reason)
-        try container.encode(entry.decision.incoming, forKey: .incoming)
-        try container.encode(entry.decision.present, forKey: .present)
+            decisions.map { entry, text in
+                DecisionDocument(
+                    entry.decision, text: text, time: entry.time, device: entry.device)
+            }, forKey: .decisions)
         try container.encode(text, forKey: .text)
     }
 }

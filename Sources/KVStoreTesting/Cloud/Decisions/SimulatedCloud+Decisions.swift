@@ -24,7 +24,7 @@ extension SimulatedCloud {
         let after = replica.read { isDownload ? $0.table.entries : $0.entries(of: incoming) }
         note(
             Decision.made(byReplicaOn: incoming.map { $0.record }, before: before, after: after),
-            at: .device(driver.program.machine.name), account: driver.storeID.account)
+            at: .device(driver.program.machine.name), in: driver.storeID)
     }
 
     /// Notes what a store has posted.
@@ -32,6 +32,7 @@ extension SimulatedCloud {
         note(
             "\(program.label) posts reason \(notification.reason.rawValue) for \(notification.keys)"
         )
+        record(notification, of: program)
         // The cloud's own refusals have been recorded where they were made.
         guard notification.reason == .quotaViolationChange, !program.isDelivering else { return }
         let account = program.machine.state.withLock { $0.account } ?? "none"
@@ -47,16 +48,18 @@ extension SimulatedCloud {
 
     /// Records what was decided now.
     func note(
-        _ decisions: [Decision<Record>], at place: CloudDecision.Place, account: String
+        _ decisions: [Decision<Record>], at place: CloudDecision.Place, in store: StoreID
     ) {
-        note(
-            decisions.map { decision in
-                CloudDecision(
-                    time: now, place: place, account: account, key: decision.key.text,
-                    incoming: decision.incoming.map(version),
-                    present: decision.present.map(version), winner: decision.winner,
-                    reason: decision.reason)
-            })
+        let made = decisions.map { decision in
+            CloudDecision(
+                time: now, place: place, account: store.account, key: decision.key.text,
+                incoming: decision.incoming.map(version),
+                present: decision.present.map(version), winner: decision.winner,
+                reason: decision.reason)
+        }
+        note(made)
+        guard recorder != nil else { return }
+        for (decision, made) in zip(decisions, made) { record(decision, as: made, in: store) }
     }
 
     func version(_ record: Record) -> CloudDecision.Version {

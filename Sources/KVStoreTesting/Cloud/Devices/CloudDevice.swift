@@ -102,7 +102,11 @@ public struct CloudDevice: Sendable {
     /// How far its clock is ahead of the true time; negative if it is behind.
     public var clockError: Duration {
         get { .milliseconds(machine.state.withLock { $0.clockError }) }
-        nonmutating set { machine.state.withLock { $0.clockError = newValue.milliseconds } }
+        nonmutating set {
+            let error = newValue.milliseconds
+            machine.state.withLock { $0.clockError = error }
+            cloud.record("clockError", of: name) { $0.milliseconds = error }
+        }
     }
 
     // MARK: - Account
@@ -122,6 +126,9 @@ public struct CloudDevice: Sendable {
     public func changeAccount(to account: String?) throws(StoreError) {
         cloud.note("\(name) goes to \(account.map { "account \($0)" } ?? "no account")")
         machine.state.withLock { $0.account = account }
+        for program in machine.programs {
+            cloud.record("account", of: program.label) { $0.account = .some(account) }
+        }
         for program in machine.programs {
             do throws(StoreError) {
                 try program.run?.store.changeAccount(to: configuration(forAccount: account))
@@ -150,6 +157,7 @@ public struct CloudDevice: Sendable {
     /// first download.
     public func reinstall() throws(StoreError) {
         cloud.note("\(name) reinstalls")
+        cloud.record("reinstalled", of: name)
         let programs = machine.programs
         for program in programs { program.end(isOrderly: true) }
         machine.state.withLock { $0.directories = [:] }

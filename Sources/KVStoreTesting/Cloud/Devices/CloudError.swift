@@ -1,6 +1,6 @@
 import KVStore
 
-/// Why a simulated cloud did not settle.
+/// Why a simulated cloud did not settle, or why it has no record.
 public enum CloudError: Error, Sendable, Equatable {
     /// A limit was reached while events continued. `causes` names the observers that kept writing, and those that have
     /// not returned; `what` describes what was under way.
@@ -13,6 +13,12 @@ public enum CloudError: Error, Sendable, Equatable {
 
     /// A strict cloud has settled, and devices have dropped these writes since it last did.
     case droppedWrites([String])
+
+    /// Something else has happened than in the record that is replayed: the code under test has changed, or depends on more
+    /// than the cloud. Long lines are excerpts around the first difference; nil at the end of the record, or of the test.
+    case differsFromRecord(line: Int, recorded: String?, present: String?)
+    /// The record cannot be read or written, for this reason. The cloud goes on without it.
+    case recordFailed(String)
 
     /// What ended the attempt.
     public enum Limit: Sendable, Equatable {
@@ -27,7 +33,7 @@ public enum CloudError: Error, Sendable, Equatable {
 }
 
 extension CloudError: CustomStringConvertible {
-    /// One sentence.
+    /// One sentence; for a difference from a record, with its lines.
     public var description: String {
         switch self {
         case .stillMoving(let limit, let causes, let what):
@@ -40,6 +46,13 @@ extension CloudError: CustomStringConvertible {
         case .droppedWrites(let writes):
             "writes were dropped, which Apple's class does silently: "
                 + writes.joined(separator: "; ")
+        case .differsFromRecord(let line, let recorded, let present):
+            """
+            line \(line) of the record differs
+            recorded: \(recorded ?? "(the record ends)")
+            now: \(present ?? "(the test ends)")
+            """
+        case .recordFailed(let reason): reason
         case .conditionNotMet(let held):
             "the condition does not hold, and nothing is under way"
                 + (held.isEmpty ? "" : "; held until release(): " + held.joined(separator: "; "))

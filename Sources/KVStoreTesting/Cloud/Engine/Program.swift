@@ -9,8 +9,8 @@ final class Program: Sendable {
     private struct State {
         var run: Run?
         var notifications: [CloudNotification] = []
-        /// How many of them the cloud has taken note of.
-        var notedCount = 0
+        /// Those that the cloud has not taken note of.
+        var unnoted: [(CloudNotification, Responses)] = []
         var isDelivering = false
     }
 
@@ -47,10 +47,10 @@ final class Program: Sendable {
     }
 
     /// What it has posted since the last call.
-    func takeUnnoted() -> [CloudNotification] {
+    func takeUnnoted() -> [(CloudNotification, Responses)] {
         state.withLock { state in
-            defer { state.notedCount = state.notifications.count }
-            return Array(state.notifications[state.notedCount...])
+            defer { state.unnoted = [] }
+            return state.unnoted
         }
     }
 
@@ -65,26 +65,35 @@ final class Program: Sendable {
         _ announcement: StoreAnnouncement, of objects: [UbiquitousKeyValueStore],
         on machine: Machine
     ) {
+        let responses = Responses()
+        defer { responses.complete() }
         if case .change(let change) = announcement {
             let notification = CloudNotification(
                 time: VirtualClock.date(machine.clock.wall),
                 reason: change.reason, keys: change.keys.sorted())
-            state.withLock { $0.notifications.append(notification) }
+            state.withLock { state in
+                state.notifications.append(notification)
+                state.unnoted.append((notification, responses))
+            }
+        } else {
+            responses.complete()
         }
         guard let store = run?.store ?? objects.first else { return }
         let isApp = name == CloudDevice.appProcess
         let isDefault = isApp && machine.defaults.contains(machine.name)
-        DefaultStore.$simulated.withValue({ store }) {
-            switch announcement {
-            case .change:
-                for object in objects { object.post(announcement, to: machine.center) }
-                guard isDefault || machine.defaults.isEmpty else { return }
-                for object in isDefault ? DefaultStore.objects : objects {
-                    object.post(announcement, to: .default)
+        Responses.$current.withValue(responses) {
+            DefaultStore.$simulated.withValue({ store }) {
+                switch announcement {
+                case .change:
+                    for object in objects { object.post(announcement, to: machine.center) }
+                    guard isDefault || machine.defaults.isEmpty else { return }
+                    for object in isDefault ? DefaultStore.objects : objects {
+                        object.post(announcement, to: .default)
+                    }
+                case .identityChange:
+                    if isApp { store.post(announcement, to: machine.center) }
+                    if isDefault { store.post(announcement, to: .default) }
                 }
-            case .identityChange:
-                if isApp { store.post(announcement, to: machine.center) }
-                if isDefault { store.post(announcement, to: .default) }
             }
         }
     }

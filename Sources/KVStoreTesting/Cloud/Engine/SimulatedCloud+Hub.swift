@@ -12,6 +12,7 @@ extension SimulatedCloud {
         let arrival = virtualClock.milliseconds
         if let seconds = machine.network.withLock({ $0.faults.throttleSeconds(now: arrival) }) {
             note("the cloud asks \(driver.program.label) to wait \(seconds) s")
+            record(.throttled, of: .request, on: machine)
             let refusal = SyncTransportError.busy(retryAfterSeconds: seconds)
             return carry(
                 .message(.answered(id: id, .failure(refusal)), driver), .answer, of: machine)
@@ -30,7 +31,8 @@ extension SimulatedCloud {
                 Decision.made(
                     on: request.changes, rejections: response.rejections, before: before,
                     after: after),
-                at: .cloud, account: store.account)
+                at: .cloud, in: store)
+            recordSync(request, response, of: driver, before: before)
         }
         carry(.message(.answered(id: id, result), driver), .answer, of: machine)
         feedStreams()
@@ -47,20 +49,25 @@ extension SimulatedCloud {
             return schedule(.message(.stream(id: id, .reset), driver), at: arrival)
         }
         schedule(.message(.stream(id: id, .opened), driver), at: arrival)
-        hub.withLock { hub in
-            hub.streams.append(
-                CloudHub.Stream(
-                    driver: driver, id: id, cursor: since, lastArrival: arrival))
-        }
+        // Notices the end of a former stream of the device first.
+        feedStreams()
+        let stream = CloudHub.Stream(
+            driver: driver, id: id, cursor: since, lastArrival: arrival)
+        hub.withLock { $0.streams.append(stream) }
+        record("connected", stream)
         feedStreams()
     }
 
     /// Sends every stream what is new to it. A lost event breaks its stream.
     private func feedStreams() {
-        let broken = hub.withLock { hub in
-            var (intact, broken): ([CloudHub.Stream], [CloudHub.Stream]) = ([], [])
-            for var stream in hub.streams
-            where stream.driver.awaits(.stream(id: stream.id, .heartbeat)) {
+        let (broken, ended) = hub.withLock { hub in
+            var intact: [CloudHub.Stream] = []
+            var (broken, ended): ([CloudHub.Stream], [CloudHub.Stream]) = ([], [])
+            for var stream in hub.streams {
+                guard stream.driver.awaits(.stream(id: stream.id, .heartbeat)) else {
+                    ended.append(stream)
+                    continue
+                }
                 let events = hub.takeUnreadEvents(of: &stream)
                 if send(events, on: &stream) {
                     intact.append(stream)
@@ -69,8 +76,9 @@ extension SimulatedCloud {
                 }
             }
             hub.streams = intact
-            return broken
+            return (broken, ended)
         }
+        for stream in ended { record("disconnected", stream) }
         for stream in broken {
             note("the network breaks the stream of \(stream.driver.program.label)")
             breakUp([stream], "the connection broke", at: stream.lastArrival)
@@ -97,6 +105,7 @@ extension SimulatedCloud {
     public func restart(after end: CloudDevice.End = .quit) {
         let seed = newSeed()
         note("the cloud restarts after \(end)")
+        record("restarted") { $0.end = "\(end)" }
         let streams = hub.withLock { hub in
             if end == .powerFailure { hub.disk.powerFails() }
             hub.restart(seed: seed)
@@ -108,6 +117,7 @@ extension SimulatedCloud {
     /// Keeps a copy of everything that the cloud holds, in place of an earlier one.
     public func backUp() {
         note("a backup is made")
+        record("backup")
         hub.withLock { $0.backup = $0.disk.snapshot() }
     }
 
@@ -129,11 +139,13 @@ extension SimulatedCloud {
             return hub.removeStreams()
         }
         note("the backup is restored")
+        record("restored")
         breakUp(streams, "the daemon stopped")
     }
 
     func breakUp(_ streams: [CloudHub.Stream], _ reason: String, at time: Int64 = 0) {
         for stream in streams {
+            record("disconnected", stream)
             schedule(
                 .deliver(.streamEnded(id: stream.id, .unreachable(reason)), stream.driver),
                 at: time)

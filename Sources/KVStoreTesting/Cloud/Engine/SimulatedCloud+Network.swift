@@ -43,8 +43,21 @@ extension SimulatedCloud {
     ///
     /// - Parameter kind: nil for the opening of a stream.
     func arrivals(of kind: NetworkFault.Message?, _ machine: Machine) -> NetworkFaults.Outcome {
-        let outcome = machine.network.withLock { network in
-            state.withLock { network.faults.send(kind, random: &$0.random) }
+        let (outcome, hasEnded) = machine.network.withLock { network in
+            let former = network.faults.active.count
+            let outcome = state.withLock { network.faults.send(kind, random: &$0.random) }
+            return (outcome, network.faults.active.count < former)
+        }
+        let message = kind ?? .event
+        if hasEnded { record("faults", of: machine.name) }
+        switch outcome {
+        case .lost: record(.dropped, of: message, on: machine)
+        case .fails: record(.failed, of: message, on: machine)
+        case .arrives(let extra):
+            if extra.count > 1 { record(.duplicated, of: message, on: machine) }
+            if extra[0] > 0 {
+                record(.delayed(milliseconds: extra[0]), of: message, on: machine)
+            }
         }
         guard case .arrives(let extra) = outcome else { return outcome }
         return .arrives(extra.map { latency() + $0 })
@@ -61,9 +74,13 @@ extension SimulatedCloud {
             if isHeld { network.held.append(message) }
             return (isOffline, isHeld)
         }
-        if isHeld { note("the network holds \(message.description)") }
+        if isHeld {
+            note("the network holds \(message.description)")
+            record(.held, of: message.kind, on: machine)
+        }
         guard isOffline else { return !isHeld }
         note("offline: \(message.description) is lost")
+        record(.offline, of: message.kind, on: machine)
         let error = SyncTransportError.unreachable("\(machine.name) is offline")
         switch message {
         case .request(let driver, let outgoing):
@@ -106,6 +123,7 @@ extension SimulatedCloud {
             (network.faults.isOffline, network.faults.add(fault, now: now))
         }
         note("\(machine.name) has the fault \(fault)")
+        record("faults", of: machine.name) { $0.detail = "begins: \(fault)" }
         if !wasOffline, fault.effect == .offline { disconnect(machine) }
         if let timeToLive = fault.timeToLive {
             schedule(.faultsEnd(machine), after: max(0, timeToLive.milliseconds))
@@ -116,12 +134,12 @@ extension SimulatedCloud {
     func removeFaults(
         of machine: Machine, where isRemoved: (NetworkFaults.Active) -> Bool = { _ in true }
     ) {
-        let count = machine.network.withLock { network in
-            let before = network.faults.active.count
-            network.faults.remove(where: isRemoved)
-            return before - network.faults.active.count
+        let removed = machine.network.withLock { network in
+            defer { network.faults.remove(where: isRemoved) }
+            return network.faults.active.filter(isRemoved)
         }
-        if count > 0 { note("\(machine.name) loses \(count) faults") }
+        if !removed.isEmpty { note("\(machine.name) loses \(removed.count) faults") }
+        recordEnd(of: removed, on: machine)
         letGo(machine)
     }
 
@@ -131,7 +149,14 @@ extension SimulatedCloud {
             $0.faults.expire(now: virtualClock.milliseconds)
         }
         for fault in ended { note("\(machine.name) no longer has the fault \(fault.fault)") }
+        recordEnd(of: ended, on: machine)
         letGo(machine)
+    }
+
+    private func recordEnd(of faults: [NetworkFaults.Active], on machine: Machine) {
+        for fault in faults {
+            record("faults", of: machine.name) { $0.detail = "ends: \(fault.fault)" }
+        }
     }
 }
 

@@ -13,6 +13,12 @@ extension SimulatedCloud {
     ) throws(StoreError) -> UbiquitousKeyValueStore {
         let life = Life()
         note("\(program.label) starts")
+        record("started", of: program.label) { event in
+            event.store = configuration.storeName
+            event.account = .some((configuration.transport as? CloudTransport)?.account)
+            let error = program.machine.state.withLock { $0.clockError }
+            if error != 0 { event.milliseconds = error }
+        }
         let store = try UbiquitousKeyValueStore(
             configuration: configuration, runtime: runtime(of: program, life: life))
         program.start(store, life: life)
@@ -24,6 +30,7 @@ extension SimulatedCloud {
         let machine = program.machine
         let programs = end == .powerFailure ? machine.programs : [program]
         note("\(programs.map(\.label).joined(separator: " and ")) ends: \(end)")
+        for program in programs { record("ended", of: program.label) { $0.end = "\(end)" } }
         let configurations = programs.map { program in
             program.run?.store.configuration
                 ?? configuration(of: machine, account: machine.state.withLock { $0.account })
@@ -79,9 +86,10 @@ extension SimulatedCloud {
             guard let program, let machine else { return }
             program.post(announcement, of: objects, on: machine)
         }
-        runtime.didWrite = { [weak self, weak program] key in
+        runtime.didWrite = { [weak self, weak program] key, content in
             guard let self, let program else { return }
             noteWrite(of: key, by: program)
+            recordWrite(of: key, content, by: program)
         }
         return runtime
     }
@@ -94,8 +102,9 @@ extension SimulatedCloud {
             storeName: options.storeName,
             limits: options.limits, transport: account.map(CloudTransport.init),
             isLive: options.isLive, notificationKeyCount: options.notificationKeyCount)
-        configuration.onDroppedWrite = { [weak self, name = machine.name] error in
-            self?.noteDroppedWrite("\(name): \(error)")
+        configuration.onDroppedWrite = { [weak self, weak machine] error in
+            guard let self, let machine else { return }
+            noteDroppedWrite(error, on: machine)
         }
         configuration.openSimulated = { [weak self, weak machine] opened throws(StoreError) in
             guard let self, let machine else {

@@ -1,23 +1,23 @@
 import Essentials
-import KVStoreCore
-import KVStoreDocuments
-import KVStoreSimulation
+package import KVStoreCore
+package import KVStoreDocuments
+import KVStoreWire
 
 /// A version of a key with the device that wrote it.
-struct KeptVersion: DecisionVersion {
-    enum Content: Sendable {
+package struct KeptVersion: DecisionVersion {
+    package enum Content: Sendable {
         case value(StoredValue)
         /// The beginning of a long value.
         case summary(type: String, text: String, byteCount: Int)
         case removal
     }
 
-    let content: Content
-    let stamp: Stamp
-    let writer: String
+    package let content: Content
+    package let stamp: Stamp
+    package let writer: String
 
     /// - Parameter byteLimit: of a value; a longer one is kept as a summary.
-    init(_ record: Record, writer: String, byteLimit: Int = .max) {
+    package init(_ record: Record, writer: String, byteLimit: Int = .max) {
         stamp = record.stamp
         self.writer = writer
         content =
@@ -28,7 +28,7 @@ struct KeptVersion: DecisionVersion {
             }
     }
 
-    var valueText: String? {
+    package var valueText: String? {
         switch content {
         case .value(let value):
             Content.text(value.data, try? PropertyListValue(encoded: value.data))
@@ -38,7 +38,7 @@ struct KeptVersion: DecisionVersion {
     }
 
     /// Memory that it takes, estimated.
-    var memoryByteCount: Int {
+    package var memoryByteCount: Int {
         switch content {
         case .value(let value): 128 + value.data.count
         case .summary(_, let text, _): 192 + text.utf8.count
@@ -67,7 +67,7 @@ extension KeptVersion: Encodable {
         case type, summary, byteCount, deleted, stamp, time, writer
     }
 
-    func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         switch content {
         case .value(let value): try value.encode(to: encoder)

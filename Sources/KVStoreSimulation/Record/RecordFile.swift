@@ -1,11 +1,11 @@
-import CommandSupport
-import Essentials
+package import Essentials
+package import LocalFiles
 import Synchronization
 
-/// The file of a session's record, which grows with each step. A full disk or the limit ends the record, not the session. Safe
-/// to call from any thread.
-final class RecordFile: Sendable {
-    static let byteLimit = 256 * 1_024 * 1_024
+/// The file of a record, which grows with each step of what is recorded. A full disk or the limit ends the record. Safe to
+/// call from any thread.
+package final class RecordFile: Sendable {
+    package static let byteLimit = 256 * 1_024 * 1_024
 
     private struct State {
         var descriptor: CInt?
@@ -16,23 +16,21 @@ final class RecordFile: Sendable {
     private let state: Mutex<State>
 
     /// Replaces a file that is there.
-    init(_ path: String) throws(CommandFailure) {
+    package init(_ path: String) throws(FileError) {
         self.path = path
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else {
-            throw CommandFailure(
-                .cannotCreate,
-                "cannot create \(path): \(String(cString: strerror(errno)).lowercased())")
-        }
+        guard descriptor >= 0 else { throw .current("create", path) }
         state = Mutex(State(descriptor: descriptor))
     }
 
     deinit { state.withLock { if let descriptor = $0.descriptor { _ = close(descriptor) } } }
 
-    /// Writes whole lines.
-    func write(_ lines: Data) {
+    /// Writes whole lines, unless the record has ended.
+    ///
+    /// - Returns: a sentence if the record ends here, early.
+    package func write(_ lines: Data) -> String? {
         state.withLock { state in
-            guard let descriptor = state.descriptor else { return }
+            guard let descriptor = state.descriptor else { return nil }
             state.byteCount += lines.count
             var reason: String?
             if state.byteCount > Self.byteLimit {
@@ -40,10 +38,10 @@ final class RecordFile: Sendable {
             } else if !Self.write(lines, to: descriptor) {
                 reason = String(cString: strerror(errno)).lowercased()
             }
-            guard let reason else { return }
-            Console.report("the record \(path) ends early: \(reason)")
+            guard let reason else { return nil }
             _ = close(descriptor)
             state.descriptor = nil
+            return "the record \(path) ends early: \(reason)"
         }
     }
 
