@@ -144,6 +144,25 @@ struct NetworkFaultsTests {
         _ = try await mac.store.synchronizeNow()
     }
 
+    @Test("held events come before one that arrives when the fault ends")
+    func orderOfHeldEvents() async throws {
+        // One of these is the time at which the second event arrives.
+        for duration in 30...130 {
+            let cloud = SimulatedCloud(seed: 6)
+            let phone = try cloud.device("phone")
+            let mac = try cloud.device("mac")
+            try await cloud.settle()
+            mac.inject(NetworkFault(.hold, of: [.event], for: .milliseconds(duration)))
+            for key in ["first", "second"] {
+                phone.store.set(true, forKey: key)
+                await cloud.advance(by: .milliseconds(1))
+            }
+            try await cloud.settle()
+            let keys = cloud.decisions.filter { $0.place == .device("mac") }.map(\.key)
+            #expect(keys == ["first", "second"], "held for \(duration) ms")
+        }
+    }
+
     @Test("faults of an offline device that end later do not keep the cloud from settling")
     func lateEnd() async throws {
         let cloud = SimulatedCloud(seed: 4)

@@ -23,10 +23,7 @@ struct SimulatedDevice {
     let store: StoreID
     /// Its clock minus the true time, in milliseconds.
     var clockError: Int64 = 0
-    /// Nothing gets through in either direction.
-    var isPartitioned = false
-    /// What the device sends arrives, and nothing comes back.
-    var isDeaf = false
+    var network = DeviceNetwork<World.Action>()
     var isSignedIn = true
     var processes: [SimulatedProcess?]
     var backup: [UInt64: [UInt8]]?

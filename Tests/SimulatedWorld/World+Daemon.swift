@@ -34,9 +34,15 @@ extension World {
         daemon.waiting = []
         daemon.isSyncDue = false
         daemon.storage.kill()
-        for stream in daemon.streams { end(stream) }
-        daemon.streams = []
+        endStreams()
         queue.add(.startDaemon, at: time + delay(10...5_000))
+    }
+
+    /// Breaks the streams of one device or of all.
+    func endStreams(of device: Int? = nil) {
+        let broken = daemon.streams.filter { device == nil || $0.address.device == device }
+        daemon.streams.removeAll { device == nil || $0.address.device == device }
+        for stream in broken { end(stream) }
     }
 
     private func end(_ stream: SimulatedDaemon.Stream) {
@@ -55,8 +61,14 @@ extension World {
         guard let ledger = daemon.ledger else {
             return reply(.failure(.unreachable("connection refused")), id: id, to: address)
         }
+        if self[address]?.requestID != id { count("request that nobody waits for") }
+        if let seconds = devices[address.device].network.faults.throttleSeconds(now: time) {
+            count("throttled request")
+            return reply(.failure(.busy(retryAfterSeconds: seconds)), id: id, to: address)
+        }
         let store = devices[address.device].store
         latestDaemonTime = max(latestDaemonTime, daemonTime)
+        let before = daemon.hub(store)?.records(of: request.changes) ?? [:]
         let response: SyncResponse
         do throws(LogError) {
             response = try ledger.apply(request, to: store, now: daemonTime)
@@ -84,6 +96,15 @@ extension World {
                 + "cursor \(response.cursor) horizon \(response.horizon)"
                 + (response.isInitial ? " initial" : "")
                 + (response.rejections.isEmpty ? "" : " \(response.rejections.map(\.reason))"))
+        for decision in Decision.made(
+            on: request.changes, rejections: response.rejections, before: before,
+            after: daemon.hub(store)?.records(of: request.changes) ?? [:])
+        {
+            note(
+                "decision",
+                "\(decision.key) \(decision.winner) \(decision.reason.name): "
+                    + "\(Self.describe(decision.incoming)) over \(Self.describe(decision.present))")
+        }
         for rejection in response.rejections {
             guard case .clock = rejection.reason else { continue }
             facts[store, default: StoreFacts()].refused.merge(
@@ -179,7 +200,7 @@ extension World {
     private func reply(
         _ result: Result<SyncResponse, SyncTransportError>, id: UInt64, to address: ProcessAddress
     ) {
-        guard let arrival = arrival(for: address.device, isUp: false) else { return }
-        queue.add(.message(.answered(id: id, result), address, sent: time), at: arrival)
+        carry(
+            .message(.answered(id: id, result), address, sent: time), .answer, of: address.device)
     }
 }

@@ -1,5 +1,6 @@
 import KVStore
 import KVStoreCore
+import KVStoreSimulation
 import KVStoreTesting
 
 extension World {
@@ -31,12 +32,7 @@ extension World {
                 throw world.violation("one stream at a time", world.name(address))
             }
             world[address]?.streamID = id
-            if let arrival = world.arrival(for: address.device, isUp: true) {
-                world.queue.add(.openStream(address, id: id, since: since), at: arrival)
-            } else {
-                world.queue.add(
-                    .deliver(.streamEnded(id: id, nil), address), at: world.time + 10_000)
-            }
+            world.carry(.openStream(address, id: id, since: since), nil, of: address.device)
         }
 
         func send(_ outgoing: Ready.Outgoing, mustSync: Bool) throws(Violation) {
@@ -82,35 +78,12 @@ extension World {
             "send",
             "\(name(address)) since \(request.since.map { "\($0)" } ?? "nothing") "
                 + "changes \(request.changes.count)")
-        if let arrival = arrival(for: address.device, isUp: true) {
-            queue.add(.request(address, id: outgoing.id, request, sent: time), at: arrival)
-            if options.hasNetworkFaults, !isHealing, isLikely(10) {
-                note("doubled request", "\(outgoing.id)")
-                queue.add(
-                    .request(address, id: outgoing.id, request, sent: time),
-                    at: arrival + delay(1...20_000))
-            }
-        }
+        carry(
+            .request(address, id: outgoing.id, request, sent: time), .request, of: address.device)
         queue.add(
             .deliver(.answered(id: outgoing.id, .failure(.unreachable("timed out"))), address),
             at: time + 30_000)
         // What was sent must survive here too, or its stamps could be issued again.
         if strikesUnsynced() { powerFails(address.device) }
-    }
-
-    /// When a message between a device and the daemon arrives; nil when it is lost.
-    func arrival(for device: Int, isUp: Bool) -> Int64? {
-        if devices[device].isPartitioned || devices[device].isDeaf && !isUp {
-            count("message to nowhere")
-            return nil
-        }
-        guard options.hasNetworkFaults, !isHealing else { return time + delay(1...20) }
-        if isLikely(10) {
-            count("lost message")
-            return nil
-        }
-        guard isLikely(20) else { return time + delay(1...200) }
-        count("late message")
-        return time + delay(1...20_000)
     }
 }

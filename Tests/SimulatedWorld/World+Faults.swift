@@ -4,15 +4,14 @@ import KVStoreSimulation
 import KVStoreTesting
 
 extension World {
-    /// Injects a fault, or does what users do to their machines; `kind` is in 0..<44.
+    /// Injects a fault, or does what users do to their machines; `kind` is in 0..<46.
     func injectFault(_ kind: Int) throws(Violation) {
         switch kind {
         case 0..<6 where options.hasCrashes:
             if let address = anyProcess() { try kill(address) }
         case 6..<9 where options.hasCrashes: powerFails(anyDevice())
         case 9..<14 where options.hasCrashes: daemonFails(losesPower: kind >= 12)
-        case 14..<18 where options.hasNetworkFaults: togglePartition(anyDevice())
-        case 18..<20 where options.hasNetworkFaults: toggleDeafness(anyDevice())
+        case 14..<20 where options.hasNetworkFaults: injectNetworkFault(on: anyDevice())
         case 20..<24 where options.hasClockFaults: stepClock()
         case 24 where options.hasClockFaults: stepDaemonClock()
         case 25..<30 where options.hasDiskFaults: failDisk(of: anyDevice())
@@ -25,21 +24,12 @@ extension World {
         case 38..<40 where options.hasAccounts: switchAccount()
         case 40..<42 where options.hasCopies: replaceDirectory(of: anyDevice())
         case 42 where options.hasDiskFaults && options.goesOnAfterFailures: failWrite()
+        case 43..<46 where options.hasNetworkFaults: injectNetworkFault(on: anyDevice())
         default: break
         }
     }
 
     private func anyDevice() -> Int { Int.random(in: devices.indices, using: &random) }
-
-    private func togglePartition(_ device: Int) {
-        devices[device].isPartitioned.toggle()
-        note("partition", "d\(device) \(devices[device].isPartitioned)")
-    }
-
-    private func toggleDeafness(_ device: Int) {
-        devices[device].isDeaf.toggle()
-        note("half-open", "d\(device) \(devices[device].isDeaf)")
-    }
 
     private static let clockSteps: [Int64] = [900, 45_000, 3_600_000, 86_400_000, 31_536_000_000]
 

@@ -12,15 +12,15 @@ extension World {
         if stepsLeft <= 0 { return try heal() }
         queue.add(.step, at: time + delay(1...4_000))
         switch Int.random(in: 0..<100, using: &random) {
-        case 0..<56: try writeSomething()
-        case 56..<61:
+        case 0..<54: try writeSomething()
+        case 54..<59:
             if let address = anyProcess() {
                 try transact(address) { replica, now in
                     replica.synchronize(at: now).ready
                 } wrote: { _ in
                 }
             }
-        default: try injectFault(Int.random(in: 0..<44, using: &random))
+        default: try injectFault(Int.random(in: 0..<46, using: &random))
         }
     }
 

@@ -10,9 +10,7 @@ extension World {
     ) throws(Violation) {
         guard isAwaited(.stream(id: id, .opened), at: address) else { return }
         let store = devices[address.device].store
-        guard let hub = daemon.hub(store),
-            let arrival = arrival(for: address.device, isUp: false)
-        else {
+        guard let hub = daemon.hub(store), let arrival = eventArrival(at: address.device) else {
             queue.add(
                 .deliver(.streamEnded(id: id, nil), address), at: time + delay(5...40_000))
             return
@@ -74,7 +72,7 @@ extension World {
             after: stream.cursor.sequence, through: ledger.durableSequence(of: store))
         try check(page, of: stream)
         for change in page.changes {
-            guard let arrival = arrival(for: stream.address.device, isUp: false) else {
+            guard let arrival = eventArrival(at: stream.address.device) else {
                 // The connection breaks in the middle of the stream; nothing after this gets through.
                 queue.add(
                     .deliver(.streamEnded(id: stream.streamID, nil), stream.address),

@@ -23,6 +23,7 @@ package final class World {
         case feed(ProcessAddress, id: UInt64)
         case daemonSync
         case daemonRecovery
+        case networkFaultsEnd(device: Int)
     }
 
     struct ProcessAddress: Equatable {
@@ -98,10 +99,13 @@ package final class World {
 
     private func addDevice(_ store: StoreID, isSignedIn: Bool) {
         let processCount = Int.random(in: 1...2, using: &random)
-        devices.append(
-            SimulatedDevice(
-                disk: SimulatedDisk(seed: random.next()), store: store, isSignedIn: isSignedIn,
-                processes: Array(repeating: nil, count: processCount)))
+        var device = SimulatedDevice(
+            disk: SimulatedDisk(seed: random.next()), store: store, isSignedIn: isSignedIn,
+            processes: Array(repeating: nil, count: processCount))
+        for fault in options.hasNetworkFaults ? Self.backgroundFaults : [] {
+            _ = device.network.faults.add(fault, now: time)
+        }
+        devices.append(device)
         for process in 0..<processCount {
             queue.add(
                 .start(device: devices.count - 1, process: process), at: delay(0...2_000))
@@ -113,6 +117,7 @@ package final class World {
     private(set) var healTime: Int64?
 
     private func perform(_ action: Action) throws(Violation) {
+        guard try arrives(action) else { return }
         switch action {
         case .step: try step()
         case .start(let device, let process): try start(device, process)
@@ -132,6 +137,7 @@ package final class World {
         case .feed(let address, let id): try feed(address, id: id)
         case .daemonSync: try syncDaemon()
         case .daemonRecovery: try recoverDaemon()
+        case .networkFaultsEnd(let device): endNetworkFaults(of: device)
         }
     }
 
@@ -162,8 +168,8 @@ package final class World {
         daemon.clockError = 0
         if daemon.ledger == nil { queue.add(.startDaemon, at: time) }
         for index in devices.indices {
-            devices[index].isPartitioned = false
-            devices[index].isDeaf = false
+            devices[index].network.faults = NetworkFaults()
+            release(index)
             devices[index].isSignedIn = true
             devices[index].disk.faults = FaultPlan()
             for process in devices[index].processes.indices {

@@ -114,3 +114,12 @@ extension DecisionReason {
         }
     }
 }
+
+extension Hub {
+    /// What it holds under the keys of changes: for `Decision.made`, before and after they are applied.
+    package func records(of changes: [Record]) -> [StoreKey: Record] {
+        var records: [StoreKey: Record] = [:]
+        for change in changes { records[change.key] = entries[change.key]?.record }
+        return records
+    }
+}

@@ -111,7 +111,7 @@ extension SimulatedCloud {
     }
 
     private var heldMessages: [String] {
-        machines.flatMap { $0.network.withLock { $0.held.map(\.description) } }
+        machines.flatMap { $0.network.withLock { $0.heldMessages.map(\.description) } }
     }
 
     /// The real time at which a run has to end.

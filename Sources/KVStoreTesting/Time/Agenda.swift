@@ -33,6 +33,12 @@ package struct Agenda<Action> {
         items.insert(Item(time: time, action: action), at: low)
     }
 
+    /// Adds actions before all others, in their order; nothing is due before `time`, the present.
+    package mutating func addFirst(_ actions: [Action], at time: Int64) {
+        items.insert(
+            contentsOf: actions.map { Item(time: time, action: $0) }, at: doneCount)
+    }
+
     /// Takes the next action, unless it comes later than `limit` or does not meet the condition.
     package mutating func popFirst(
         through limit: Int64 = .max, where isWanted: (Action) -> Bool = { _ in true }

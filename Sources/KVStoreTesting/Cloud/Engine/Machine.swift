@@ -22,7 +22,7 @@ final class Machine: Sendable {
     let defaults: DefaultDevices
     let center = NotificationCenter()
     let state: Mutex<State>
-    let network = Mutex(NetworkState())
+    let network = Mutex(DeviceNetwork<SimulatedCloud.Action>())
     /// Held while a program is opened.
     let opening = Mutex(())
 
@@ -45,12 +45,7 @@ final class Machine: Sendable {
     var isReachable: Bool { network.withLock { $0.isReachable } }
 }
 
-/// A device's network.
-struct NetworkState {
-    var faults = NetworkFaults()
-    /// Messages that arrived at a held network, in their order.
-    var held: [SimulatedCloud.Action] = []
-
+extension DeviceNetwork {
     private var holdsExchanges: Bool { faults.holds(.request) || faults.holds(.answer) }
 
     /// Whether requests are answered.

@@ -20,11 +20,11 @@ extension SimulatedCloud {
         let store = driver.storeID
         let now = virtualClock.wall
         let (before, result, after) = hub.withLock { hub in
-            let before = hub.ledger.hub(store)?.records(of: request) ?? [:]
+            let before = hub.ledger.hub(store)?.records(of: request.changes) ?? [:]
             let result = Result { () throws(SyncTransportError) in
                 try hub.apply(request, to: store, now: now)
             }
-            return (before, result, hub.ledger.hub(store)?.records(of: request) ?? [:])
+            return (before, result, hub.ledger.hub(store)?.records(of: request.changes) ?? [:])
         }
         if case .success(let response) = result {
             note(
@@ -171,13 +171,5 @@ extension CloudHub {
             hasMore = page.hasMore
         }
         return events
-    }
-}
-
-extension Hub {
-    fileprivate func records(of request: SyncRequest) -> [StoreKey: Record] {
-        var records: [StoreKey: Record] = [:]
-        for change in request.changes { records[change.key] = entries[change.key]?.record }
-        return records
     }
 }

@@ -68,19 +68,16 @@ extension SimulatedCloud {
     /// Whether the device's network lets a message through that arrives now.
     func arrives(_ message: Action) -> Bool {
         guard let machine = message.program?.machine else { return true }
-        let (isOffline, isHeld) = machine.network.withLock { network in
-            let isOffline = network.faults.isOffline
-            let isHeld = !isOffline && network.faults.holds(message.kind)
-            if isHeld { network.held.append(message) }
-            return (isOffline, isHeld)
-        }
-        if isHeld {
+        switch machine.network.withLock({ $0.arrival(of: message, message.kind) }) {
+        case .passes: return true
+        case .held:
             note("the network holds \(message.description)")
             record(.held, of: message.kind, on: machine)
+            return false
+        case .lost:
+            note("offline: \(message.description) is lost")
+            record(.offline, of: message.kind, on: machine)
         }
-        guard isOffline else { return !isHeld }
-        note("offline: \(message.description) is lost")
-        record(.offline, of: message.kind, on: machine)
         let error = SyncTransportError.unreachable("\(machine.name) is offline")
         switch message {
         case .request(let driver, let outgoing):
@@ -97,21 +94,18 @@ extension SimulatedCloud {
     /// Breaks what is open between a device that has gone offline and the cloud.
     func disconnect(_ machine: Machine) {
         breakUp(hub.withLock { $0.removeStreams(of: machine) }, "\(machine.name) is offline")
-        let held = machine.network.withLock { network in
-            defer { network.held = [] }
-            return network.held
-        }
-        for message in held { schedule(message) }
+        letGo(machine)
     }
 
     /// Delivers what a held network has kept and no longer holds, in the order in which it came.
     func letGo(_ machine: Machine) {
-        let free = machine.network.withLock { network in
-            let free = network.held.filter { !network.faults.holds($0.kind) }
-            network.held.removeAll { !network.faults.holds($0.kind) }
-            return free
+        let messages = machine.network.withLock { $0.takeReleased() }
+        guard !messages.isEmpty else { return }
+        let now = virtualClock.milliseconds
+        state.withLock { state in
+            state.agenda.addFirst(messages, at: now)
+            state.activity += 1
         }
-        for message in free { schedule(message) }
     }
 
     // MARK: - Faults
