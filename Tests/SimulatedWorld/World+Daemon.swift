@@ -102,8 +102,9 @@ extension World {
         {
             note(
                 "decision",
-                "\(decision.key) \(decision.winner) \(decision.reason.name): "
-                    + "\(Self.describe(decision.incoming)) over \(Self.describe(decision.present))")
+                "\(decision.key) \(decision.winner) \(decision.reason.name), "
+                    + "incoming \(Self.describe(decision.incoming)), "
+                    + "present \(Self.describe(decision.present))")
         }
         for rejection in response.rejections {
             guard case .clock = rejection.reason else { continue }
