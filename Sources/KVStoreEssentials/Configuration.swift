@@ -27,8 +27,19 @@ public struct StoreConfiguration: Sendable {
     package var isSignedOut = false
     /// Calls `change`, from any thread, with the configuration for another account that the device has been signed in to, as
     /// long as the returned object exists; nil if that is not watched.
-    package var watchAccount:
-        (@Sendable (_ change: @escaping @Sendable (StoreConfiguration) -> Void) -> any Sendable)?
+    package var watchAccount: (@Sendable (_ change: @escaping AccountChange) -> any Sendable)?
+    /// Opens the store again with a configuration.
+    package typealias AccountChange = @Sendable (StoreConfiguration) -> AccountChangeOutcome
+
+    package enum AccountChangeOutcome: Sendable {
+        /// The store is closed, has changed its account since, or cannot open the other replica.
+        case refused
+        /// Values of a store without an account are also in the other replica, and on its disk.
+        case changed
+        /// They do not fit there, and stay where they are.
+        case changedWithoutValues
+    }
+
     /// Opens a store on a simulated device; nil for one on this machine's disk.
     package var openSimulated:
         (@Sendable (StoreConfiguration) throws(StoreError) -> UbiquitousKeyValueStore)?

@@ -16,7 +16,8 @@ final class StoreEngine: Sendable {
         self.delivery = delivery
         session = Mutex(opened)
         self.runtime = runtime
-        try connect(opened)
+        // As for a later session: its account may change at once.
+        try isClosed.withLock { _ throws(StoreError) in try connect(opened) }
     }
 
     deinit { close() }
@@ -64,15 +65,22 @@ final class StoreEngine: Sendable {
 
     private func connect(_ session: StoreSession) throws(StoreError) {
         try session.connect { [weak self] configuration, former in
-            self?.isClosed.withLock { isClosed in
-                guard let self, !isClosed, self.current === former else { return }
-                // A replica that cannot be opened is tried again with the next refusal by the other account.
-                try? self.replaceSession(configuration)
+            guard let self else { return .refused }
+            return self.isClosed.withLock { isClosed in
+                guard !isClosed, self.current === former else { return .refused }
+                if (try? self.replaceSession(configuration)) != nil { return .changed }
+                // The former values may not fit. A replica that cannot be opened is tried again with the next request.
+                let isChanged =
+                    (try? self.replaceSession(configuration, bringsValues: false)) != nil
+                return isChanged ? .changedWithoutValues : .refused
             }
         }
     }
 
-    private func replaceSession(_ configuration: StoreConfiguration) throws(StoreError) {
+    /// - Parameter bringsValues: whether an account gets what it lacks of the values of a store without an account.
+    private func replaceSession(
+        _ configuration: StoreConfiguration, bringsValues: Bool = true
+    ) throws(StoreError) {
         let former = current
         let opened = try StoreSession(
             configuration: configuration, runtime: runtime, delivery: delivery)
@@ -81,7 +89,10 @@ final class StoreEngine: Sendable {
             // Atomic, so that a concurrent write is either carried over or made in the new replica, and what other
             // processes write there is notified either with the account change or after it.
             keys = try former.replica.close { before throws(StoreError) in
-                if former.isLocal, !opened.isLocal { try opened.replica.fill(before) }
+                if bringsValues, former.isLocal, !opened.isLocal {
+                    try opened.replica.fill(before)
+                    try opened.replica.flush()
+                }
                 return opened.replica.read { replica in
                     session.withLock { $0 = opened }
                     let after = replica.visibleContents

@@ -61,11 +61,13 @@ final class StoreSession: Sendable {
     ///
     /// - Parameter accountChanged: called with the configuration for an account that takes the place of this one.
     func connect(
-        accountChanged: @escaping @Sendable (StoreConfiguration, StoreSession) -> Void
+        accountChanged:
+            @escaping @Sendable (StoreConfiguration, StoreSession) ->
+            StoreConfiguration.AccountChangeOutcome
     ) throws(StoreError) {
         guard let driver else { return }
         let watch = configuration.watchAccount? { [weak self] configuration in
-            if let self { accountChanged(configuration, self) }
+            self.map { accountChanged(configuration, $0) } ?? .refused
         }
         accountWatch.withLock { $0 = watch }
         driver.start(replica)

@@ -12,7 +12,7 @@ package final class Ledger {
         /// Memory of all records beyond which changes that grow are refused.
         package var memoryByteLimit = 1 << 30
         package var page = WireLimits.page
-        /// Removed stores of an account that are remembered; of all, if accounts are not isolated.
+        /// Removed stores that are remembered: per account, or in total if accounts are not isolated.
         package var removalCount = 4_096
         /// Whether an account learns nothing of others. Otherwise an account that is gone takes no memory.
         package var isolatesAccounts = true

@@ -6,7 +6,7 @@ package struct EmulatorStatus: Sendable, Equatable, Codable {
     package var processID: Int32
     /// `http://127.0.0.1:PORT`.
     package var url: String
-    /// Those that were started before and may still run, the latest first; without such lists of their own.
+    /// Those that were started before and may still run, the latest first; their own lists are absent.
     private var earlier: [EmulatorStatus]?
 
     package static let fileName = "emulator.json"

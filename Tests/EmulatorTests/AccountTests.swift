@@ -128,6 +128,56 @@ struct AccountTests {
         }
     }
 
+    @Test("what was written while signed out goes to one account, and does not come back there")
+    func movedOnce() async throws {
+        try await run { client in
+            let store = try open(client.emulator)
+            defer { store.close() }
+            _ = try await store.synchronizeNow()
+            func switchAccount(_ account: String?) async throws {
+                let directory = store.configuration.directory
+                try await signIn(account, client)
+                // The request is refused until the store has changed its account.
+                while store.configuration.directory == directory {
+                    _ = try? await store.synchronizeNow()
+                }
+            }
+            try await switchAccount(nil)
+            store.set("x", forKey: "note")
+            try await switchAccount("B")
+            #expect(store.string(forKey: "note") == "x")
+            store.removeObject(forKey: "note")
+            _ = try await store.synchronizeNow()
+            try await switchAccount(nil)
+            #expect(store.keys.isEmpty)
+            try await switchAccount("B")
+            #expect(store.keys.isEmpty)
+            try await switchAccount("C")
+            #expect(store.keys.isEmpty)
+        }
+    }
+
+    @Test("values that the next account has no space for stay behind, and the account changes")
+    func noSpace() async throws {
+        try await run { client in
+            let store = try open(client.emulator)
+            defer { store.close() }
+            let changes = store.changes
+            let size = StoreLimits().totalByteCount * 3 / 4
+            store.set(Data(count: size), forKey: "large")
+            _ = try await store.synchronizeNow()
+            try await signIn(nil, client)
+            #expect(await next(.accountChange, of: changes) == ["large"])
+            store.set(Data(count: size), forKey: "another")
+            try await signIn("default", client)
+            #expect(await next(.accountChange, of: changes) == ["another", "large"])
+            #expect(store.keys == ["large"])
+            try await signIn(nil, client)
+            #expect(await next(.accountChange, of: changes) == ["another", "large"])
+            #expect(store.keys == ["another"])
+        }
+    }
+
     @Test(
         "a store of 1,500 keys has none of them in another account, and all of them again after it")
     func manyKeys() async throws {

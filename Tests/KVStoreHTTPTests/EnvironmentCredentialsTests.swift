@@ -59,7 +59,11 @@ struct EnvironmentCredentialsTests {
             error.description.contains("UBIQUITY_KEY") && error.hint?.contains("status") == true)
         environment.variables["UBIQUITY_KEY"] = key
         environment.variables["UBIQUITY_DAEMON"] = "http://127.0.0.1:1"
-        #expect(failure(environment)?.reason.contains("no TLS") == true)
+        let plain = try #require(failure(environment))
+        #expect(plain.subject == "UBIQUITY_KEY" && plain.reason.contains("no TLS"))
+        environment.variables["UBIQUITY_DAEMON"] = nil
+        environment.variables["UBIQUITY_TOKEN"] = nil
+        #expect(failure(environment)?.reason.contains("UBIQUITY_DAEMON is not") == true)
     }
 
     @Test("one variable alone is an error that names the other")

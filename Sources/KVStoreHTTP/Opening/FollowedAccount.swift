@@ -10,22 +10,27 @@ import Synchronization
 final class FollowedAccount: Sendable {
     /// A store that is to be opened again for another account.
     private final class Watcher: Sendable {
+        private let id: UInt64
         private let account: FollowedAccount
         let change: @Sendable (DeviceAccount) -> Void
-        private let task: Task<Void, Never>?
+        private let task = Mutex<Task<Void, Never>?>(nil)
 
         init(
-            _ account: FollowedAccount, _ transport: HTTPSyncTransport?,
+            _ id: UInt64, _ account: FollowedAccount,
             _ change: @escaping @Sendable (DeviceAccount) -> Void
         ) {
+            self.id = id
             self.account = account
             self.change = change
-            task = transport.map { transport in Task { await account.follow(transport) } }
         }
 
         deinit {
-            task?.cancel()
-            account.removeReleased()
+            task.withLock { $0?.cancel() }
+            account.removeWatcher(id)
+        }
+
+        func start(_ transport: HTTPSyncTransport) {
+            task.withLock { $0 = Task { [account] in await account.follow(transport) } }
         }
     }
 
@@ -33,8 +38,13 @@ final class FollowedAccount: Sendable {
         weak var watcher: Watcher?
     }
 
+    private struct State {
+        var watchers: [UInt64: Reference] = [:]
+        var lastID: UInt64 = 0
+    }
+
     private let account: DeviceAccount
-    private let watchers = Mutex<[Reference]>([])
+    private let state = Mutex(State())
 
     init(_ account: DeviceAccount) { self.account = account }
 
@@ -47,8 +57,13 @@ final class FollowedAccount: Sendable {
     func watch(
         _ transport: HTTPSyncTransport?, _ change: @escaping @Sendable (DeviceAccount) -> Void
     ) -> any Sendable {
-        let watcher = Watcher(self, transport, change)
-        watchers.withLock { $0.append(Reference(watcher: watcher)) }
+        let watcher = state.withLock { state in
+            state.lastID += 1
+            let watcher = Watcher(state.lastID, self, change)
+            state.watchers[state.lastID] = Reference(watcher: watcher)
+            return watcher
+        }
+        if let transport { watcher.start(transport) }
         return watcher
     }
 
@@ -56,11 +71,12 @@ final class FollowedAccount: Sendable {
     func report(_ name: String?) {
         let present = DeviceAccount(name)
         guard present != account else { return }
-        for watcher in watchers.withLock({ $0.compactMap(\.watcher) }) { watcher.change(present) }
+        let watchers = state.withLock { $0.watchers.values.compactMap(\.watcher) }
+        for watcher in watchers { watcher.change(present) }
     }
 
-    private func removeReleased() {
-        watchers.withLock { $0.removeAll { $0.watcher == nil } }
+    private func removeWatcher(_ id: UInt64) {
+        state.withLock { $0.watchers[id] = nil }
     }
 
     /// Until the task is cancelled, or what answers is not an emulator.
@@ -72,7 +88,9 @@ final class FollowedAccount: Sendable {
                     backoff.reset()
                     report(account.account)
                 }
-            } catch SyncTransportError.refused, SyncTransportError.unauthorized {
+            } catch SyncTransportError.refused(400..<500, _, _) {
+                return
+            } catch SyncTransportError.unauthorized {
                 return
             } catch {}
             let wait = backoff.next(atLeast: nil, using: &random)

@@ -10,7 +10,7 @@ extension StoreEnvironment {
     public static let daemonVariable = "UBIQUITY_DAEMON"
     /// The token for that daemon.
     public static let tokenVariable = "UBIQUITY_TOKEN"
-    /// The fingerprint of the only key that the daemon may have; without it, the authorities that the system trusts count.
+    /// Beside both, the fingerprint of the only key that the daemon may have; without it, the authorities that the system trusts count.
     public static let keyVariable = "UBIQUITY_KEY"
     /// Stops a program that sets a value past a quota, if it is `1`. Apple's class drops such a value silently.
     public static let strictVariable = "UBIQUITY_STRICT"
@@ -40,7 +40,12 @@ extension StoreEnvironment {
     ///   Does not show the token.
     func namedCredentials() throws(StoreError) -> Credentials? {
         let (daemon, text) = (variable(Self.daemonVariable), variable(Self.tokenVariable))
-        guard daemon != nil || text != nil else { return nil }
+        guard daemon != nil || text != nil else {
+            guard variable(Self.keyVariable) == nil else {
+                throw missing(Self.daemonVariable, beside: Self.keyVariable)
+            }
+            return nil
+        }
         guard let daemon else { throw missing(Self.daemonVariable, beside: Self.tokenVariable) }
         guard let text else { throw missing(Self.tokenVariable, beside: Self.daemonVariable) }
         guard let token = AccessToken(text) else {
@@ -56,6 +61,11 @@ extension StoreEnvironment {
             return key
         }
         let url = try url(daemon)
+        guard key == nil || url.hasPrefix("https:") else {
+            throw invalid(
+                Self.keyVariable, "\(Self.daemonVariable) has no TLS",
+                hint: "unset it, or use an https address")
+        }
         let names = Self.names(in: text)
         do throws(CredentialsError) {
             return try Credentials(

@@ -143,12 +143,18 @@ public struct StoreEnvironment: Sendable, Equatable {
         configuration.isSignedOut = account == DeviceAccount(nil)
         if let credentials, let emulated, let transport {
             configuration.watchAccount = { change in
-                emulated.watch(isLive ? transport : nil) { account in
-                    try? emulatedAccountFile(credentials)?.write(account)
-                    change(
+                emulated.watch(isLive ? transport : nil) { present in
+                    let outcome = change(
                         open(
-                            credentials, account, storeNamed: name, isLive: isLive,
+                            credentials, present, storeNamed: name, isLive: isLive,
                             limits: limits, isOnline: isOnline, timeouts: timeouts))
+                    guard outcome != .refused else { return }
+                    try? emulatedAccountFile(credentials)?.write(present)
+                    // Brought to one account, they are not brought to another.
+                    if emulated.name == nil, outcome == .changed {
+                        try? FileManager.default.removeItem(
+                            atPath: directory(credentials, account: account) + "/" + name)
+                    }
                 }
             }
         }

@@ -36,12 +36,12 @@ extension SimulatedCloud {
                 within: limit, deadline, includesSleepers: includesSleepers, until: { false })
             let held = cloud.heldMessages
             if !held.isEmpty { throw .held(what: held) }
+            cloud.record("settled")
+            try cloud.recorder?.check()
             let dropped = cloud.state.withLock { state in
                 defer { state.droppedWrites = [] }
                 return state.droppedWrites
             }
-            cloud.record("settled")
-            try cloud.recorder?.check()
             if !dropped.isEmpty { throw .droppedWrites(dropped) }
         }
     }

@@ -49,11 +49,14 @@ extension EmulatorCommand {
             if ui { Console.note("page: \(running.pageURL)") }
             // The sockets of the emulator would keep its port in use.
             Descriptor.closeOnExec(Descriptor.allOpen.subtracting(inherited))
+            var variables = running.environment(world: worlds.world)
+                .merging(directory.variables) { $1 }
+            // The key of another daemon.
+            if ProcessInfo.processInfo.environment["UBIQUITY_KEY"] != nil {
+                variables["UBIQUITY_KEY"] = ""
+            }
             let status = await execute(
-                firstClosed: (inherited.max() ?? STDERR_FILENO) + 1,
-                variables: running.environment(world: worlds.world).merging(
-                    directory.variables
-                ) { $1 })
+                firstClosed: (inherited.max() ?? STDERR_FILENO) + 1, variables: variables)
             directory.remove()
             await emulator.stop()
             try? await serving

@@ -198,7 +198,7 @@ struct EmulatorStatusFile {
     /// Adds an emulator that was started last.
     func add(_ status: EmulatorStatus) throws(FileError) {
         try file.directory.create()
-        try write([status] + running)
+        try write([status] + running.filter { $0.url != status.url })
     }
 
     /// Removes an emulator of this process, and the file with the last one.

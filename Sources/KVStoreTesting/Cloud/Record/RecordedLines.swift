@@ -6,6 +6,7 @@ import LocalFiles
 /// The lines of a record's file, read as they are needed.
 struct RecordedLines {
     private static let chunkByteCount = 65_536
+    private static let lineByteCount = 16 << 20
 
     let path: String
     private var offset: Int64 = 0
@@ -54,6 +55,11 @@ struct RecordedLines {
             if let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
                 defer { rest = rest[(end + 1)...] }
                 return Data(rest[..<end])
+            }
+            guard rest.count < Self.lineByteCount else {
+                throw FileError(
+                    operation: "read a line of", path: path,
+                    cause: .tooLarge(byteLimit: Self.lineByteCount))
             }
             let bytes = try LocalFile(path).withOpen { file throws(FileError) in
                 try file.bytes(at: offset, count: Self.chunkByteCount)
