@@ -10,8 +10,10 @@ extension StoreEnvironment {
     public static let daemonVariable = "UBIQUITY_DAEMON"
     /// The token for that daemon.
     public static let tokenVariable = "UBIQUITY_TOKEN"
-    /// Beside both, the fingerprint of the only key that the daemon may have; without it, the authorities that the system trusts count.
+    /// Beside both, the fingerprint of the only key that the daemon may have; without it, the authorities that the system
+    /// trusts count.
     public static let keyVariable = "UBIQUITY_KEY"
+
     /// Stops a program that sets a value past a quota, if it is `1`. Apple's class drops such a value silently.
     public static let strictVariable = "UBIQUITY_STRICT"
 

@@ -77,10 +77,11 @@ public struct StoreEnvironment: Sendable, Equatable {
         return EmulatedAccountFile(directory: directory(credentials, account: nil))
     }
 
-    /// `<account>@<host>_<port><path>`, with `%2f<device>` after the account if the environment names the device, and the
-    /// account of the emulator unless it is the first one. Every
-    /// byte but lower-case letters, digits, `-`, `_`, and dots of the host is encoded as `%` and two digits: no account is a path, hidden, or equal to another one on a file system that
-    /// ignores case. The `@` sets it apart from `local`.
+    /// `<account>@<host>_<port><path>`, with `%2f<device>` after the account if the environment names the device, and after that
+    /// `%2f<account>` if an emulator has signed the device in to another one, empty while it is signed out.
+    ///
+    /// Every byte but lower-case letters, digits, `-`, `_`, and dots of the host is encoded as `%` and two digits: no account is a
+    /// path, hidden, or equal to another one on a file system that ignores case. The `@` sets it apart from `local`.
     static func directoryName(
         _ credentials: Credentials, account: DeviceAccount? = nil
     ) -> String {
