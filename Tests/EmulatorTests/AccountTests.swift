@@ -20,34 +20,8 @@ struct AccountTests {
                 home: home, variables: emulator.environment(world: "w", device: "phone")))
     }
 
-    private func signIn(_ account: String?, _ client: EmulatorClient) async throws {
-        let answer = try await client.administer(
-            .put, "/worlds/w/devices/phone/account",
-            body: #"{"account":\#(account.map { "\"\($0)\"" } ?? "null")}"#)
-        try #require(answer.status == .ok, "\(answer.text)")
-    }
-
-    /// Writes a value as another device of the account.
-    private func write(
-        _ value: String, forKey key: String = "color", of account: String = "default",
-        _ client: EmulatorClient
-    ) async throws {
-        let answer = try await client.administer(
-            .put, "/worlds/w/stores/default/keys/\(key)?account=\(account)",
-            body: #"{"type":"string","value":"\#(value)"}"#)
-        try #require(answer.status == .ok, "\(answer.text)")
-    }
-
     private func keys(of account: String, _ client: EmulatorClient) async throws -> String {
         try await client.administer(.get, "/worlds/w/stores/default?account=\(account)").text
-    }
-
-    /// The keys of the next notification with this reason.
-    private func next(
-        _ reason: StoreChangeReason, of changes: AsyncStream<StoreChange>
-    ) async -> [String]? {
-        for await change in changes where change.reason == reason { return change.keys }
-        return nil
     }
 
     private func run(_ body: (EmulatorClient) async throws -> Void) async throws {
@@ -58,8 +32,8 @@ struct AccountTests {
     @Test("an open store is notified of an account change and has the values of the other account")
     func change() async throws {
         try await run { client in
-            try await write("green", client)
-            try await write("red", of: "B", client)
+            try await client.write("green")
+            try await client.write("red", of: "B")
             let store = try open(client.emulator)
             defer { store.close() }
             let changes = store.changes
@@ -67,14 +41,14 @@ struct AccountTests {
             #expect(store.string(forKey: "color") == "green")
             let directory = store.configuration.directory
 
-            try await signIn("B", client)
-            #expect(await next(.accountChange, of: changes) == ["color"])
+            try await client.signIn("B")
+            #expect(await changes.next(.accountChange) == ["color"])
             #expect(store.configuration.directory != directory)
-            #expect(await next(.initialSyncChange, of: changes) == ["color"])
+            #expect(await changes.next(.initialSyncChange) == ["color"])
             #expect(store.string(forKey: "color") == "red")
 
-            try await signIn("default", client)
-            #expect(await next(.accountChange, of: changes) == ["color"])
+            try await client.signIn("default")
+            #expect(await changes.next(.accountChange) == ["color"])
             #expect(store.string(forKey: "color") == "green")
             #expect(store.configuration.directory == directory)
         }
@@ -87,20 +61,18 @@ struct AccountTests {
             defer { store.close() }
             let changes = store.changes
             _ = try await store.synchronizeNow()
-            let fault = try await client.administer(
-                .post, "/worlds/w/devices/phone/faults", body: #"{"effect":"offline"}"#)
-            try #require(fault.status == .created, "\(fault.text)")
+            try await client.disconnect()
             store.set("mine", forKey: "owner")
-            try await signIn("B", client)
-            #expect(await next(.accountChange, of: changes) == ["owner"])
+            try await client.signIn("B")
+            #expect(await changes.next(.accountChange) == ["owner"])
             let removal = try await client.administer(.delete, "/worlds/w/devices/phone/faults")
             try #require(removal.status == .noContent)
             _ = try await store.synchronizeNow()
             #expect(store.keys.isEmpty)
             #expect(try await !keys(of: "B", client).contains("owner"))
 
-            try await signIn("default", client)
-            #expect(await next(.accountChange, of: changes) == ["owner"])
+            try await client.signIn("default")
+            #expect(await changes.next(.accountChange) == ["owner"])
             _ = try await store.synchronizeNow()
             #expect(try await keys(of: "default", client).contains("mine"))
         }
@@ -110,18 +82,18 @@ struct AccountTests {
         "a device that signs out keeps none of the account's values and brings its own to the next")
     func signOut() async throws {
         try await run { client in
-            try await write("green", client)
+            try await client.write("green")
             let store = try open(client.emulator)
             defer { store.close() }
             let changes = store.changes
             _ = try await store.synchronizeNow()
 
-            try await signIn(nil, client)
-            #expect(await next(.accountChange, of: changes) == ["color"])
+            try await client.signIn(nil)
+            #expect(await changes.next(.accountChange) == ["color"])
             #expect(store.keys.isEmpty)
             await #expect(throws: StoreError.self) { try await store.synchronizeNow() }
             store.set("written while signed out", forKey: "note")
-            try await signIn("B", client)
+            try await client.signIn("B")
             _ = try await store.synchronizeNow()
             #expect(try await keys(of: "B", client).contains("written while signed out"))
             #expect(store.keys == ["note"])
@@ -136,7 +108,7 @@ struct AccountTests {
             _ = try await store.synchronizeNow()
             func switchAccount(_ account: String?) async throws {
                 let directory = store.configuration.directory
-                try await signIn(account, client)
+                try await client.signIn(account)
                 // The request is refused until the store has changed its account.
                 while store.configuration.directory == directory {
                     _ = try? await store.synchronizeNow()
@@ -166,14 +138,14 @@ struct AccountTests {
             let size = StoreLimits().totalByteCount * 3 / 4
             store.set(Data(count: size), forKey: "large")
             _ = try await store.synchronizeNow()
-            try await signIn(nil, client)
-            #expect(await next(.accountChange, of: changes) == ["large"])
+            try await client.signIn(nil)
+            #expect(await changes.next(.accountChange) == ["large"])
             store.set(Data(count: size), forKey: "another")
-            try await signIn("default", client)
-            #expect(await next(.accountChange, of: changes) == ["another", "large"])
+            try await client.signIn("default")
+            #expect(await changes.next(.accountChange) == ["another", "large"])
             #expect(store.keys == ["large"])
-            try await signIn(nil, client)
-            #expect(await next(.accountChange, of: changes) == ["another", "large"])
+            try await client.signIn(nil)
+            #expect(await changes.next(.accountChange) == ["another", "large"])
             #expect(store.keys == ["another"])
         }
     }
@@ -194,13 +166,13 @@ struct AccountTests {
             try #require(settings.status == .ok, "\(settings.text)")
             for index in 0..<1_500 { store.set(index, forKey: "key \(index)") }
             _ = try await store.synchronizeNow()
-            try await signIn("B", client)
-            #expect(await next(.accountChange, of: changes)?.isEmpty == false)
+            try await client.signIn("B")
+            #expect(await changes.next(.accountChange)?.isEmpty == false)
             _ = try await store.synchronizeNow()
             #expect(store.keys.isEmpty)
             #expect(try await keys(of: "B", client) == #"{"keys":[],"store":"default"}"#)
-            try await signIn("default", client)
-            #expect(await next(.accountChange, of: changes)?.isEmpty == false)
+            try await client.signIn("default")
+            #expect(await changes.next(.accountChange)?.isEmpty == false)
             #expect(store.keys.count == 1_500)
         }
     }
@@ -208,20 +180,18 @@ struct AccountTests {
     @Test("a program that starts later, even without the emulator, has the account of the device")
     func nextStart() async throws {
         try await run { client in
-            try await write("green", client)
-            try await write("red", of: "B", client)
+            try await client.write("green")
+            try await client.write("red", of: "B")
             do {
                 let store = try open(client.emulator, isLive: false)
                 defer { store.close() }
                 _ = try await store.synchronizeNow()
-                try await signIn("B", client)
+                try await client.signIn("B")
                 _ = try await store.synchronizeNow()
                 #expect(store.string(forKey: "color") == "red")
             }
             let emulator = client.emulator
-            let fault = try await client.administer(
-                .post, "/worlds/w/devices/phone/faults", body: #"{"effect":"offline"}"#)
-            try #require(fault.status == .created, "\(fault.text)")
+            try await client.disconnect()
             let store = try open(emulator)
             defer { store.close() }
             #expect(store.string(forKey: "color") == "red")
@@ -231,16 +201,16 @@ struct AccountTests {
     @Test("a reset of the world signs its devices in to the first account again")
     func reset() async throws {
         try await run { client in
-            try await signIn("B", client)
-            try await write("red", of: "B", client)
+            try await client.signIn("B")
+            try await client.write("red", of: "B")
             let store = try open(client.emulator)
             defer { store.close() }
             let changes = store.changes
-            #expect(await next(.initialSyncChange, of: changes) == ["color"])
+            #expect(await changes.next(.initialSyncChange) == ["color"])
             let removal = try await client.administer(.delete, "/worlds/w")
             try #require(removal.status == .noContent)
             while !store.keys.isEmpty { _ = await changes.first { _ in true } }
-            try await write("green", client)
+            try await client.write("green")
             while store.string(forKey: "color") != "green" {
                 _ = await changes.first { _ in true }
             }

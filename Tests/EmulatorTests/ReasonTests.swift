@@ -16,44 +16,27 @@ struct ReasonTests {
             home: home, variables: client.emulator.environment(world: world, device: "phone"))
     }
 
-    /// The next notification with this reason.
-    private func next(
-        _ reason: StoreChangeReason, of changes: AsyncStream<StoreChange>
-    ) async -> [String]? {
-        for await change in changes where change.reason == reason { return change.keys }
-        return nil
-    }
-
-    private func write(_ value: String, _ client: EmulatorClient) async throws {
-        let answer = try await client.administer(
-            .put, "/worlds/w/stores/default/keys/color",
-            body: #"{"type":"string","value":"\#(value)"}"#)
-        try #require(answer.status == .ok, "\(answer.text)")
-    }
-
     @Test(
         "a first download, a change by the server, a quota and another account are notified as such"
     )
     func reasons() async throws {
         defer { try? FileManager.default.removeItem(atPath: home) }
         try await EmulatorClient.run { client in
-            try await write("green", client)
+            try await client.write("green")
             let store = try UbiquitousKeyValueStore.open(environment: environment(client, "w"))
             defer { store.close() }
             let changes = store.changes
-            #expect(await next(.initialSyncChange, of: changes) == ["color"])
-            try await write("red", client)
-            #expect(await next(.serverChange, of: changes) == ["color"])
+            #expect(await changes.next(.initialSyncChange) == ["color"])
+            try await client.write("red")
+            #expect(await changes.next(.serverChange) == ["color"])
             let settings = try await client.administer(
                 .put, "/worlds/w/settings",
                 body: #"{"quota":{"profile":"standard","totalByteCount":4}}"#)
             try #require(settings.status == .ok, "\(settings.text)")
             store.set("too long", forKey: "size")
-            #expect(await next(.quotaViolationChange, of: changes) == ["size"])
-            let account = try await client.administer(
-                .put, "/worlds/w/devices/phone/account", body: #"{"account":"B"}"#)
-            try #require(account.status == .ok, "\(account.text)")
-            #expect(await next(.accountChange, of: changes)?.contains("color") == true)
+            #expect(await changes.next(.quotaViolationChange) == ["size"])
+            try await client.signIn("B")
+            #expect(await changes.next(.accountChange)?.contains("color") == true)
             #expect(store.string(forKey: "color") == nil)
         }
     }
@@ -62,7 +45,7 @@ struct ReasonTests {
     func account() async throws {
         defer { try? FileManager.default.removeItem(atPath: home) }
         try await EmulatorClient.run { client in
-            try await write("green", client)
+            try await client.write("green")
             let transport = HTTPSyncTransport(
                 address: try DaemonAddress(client.emulator.url),
                 token: try #require(AccessToken("w/phone")))
@@ -72,15 +55,10 @@ struct ReasonTests {
             defer { store.close() }
             _ = try await store.synchronizeNow()
             #expect(store.string(forKey: "color") == "green")
-            func signIn(_ account: String) async throws {
-                let answer = try await client.administer(
-                    .put, "/worlds/w/devices/phone/account", body: #"{"account":\#(account)}"#)
-                try #require(answer.status == .ok, "\(answer.text)")
-            }
-            try await signIn("null")
+            try await client.signIn(nil)
             await #expect(throws: (any Error).self) { try await store.synchronizeNow() }
             #expect(store.string(forKey: "color") == "green")
-            try await signIn(#""B""#)
+            try await client.signIn("B")
             _ = try await store.synchronizeNow()
             #expect(store.string(forKey: "color") == nil)
             let ofB = try await client.administer(
@@ -88,7 +66,7 @@ struct ReasonTests {
             #expect(ofB.text == #"{"keys":[],"store":"default"}"#)
             store.set("B", forKey: "owner")
             _ = try await store.synchronizeNow()
-            try await signIn(#""default""#)
+            try await client.signIn("default")
             _ = try await store.synchronizeNow()
             #expect(store.string(forKey: "color") == "green")
             #expect(store.string(forKey: "owner") == nil)

@@ -124,13 +124,15 @@ public struct StoreEnvironment: Sendable, Equatable {
         limits: StoreLimits = StoreLimits(), isOnline: Bool = true,
         timeouts: HTTPTimeouts = HTTPTimeouts()
     ) -> StoreConfiguration {
-        open(
-            credentials, credentials.flatMap(emulatedAccountFile)?.account, storeNamed: name,
-            isLive: isLive, limits: limits, isOnline: isOnline, timeouts: timeouts)
+        configuration(
+            of: credentials, account: credentials.flatMap(emulatedAccountFile)?.account,
+            storeNamed: name, isLive: isLive, limits: limits, isOnline: isOnline, timeouts: timeouts
+        )
     }
 
-    private func open(
-        _ credentials: Credentials?, _ account: DeviceAccount?, storeNamed name: String,
+    /// - Parameter account: that of a device of an emulator; nil otherwise.
+    private func configuration(
+        of credentials: Credentials?, account: DeviceAccount?, storeNamed name: String,
         isLive: Bool, limits: StoreLimits, isOnline: Bool, timeouts: HTTPTimeouts
     ) -> StoreConfiguration {
         let emulated = isOnline ? account.map(FollowedAccount.init) : nil
@@ -146,8 +148,8 @@ public struct StoreEnvironment: Sendable, Equatable {
             configuration.watchAccount = { change in
                 emulated.watch(isLive ? transport : nil) { present in
                     let outcome = change(
-                        open(
-                            credentials, present, storeNamed: name, isLive: isLive,
+                        self.configuration(
+                            of: credentials, account: present, storeNamed: name, isLive: isLive,
                             limits: limits, isOnline: isOnline, timeouts: timeouts))
                     guard outcome != .refused else { return }
                     try? emulatedAccountFile(credentials)?.write(present)

@@ -63,8 +63,6 @@ final class EmulatorEvents: Sendable {
         }
     }
 
-    typealias FaultOutcome = KVStoreSimulation.FaultOutcome
-
     /// Wakes the readers. No account has this name.
     static let topic = StoreID(account: "", name: "events")
 

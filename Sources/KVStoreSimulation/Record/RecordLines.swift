@@ -18,6 +18,12 @@ package struct RecordStart: Codable, Sendable, Equatable {
         self.strict = strict
         self.source = source
     }
+
+    /// Why what follows cannot be read; nil if it can.
+    package var defect: String? {
+        version == Self.version
+            ? nil : "the format has version \(version), and not \(Self.version)"
+    }
 }
 
 /// A line with an event, as streams of events have it.

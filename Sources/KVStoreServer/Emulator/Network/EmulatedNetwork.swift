@@ -78,7 +78,7 @@ final class EmulatedNetwork: @unchecked Sendable {
                 )
             } ?? (.arrives([0]), false, false, false)
         let kind = kind ?? .event
-        func note(_ outcome: EmulatorEvents.FaultOutcome) {
+        func note(_ outcome: FaultOutcome) {
             emulation.note(.fault(device: device, kind, outcome), in: world)
         }
         func passage(

@@ -47,10 +47,7 @@ extension Emulator {
         guard let first = lines.first, let start = try decode(first, 1).record else {
             throw failure(1, "it is not the beginning of a record")
         }
-        guard start.version == RecordStart.version else {
-            throw failure(
-                1, "the format has version \(start.version), and not \(RecordStart.version)")
-        }
+        if let defect = start.defect { throw failure(1, defect) }
         guard start.source == nil else {
             throw ServerError(
                 .unreadable,

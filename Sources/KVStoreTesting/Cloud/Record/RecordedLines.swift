@@ -38,10 +38,7 @@ struct RecordedLines {
             throw failure("line 1: it is not the beginning of a record")
         }
         let start = first.record
-        guard start.version == RecordStart.version else {
-            throw failure(
-                "line 1: the format has version \(start.version), and not \(RecordStart.version)")
-        }
+        if let defect = start.defect { throw failure("line 1: \(defect)") }
         guard start.source == RecordStart.simulatedCloud else {
             throw failure("it is the record of an emulator; use kvsd emulator replay")
         }
