@@ -9,29 +9,31 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-/// Off in an app that embeds `KVStore` alone (`traits: []`), so that nothing is fetched for it.
+/// Both are off in an app that embeds `KVStore` alone (`traits: []`), so that nothing is fetched for it. `scripts/run` builds
+/// its two programs without the network, whose packages take most of a build.
 let programs = TargetDependencyCondition.when(traits: ["Programs"])
+let network = TargetDependencyCondition.when(traits: ["Network"])
 
 let argumentParser = Target.Dependency.product(
     name: "ArgumentParser", package: "swift-argument-parser", condition: programs)
 let asyncHTTPClient = Target.Dependency.product(
-    name: "AsyncHTTPClient", package: "async-http-client", condition: programs)
-let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto", condition: programs)
+    name: "AsyncHTTPClient", package: "async-http-client", condition: network)
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto", condition: network)
 let httpTypes = Target.Dependency.product(
-    name: "HTTPTypes", package: "swift-http-types", condition: programs)
-let logging = Target.Dependency.product(name: "Logging", package: "swift-log", condition: programs)
-let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio", condition: programs)
+    name: "HTTPTypes", package: "swift-http-types", condition: network)
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log", condition: network)
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio", condition: network)
 let nioHTTP1 = Target.Dependency.product(
-    name: "NIOHTTP1", package: "swift-nio", condition: programs)
+    name: "NIOHTTP1", package: "swift-nio", condition: network)
 let nioPosix = Target.Dependency.product(
-    name: "NIOPosix", package: "swift-nio", condition: programs)
+    name: "NIOPosix", package: "swift-nio", condition: network)
 let nioSSL = Target.Dependency.product(
-    name: "NIOSSL", package: "swift-nio-ssl", condition: programs)
-let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio", condition: programs)
+    name: "NIOSSL", package: "swift-nio-ssl", condition: network)
+let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio", condition: network)
 let swiftASN1 = Target.Dependency.product(
-    name: "SwiftASN1", package: "swift-asn1", condition: programs)
+    name: "SwiftASN1", package: "swift-asn1", condition: network)
 let x509 = Target.Dependency.product(
-    name: "X509", package: "swift-certificates", condition: programs)
+    name: "X509", package: "swift-certificates", condition: network)
 
 let package = Package(
     name: "ubiquity",
@@ -49,11 +51,12 @@ let package = Package(
         .executable(name: "kvsd", targets: ["kvsd"]),
     ],
     traits: [
-        .default(enabledTraits: ["Programs"]),
+        .default(enabledTraits: ["Programs", "Network"]),
+        .trait(name: "Programs", description: "The command lines of the programs."),
         .trait(
-            name: "Programs",
+            name: "Network",
             description:
-                "The daemon, the programs and KVStoreHTTP, with the packages that they need."),
+                "KVStoreHTTP, KVStoreServer and kvsd, with HTTP, TLS and the packages for them."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),

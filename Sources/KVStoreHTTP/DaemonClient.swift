@@ -1,7 +1,6 @@
 import Essentials
 public import KVStoreEssentials
 @_exported public import KVStoreWire
-import NIOHTTP1
 
 /// Queries a daemon about accounts and devices. Any thread may call it.
 public final class DaemonClient: Sendable {
@@ -91,14 +90,14 @@ public final class DaemonClient: Sendable {
         id: String, to name: String
     ) async throws(SyncTransportError) -> DaemonDevice {
         try await connection.sendJSON(
-            ["devices", id], method: .PATCH, body: .json(DeviceChange(name: name)))
+            ["devices", id], method: .patch, body: .json(DeviceChange(name: name)))
     }
 
     /// Removes a device of the account, which revokes its token and ends its live streams; this one needs the scope
     /// "admin". It may remove itself.
     public func removeDevice(id: String) async throws(SyncTransportError) {
         try await connection.send(
-            ["devices", id], method: .DELETE, accept: MediaType.json,
+            ["devices", id], method: .delete, accept: MediaType.json,
             answerByteLimit: HTTPLimits.smallAnswerByteCount
         ) { _ throws(WireError) in }
     }

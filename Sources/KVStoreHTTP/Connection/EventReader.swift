@@ -1,8 +1,6 @@
-import AsyncHTTPClient
 import Essentials
 import KVStoreEssentials
 import KVStoreWire
-import NIOCore
 
 /// Reads the events of a live stream on demand.
 ///
@@ -10,7 +8,7 @@ import NIOCore
 final class EventReader<Event>: @unchecked Sendable {
     private enum State {
         case idle
-        case open(HTTPClientResponse.Body.AsyncIterator)
+        case open(() async throws -> Data?)
         case finished
     }
 
@@ -45,26 +43,24 @@ final class EventReader<Event>: @unchecked Sendable {
                     state = .finished
                     return nil
                 }
-                items = try parser.append(bytes.readableBytesView)[...]
+                items = try parser.append(bytes)[...]
             }
         } catch {
-            // Releasing the iterator closes the connection.
+            // Releasing what reads it closes the connection.
             state = .finished
             items = []
-            throw SyncTransportError(error, from: connection)
+            throw connection.transportError(error)
         }
     }
 
-    private func nextBytes() async throws -> ByteBuffer? {
-        var iterator: HTTPClientResponse.Body.AsyncIterator
+    private func nextBytes() async throws -> Data? {
         switch state {
         case .finished: return nil
-        case .open(let opened): iterator = opened
+        case .open(let read): return try await read()
         case .idle:
-            iterator = try await connection.stream(path, query: query).makeAsyncIterator()
+            let read = try await connection.stream(path, query: query)
+            state = .open(read)
+            return try await read()
         }
-        let bytes = try await iterator.next()
-        state = .open(iterator)
-        return bytes
     }
 }

@@ -1,27 +1,25 @@
 import Essentials
 import KVStoreWire
-import NIOCore
-import NIOHTTP1
 
 /// The body of a request or an answer.
 struct HTTPBody {
     /// The media type without parameters, in lower case.
     var type: String
-    var bytes: ByteBuffer
+    var bytes: Data
 
     static func json(_ document: some Encodable) -> HTTPBody {
-        HTTPBody(type: MediaType.json, bytes: ByteBuffer(bytes: WireJSON.encode(document)))
+        HTTPBody(type: MediaType.json, bytes: WireJSON.encode(document))
     }
 
     func decodeJSON<Document: Decodable>() throws(WireError) -> Document {
-        try WireJSON.decode(from: Data(bytes.readableBytesView))
+        try WireJSON.decode(from: bytes)
     }
 }
 
-extension HTTPHeaders {
-    /// The content type without parameters, in lower case; empty if it is missing.
-    var mediaType: String {
-        let type = first(name: "Content-Type") ?? ""
-        return type.prefix { $0 != ";" }.filter { $0 != " " }.lowercased()
-    }
+/// The methods that the daemon's resources have beside reading ones.
+enum HTTPVerb: String {
+    case get = "GET"
+    case post = "POST"
+    case patch = "PATCH"
+    case delete = "DELETE"
 }

@@ -1,4 +1,3 @@
-import Crypto
 import Essentials
 import KVStoreEssentials
 import KVStoreWire
@@ -68,7 +67,7 @@ extension StoreEnvironment {
                 Self.keyVariable, "\(Self.daemonVariable) has no TLS",
                 hint: "unset it, or use an https address")
         }
-        let names = Self.names(in: text)
+        let names = try Self.names(in: text)
         do throws(CredentialsError) {
             return try Credentials(
                 daemon: DaemonAddress(url), token: token, key: key, account: names.account,
@@ -91,7 +90,9 @@ extension StoreEnvironment {
     }
 
     /// The names in a token of an emulator. Any other may be a secret, and is only recognized by its digest.
-    private static func names(in token: String) -> (account: String, device: String) {
+    private static func names(
+        in token: String
+    ) throws(StoreError) -> (account: String, device: String) {
         let parts = token.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
             .map(String.init)
         if parts.count == 2, parts.allSatisfy(StoreConfiguration.isValidStoreName),
@@ -99,9 +100,7 @@ extension StoreEnvironment {
         {
             return (parts[0], parts[1])
         }
-        let digest = SHA256.hash(data: Data(token.utf8)).prefix(8)
-            .map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-        return ("token-" + digest, "device")
+        return ("token-" + (try digest(of: token)), "device")
     }
 
     /// An empty value counts as none.

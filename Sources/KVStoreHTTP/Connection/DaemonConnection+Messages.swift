@@ -1,10 +1,20 @@
+import Essentials
 import KVStoreCore
 import KVStoreEssentials
 import KVStoreWire
-import NIOCore
 import Synchronization
 
 extension DaemonConnection {
+    /// One request with its complete JSON answer; otherwise as `send`.
+    func sendJSON<Answer: Decodable>(
+        _ path: [String], method: HTTPVerb? = nil, body: HTTPBody? = nil
+    ) async throws(SyncTransportError) -> Answer {
+        try await send(
+            path, method: method, body: body, accept: MediaType.json,
+            answerByteLimit: HTTPLimits.smallAnswerByteCount
+        ) { answer throws(WireError) in try answer.decodeJSON() }
+    }
+
     /// In binary, or in JSON after the daemon has refused a binary request.
     func sync(
         _ request: SyncRequest, store: String
@@ -13,7 +23,7 @@ extension DaemonConnection {
             do throws(SyncTransportError) {
                 return try await post(
                     HTTPBody(
-                        type: MediaType.sync, bytes: ByteBuffer(bytes: WireBinary.encode(request))),
+                        type: MediaType.sync, bytes: Data(WireBinary.encode(request))),
                     accept: "\(MediaType.sync), \(MediaType.json)", store: store)
             } catch {
                 guard error.mayRefuseBinary else { throw error }
@@ -21,7 +31,7 @@ extension DaemonConnection {
             }
         }
         return try await post(
-            HTTPBody(type: MediaType.json, bytes: ByteBuffer(bytes: WireJSON.bytes(of: request))),
+            HTTPBody(type: MediaType.json, bytes: WireJSON.encode(request)),
             accept: MediaType.json, store: store)
     }
 
@@ -33,7 +43,7 @@ extension DaemonConnection {
             answerByteLimit: HTTPLimits.answerByteCount
         ) { answer throws(WireError) in
             guard answer.type == MediaType.sync else { return try answer.decodeJSON() }
-            return try answer.bytes.withUnsafeReadableBytes { bytes in
+            return try answer.bytes.withUnsafeBytes { bytes in
                 Result { () throws(WireError) in try WireBinary.decode(from: bytes) }
             }.get()
         }

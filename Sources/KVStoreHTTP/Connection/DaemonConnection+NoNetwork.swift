@@ -1,0 +1,38 @@
+#if !Network
+    import Essentials
+    import KVStoreEssentials
+    import KVStoreWire
+    import Synchronization
+
+    /// Stands for a connection in a build without the trait `Network`: what uses it works on this machine alone, and every
+    /// request fails with a sentence that says so.
+    final class DaemonConnection: Sendable {
+        let address: DaemonAddress
+        let isBinary = Atomic(true)
+
+        init(
+            address: DaemonAddress, token _: AccessToken?, key _: KeyFingerprint? = nil,
+            timeouts _: HTTPTimeouts, account _: FollowedAccount? = nil
+        ) {
+            self.address = address
+        }
+
+        func shutDown() {}
+
+        func send<Answer>(
+            _: [String], method _: HTTPVerb? = nil, body _: HTTPBody? = nil, accept _: String,
+            answerByteLimit _: Int, decode _: (HTTPBody) throws(WireError) -> Answer
+        ) async throws(SyncTransportError) -> Answer { throw .noNetwork }
+
+        func stream(
+            _: [String], query _: [(String, String)]
+        ) async throws -> () async throws -> Data? { throw SyncTransportError.noNetwork }
+
+        func transportError(_: any Error) -> SyncTransportError { .noNetwork }
+    }
+
+    extension SyncTransportError {
+        fileprivate static let noNetwork = SyncTransportError.unreachable(
+            "this program was built without the network; scripts/install installs all of it")
+    }
+#endif

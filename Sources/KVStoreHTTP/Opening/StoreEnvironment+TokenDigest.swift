@@ -1,0 +1,23 @@
+import Essentials
+import KVStoreEssentials
+
+#if Network
+    import Crypto
+
+    extension StoreEnvironment {
+        /// The first 8 bytes of the SHA-256 of a token, in hexadecimal digits.
+        static func digest(of token: String) throws(StoreError) -> String {
+            SHA256.hash(data: Data(token.utf8)).prefix(8)
+                .map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        }
+    }
+#else
+    extension StoreEnvironment {
+        static func digest(of token: String) throws(StoreError) -> String {
+            throw StoreError(
+                .unreachable, operation: "use", subject: tokenVariable,
+                reason: "this program was built without the network",
+                hint: "install all of it with scripts/install")
+        }
+    }
+#endif
