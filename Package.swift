@@ -185,6 +185,13 @@ let package = Package(
         .executableTarget(
             name: "simulate", dependencies: ["SimulatedWorld", "CommandSupport", argumentParser],
             path: "Tests/simulate", swiftSettings: strict),
+        .executableTarget(
+            name: "store-benchmarks",
+            dependencies: [
+                "KVStoreEssentials", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreWire",
+                "Essentials",
+            ],
+            path: "Benchmarks/store-benchmarks", swiftSettings: strict),
         .target(
             name: "FuzzTargets",
             dependencies: [
