@@ -1,8 +1,6 @@
 """Calls that fail, do less than asked, or take long."""
 
-import copy
 import errno
-import http.client
 import os
 import re
 import shutil
@@ -10,9 +8,9 @@ import socket
 import threading
 import time
 
-from .kills import learn_place, prepared, verify, workload
-from .memory import NO_ANSWER, Memory
-from .programs import Daemon, Fault, Machine
+from .kills import prepared, verify, workload
+from .model import NO_ANSWER, Model
+from .programs import Daemon, Fault, Machine, copy_directory
 from .wire import Client, EventReader
 
 
@@ -26,13 +24,13 @@ def daemon_errors(programs, random, code, call_names, limit, action="error"):
 
         def one(at):
             data = programs.work / f"{action}-{code}-run"
-            shutil.copytree(template, data, ignore=shutil.ignore_patterns("*.sock"))
+            copy_directory(template, data)
             where = f"{action} {errno.errorcode.get(code, '')} at {call_names or 'call'} {at}"
             fault = Fault(action, at, call_names, number=code)
             daemon = Daemon(programs, data, fault=fault)
-            memory = copy.deepcopy(before)
+            model = Model(*before)
             if daemon.port:
-                go_on(row, daemon, token, steps, memory, where)
+                go_on(row, daemon, token, steps, model, where)
                 status = daemon.stop()
                 row.expect(status == 0, f"ended with {status}: {daemon.words[-300:]}", where)
             else:
@@ -42,7 +40,7 @@ def daemon_errors(programs, random, code, call_names, limit, action="error"):
             row.runs += 1
             row.hits += any(call.is_faulty for call in daemon.calls)
             total = sum(call.number > 0 for call in daemon.calls)
-            verify(row, programs, data, token, memory, where)
+            verify(row, programs, data, token, model, where)
             shutil.rmtree(data)
             return total
 
@@ -57,12 +55,12 @@ def daemon_errors(programs, random, code, call_names, limit, action="error"):
     return body
 
 
-def go_on(row, daemon, token, steps, memory, where):
+def go_on(row, daemon, token, steps, model, where):
     """All steps, through errors, and what has to hold of the answers."""
     client = Client(daemon.port, token)
     reader, answers = None, []
     for key, value in steps:
-        answer = memory.write(client, key, value)
+        answer = model.write(client, key, value)
         if not row.expect(answer is not NO_ANSWER, "no answer", where):
             return
         answers.append(answer)
@@ -72,32 +70,32 @@ def go_on(row, daemon, token, steps, memory, where):
         row.expect(allowed, f"a write was answered {answer}", where)
         if reader is None and answer.status == 200:
             reader = EventReader(client)
-            learn_place(client, memory)
+            model.learn_position(client)
     failed_sync = any(
         call.is_faulty and call.name == "sync" and call.path.endswith(".log")
         for call in daemon.calls)
     if failed_sync:
         codes = [answer.code for answer in answers]
         row.expect("disk-failed" in codes, f"a failed sync was hidden: {codes}", where)
-    row.expect(recovers(client, memory), "it does not recover", where)
+    row.expect(recovers(client, model), "it does not recover", where)
     row.expect(client.health("/readyz").status == 200, "it says that it is not ready", where)
     read = client.health("/v1/stores")
     row.expect(read.status == 200, f"stores cannot be listed: {read}", where)
-    if memory.highest:
+    if model.durable:
         for key in {key for key, _ in steps}:
             got = client.get(key)
             row.expect(got.status in (200, 404), f"a read was answered {got}", where)
             if got.status == 200:
-                row.expect(got.body in memory.allowed[key], f"{key} is wrong", where)
+                row.expect(model.allows(key, got.body), f"{key} is wrong", where)
     if reader:
-        memory.tell(list(reader.told))
+        model.deliver_all(reader)
 
 
-def recovers(client, memory):
+def recovers(client, model):
     """Whether writes are accepted within some seconds, without a restart."""
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
-        answer = memory.write(client, "again", os.urandom(8))
+        answer = model.write(client, "again", os.urandom(8))
         if answer is not NO_ANSWER and answer.status == 200:
             return True
         time.sleep(0.1)
@@ -112,19 +110,19 @@ def daemon_writes_nothing_for_a_while(programs, random, code):
         switch = programs.work / "bad-disk"
         fault = Fault("error", 1, "write reserve", count=0, number=code, switch=switch)
         daemon = Daemon(programs, data, fault=fault)
-        client, memory = Client(daemon.port, token), Memory()
+        client, model = Client(daemon.port, token), Model()
         for key, value in workload(random, 5):
-            memory.write(client, key, value)
+            model.write(client, key, value)
         switch.touch()
         for key, value in workload(random, 5):
-            answer = memory.write(client, key, value)
+            answer = model.write(client, key, value)
             row.hits += answer.status in (503, 507)
         row.runs += 1
         row.expect(row.hits, "nothing failed")
         switch.unlink()
-        row.expect(recovers(client, memory), "the disk is well again, and no put is accepted")
+        row.expect(recovers(client, model), "the disk is well again, and no put is accepted")
         daemon.stop()
-        verify(row, programs, data, token, memory, "after")
+        verify(row, programs, data, token, model, "after")
 
     return body
 
@@ -141,7 +139,7 @@ def replica_errors(programs, random, code, limit):
             while True:
                 run = Machine(programs, programs.work / f"errors-{code}-run")
                 if scene == "present":
-                    shutil.copytree(machine.home, run.home, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.sock"))
+                    copy_directory(machine.home, run.home)
                 log.unlink(missing_ok=True)
                 done = run.kvs("set", "new", "value", "--no-sync",
                                fault=Fault("error", at, number=code), log=log)
@@ -181,9 +179,9 @@ def no_descriptors(programs, random):
     def body(row):
         data, (token,) = programs.new_data("descriptors")
         daemon = Daemon(programs, data, open_files=64)
-        client, memory = Client(daemon.port, token, timeout=3), Memory()
+        client, model = Client(daemon.port, token, timeout=3), Model()
         for key, value in workload(random, 5):
-            memory.write(client, key, value)
+            model.write(client, key, value)
         held = []
         for _ in range(120):
             connection = socket.socket()
@@ -195,7 +193,7 @@ def no_descriptors(programs, random):
         before, start = daemon.processor_seconds(), time.monotonic()
         try:
             answered = client.health().status == 200
-        except (OSError, http.client.HTTPException):
+        except OSError:
             answered = False
         row.hits += not answered
         time.sleep(1)
@@ -209,10 +207,10 @@ def no_descriptors(programs, random):
         answer, tries = NO_ANSWER, 0
         while time.monotonic() < deadline and (answer is NO_ANSWER or answer.status != 200):
             # A new key each time: one without an answer may still be stored later.
-            answer, tries = memory.write(client, f"back-{tries}", b"again"), tries + 1
+            answer, tries = model.write(client, f"back-{tries}", b"again"), tries + 1
         row.expect(answer is not NO_ANSWER and answer.status == 200, f"not back: {answer}")
         daemon.stop()
-        verify(row, programs, data, token, memory, "after")
+        verify(row, programs, data, token, model, "after")
 
     return body
 
@@ -225,20 +223,20 @@ def very_slow_disk(programs, random):
         switch = programs.work / "very-slow-disk"
         fault = Fault("delay", 1, "sync", number=34_000, switch=switch)
         daemon = Daemon(programs, data, fault=fault, segment_bytes=1 << 20)
-        client, memory = Client(daemon.port, token, timeout=60), Memory()
-        memory.write(client, "before", b"1")
+        client, model = Client(daemon.port, token, timeout=60), Model()
+        model.write(client, "before", b"1")
         switch.touch()
-        answer = memory.write(client, "slow", b"2")
+        answer = model.write(client, "slow", b"2")
         row.runs += 1
         row.hits += sum(call.is_faulty for call in daemon.calls) + (answer.code is not None)
         row.expect(
             answer.status == 503 and answer.code == "outcome-unknown",
             f"a put with a sync of 34 s was answered {answer}")
-        row.expect(answer.headers.get("Retry-After"), "it does not say when to try again")
-        answer = memory.write(client, "slow", b"2")
+        row.expect(answer.headers.get("retry-after"), "it does not say when to try again")
+        answer = model.write(client, "slow", b"2")
         row.expect(answer.status == 200, f"the same put again was answered {answer}")
         daemon.stop()
-        verify(row, programs, data, token, memory, "after", segment_bytes=1 << 20)
+        verify(row, programs, data, token, model, "after", segment_bytes=1 << 20)
 
     return body
 
@@ -251,12 +249,12 @@ def stop_during_sync(programs, random):
         switch = programs.work / "hanging-sync"
         fault = Fault("delay", 1, "sync", number=60_000, switch=switch)
         daemon = Daemon(programs, data, fault=fault, segment_bytes=1 << 20)
-        client, memory = Client(daemon.port, token), Memory()
-        memory.write(client, "before", b"1")
+        client, model = Client(daemon.port, token), Model()
+        model.write(client, "before", b"1")
         switch.touch()
         answers = []
         writer = threading.Thread(
-            target=lambda: answers.append(memory.write(client, "hanging", b"2")))
+            target=lambda: answers.append(model.write(client, "hanging", b"2")))
         writer.start()
         deadline = time.monotonic() + 20
         while (b"kvsd_requests_waiting 1" not in client.health("/metrics").body
@@ -271,7 +269,7 @@ def stop_during_sync(programs, random):
         row.expect(status == 70, f"ended with {status}: {daemon.words[-300:]}")
         row.expect(9 < seconds < 20, f"it took {seconds:.1f} s")
         row.expect(answers == [NO_ANSWER], f"the write was answered {answers[0]}")
-        verify(row, programs, data, token, memory, "after", segment_bytes=1 << 20)
+        verify(row, programs, data, token, model, "after", segment_bytes=1 << 20)
 
     return body
 
@@ -287,10 +285,10 @@ def slow_disk(programs, random, milliseconds, crowd, segment_bytes=1 << 20):
         fault = Fault("delay", 1, "sync", count=0, number=milliseconds, switch=switch)
         daemon = Daemon(programs, data, fault=fault, segment_bytes=segment_bytes,
                         extra=["--heartbeat-milliseconds", "100"])
-        memory, client = Memory(), Client(daemon.port, tokens[0])
-        memory.write(client, "before", b"1")
+        model, client = Model(), Client(daemon.port, tokens[0])
+        model.write(client, "before", b"1")
         reader = EventReader(client)
-        reader.wait(lambda reader: reader.told)
+        reader.wait(lambda reader: reader.received)
         calm = daemon.resident_bytes()
         switch.touch()
         outcomes, lock = [], threading.Lock()
@@ -300,7 +298,7 @@ def slow_disk(programs, random, milliseconds, crowd, segment_bytes=1 << 20):
             sent = time.monotonic()
             try:
                 answer = one.put(f"s{index % 500}-{index}", bytes(200))
-            except (OSError, http.client.HTTPException) as error:
+            except OSError as error:
                 answer = error
             with lock:
                 outcomes.append((sent, time.monotonic(), answer))
@@ -322,7 +320,7 @@ def slow_disk(programs, random, milliseconds, crowd, segment_bytes=1 << 20):
             ask("/healthz", lambda: client.health().status == 200)
             beats = reader.heartbeats
             ask("a watcher", lambda: reader.wait(lambda reader: reader.heartbeats >= beats + 3))
-            ask("a new watcher", lambda: EventReader(client).wait(lambda reader: reader.told))
+            ask("a new watcher", lambda: EventReader(client).wait(lambda reader: reader.received))
             busiest = max(busiest, daemon.resident_bytes())
         for thread in threads:
             thread.join()

@@ -3,10 +3,12 @@
 import errno
 import random
 
-from . import bad_calls, damage, full_disk, kills, owners
+from . import bad_calls, client_kills, damage, full_disk, kills, owners, under_load
 
 
-def cases(programs, seed, is_long):
+def cases(programs, seed, is_long, rounds=None):
+    rounds = rounds or (3_000 if is_long else 100)
+
     def few(count):
         return None if is_long else count
 
@@ -14,6 +16,8 @@ def cases(programs, seed, is_long):
     table = [
         ("a lost write is noticed (of the checks)", lambda r: kills.checks_see_a_loss(p, r)),
         ("every call can be hit (of the checks)", lambda r: kills.shim_sees_every_call(p, r)),
+        ("a loss under load is noticed (of the checks)",
+         lambda r: under_load.checks_see_sabotage(p, r)),
         ("1 kvsd killed before a call", lambda r: kills.daemon_killed(p, r, "kill", few(8))),
         ("1 kvsd killed after a call", lambda r: kills.daemon_killed(p, r, "kill-after", few(4))),
         ("1 kvsd killed at a system call",
@@ -21,9 +25,15 @@ def cases(programs, seed, is_long):
         ("1 kvsd device add killed before a call", lambda r: kills.device_add_killed(p, r)),
         ("1 kvsd restore killed before a call",
          lambda r: kills.restore_killed(p, r, 1 if is_long else 5)),
-        ("1 kvs killed before a call", lambda r: kills.replica_killed(p, r, "kill", few(1))),
+        ("1 kvsd killed under load", lambda r: under_load.killed_under_load(p, r, rounds)),
+        ("1 programs that sync killed before a call",
+         lambda r: client_kills.syncing_program_killed(p, r, few(1))),
+        ("1 kvsd and programs of one replica killed",
+         lambda r: client_kills.programs_killed_in_turn(p, r, 40 if is_long else 5)),
+        ("1 kvs killed before a call", lambda r: client_kills.replica_killed(p, r, "kill", few(1))),
         ("3 kvsd killed within a write", lambda r: kills.daemon_killed(p, r, "torn", few(6))),
-        ("3 kvs killed within a write", lambda r: kills.replica_killed(p, r, "torn", few(1))),
+        ("3 kvs killed within a write",
+         lambda r: client_kills.replica_killed(p, r, "torn", few(1))),
         ("3 kvsd's last record cut", lambda r: damage.torn_tail(p, r, 1 if is_long else 37)),
         ("4 a bit of kvsd's log flipped",
          lambda r: damage.flipped_bits(p, r, 5 if is_long else 307)),

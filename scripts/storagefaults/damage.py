@@ -6,8 +6,8 @@ import re
 import shutil
 
 from .kills import verify
-from .memory import Memory
-from .programs import Daemon, Machine
+from .model import Model, Record
+from .programs import Daemon, Machine, copy_directory
 from .wire import Client
 
 
@@ -31,23 +31,23 @@ def frames(path):
 def small_store(programs, random, name, steps=14):
     """A stopped daemon's folder with two segments or more, what it holds, and its token."""
     data, (token,) = programs.new_data(name)
-    daemon, memory = Daemon(programs, data), Memory()
+    daemon, model = Daemon(programs, data), Model()
     client = Client(daemon.port, token)
     for index in range(steps):
         value = None if index == 5 else random.randbytes(400 + 13 * index)
-        memory.write(client, f"k{index % 4 if index != 5 else 0}", value)
-    memory.compare(client)
+        model.write(client, f"k{index % 4 if index != 5 else 0}", value)
+    model.compare(client)
     daemon.stop()
     return data, token, dump(programs, data)[1]
 
 
 def dump(programs, data):
-    """Exit status, {key: (number, value)} and the words on standard error."""
+    """Exit status, {key: record} and the words on standard error."""
     done = programs.run("kvsd", "dump", "--values", "--data", data)
     found = {}
     for line in done.stdout.splitlines():
         record = json.loads(line)
-        found[record["key"]] = (record["seq"], record.get("value"))
+        found[record["key"]] = Record.of(record)
     return done.returncode, found, done.stderr.decode(errors="replace")
 
 
@@ -58,7 +58,7 @@ def digest(path):
 def history(programs, data, work):
     """What the store holds without its last record."""
     copy = work / "without-last"
-    shutil.copytree(data, copy, ignore=shutil.ignore_patterns("*.sock"))
+    copy_directory(data, copy)
     last = segments(copy)[-1]
     start, _ = frames(last)[-1]
     content = last.read_bytes()
@@ -79,7 +79,7 @@ def torn_tail(programs, random, step):
             for place in range(start, end + 1, step):
                 where = f"{'zero' if zeroed else 'cut'} from byte {place}"
                 copy = programs.work / "torn-run"
-                shutil.copytree(data, copy, ignore=shutil.ignore_patterns("*.sock"))
+                copy_directory(data, copy)
                 last = segments(copy)[-1]
                 content = last.read_bytes()
                 rest = bytes(len(content) - place) if zeroed else b""
@@ -90,21 +90,12 @@ def torn_tail(programs, random, step):
                 row.expect(status in (0, 74), f"dump ended with {status}: {words[-200:]}", where)
                 row.expect(found in (before, whole), "other records than before", where)
                 if place in (start, start + 24) or place == end:
-                    memory = Memory()
-                    verify(row, programs, copy, token, memory_of(found), where)
+                    cursor = max(record.sequence for record in found.values())
+                    model = Model(found, cursor=cursor)
+                    verify(row, programs, copy, token, model, where)
                 shutil.rmtree(copy)
 
     return body
-
-
-def memory_of(found):
-    import base64
-
-    memory = Memory()
-    for key, (sequence, value) in found.items():
-        memory.allowed[key] = [None if value is None else base64.b64decode(value)]
-        memory.acknowledged[key] = sequence
-    return memory
 
 
 def flipped_bits(programs, random, step):
@@ -121,7 +112,7 @@ def flipped_bits(programs, random, step):
             places += random.sample(range(end, segment.stat().st_size), 4)
             for place in places:
                 copy = programs.work / "flipped-run"
-                shutil.copytree(data, copy, ignore=shutil.ignore_patterns("*.sock"))
+                copy_directory(data, copy)
                 file = copy / "log" / segment.name
                 content = bytearray(file.read_bytes())
                 content[place] ^= 1 << random.randrange(8)
@@ -178,7 +169,7 @@ def flipped_replica(programs, random, step):
         told = 0
         for place in range(random.randrange(step), end, step):
             machine = Machine(programs, programs.work / "replica-flipped-run")
-            shutil.copytree(template.home, machine.home, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.sock"))
+            copy_directory(template.home, machine.home)
             content = bytearray((machine.home / relative).read_bytes())
             content[place] ^= 1 << random.randrange(8)
             (machine.home / relative).write_bytes(content)

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 
 from .kills import verify
-from .memory import NO_ANSWER, Memory
+from .model import NO_ANSWER, Model
 from .programs import Daemon, Machine, NotRun
 from .wire import Client, EventReader
 
@@ -31,10 +31,10 @@ def resize(place, options):
     subprocess.run(["mount", "-o", f"remount,{options}", str(place)], check=True)
 
 
-def fill(row, client, memory, random, bytes_each, limit=400):
+def fill(row, client, model, random, bytes_each, limit=400):
     """Puts new keys until the daemon says no; the answer that said it."""
     for index in range(limit):
-        answer = memory.write(client, f"f{index}", random.randbytes(bytes_each))
+        answer = model.write(client, f"f{index}", random.randbytes(bytes_each))
         if answer is NO_ANSWER or answer.status != 200:
             return answer
     row.violate(f"{limit} puts of {bytes_each} bytes did not fill the disk")
@@ -47,61 +47,62 @@ def daemon_on_full_disk(programs, random, options, more, segment_bytes, bytes_ea
             data, (token,) = programs.new_data("disk/data")
             flags = ["--heartbeat-milliseconds", "100"]
             daemon = Daemon(programs, data, segment_bytes=segment_bytes, extra=flags)
-            client, memory = Client(daemon.port, token), Memory()
-            row.expect(memory.write(client, "first", b"1").status == 200, "the first put failed")
+            client, model = Client(daemon.port, token), Model()
+            row.expect(model.write(client, "first", b"1").status == 200, "the first put failed")
             reader = EventReader(client)
-            refusal = fill(row, client, memory, random, bytes_each)
+            refusal = fill(row, client, model, random, bytes_each)
             row.runs += 1
-            while_full(row, daemon, client, reader, memory, refusal, random, bytes_each)
-            restart_while_full(row, programs, daemon, token, memory, segment_bytes)
+            while_full(row, daemon, client, reader, model, refusal, random, bytes_each)
+            restart_while_full(row, programs, daemon, token, model, segment_bytes)
 
             daemon = Daemon(programs, data, segment_bytes=segment_bytes, extra=flags)
             client = Client(daemon.port, token)
             reader = EventReader(client)
-            row.hits += memory.write(client, "no", random.randbytes(bytes_each)).status == 507
+            row.hits += model.write(client, "no", random.randbytes(bytes_each)).status == 507
             resize(place, more)
-            answer = memory.write(client, "again", random.randbytes(bytes_each))
+            answer = model.write(client, "again", random.randbytes(bytes_each))
             row.expect(answer.status == 200, f"space is back and a put is answered {answer}")
             row.expect(
-                reader.wait(lambda reader: any(key == "again" for _, key, _ in reader.told)),
+                reader.wait(lambda reader: any(
+                    change["key"] == "again" for change in reader.received)),
                 "the watcher is not told of the put after space came back")
-            memory.tell(list(reader.told))
-            memory.compare(client)
+            model.deliver_all(reader)
+            model.compare(client)
             daemon.stop()
-            verify(row, programs, data, token, memory, "after", segment_bytes=segment_bytes)
+            verify(row, programs, data, token, model, "after", segment_bytes=segment_bytes)
 
     return body
 
 
-def while_full(row, daemon, client, reader, memory, refusal, random, bytes_each):
+def while_full(row, daemon, client, reader, model, refusal, random, bytes_each):
     if not row.expect(refusal is not NO_ANSWER and refusal, "no answer on a full disk"):
         return
     row.expect(
         refusal.status == 507 and refusal.code == "disk-full", f"the refusal says {refusal}")
-    row.expect(refusal.headers.get("Retry-After"), "the refusal has no Retry-After")
+    row.expect(refusal.headers.get("retry-after"), "the refusal has no Retry-After")
     row.hits += refusal.status == 507
     for index in range(3):
-        answer = memory.write(client, f"g{index}", random.randbytes(bytes_each))
+        answer = model.write(client, f"g{index}", random.randbytes(bytes_each))
         row.hits += answer is not NO_ANSWER and answer.status == 507
         row.expect(answer.status in (200, 507), f"another put is answered {answer}")
-    answer = memory.write(client, "first", None)
+    answer = model.write(client, "first", None)
     row.expect(answer.status in (200, 507), f"a delete is answered {answer}")
     row.expect(client.health().status == 200, "/healthz is not well")
     row.expect(client.get("f0").status == 200, "a key cannot be read")
     before = reader.heartbeats
     row.expect(
         reader.wait(lambda reader: reader.heartbeats > before), "the watcher hears nothing more")
-    memory.tell(list(reader.told))
-    memory.compare(client)
+    model.deliver_all(reader)
+    model.compare(client)
     row.expect(daemon.is_running, "the daemon has ended")
 
 
-def restart_while_full(row, programs, daemon, token, memory, segment_bytes):
+def restart_while_full(row, programs, daemon, token, model, segment_bytes):
     row.expect(daemon.stop() == 0, f"did not stop well on a full disk: {daemon.words[-300:]}")
     daemon = Daemon(programs, daemon.data, segment_bytes=segment_bytes)
     row.runs += 1
     if row.expect(daemon.port, f"does not start on a full disk: {daemon.words[-300:]}"):
-        memory.compare(Client(daemon.port, token))
+        model.compare(Client(daemon.port, token))
         daemon.stop()
     added = programs.run("kvsd", "device", "add", "late", "--data", daemon.data)
     if added.returncode != 0:

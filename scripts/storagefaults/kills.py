@@ -1,14 +1,13 @@
-"""kill -9 at every file call: of the daemon under puts and deletes, of kvs in a local replica."""
+"""kill -9 of the daemon at every file call, under puts and deletes, and of its commands."""
 
 import collections
-import http.client
 import os
 import shutil
 import signal
 import subprocess
 
-from .memory import NO_ANSWER, Memory
-from .programs import Daemon, Fault, Machine, NotRun, calls
+from .model import NO_ANSWER, Model
+from .programs import Daemon, Fault, NotRun, copy_directory
 from .wire import Client, EventReader
 
 
@@ -27,64 +26,55 @@ def workload(random, count):
     return steps
 
 
-def run_until_killed(row, daemon, token, steps, memory, where):
+def run_until_killed(row, daemon, token, steps, model, where):
     client = Client(daemon.port, token)
     reader = None
     for key, value in steps:
-        answer = memory.write(client, key, value)
+        answer = model.write(client, key, value)
         if answer is NO_ANSWER:
             row.expect(daemon.wait_if_dying(), "a living daemon gave no answer", where)
             break
         row.expect(answer.status == 200, f"a write was answered {answer}", where)
         if reader is None:
             reader = EventReader(client)
-            learn_place(client, memory)
+            model.learn_position(client)
     if reader and not daemon.is_running:
         reader.wait(lambda reader: reader.is_over)
     if reader:
-        memory.tell(list(reader.told))
+        model.deliver_all(reader)
 
 
-def learn_place(client, memory):
-    try:
-        answer = client.sync()
-    except (OSError, http.client.HTTPException):
-        return
-    if answer.status == 200:
-        memory.place = (answer.json["epoch"], answer.json["cursor"])
-
-
-def verify(row, programs, data, token, memory, where, **options):
+def verify(row, programs, data, token, model, where, **options):
     """Starts without a fault and looks at everything; then the records on disk."""
     daemon = Daemon(programs, data, **options)
     if not row.expect(daemon.port, f"kvsd did not start: {daemon.words[-300:]}", where):
         return
     client = Client(daemon.port, token)
-    memory.compare(client)
-    answer = memory.write(client, "after", os.urandom(20))
+    model.compare(client)
+    answer = model.write(client, "after", os.urandom(20))
     row.expect(
         answer is not NO_ANSWER and answer.status == 200, f"no write afterwards: {answer}", where)
-    memory.compare(client)
+    model.compare(client)
     row.expect(daemon.stop() == 0, f"kvsd did not stop well: {daemon.words[-300:]}", where)
     done = programs.check(data)
     row.expect(
         done.returncode == 0 and b"All intact" in done.stdout,
         f"check: {done.returncode} {done.stderr.decode()[-300:]}", where)
-    for violation in memory.violations:
+    for violation in model.violations:
         row.violate(violation, where)
 
 
 def prepared(programs, random, name):
     """The folder of a daemon that was killed with records that the next start has to make sure of,
-    its token, and what was acknowledged."""
+    its token, and the arguments of a model of it."""
     data, (token,) = programs.new_data(name)
-    daemon, memory = Daemon(programs, data), Memory()
+    daemon, model = Daemon(programs, data), Model()
     client = Client(daemon.port, token)
     for key, value in workload(random, 4):
-        memory.write(client, key, value)
-    learn_place(client, memory)
+        model.write(client, key, value)
+    model.compare(client)
     daemon.kill()
-    return data, token, memory
+    return data, token, model.position
 
 
 def daemon_killed(programs, random, action, limit, steps_count=30):
@@ -98,12 +88,12 @@ def daemon_killed(programs, random, action, limit, steps_count=30):
         def one(at):
             fresh[0] += 1
             data = programs.work / f"{action}-{fresh[0]}"
-            shutil.copytree(template, data, ignore=shutil.ignore_patterns("*.sock"))
+            copy_directory(template, data)
             where = f"{action} at call {at}"
-            memory = Memory()
+            model = Model()
             daemon = Daemon(programs, data, fault=Fault(action, at))
             if daemon.port:
-                run_until_killed(row, daemon, token, steps, memory, where)
+                run_until_killed(row, daemon, token, steps, model, where)
             if daemon.is_running:
                 status = daemon.stop()
                 row.expect(status in (0, -9), f"ended: {daemon.words[-300:]}", where)
@@ -123,7 +113,7 @@ def daemon_killed(programs, random, action, limit, steps_count=30):
                         again.stop()
                         break
                     row.hits += 1
-            verify(row, programs, data, token, memory, where)
+            verify(row, programs, data, token, model, where)
             shutil.rmtree(data)
             return hit, total
 
@@ -146,16 +136,16 @@ def checks_see_a_loss(programs, random):
         data, (token,) = programs.new_data("lying")
         # The daemon is the only one that writes here; its 12th write is a record's.
         daemon = Daemon(programs, data, fault=Fault("lie", 12, "write"))
-        memory = Memory()
-        run_until_killed(row, daemon, token, workload(random, 12), memory, "lie")
+        model = Model()
+        run_until_killed(row, daemon, token, workload(random, 12), model, "lie")
         daemon.kill()
         row.runs += 1
         row.hits += sum(call.is_faulty for call in daemon.calls)
         again = Daemon(programs, data)
         if again.port:
-            memory.compare(Client(again.port, token))
+            model.compare(Client(again.port, token))
             again.kill()
-        row.expect(not again.port or memory.violations, "a write was lost and nobody noticed")
+        row.expect(not again.port or model.violations, "a write was lost and nobody noticed")
 
     return body
 
@@ -184,8 +174,8 @@ def shim_sees_every_call(programs, random):
         log = programs.work / "counted.strace"
         daemon = Daemon(programs, data, fault=Fault(), prefix=strace_prefix(log))
         row.runs += 1
-        memory = Memory()
-        run_until_killed(row, daemon, token, workload(random, 30), memory, "traced")
+        model = Model()
+        run_until_killed(row, daemon, token, workload(random, 30), model, "traced")
         seen = len(daemon.calls)
         row.hits += seen
         os.kill(traced_child(daemon), signal.SIGTERM)
@@ -220,14 +210,14 @@ def daemon_killed_by_strace(programs, random, limit):
         misses = 0
         while True:
             data = programs.work / f"strace-{at}"
-            shutil.copytree(template, data, ignore=shutil.ignore_patterns("*.sock"))
+            copy_directory(template, data)
             log = programs.work / "kill.strace"
-            memory = Memory()
+            model = Model()
             daemon = Daemon(
                 programs, data, prefix=strace_prefix(log, f"{names}:signal=KILL:when={at}"))
             where = f"strace kill when={at}"
             if daemon.port:
-                run_until_killed(row, daemon, token, steps, memory, where)
+                run_until_killed(row, daemon, token, steps, model, where)
             row.runs += 1
             if daemon.is_running:
                 os.kill(traced_child(daemon), signal.SIGTERM)
@@ -235,40 +225,12 @@ def daemon_killed_by_strace(programs, random, limit):
             hit = daemon.was_killed
             row.hits += hit
             misses = 0 if hit else misses + 1
-            verify(row, programs, data, token, memory, where)
+            verify(row, programs, data, token, model, where)
             shutil.rmtree(data)
             # Which thread makes a call is chance, so one miss is not yet the end.
             if misses == 3 or limit and at >= limit:
                 return
             at += 1
-
-    return body
-
-
-def replica_killed(programs, random, action, limit):
-    """kvs set: exit 0 is the acknowledgement."""
-
-    def body(row):
-        big = [programs.work / f"big-{index}" for index in range(2)]
-        for path in big:
-            path.write_bytes(random.randbytes(400_000))
-        scenes = {"the first write": 0, "a write": 2, "a new segment": 3, "compaction": 5}
-        for scene, before in scenes.items():
-            template = Machine(programs, programs.work / f"home-{action}-{before}")
-            if before:
-                template.kvs("set", "small", "kept", "--no-sync")
-            for index in range(before - 1 if before > 1 else 0):
-                template.kvs("set", "big", "--data-file", big[index % 2], "--no-sync")
-            at = 1
-            while True:
-                where = f"{scene}, {action} at call {at}"
-                machine = Machine(programs, programs.work / f"home-{action}-run")
-                shutil.copytree(template.home, machine.home, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.sock"))
-                hit = kill_kvs(row, programs, machine, big, before, Fault(action, at), where)
-                shutil.rmtree(machine.home)
-                if not hit:
-                    break
-                at += random.randrange(2, 9) if limit else 1
 
     return body
 
@@ -281,7 +243,7 @@ def device_add_killed(programs, random):
         at = 1
         while True:
             data = programs.work / "devices-run"
-            shutil.copytree(template, data, ignore=shutil.ignore_patterns("*.sock"))
+            copy_directory(template, data)
             log = programs.work / "devices.calls"
             log.unlink(missing_ok=True)
             done = programs.run("kvsd", "device", "add", "late", "--data", data,
@@ -310,8 +272,8 @@ def restore_killed(programs, random, step):
     def body(row):
         template, (token,) = programs.new_data("restore")
         daemon = Daemon(programs, template)
-        memory = Memory()
-        memory.write(Client(daemon.port, token), "key", b"value")
+        model = Model()
+        model.write(Client(daemon.port, token), "key", b"value")
         daemon.stop()
         backup = programs.work / "restored.backup"
         done = programs.run("kvsd", "backup", backup, "--data", template)
@@ -320,7 +282,7 @@ def restore_killed(programs, random, step):
         at = 1
         while True:
             data = programs.work / "restore-run"
-            shutil.copytree(template, data, ignore=shutil.ignore_patterns("*.sock"))
+            copy_directory(template, data)
             log = programs.work / "restore.calls"
             log.unlink(missing_ok=True)
             done = programs.run("kvsd", "restore", backup, "--replace", "--yes", "--data", data,
@@ -333,8 +295,8 @@ def restore_killed(programs, random, step):
             daemon = Daemon(programs, data)
             if row.expect(daemon.port, f"does not start: {daemon.words}", where):
                 # Each run has a copy with epochs of its own.
-                memory.place = None
-                memory.compare(Client(daemon.port, token))
+                model.position = ({}, None, 0)
+                model.compare(Client(daemon.port, token))
                 daemon.stop()
             check = programs.check(data)
             row.expect(check.returncode == 0, f"check says: {check.stderr}", where)
@@ -347,38 +309,7 @@ def restore_killed(programs, random, step):
             if not hit:
                 break
             at += step
-        for violation in memory.violations:
+        for violation in model.violations:
             row.violate(violation)
 
     return body
-
-
-def kill_kvs(row, programs, machine, big, before, fault, where):
-    log = programs.work / "kvs.calls"
-    log.unlink(missing_ok=True)
-    value = random_text = f"value-{before}"
-    arguments = ["set", "new", random_text]
-    if before > 2:
-        arguments = ["set", "big", "--data-file", big[(before - 1) % 2]]
-    done = machine.kvs(*arguments, "--no-sync", fault=fault, log=log)
-    hit = done.returncode == -signal.SIGKILL
-    row.runs += 1
-    row.hits += hit
-    row.expect(hit or done.returncode == 0, f"kvs set ended with {done.returncode}", where)
-    key = arguments[1]
-    found = machine.kvs("get", key, "--raw", "--no-sync")
-    new = big[(before - 1) % 2].read_bytes() if before > 2 else value.encode()
-    old = None
-    if before > 2:
-        old = big[before % 2].read_bytes()
-    now = found.stdout if found.returncode == 0 else None
-    if done.returncode == 0:
-        row.expect(now == new, f"an acknowledged value is gone ({found.stderr[-200:]})", where)
-    else:
-        row.expect(now in (old, new), f"half a value ({found.stderr[-200:]})", where)
-    if before:
-        kept = machine.kvs("get", "small", "--raw", "--no-sync")
-        row.expect(kept.stdout == b"kept", f"an earlier value is gone: {kept.stderr}", where)
-    again = machine.kvs("set", "after", "yes", "--no-sync")
-    row.expect(again.returncode == 0, f"no write afterwards: {again.stderr[-200:]}", where)
-    return hit

@@ -2,8 +2,8 @@
 
 import shutil
 
-from .memory import Memory
-from .programs import Daemon, Machine
+from .model import Model
+from .programs import Daemon, Machine, copy_directory
 from .wire import Client, EventReader
 
 
@@ -11,8 +11,8 @@ def two_daemons(programs, random):
     def body(row):
         data, (token,) = programs.new_data("shared")
         first = Daemon(programs, data)
-        memory = Memory()
-        memory.write(Client(first.port, token), "key", b"value")
+        model = Model()
+        model.write(Client(first.port, token), "key", b"value")
         check = programs.check(data)
         row.expect(
             check.returncode == 0 and b"while the daemon runs" in check.stdout,
@@ -27,17 +27,17 @@ def two_daemons(programs, random):
                 status, words = done.returncode, done.stderr.decode()
             row.hits += row.expect(status == 75, f"{attempt} ended with {status}: {words}")
             row.expect("in use" in words and str(data) in words, f"{attempt} says: {words}")
-        memory.compare(Client(first.port, token))
+        model.compare(Client(first.port, token))
         row.expect(
-            memory.write(Client(first.port, token), "key", b"more").status == 200,
+            model.write(Client(first.port, token), "key", b"more").status == 200,
             "the first daemon suffers")
         first.kill()
         row.runs += 1
         third = Daemon(programs, data)
         if row.expect(third.port, f"a killed daemon leaves a lock: {third.words}"):
-            memory.compare(Client(third.port, token))
+            model.compare(Client(third.port, token))
             third.stop()
-        for violation in memory.violations:
+        for violation in model.violations:
             row.violate(violation)
 
     return body
@@ -66,12 +66,12 @@ class Story:
 
     def copy(self):
         """While it runs, as a person's cp -r would."""
-        shutil.copytree(self.data, self.data.with_name("backup"), ignore=shutil.ignore_patterns("*.sock"))
+        copy_directory(self.data, self.data.with_name("backup"))
 
     def restore(self):
         self.daemon.kill()
         shutil.rmtree(self.data)
-        shutil.copytree(self.data.with_name("backup"), self.data, ignore=shutil.ignore_patterns("*.sock"))
+        copy_directory(self.data.with_name("backup"), self.data)
         self.start()
 
     def start(self):

@@ -2,10 +2,12 @@
 
 import json
 import os
+import pty
 import resource
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 
@@ -45,6 +47,11 @@ def calls(log):
     return [Call(line) for line in log.read_text().splitlines()] if log.exists() else []
 
 
+def copy_directory(source, target):
+    """Copies everything but the sockets; the target may exist."""
+    shutil.copytree(source, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.sock"))
+
+
 class Programs:
     """Where the programs are, and a folder for everything that they leave."""
 
@@ -70,13 +77,20 @@ class Programs:
         Path(folder).mkdir(parents=True, exist_ok=True)
         return {"LD_PRELOAD": str(self.shim), **fault.environment(folder, log)}
 
-    def run(self, name, *arguments, home=None, extra=None, prefix=(), timeout=60):
-        environment = {
-            "HOME": str(home or self.work), "PATH": os.environ["PATH"], "LANG": "C.UTF-8",
-            **(extra or {})}
+    def environment(self, home=None, extra=None):
+        return {"HOME": str(home or self.work), "PATH": os.environ["PATH"], "LANG": "C.UTF-8",
+                **(extra or {})}
+
+    def run(self, name, *arguments, home=None, extra=None, timeout=60):
         return subprocess.run(
-            [*prefix, str(self.binaries / name), *map(str, arguments)], env=environment,
-            stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout)
+            [str(self.binaries / name), *map(str, arguments)],
+            env=self.environment(home, extra), stdin=subprocess.DEVNULL, capture_output=True,
+            timeout=timeout)
+
+    def start(self, command, **options):
+        process = subprocess.Popen(command, **options)
+        self.running.append(process)
+        return process
 
     def new_data(self, name, token_count=1):
         """A new data folder and the tokens of its devices."""
@@ -87,6 +101,12 @@ class Programs:
             words = done.stdout.decode().split()
             tokens.append(next(word for word in words if word.startswith("ubq_")))
         return data, tokens
+
+    def keep(self, directory):
+        """Copies what a failure left to where it outlives this run."""
+        kept = Path(tempfile.mkdtemp(prefix="storage-faults-kept-"))
+        copy_directory(directory, kept)
+        return kept
 
     def check(self, data):
         return self.run("kvsd", "check", "--data", data)
@@ -107,22 +127,20 @@ class Daemon:
         stem = programs.work / f"daemon-{time.monotonic_ns()}"
         self.log, self.call_log = stem.with_suffix(".err"), stem.with_suffix(".calls")
         self.port_file = stem.with_suffix(".port")
-        environment = {"HOME": str(programs.work), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
-        if fault:
-            environment |= programs.faulty(fault, data, self.call_log)
+        extra_environment = programs.faulty(fault, data, self.call_log) if fault else None
 
         def limit():
             if open_files:
                 resource.setrlimit(resource.RLIMIT_NOFILE, (open_files, open_files))
 
         with open(self.log, "wb") as errors:
-            self.process = subprocess.Popen(
+            self.process = programs.start(
                 [*prefix, str(programs.binaries / "kvsd"), "serve", "--data", str(data),
                  "--listen", f"127.0.0.1:{port}", "--port-file", str(self.port_file),
                  "--segment-bytes", str(segment_bytes), *map(str, extra)],
-                env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                stderr=errors, preexec_fn=limit if open_files else None)
-        programs.running.append(self.process)
+                env=programs.environment(extra=extra_environment), stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL, stderr=errors,
+                preexec_fn=limit if open_files else None)
         self.port = self.wait_for_port(start_seconds)
 
     def wait_for_port(self, seconds):
@@ -132,13 +150,17 @@ class Daemon:
                 return int(self.port_file.read_text())
             if self.process.poll() is not None:
                 return None
-            time.sleep(0.005)
+            time.sleep(0.002)
         self.kill()
         return None
 
     @property
     def words(self):
         return self.log.read_text(errors="replace").strip()
+
+    @property
+    def last_words(self):
+        return f"exit status {self.process.poll()}, {self.words[-500:]}"
 
     @property
     def is_running(self):
@@ -183,7 +205,7 @@ class Daemon:
 
 
 class Machine:
-    """A home with a replica, on which kvs is run."""
+    """A home with a replica, on which client programs are run."""
 
     def __init__(self, programs, home):
         self.programs, self.home = programs, Path(home)
@@ -193,11 +215,25 @@ class Machine:
     def data(self):
         return self.home / "data"
 
-    def kvs(self, *arguments, fault=None, log=None, prefix=()):
-        extra = {"UBIQUITY_DATA_DIR": str(self.data)}
-        if fault:
-            extra |= self.programs.faulty(fault, self.data, log)
-        return self.programs.run("kvs", *arguments, home=self.home, extra=extra, prefix=prefix)
+    def extra(self, fault, log):
+        faulty = self.programs.faulty(fault, self.data, log) if fault else {}
+        return {"UBIQUITY_DATA_DIR": str(self.data), **faulty}
+
+    def run(self, name, *arguments, fault=None, log=os.devnull):
+        return self.programs.run(name, *arguments, home=self.home, extra=self.extra(fault, log))
+
+    def kvs(self, *arguments, **options):
+        return self.run("kvs", *arguments, **options)
+
+    def start(self, name, *arguments, fault=None):
+        """A program that goes on, at a terminal of its own."""
+        terminal, program_side = pty.openpty()
+        with open(program_side, "wb", buffering=0) as end:
+            process = self.programs.start(
+                [str(self.programs.binaries / name), *arguments], stdin=end, stdout=end,
+                stderr=end, env=self.programs.environment(self.home, self.extra(fault, os.devnull)))
+        process.terminal = open(terminal, "rb", buffering=0)  # closed with the process object
+        return process
 
     def join(self, port, token):
         done = self.kvs("join", f"http://127.0.0.1:{port}", "--token", token)
