@@ -99,8 +99,10 @@ let package = Package(
         .target(
             name: "CommandSupport", dependencies: ["TerminalText", "Essentials"],
             swiftSettings: strict),
+        .target(name: "CProgramArguments"),
         .target(
-            name: "CommandRunner", dependencies: ["CommandSupport", argumentParser],
+            name: "CommandRunner",
+            dependencies: ["CProgramArguments", "CommandSupport", argumentParser],
             swiftSettings: strict),
         .target(
             name: "BackgroundServices",

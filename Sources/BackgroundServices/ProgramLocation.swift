@@ -23,7 +23,7 @@ package struct ProgramLocation: Sendable, Equatable {
     /// This program.
     package static func current(name: String) -> ProgramLocation {
         ProgramLocation(
-            executable: RunningExecutable.path ?? CommandLine.arguments[0], name: name,
+            executable: RunningExecutable.path ?? CommandLine.arguments.first ?? name, name: name,
             searchPath: ProcessInfo.processInfo.environment["PATH"] ?? "")
     }
 

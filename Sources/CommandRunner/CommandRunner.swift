@@ -14,7 +14,7 @@ extension ParsableCommand {
     ) async {
         Console.start(program: configuration.commandName ?? "")
         do {
-            var command = try parseAsRoot(arguments)
+            var command = try parseAsRoot(arguments ?? ProgramArguments.given)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {

@@ -9,18 +9,28 @@ package enum DefaultStore {
                 account: nil, storeName: StoreConfiguration.defaultStoreName))
         var engine: StoreEngine?
         var objects: [Weak<UbiquitousKeyValueStore>] = []
+        /// While there are any, the user's own store is not opened.
+        var simulated: [SimulatedDefault] = []
     }
 
     private static let state = Mutex(State())
 
     package static let object = UbiquitousKeyValueStore()
 
-    /// The store that is the default one in this task instead of the user's.
-    @TaskLocal package static var simulated: (@Sendable () -> UbiquitousKeyValueStore)?
+    /// The device whose store is the default one in this task instead of the user's.
+    @TaskLocal static var simulated: SimulatedDefault?
 
     static var engine: StoreEngine {
-        if let simulated { return simulated().engine }
-        return state.withLock { state in
+        while true {
+            if let device = simulatedHere { return device.store.engine }
+            if let engine = userEngine { return engine }
+        }
+    }
+
+    /// Nil while a simulated device is the default one anywhere.
+    private static var userEngine: StoreEngine? {
+        state.withLock { state in
+            guard state.simulated.isEmpty else { return nil }
             if let engine = state.engine { return engine }
             do throws(StoreError) {
                 let engine = try StoreEngine.open(state.configuration)
@@ -33,10 +43,52 @@ package enum DefaultStore {
         }
     }
 
+    /// The device that is the default one in this task, else the only one that is active. Several stop the program.
+    private static var simulatedHere: SimulatedDefault? {
+        if let simulated { return simulated }
+        let active = state.withLock(\.simulated)
+        let devices = SimulatedDefault.candidates(among: active)
+        guard devices.count > 1 else { return devices.first }
+        let clouds = Set(devices.map(\.cloud)).count
+        Diagnostics.stop(
+            "UbiquitousKeyValueStore.default was used outside of the tasks of withDefault(_:_:) while it is the store of "
+                + "several simulated devices: "
+                + devices.map(\.name).sorted().joined(separator: ", ")
+                + (clouds > 1 ? " (of \(clouds) clouds)" : "")
+                + "; run such tests one after the other, or pass the device's store to the code")
+    }
+
     /// Does not open the store.
     package static var configuration: StoreConfiguration {
-        if let simulated { return simulated().configuration }
+        if let device = simulatedHere { return device.store.configuration }
         return state.withLock { $0.engine?.configuration ?? $0.configuration }
+    }
+
+    /// Runs the body with a device as the default one.
+    package static func simulate<Result>(
+        _ device: SimulatedDefault, isolation: isolated (any Actor)? = #isolation,
+        _ body: () async throws -> Result
+    ) async rethrows -> Result {
+        activate(device)
+        defer { deactivate(device) }
+        return try await $simulated.withValue(device, operation: body, isolation: isolation)
+    }
+
+    /// The same for code that does not suspend.
+    package static func simulate<Result>(
+        _ device: SimulatedDefault, _ body: () throws -> Result
+    ) rethrows -> Result {
+        activate(device)
+        defer { deactivate(device) }
+        return try $simulated.withValue(device, operation: body)
+    }
+
+    private static func activate(_ device: SimulatedDefault) {
+        state.withLock { $0.simulated.append(device) }
+    }
+
+    private static func deactivate(_ device: SimulatedDefault) {
+        state.withLock { $0.simulated.removeAll { $0 === device } }
     }
 
     static func setConfiguration(_ configuration: StoreConfiguration) {

@@ -13,22 +13,45 @@ public struct ListenAddress: Sendable, Hashable {
         self.port = port
     }
 
-    /// Parses `HOST:PORT`, with an IPv6 address in brackets.
+    /// Parses `HOST:PORT`, with an IPv6 address in brackets. Nil also for a host that no system could listen on.
     public init?(_ text: String) {
         let rest: Substring
         if text.hasPrefix("[") {
             guard let end = text.firstIndex(of: "]") else { return nil }
             host = String(text[text.index(after: text.startIndex)..<end])
             rest = text[text.index(after: end)...]
-            guard rest.hasPrefix(":") else { return nil }
+            guard rest.hasPrefix(":"), Self.isIPv6(host) else { return nil }
         } else {
             guard let colon = text.lastIndex(of: ":") else { return nil }
             host = String(text[..<colon])
             rest = text[colon...]
-            guard !host.contains(":") else { return nil }
+            guard Self.isNameOrIPv4(host) else { return nil }
         }
-        guard !host.isEmpty, let port = UInt16(rest.dropFirst()) else { return nil }
+        let digits = rest.dropFirst()
+        guard digits.allSatisfy(\.isNumber), let port = UInt16(digits) else { return nil }
         self.port = Int(port)
+    }
+
+    /// With an interface after `%` or without.
+    private static func isIPv6(_ host: String) -> Bool {
+        var address = in6_addr()
+        let parts = host.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
+        return inet_pton(AF_INET6, String(parts[0]), &address) == 1 && parts.last?.isEmpty == false
+    }
+
+    /// What the system could resolve: labels of letters, digits, hyphens and underscores (RFC 1123, section 2.1), or four
+    /// numbers. A name whose last label is a number is an address for any resolver.
+    private static func isNameOrIPv4(_ host: String) -> Bool {
+        var labels = host.split(separator: ".", omittingEmptySubsequences: false)
+        if labels.count > 1, labels.last?.isEmpty == true { labels.removeLast() }
+        if labels.last?.utf8.allSatisfy({ (0x30...0x39).contains($0) }) == true {
+            var address = in_addr()
+            return inet_pton(AF_INET, host, &address) == 1
+        }
+        return host.utf8.count <= 253
+            && labels.allSatisfy { label in
+                label.wholeMatch(of: /[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?/) != nil
+            }
     }
 
     /// Any free port of the loopback interface.

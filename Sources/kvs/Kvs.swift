@@ -33,7 +33,7 @@ struct Kvs: AsyncParsableCommand {
 
     static func main() async {
         await runProgram(
-            NegativeNumbers.arranged(Array(CommandLine.arguments.dropFirst())),
+            NegativeNumbers.arranged(ProgramArguments.given),
             failure: CommandFailure.init)
     }
 }

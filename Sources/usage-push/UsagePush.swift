@@ -73,7 +73,7 @@ struct UsagePush: AsyncParsableCommand {
 
     static func main() async {
         guard
-            let command = ClaudeStatuslineCommand.command(in: CommandLine.arguments.dropFirst())
+            let command = ClaudeStatuslineCommand.command(in: ProgramArguments.given)
         else { return await runProgram() }
         Console.start(program: "usage-push")
         ClaudeStatuslineCommand.capture(command)

@@ -164,23 +164,48 @@ struct DaemonTests {
         }
     }
 
+    /// Puts the bytes as `curl --data-binary` does.
+    private func put(_ value: String, _ key: String, _ url: String, _ token: String?) async throws {
+        let connection = try await RawConnection.open(port: #require(URL(string: url)?.port))
+        try await connection.send(
+            """
+            PUT /v1/stores/default/keys/\(key) HTTP/1.1\r
+            Host: localhost\r
+            Authorization: Bearer \(token ?? "")\r
+            Content-Type: application/octet-stream\r
+            Content-Length: \(value.utf8.count)\r
+            Connection: close\r
+            \r
+            \(value)
+            """)
+        #expect(await connection.rest().hasPrefix("HTTP/1.1 200 "))
+    }
+
+    @Test("a value that is not a binary property list is listed as bytes and printed unchanged")
+    func foreignBytes() async throws {
+        try await withDaemon(devices: ["desk"]) { url, tokens, home, _ in
+            let list = #"<?xml version="1.0"?><plist version="1.0"><true/></plist>"#
+            try await put(list, "xml", url, tokens["desk"])
+            try await put("text", "raw", url, tokens["desk"])
+            _ = try await join(home, url, tokens["desk"])
+            #expect(try await patient(home, "get", "xml", "--fresh").text == list)
+            let raw = try await home.kvs("get", "raw", "--raw")
+            #expect(raw.status == 0 && raw.text == "text", "\(raw.errors)")
+            let json = try await home.kvs("get", "raw", "--json")
+            #expect(
+                json.text == #"{"bytes":4,"key":"raw","type":"bytes","value":"dGV4dA=="}"# + "\n")
+            let lines = try await home.kvs("ls", "--long").text
+            #expect(lines.contains(/raw +bytes +4\b/), "\(lines)")
+            #expect(lines.contains(/xml +bytes +57\b/), "\(lines)")
+            #expect(try await home.kvs("ls", "--json").text.contains(#""type" : "bytes""#))
+            #expect(try await home.kvs("get", "missing").status == 1)
+        }
+    }
+
     @Test("an export leaves out and names a value that is not a property list")
     func foreignValue() async throws {
         try await withDaemon(devices: ["desk"]) { url, tokens, home, _ in
-            let connection = try await RawConnection.open(
-                port: #require(URL(string: url)?.port))
-            try await connection.send(
-                """
-                PUT /v1/stores/default/keys/foreign HTTP/1.1\r
-                Host: localhost\r
-                Authorization: Bearer \(tokens["desk"] ?? "")\r
-                Content-Type: application/octet-stream\r
-                Content-Length: 4\r
-                Connection: close\r
-                \r
-                text
-                """)
-            #expect(await connection.rest().hasPrefix("HTTP/1.1 200 "))
+            try await put("text", "foreign", url, tokens["desk"])
             _ = try await join(home, url, tokens["desk"])
             #expect(try await patient(home, "set", "k", "v", "--require-sync").status == 0)
             let export = try await patient(home, "export", "--fresh")

@@ -203,6 +203,29 @@ struct BackupProcessTests {
         #expect(directory.names == ["backup", "data"])
     }
 
+    @Test("the next backup to a directory removes what a killed one has left there")
+    func killed() async throws {
+        let home = try TemporaryHome()
+        defer { home.remove() }
+        let token = try await DaemonProcess.addDevice("one", dataPath: data)
+        let daemon = try await DaemonProcess(dataPath: data)
+        try await join(home, daemon, token)
+        _ = try await kvs(home, "set", "k", String(repeating: "v", count: 10_000), "--require-sync")
+        #expect(await daemon.stop() == 0)
+        let program = try #require(TemporaryHome.program("kvsd")).path
+        // The system kills it while it writes, unless whoever runs the tests has it ignore the signal.
+        let killed = try await home.shell(
+            """
+            env --default-signal=XFSZ true 2>/dev/null && reset=--default-signal=XFSZ
+            ulimit -c 0; ulimit -f 16
+            exec env $reset '\(program)' backup '\(backup)' --data '\(data)'
+            """)
+        let names = directory.names
+        #expect(names.count == 2 && names.contains { $0.hasSuffix(".tmp") }, "\(names) \(killed)")
+        #expect(try await kvsd("backup", directory.file("other"), "--data", data).status == 0)
+        #expect(directory.names == ["data", "other"])
+    }
+
     @Test("a full disk leaves the former backup and the former data")
     func fullDisk() async throws {
         let home = try TemporaryHome()

@@ -112,6 +112,12 @@ struct SettingTests {
             ("{}", [:], ["--set", "conections=5"], 64, ["unknown setting 'conections'"]),
             ("{}", [:], ["--memory-limit", "1"], 64, ["memory-limit must be from 65536"]),
             (#"{"tls-key": "k.pem"}"#, [:], [], 78, ["tls-certificate"]),
+            (
+                #"{"listen": "127.0.0.1:99999"}"#, [:], [], 78,
+                ["listen must be", "127.0.0.1:99999"]
+            ),
+            ("{}", ["KVSD_LISTEN": "localhost:http"], [], 78, ["KVSD_LISTEN must be HOST or"]),
+            ("{}", [:], ["--listen", "256.0.0.1"], 64, ["listen must be", "256.0.0.1"]),
         ] as [(String, [String: String], [String], Int32, [String])])
     func errors(
         file: String, variables: [String: String], options: [String], status: Int32,

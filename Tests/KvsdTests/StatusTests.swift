@@ -72,6 +72,19 @@ struct StatusTests {
         #expect(lines.contains("log          999 bytes, 0 bytes free on the disk"))
     }
 
+    @Test("status finds the daemon of a directory whose path is too long for a socket")
+    func longPath() async throws {
+        let data = directory.path + "/" + String(repeating: "d", count: 120)
+        let daemon = try await DaemonProcess(dataPath: data)
+        let status = try await DaemonProcess.run(["status", "--data", data])
+        #expect(status.status == 0 && status.output.contains(data), "\(status.errors)")
+        let socket = try FileManager.default.attributesOfItem(atPath: data + "/status.sock")
+        #expect(socket[.posixPermissions] as? Int == 0o600)
+        #expect(await daemon.stop() == 0)
+        #expect(!FileManager.default.fileExists(atPath: data + "/status.sock"))
+        #expect(try await DaemonProcess.run(["status", "--data", data]).status == 69)
+    }
+
     @Test("without a daemon, also after kill -9, status exits with 69 and names the directory")
     func stopped() async throws {
         let data = directory.path + "/data"

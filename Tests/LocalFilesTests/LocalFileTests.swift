@@ -133,6 +133,22 @@ struct LocalFileTests {
         #expect(error?.path == absent.path)
     }
 
+    @Test("abandoned temporary files are removed, and neither those in use nor any other file")
+    func abandoned() throws {
+        let names = [".ubiquity-1.tmp", ".other.tmp", "ubiquity-1.tmp"]
+        for name in names {
+            try directory.file("seed").replace(with: Data(name.utf8));
+            try directory.file("seed").rename(to: directory.path + "/" + name)
+        }
+        try file.write(replacing: false) { append throws(FileError) in
+            try append(Data("a".utf8))
+            try LocalDirectory(directory.path).removeAbandonedFiles()
+            try append(Data("b".utf8))
+        }
+        #expect(try content() == "ab")
+        #expect(try directory.names.sorted() == [".other.tmp", "file", "ubiquity-1.tmp"])
+    }
+
     @Test("creating does not replace an existing file")
     func creates() throws {
         #expect(try file.create(with: Data("first".utf8)))

@@ -28,6 +28,19 @@ private final class Appearance: Sendable {
     }
 }
 
+/// The user's own default store, in a directory that nothing has created yet. For a process of its own.
+private struct UserStore {
+    private let directory = FileManager.default.temporaryDirectory.path + "/\(UUID())"
+
+    init() {
+        NSUbiquitousKeyValueStore.setDefaultConfiguration(StoreConfiguration(directory: directory))
+    }
+
+    var exists: Bool { FileManager.default.fileExists(atPath: directory) }
+
+    func remove() { try? FileManager.default.removeItem(atPath: directory) }
+}
+
 /// Serialized, because its observers share `NotificationCenter.default`.
 @Suite("The default store of a simulated device", .serialized, .timeLimit(.minutes(5)))
 struct DefaultStoreTests {
@@ -161,6 +174,110 @@ struct DefaultStoreTests {
                 mac.store.string(forKey: "theme") == "dark"
                     && !FileManager.default.fileExists(atPath: "/phone") ? 0 : 1)
         }
+    }
+
+    @Test(
+        "observers on the main queue and detached tasks use the device, and never the user's store")
+    func otherQueues() async {
+        await #expect(processExitsWith: .success) {
+            let own = UserStore()
+            defer { own.remove() }
+            let cloud = SimulatedCloud(seed: 9)
+            let phone = try cloud.device("phone")
+            let mac = try cloud.device("mac")
+            let heard = Mutex<[String?]>([])
+            let token = NotificationCenter.default.addObserver(
+                forName: NSUbiquitousKeyValueStore.didChangeExternallyNotification, object: nil,
+                queue: .main
+            ) { _ in
+                let store = NSUbiquitousKeyValueStore.default
+                heard.withLock { $0.append(store.string(forKey: "theme")) }
+                store.set("heard", forKey: "answer")
+            }
+            try await cloud.withDefault(phone) {
+                try await cloud.settle()
+                mac.store.set("dark", forKey: "theme")
+                try await cloud.settle()
+                await Task.detached { NSUbiquitousKeyValueStore.default.set(1, forKey: "count") }
+                    .value
+                try await cloud.settle()
+            }
+            #expect(heard.withLock { $0 } == ["dark"])
+            #expect(mac.store.string(forKey: "answer") == "heard")
+            #expect(mac.store.longLong(forKey: "count") == 1)
+            // The device is still the one that posts on behalf of .default.
+            mac.store.set("light", forKey: "theme")
+            try await cloud.settle()
+            #expect(heard.withLock { $0 } == ["dark", "light"])
+            #expect(!own.exists)
+            NotificationCenter.default.removeObserver(token)
+            NSUbiquitousKeyValueStore.default.set("mine", forKey: "theme")
+            #expect(own.exists)
+            #expect(phone.store.string(forKey: "theme") == "light")
+        }
+    }
+
+    @Test("an observer on the main queue reads the store of the device that notifies it")
+    func notifyingDevice() async {
+        await #expect(processExitsWith: .success) {
+            let own = UserStore()
+            defer { own.remove() }
+            let cloud = SimulatedCloud(seed: 10)
+            let phone = try cloud.device("phone")
+            let mac = try cloud.device("mac")
+            let heard = Mutex<[ReplicaID?]>([])
+            let token = mac.notificationCenter.addObserver(
+                forName: NSUbiquitousKeyValueStore.didChangeExternallyNotification, object: nil,
+                queue: .main
+            ) { _ in
+                heard.withLock {
+                    $0.append(NSUbiquitousKeyValueStore.default.status.replica)
+                }
+            }
+            try await cloud.settle()
+            phone.store.set("dark", forKey: "theme")
+            try await cloud.settle()
+            try await cloud.withDefault(phone) {
+                phone.store.set("light", forKey: "theme")
+                try await cloud.settle()
+            }
+            let replica = mac.store.status.replica
+            #expect(heard.withLock { $0 } == [replica, replica])
+            #expect(!own.exists)
+            withExtendedLifetime(token) {}
+        }
+    }
+
+    @Test("outside their tasks several default devices stop the program, which names them")
+    func severalDevices() async throws {
+        let result = try await #require(
+            processExitsWith: .failure, observing: [\.standardErrorContent]
+        ) {
+            let own = UserStore()
+            let cloud = SimulatedCloud(seed: 11)
+            let phone = try cloud.device("phone")
+            let mac = try cloud.device("mac")
+            try await cloud.withDefault(phone) {
+                // One inside the other is the one.
+                await cloud.withDefault(mac) {
+                    await Task.detached { NSUbiquitousKeyValueStore.default.set(1, forKey: "a") }
+                        .value
+                }
+                #expect(mac.store.longLong(forKey: "a") == 1)
+                await Task.detached {
+                    await cloud.withDefault(mac) {
+                        #expect(NSUbiquitousKeyValueStore.default.longLong(forKey: "a") == 1)
+                        await Task.detached {
+                            own.remove()
+                            NSUbiquitousKeyValueStore.default.set(2, forKey: "a")
+                        }.value
+                    }
+                }.value
+                try await cloud.settle()
+            }
+        }
+        let message = String(decoding: result.standardErrorContent, as: UTF8.self)
+        #expect(message.contains("several simulated devices: mac, phone"), "\(message)")
     }
 
     @Test("a store of the real disk does not take a simulated account")

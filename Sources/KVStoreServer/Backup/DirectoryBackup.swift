@@ -54,13 +54,16 @@ package struct DirectoryBackup {
         ) { bytes throws(Failure) in try write(Data(bytes)) }
     }
 
-    /// Writes the backup, durably and with mode 0600.
+    /// Writes the backup, durably and with mode 0600. Removes what killed backups have left beside it.
     ///
     /// - Throws: `fileExists` unless `replacing`. The file is complete or unchanged.
     package func write(to path: String, replacing: Bool) throws(ServerError) -> BackupSummary {
         var summary: BackupSummary?
         let isWritten = try ServerError.wrapping { () throws(FileError) in
-            try LocalFile(path).write(replacing: replacing) { append throws(FileError) in
+            let file = LocalFile(path)
+            // A directory that cannot be listed may still be written to.
+            try? file.directory.removeAbandonedFiles()
+            return try file.write(replacing: replacing) { append throws(FileError) in
                 summary = try write(to: append)
             }
         }

@@ -11,21 +11,25 @@ package struct ReportSocket: Sendable {
     init(dataDirectory: String) { path = dataDirectory + "/status.sock" }
 
     func listen(_ report: @escaping @Sendable () -> ServerReport) async throws -> any Channel {
-        try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        let name = try SocketPath(path)
+        defer { withExtendedLifetime(name) {} }
+        return try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(ReportHandler(report))
                 }
             }
-            .bind(privateSocket: path)
+            .bind(privateSocket: path, by: name.path)
     }
 
     /// The report of the server that is running; nil without one that answers.
     package func read() async -> ServerReport? {
         do {
+            let name = try SocketPath(path)
+            defer { withExtendedLifetime(name) {} }
             let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .connectTimeout(.seconds(5))
-                .connect(unixDomainSocketPath: path) { channel in
+                .connect(unixDomainSocketPath: name.path) { channel in
                     channel.eventLoop.makeCompletedFuture {
                         try NIOAsyncChannel<ByteBuffer, Never>(
                             wrappingChannelSynchronously: channel)
@@ -45,9 +49,12 @@ package struct ReportSocket: Sendable {
 
 extension ServerBootstrap {
     /// Binds to a Unix domain socket that only this user can open, and that is removed when it is closed.
-    func bind(privateSocket path: String) async throws -> any Channel {
-        let channel = try await bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true)
-            .get()
+    ///
+    /// - Parameter name: another path to it, needed only for the call; nil for its own.
+    func bind(privateSocket path: String, by name: String? = nil) async throws -> any Channel {
+        let channel = try await bind(
+            unixDomainSocketPath: name ?? path, cleanupExistingSocketFile: true
+        ).get()
         chmod(path, 0o600)
         channel.closeFuture.whenComplete { _ in unlink(path) }
         return channel

@@ -112,6 +112,8 @@ package struct DataDirectory: Sendable {
         _ options: StorageEngine.Options, logger: Logger
     ) throws(ServerError) -> StorageEngine {
         for change in try protect() { logger.warning("\(change)") }
+        // They may hold the key of the certificate, as the file would that was to be written.
+        try? LocalDirectory(path).removeAbandonedFiles()
         let engine = try open { storage throws(LogError) in
             try StorageEngine(
                 storage: storage, options: options, seed: .random(in: 0 ... .max), logger: logger)

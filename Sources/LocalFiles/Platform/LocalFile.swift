@@ -4,7 +4,7 @@ package import Essentials
 ///
 /// A written file has mode 0600 unless the writer says otherwise. Readers, also after a crash, see
 /// the former file or the new one, never a part: it is written under a temporary name beside `path`
-/// first. A crash may leave that name behind.
+/// first. A crash may leave that name behind; `LocalDirectory.removeAbandonedFiles` removes it.
 package struct LocalFile: Sendable, Hashable {
     package let path: String
 
@@ -178,28 +178,18 @@ package struct LocalFile: Sendable, Hashable {
         _ permissions: Int, _ durability: Durability, _ pieces: Pieces,
         _ body: (String) throws(FileError) -> Result
     ) throws(FileError) -> Result {
-        let name = ".\(String(UInt64.random(in: .min ... .max), radix: 16)).tmp"
-        let temporary = directory.path + "/" + name
-        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-        let descriptor = open(temporary, flags, 0o600)
-        guard descriptor >= 0 else { throw .current("create a file beside", path) }
-        defer { unlink(temporary) }
-        do throws(FileError) {
-            // The umask may have taken even the owner's bits.
-            guard fchmod(descriptor, mode_t(permissions)) == 0 else {
-                throw .current("protect", path)
-            }
-            try pieces { data throws(FileError) in try Self.write(data, to: descriptor, path) }
-            if durability == .flushed, FileSystem.flush(descriptor) != 0 {
-                throw .current("flush", path)
-            }
-        } catch {
-            close(descriptor)
-            throw error
+        let temporary = try TemporaryFile(in: directory, for: path)
+        defer { temporary.remove() }
+        let descriptor = temporary.descriptor
+        // The umask may have taken even the owner's bits.
+        guard fchmod(descriptor, mode_t(permissions)) == 0 else { throw .current("protect", path) }
+        try pieces { data throws(FileError) in try Self.write(data, to: descriptor, path) }
+        if durability == .flushed, FileSystem.flush(descriptor) != 0 {
+            throw .current("flush", path)
         }
         // A network file system may report only here that it is full.
-        guard close(descriptor) == 0 else { throw .current("write", path) }
-        return try body(temporary)
+        guard close(dup(descriptor)) == 0 else { throw .current("write", path) }
+        return try body(temporary.path)
     }
 
     private static func write(

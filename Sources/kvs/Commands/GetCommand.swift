@@ -10,7 +10,8 @@ struct GetCommand: AsyncParsableCommand {
         discussion: """
             On a terminal the value is formatted for reading. To a file or a pipe, and with --raw, its \
             exact bytes are written: data unchanged, strings as UTF-8 without a trailing newline, \
-            other values as text.
+            other values as text. So are bytes that are not a binary property list, such as a script's, \
+            whose type is "bytes".
 
             The value is the one that this machine has: 'kvs sync', 'kvs watch' or another program that \
             keeps the store open receives newer ones, and so does --fresh.
@@ -37,16 +38,17 @@ struct GetCommand: AsyncParsableCommand {
     func run() async throws {
         let opened = try await options.openToRead(isFresh: fresh)
         defer { opened.store.close() }
-        guard let value = opened.store.propertyList(forKey: key) else {
+        guard case .value(let bytes)? = opened.store.record(forKey: key)?.content else {
             throw CommandFailure(
                 .failure, "no value for key \(key) in store \(options.storeName)")
         }
+        let value = try? PropertyListValue(encoded: bytes)
         if json {
-            try Console.write(JSONOutput.data(KeyDocument(key: key, value: value)))
+            try Console.write(JSONOutput.data(KeyDocument(key: key, bytes: bytes)))
         } else if raw || !Console.isOutputTerminal {
-            try Console.write(value.rawBytes)
+            try Console.write(value?.rawBytes ?? bytes)
         } else {
-            for line in ReadableValue.lines(value) { try Console.print(line) }
+            for line in ReadableValue.lines(value ?? .data(bytes)) { try Console.print(line) }
         }
     }
 }
@@ -54,14 +56,14 @@ struct GetCommand: AsyncParsableCommand {
 /// One key as `get --json` prints it.
 private struct KeyDocument: Encodable {
     var key: String
-    var value: PropertyListValue
+    var bytes: Data
 
     private enum CodingKeys: String, CodingKey { case key, bytes }
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(key, forKey: .key)
-        try container.encode(value.byteCount, forKey: .bytes)
-        try TypedValue(value).encode(to: encoder)
+        try container.encode(Record.Content.value(bytes).quotaByteCount, forKey: .bytes)
+        try StoredValue(bytes).encode(to: encoder)
     }
 }

@@ -44,15 +44,14 @@ struct ListCommand: AsyncParsableCommand {
 /// A key without its value.
 private struct KeyListing: Encodable {
     var key: String
-    /// Nil if the stored bytes are not a property list.
-    var type: ValueType?
+    var type: String
     var bytes: Int
     /// By the clock that all devices share.
     var modified: Date
 
     init(_ record: Record, value: PropertyListValue?) {
         key = record.key.text
-        type = value.map(ValueType.init)
+        type = value.map { ValueType($0).rawValue } ?? StoredValue.bytesType
         bytes = record.content.byteCount
         modified = Date(timeIntervalSince1970: Double(record.stamp.milliseconds) / 1_000)
     }
@@ -65,7 +64,7 @@ private struct KeyListing: Encodable {
         ])
         for entry in entries {
             table.append([
-                entry.key, entry.type?.rawValue ?? "unknown", String(entry.bytes),
+                entry.key, entry.type, String(entry.bytes),
                 DurationFormatter.age(of: entry.modified, at: now),
             ])
         }

@@ -43,8 +43,27 @@ struct EdgeTests {
         for text in ["0.0.0.0:8722", "[::]:80", "192.168.1.4:1", "example.org:80", "128.0.0.1:1"] {
             #expect(try #require(ListenAddress(text)).isLoopback == false, "\(text)")
         }
-        for text in ["8722", "127.0.0.1", "::1:80", "[::1]80", "a:b", "a:70000", ":80"] {
-            #expect(ListenAddress(text) == nil, "\(text)")
-        }
+    }
+
+    @Test(
+        "an address that nothing can listen on is no address",
+        arguments: [
+            "8722", "127.0.0.1", "::1:80", "[::1]80", "a:b", "a:70000", ":80", "a:+80", "[a]:80",
+            "[127.0.0.1:99999]:80", "[::1:80", "[]:80", "256.0.0.1:80", "1.2.3:80", "1.2.3.4.5:80",
+            "a b:80", "a/b:80", "-a:80", "a..b:80", "ä:80",
+            String(repeating: "a", count: 64) + ":80",
+        ])
+    func invalidAddress(text: String) { #expect(ListenAddress(text) == nil) }
+
+    @Test(
+        "host names, IPv4 and IPv6 addresses are addresses",
+        arguments: [
+            ("example.org:80", "example.org"), ("my_host-1:0", "my_host-1"), ("a.:80", "a."),
+            ("1.2.3.4:80", "1.2.3.4"), ("[fe80::1%eth0]:80", "fe80::1%eth0"),
+            ("[::ffff:1.2.3.4]:80", "::ffff:1.2.3.4"), ("3com.example:80", "3com.example"),
+        ])
+    func validAddress(text: String, host: String) throws {
+        let address = try #require(ListenAddress(text))
+        #expect(address.host == host && address.description == text)
     }
 }

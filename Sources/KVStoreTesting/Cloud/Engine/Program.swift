@@ -81,8 +81,12 @@ final class Program: Sendable {
         guard let store = run?.store ?? objects.first else { return }
         let isApp = name == CloudDevice.appProcess
         let isDefault = isApp && machine.defaults.contains(machine.name)
+        // Foundation calls an observer with a queue as an operation, outside of this task.
+        let device = SimulatedDefault(
+            label, of: machine.defaults, .notification(isOfUser: !machine.defaults.isEmpty),
+            isHere: { Thread.isMainThread || OperationQueue.current != nil }, store: { store })
         Responses.$current.withValue(responses) {
-            DefaultStore.$simulated.withValue({ store }) {
+            DefaultStore.simulate(device) {
                 switch announcement {
                 case .change:
                     for object in objects { object.post(announcement, to: machine.center) }
