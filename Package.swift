@@ -44,6 +44,7 @@ let package = Package(
         .library(name: "SnapshotModels", targets: ["SnapshotModels"]),
         .library(name: "KVStoreHTTP", targets: ["KVStoreHTTP"]),
         .library(name: "KVStoreServer", targets: ["KVStoreServer"]),
+        .library(name: "KVStoreEmulator", targets: ["KVStoreEmulator"]),
         .library(name: "UsagePusher", targets: ["UsagePusher"]),
         .executable(name: "usage-push", targets: ["usage-push"]),
         .executable(name: "usage-view", targets: ["usage-view"]),
@@ -158,18 +159,24 @@ let package = Package(
         .target(
             name: "KVStoreServer",
             dependencies: [
-                "KVStoreEssentials", "KVStoreCore", "KVStoreDocuments", "KVStoreLedger",
-                "KVStoreLog", "KVStoreSimulation", "KVStoreWire", "LocalFiles", crypto, logging,
-                nioCore,
-                nioHTTP1, nioPosix, nioSSL, swiftASN1,
-                x509,
-                "Essentials",
+                "KVStoreEssentials", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreWire",
+                "LocalFiles", crypto, logging, nioCore, nioHTTP1, nioPosix, nioSSL, swiftASN1,
+                x509, "Essentials",
             ],
-            resources: [.embedInCode("Emulator/Page")], swiftSettings: strict),
+            swiftSettings: strict),
+        .target(
+            name: "KVStoreEmulator",
+            dependencies: [
+                "KVStoreServer", "KVStoreEssentials", "KVStoreCore", "KVStoreDocuments",
+                "KVStoreLedger", "KVStoreLog", "KVStoreSimulation", "KVStoreWire", crypto, logging,
+                nioCore, nioHTTP1, nioPosix, "Essentials",
+            ],
+            resources: [.embedInCode("Page")], swiftSettings: strict),
         .executableTarget(
             name: "kvsd",
             dependencies: [
-                "KVStoreServer", "KVStoreEssentials", "KVStoreCore", "KVStoreLedger", "KVStoreLog",
+                "KVStoreServer", "KVStoreEmulator", "KVStoreEssentials", "KVStoreCore",
+                "KVStoreLedger", "KVStoreLog",
                 "KVStoreSimulation", "KVStoreWire", "BackgroundServices", "CommandSupport",
                 "CommandRunner",
                 "LocalFiles",
@@ -316,8 +323,9 @@ let package = Package(
             name: "EmulatorTests",
             dependencies: [
                 "kvs", "kvsd", "KVStore", "KVStoreCore", "KVStoreDocuments", "KVStoreHTTP",
-                "KVStoreLedger", "KVStoreServer", "KVStoreTesting", "KVStoreWire",
-                "ProgramTesting", "ServerTestSupport", "TestSupport", httpTypes, nioCore, nioHTTP1,
+                "KVStoreEmulator", "KVStoreLedger", "KVStoreServer", "KVStoreTesting",
+                "KVStoreWire", "ProgramTesting", "ServerTestSupport", "TestSupport", httpTypes,
+                nioCore, nioHTTP1,
             ],
             swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),

@@ -51,7 +51,7 @@ extension Ledger {
         384 + 2 * record.key.text.utf8.count + record.content.byteCount
     }
 
-    static func memoryByteCount(of hub: Hub) -> Int {
+    package static func memoryByteCount(of hub: Hub) -> Int {
         hub.entries.values.reduce(0) { $0 + memoryByteCount(of: $1.record) }
     }
 }

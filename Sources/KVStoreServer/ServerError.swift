@@ -29,7 +29,7 @@ public struct ServerError: Error, Sendable, Equatable {
     /// What the user can do.
     public let hint: String?
 
-    init(_ code: Code, _ message: String, hint: String? = nil) {
+    package init(_ code: Code, _ message: String, hint: String? = nil) {
         self.code = code
         self.message = message
         self.hint = hint

@@ -1,6 +1,6 @@
 import Dispatch
 import Essentials
-import KVStoreCore
+package import KVStoreCore
 import KVStoreLedger
 package import KVStoreWire
 import Logging
@@ -34,12 +34,10 @@ public final class StoreServer: Sendable {
     let tables: [ConnectionTable]
     /// Nil without TLS.
     let certificate: ServerCertificate?
-    /// Nil in an emulator, as is everything that files hold.
+    /// Nil where devices are in memory only, as is everything that files hold.
     let pairings: PairingRegistry?
     /// Nil in a daemon.
-    let emulation: Emulation?
-    /// Nil in a daemon.
-    let network: EmulatedNetwork?
+    let interceptor: (any RequestInterceptor)?
     /// Changes of devices and pairings for connections, one at a time: they block.
     let fileQueue = DispatchQueue(label: "ubiquity.files")
     /// Large bodies in JSON, one at a time: decoding takes many times the memory that a body is counted with.
@@ -85,11 +83,21 @@ public final class StoreServer: Sendable {
             configuration: configuration, temporaryStorage: temporary)
     }
 
+    /// A server of an engine and devices that no files hold.
+    package convenience init(
+        engine: StorageEngine, devices: DeviceRegistry, configuration: ServerConfiguration,
+        replica: ReplicaID, interceptor: any RequestInterceptor
+    ) {
+        self.init(
+            engine: engine, devices: devices, certificate: nil, configuration: configuration,
+            replica: replica, interceptor: interceptor)
+    }
+
     init(
         engine: StorageEngine, devices: DeviceRegistry, certificate: ServerCertificate? = nil,
         configuration: ServerConfiguration,
         replica: ReplicaID = ReplicaID(rawValue: .random(in: 1 ... .max)),
-        temporaryStorage: TemporaryStorage? = nil, emulation: Emulation? = nil
+        temporaryStorage: TemporaryStorage? = nil, interceptor: (any RequestInterceptor)? = nil
     ) {
         let limits = configuration.limits
         self.engine = engine
@@ -97,8 +105,7 @@ public final class StoreServer: Sendable {
         self.configuration = configuration
         self.replica = replica
         self.temporaryStorage = temporaryStorage
-        self.emulation = emulation
-        network = emulation.map { EmulatedNetwork($0, engine.loops[0].loop) }
+        self.interceptor = interceptor
         requestRates = RateLimiter(
             perSecond: limits.requestsPerSecond, burst: limits.requestBurst,
             limit: DeviceTable.deviceCount)
@@ -123,11 +130,6 @@ public final class StoreServer: Sendable {
         devices.observe(updating: engine.accounts) { [engine] in
             for watchers in engine.loops { watchers.loop.execute { watchers.wakeAll() } }
             remover?.start()
-        }
-        emulation?.events.observe { [engine] event in
-            for watchers in engine.loops where watchers.count > 0 {
-                watchers.loop.execute { watchers.wake(event.topics) }
-            }
         }
         // Resumes what a former server began.
         remover?.start()
@@ -166,8 +168,8 @@ public final class StoreServer: Sendable {
                 try? await listener.close()
                 try? await socket?.close()
                 try? await reports?.close()
-                if let network {
-                    try? await engine.loops[0].loop.submit { network.stop() }.get()
+                if let interceptor {
+                    try? await engine.loops[0].loop.submit { interceptor.stop() }.get()
                 }
                 for stopped in tables.map({ $0.watchers.loop.flatSubmit($0.stop) }) {
                     try? await stopped.get()
@@ -218,8 +220,8 @@ public final class StoreServer: Sendable {
         limit.maxHeaderListSize = limits.headerByteCount
         limit.maxHeaderFieldCount = limits.headerCount
         return ServerBootstrap(
-            group: network == nil
-                ? MultiThreadedEventLoopGroup.singleton : engine.loops[0].loop
+            group: engine.loops.count == 1
+                ? engine.loops[0].loop : MultiThreadedEventLoopGroup.singleton
         )
         .serverChannelOption(.backlog, value: 1_024)
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -291,7 +293,7 @@ public final class StoreServer: Sendable {
         stores: [String]? = nil
     ) throws(ServerError) -> String {
         guard let file = devices.file else {
-            throw .invalidDevice("an emulator has the devices that tokens name")
+            throw .invalidDevice("the devices of this server are in memory only")
         }
         if devices.table.presentAccounts[account] == nil { try file.addAccount(account) }
         return try file.add(
@@ -302,7 +304,7 @@ public final class StoreServer: Sendable {
     /// Whether connections are encrypted.
     public var isEncrypted: Bool { certificate != nil }
 
-    /// How commands on this machine reach the server and join it; nil for an emulator, which needs no joining.
+    /// How commands on this machine reach the server and join it; nil for one that needs no joining.
     package func status(processID: Int32, port: Int) -> DaemonStatus? {
         guard let pairings else { return nil }
         return DaemonStatus(

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import KVStore
 import KVStoreHTTP
+import KVStoreEmulator
 import KVStoreServer
 import ServerTestSupport
 import Testing

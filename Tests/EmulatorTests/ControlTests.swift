@@ -8,7 +8,8 @@ import ServerTestSupport
 import TestSupport
 import Testing
 
-@testable import KVStoreServer
+@testable import KVStoreEmulator
+import KVStoreServer
 
 /// Faults, clock, accounts, quota and settling of an emulator, met by raw requests and by real stores.
 @Suite("Controlling a world", .timeLimit(.minutes(2)))

@@ -5,7 +5,8 @@ import KVStoreWire
 import ServerTestSupport
 import Testing
 
-@testable import KVStoreServer
+@testable import KVStoreEmulator
+import KVStoreServer
 
 /// Explanations without their times.
 @Suite("Why a value won in the emulator", .timeLimit(.minutes(5)))

@@ -6,7 +6,8 @@ import NIOHTTP1
 import ServerTestSupport
 import Testing
 
-@testable import KVStoreServer
+@testable import KVStoreEmulator
+import KVStoreServer
 
 /// `docs/emulator.md` is what a client is written against, so its examples are run.
 @Suite("Examples of docs/emulator.md", .timeLimit(.minutes(5)))

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import KVStoreEmulator
 import KVStoreServer
 import NIOCore
 import ServerTestSupport

@@ -7,6 +7,7 @@ import ServerTestSupport
 import TestSupport
 import Testing
 
+@testable import KVStoreEmulator
 @testable import KVStoreServer
 
 @Suite("Limits of the emulator", .timeLimit(.minutes(5)))
@@ -63,7 +64,7 @@ struct LimitTests {
         var limits = EmulatorLimits()
         limits.removedStoreCount = 100
         let emulator = try Emulator(limits: limits)
-        let engine = emulator.server.engine
+        let engine = emulator.interceptor.engine
         let ids = (0..<1_000).map { StoreID(account: "w\($0)", name: "s") }
         try engine.read {
             for id in ids {

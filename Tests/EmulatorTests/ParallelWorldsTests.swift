@@ -1,6 +1,7 @@
 import Foundation
 import KVStore
 import KVStoreHTTP
+import KVStoreEmulator
 import KVStoreServer
 import Testing
 

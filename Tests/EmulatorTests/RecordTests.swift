@@ -7,7 +7,8 @@ import ServerTestSupport
 import Synchronization
 import Testing
 
-@testable import KVStoreServer
+@testable import KVStoreEmulator
+import KVStoreServer
 
 /// A session that was recorded happens again, byte for byte.
 @Suite("Recording and replaying", .timeLimit(.minutes(2)))

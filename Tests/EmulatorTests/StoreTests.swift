@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import KVStoreCore
+import KVStoreEmulator
 import KVStoreServer
 import KVStoreWire
 import ServerTestSupport

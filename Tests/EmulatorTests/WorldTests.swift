@@ -7,7 +7,8 @@ import ServerTestSupport
 import TestSupport
 import Testing
 
-@testable import KVStoreServer
+@testable import KVStoreEmulator
+import KVStoreServer
 
 @Suite("Worlds of the emulator", .timeLimit(.minutes(5)))
 struct WorldTests {

@@ -81,6 +81,14 @@ struct TidyTests {
         return String(words[index + 1])
     }
 
+    @Test("the daemon's library does not know the emulator")
+    func layering() throws {
+        let found = try offenders(in: ["Sources/KVStoreServer"]) { _, line in
+            ["emulat", "world"].contains { line.lowercased().contains($0) }
+        }
+        #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+    }
+
     @Test("no file of ours is longer than 400 lines")
     func fileLength() throws {
         let long = try ["Sources", "Tests"].flatMap { try Self.swiftFiles(below: $0) }

@@ -33,7 +33,7 @@ package struct Device: Sendable, Equatable, Codable {
             && name.first != " " && name.last != " "
     }
 
-    static func isValidAccount(_ name: String) -> Bool {
+    package static func isValidAccount(_ name: String) -> Bool {
         name.utf8.count <= 64 && StoreConfiguration.isValidStoreName(name)
     }
 }
@@ -73,7 +73,7 @@ package struct DevicePermissions: Sendable, Equatable {
 }
 
 extension Device {
-    init(
+    package init(
         _ name: String, _ permissions: DevicePermissions, id: String, created: Int64,
         tokenSHA256: TokenDigest
     ) {

@@ -1,12 +1,12 @@
-import KVStoreCore
+package import KVStoreCore
 import KVStoreEssentials
 import LocalFiles
-import Logging
+package import Logging
 import Synchronization
 
-/// The devices of a running server: follows devices.json or, in an emulator, holds those that tokens have named; and knows
-/// which devices have been seen and are connected. Safe to call from any thread.
-final class DeviceRegistry: Sendable {
+/// The devices of a running server: follows devices.json or, without a file, holds those that were added; and knows which
+/// devices have been seen and are connected. Safe to call from any thread.
+package final class DeviceRegistry: Sendable {
     struct State {
         private(set) var table: DeviceTable
         /// Always those of the table.
@@ -24,8 +24,6 @@ final class DeviceRegistry: Sendable {
         var lastSeen: [String: Int64] = [:]
         /// Open live streams by device id.
         var streams: [String: Int] = [:]
-        /// Only in an emulator.
-        var worlds: Set<String> = []
 
         init(table: DeviceTable, status: FileStatus? = nil) {
             self.table = table
@@ -42,9 +40,8 @@ final class DeviceRegistry: Sendable {
             generation += 1
         }
 
-        /// Precondition: neither its id nor its name is in the table.
-        mutating func append(emulated device: Device) {
-            table.append(emulated: device)
+        mutating func append(inMemory device: Device) {
+            table.append(inMemory: device)
             index[device.tokenSHA256] = device
         }
     }
@@ -72,7 +69,7 @@ final class DeviceRegistry: Sendable {
     }
 
     /// In memory, without devices.
-    init(instance: EpochID, logger: Logger) {
+    package init(instance: EpochID, logger: Logger) {
         file = nil
         self.logger = logger
         state = Mutex(State(table: DeviceTable(instance: instance.description)))
@@ -94,7 +91,7 @@ final class DeviceRegistry: Sendable {
         refresh()
     }
 
-    var table: DeviceTable { withCurrent { $0.table } }
+    package var table: DeviceTable { withCurrent { $0.table } }
 
     /// Notices changes of the file now, instead of with the next call or notification.
     func refresh() { withCurrent { _ in } }
@@ -121,7 +118,7 @@ final class DeviceRegistry: Sendable {
     }
 
     /// The device that a token authenticates, noted as seen now.
-    func authenticate(_ digest: TokenDigest, now: Int64) -> Device? {
+    package func authenticate(_ digest: TokenDigest, now: Int64) -> Device? {
         withCurrent { state in
             let device = state.index[digest]
             if let device { state.lastSeen[device.id] = now }
@@ -132,14 +129,14 @@ final class DeviceRegistry: Sendable {
     func noteSeen(_ id: String, now: Int64) { state.withLock { $0.lastSeen[id] = now } }
 
     /// Whether the device still exists with the same permissions.
-    func isCurrent(_ device: Device) -> Bool {
+    package func isCurrent(_ device: Device) -> Bool {
         withCurrent { state in
             state.index[device.tokenSHA256]?.hasSamePermissions(as: device) ?? false
         }
     }
 
     /// When the device was last seen, in milliseconds since 1970, and whether it has a live stream.
-    func presence(of id: String) -> (lastSeen: Int64?, isConnected: Bool) {
+    package func presence(of id: String) -> (lastSeen: Int64?, isConnected: Bool) {
         state.withLock { ($0.lastSeen[id], $0.streams[id] != nil) }
     }
 
@@ -158,6 +155,29 @@ final class DeviceRegistry: Sendable {
             let rest = state.streams[id, default: 1] - 1
             state.streams[id] = rest > 0 ? rest : nil
             state.lastSeen[id] = now
+        }
+    }
+
+    /// Adds a device to those in memory, noted as seen now.
+    ///
+    /// Precondition: there is no file, and neither its id nor its name is in the table.
+    package func add(inMemory device: Device, now: Int64) {
+        precondition(file == nil, "the devices are those of a file")
+        state.withLock { state in
+            state.append(inMemory: device)
+            state.lastSeen[device.id] = now
+        }
+    }
+
+    /// Removes devices in memory, except for those with a live stream. Precondition: there is no file.
+    package func removeDisconnected(where isRemoved: @Sendable (Device) -> Bool) {
+        precondition(file == nil, "the devices are those of a file")
+        state.withLock { state in
+            var table = state.table
+            table.removeDevices { state.streams[$0.id] == nil && isRemoved($0) }
+            state.replace(table)
+            let ids = Set(table.devices.map(\.id))
+            state.lastSeen = state.lastSeen.filter { ids.contains($0.key) }
         }
     }
 
@@ -195,10 +215,10 @@ final class DeviceRegistry: Sendable {
 }
 
 /// One live stream of a device, released with the last reference even if the stream never ran.
-final class StreamSlot: Sendable {
+package final class StreamSlot: Sendable {
     private let release: @Sendable () -> Void
 
-    init(release: @escaping @Sendable () -> Void) { self.release = release }
+    package init(release: @escaping @Sendable () -> Void) { self.release = release }
 
     deinit { release() }
 }

@@ -58,8 +58,8 @@ package struct DeviceTable: Sendable, Equatable {
         devices.append(device)
     }
 
-    /// Precondition: neither its id nor its name is in the table.
-    mutating func append(emulated device: Device) { devices.append(device) }
+    /// Precondition: neither its id nor its name is in the table, which no file holds.
+    mutating func append(inMemory device: Device) { devices.append(device) }
 
     mutating func removeDevices(where isRemoved: (Device) -> Bool) {
         devices.removeAll(where: isRemoved)

@@ -25,17 +25,17 @@ struct DeviceToken: Sendable {
 }
 
 /// The SHA-256 of a token or a code.
-struct TokenDigest: Sendable, Hashable {
+package struct TokenDigest: Sendable, Hashable {
     private let bytes: Data
 
-    init(of token: String) { bytes = Data(SHA256.hash(data: Data(token.utf8))) }
+    package init(of token: String) { bytes = Data(SHA256.hash(data: Data(token.utf8))) }
 
     /// Whether this is the digest of the text, compared in constant time.
     func matches(_ text: String) -> Bool { SHA256.hash(data: Data(text.utf8)) == bytes }
 }
 
 extension TokenDigest: Codable {
-    init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         // Earlier versions wrote an array of numbers.
         bytes = try (try? container.decode(Data.self)) ?? Data(container.decode([UInt8].self))
@@ -45,7 +45,7 @@ extension TokenDigest: Codable {
         }
     }
 
-    func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(bytes)
     }

@@ -1,15 +1,15 @@
 import Essentials
 import KVStoreWire
-import NIOCore
-import NIOHTTP1
+package import NIOCore
+package import NIOHTTP1
 
 /// An answer with its whole body.
-struct Answer {
-    var status = HTTPResponseStatus.ok
+package struct Answer {
+    package var status = HTTPResponseStatus.ok
     /// Nil without a body.
-    var type: String?
-    var fields: [(name: String, value: String)] = []
-    var body: ByteBuffer
+    package var type: String?
+    package var fields: [(name: String, value: String)] = []
+    package var body: ByteBuffer
     /// Of the resource, for HEAD; `body` is empty then.
     var byteCount: Int
     /// Closes the connection after the answer.
@@ -18,19 +18,19 @@ struct Answer {
     var problemCode: String?
 
     /// 204, without a body.
-    static var noContent: Answer {
+    package static var noContent: Answer {
         var answer = Answer(nil, ByteBuffer())
         answer.status = .noContent
         return answer
     }
 
-    init(_ type: String?, _ body: ByteBuffer) {
+    package init(_ type: String?, _ body: ByteBuffer) {
         self.type = type
         self.body = body
         byteCount = body.readableBytes
     }
 
-    static func json(_ document: some Encodable) -> Answer {
+    package static func json(_ document: some Encodable) -> Answer {
         Answer(MediaType.json, ByteBuffer(bytes: WireJSON.encode(document)))
     }
 

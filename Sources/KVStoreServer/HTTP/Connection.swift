@@ -291,7 +291,7 @@ final class Connection: ChannelDuplexHandler, Watcher {
                 switch try result.get() {
                 case .answer(let answer): send(answer, isRead: true)
                 case .stream(let stream): begin(stream)
-                case .lost: close()
+                case .disconnection: close()
                 }
             } catch {
                 send(Answer(error), isRead: true)
@@ -302,7 +302,7 @@ final class Connection: ChannelDuplexHandler, Watcher {
     /// Answers before the request has been read.
     private func refuse(_ problem: Problem, isLast: Bool) {
         var answer = Answer(problem)
-        if problem.status == 405, let resource = head.flatMap({ Resource(path: $0.path) }) {
+        if problem.status == 405, let resource = head.flatMap({ server.resource(at: $0.path) }) {
             answer.fields.append(
                 ("Allow", resource.methods.map(\.rawValue).joined(separator: ", ")))
         }

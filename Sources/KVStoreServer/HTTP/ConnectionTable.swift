@@ -14,7 +14,7 @@ final class ConnectionCounts: Sendable {
 /// Connections that no token has authenticated hold at most three quarters of the places, so they cannot lock out
 /// devices: beyond that, the first request of a connection must have a valid token. When all places and the surplus
 /// are taken, the oldest connection without a token makes way.
-final class ConnectionTable: @unchecked Sendable {
+package final class ConnectionTable: @unchecked Sendable {
     /// Of a connection without a valid token so far, in the order of acceptance.
     typealias Place = UInt64
 

@@ -1,10 +1,10 @@
-import KVStoreCore
+package import KVStoreCore
 import KVStoreLedger
 import KVStoreWire
-import NIOCore
+package import NIOCore
 
 /// A live reader's position in what a connection streams to its end: server-sent events.
-protocol LiveStream {
+package protocol LiveStream {
     /// What wakes it.
     var topic: StoreID { get }
     var isChunked: Bool { get set }
@@ -19,7 +19,7 @@ protocol LiveStream {
 }
 
 extension LiveStream {
-    func framed(_ text: some Collection<UInt8>) -> ByteBuffer {
+    package func framed(_ text: some Collection<UInt8>) -> ByteBuffer {
         var buffer = ByteBuffer()
         if isChunked { buffer.writeChunk(text) } else { buffer.writeBytes(text) }
         return buffer
@@ -27,19 +27,19 @@ extension LiveStream {
 }
 
 /// The position of a live reader of a store.
-struct EventStream: LiveStream {
+package struct EventStream: LiveStream {
     let device: Device
-    let store: StoreID
+    package let store: StoreID
     /// Counts the stream as one of its device's while it exists.
     let slot: StreamSlot
-    private(set) var cursor: Cursor
-    private(set) var isComplete = false
+    package private(set) var cursor: Cursor
+    package private(set) var isComplete = false
     private var isOpened = false
     /// Of the devices in which the device was found last.
     private var generation: UInt64?
-    var isChunked = true
+    package var isChunked = true
 
-    var topic: StoreID { store }
+    package var topic: StoreID { store }
 
     init(device: Device, store: StoreID, start: Cursor, slot: StreamSlot) {
         self.device = device
@@ -50,7 +50,7 @@ struct EventStream: LiveStream {
 
     /// The next events, nil when the reader has all durable changes, and whether there are more behind them. A reset is
     /// the last event.
-    mutating func next(_ pages: EventPages) -> (text: ByteBuffer?, hasMore: Bool) {
+    package mutating func next(_ pages: EventPages) -> (text: ByteBuffer?, hasMore: Bool) {
         guard let page = pages.page(of: store, after: cursor) else {
             isComplete = true
             return (framed(EventStreamText.reset), false)
@@ -66,7 +66,9 @@ struct EventStream: LiveStream {
     }
 
     /// Whether the device still exists with the same permissions.
-    mutating func isAllowed(by devices: DeviceRegistry, in table: ConnectionTable) -> Bool {
+    package mutating func isAllowed(
+        by devices: DeviceRegistry, in table: ConnectionTable
+    ) -> Bool {
         let present = table.generation(of: devices)
         if generation != present {
             guard devices.isCurrent(device) else { return false }
@@ -78,7 +80,7 @@ struct EventStream: LiveStream {
 
 /// The changes after a cursor as events, encoded once for all readers at the same position. On the event loop only, and
 /// unchecked for that reason.
-final class EventPages: @unchecked Sendable {
+package final class EventPages: @unchecked Sendable {
     struct Page {
         /// Nil without changes.
         var text: Text?

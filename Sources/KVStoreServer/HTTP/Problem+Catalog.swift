@@ -1,13 +1,13 @@
-import KVStoreCore
-import KVStoreLog
-import KVStoreWire
+package import KVStoreCore
+package import KVStoreLog
+package import KVStoreWire
 import LocalFiles
 
 /// Every error answer, in the order of its status. `docs/protocol.md` lists the codes.
 extension Problem {
     // MARK: 400
 
-    static func malformed(_ detail: String) -> Problem {
+    package static func malformed(_ detail: String) -> Problem {
         Problem(
             400, "malformed", "Malformed request", detail: detail,
             hint: "compare the request with docs/protocol.md")
@@ -25,13 +25,13 @@ extension Problem {
         detail: "a request with this method has no body",
         hint: "remove Content-Length and Transfer-Encoding")
 
-    static let badStoreName = Problem(
+    package static let badStoreName = Problem(
         400, "bad-store-name", "Invalid store name",
         detail:
             "a store name has 1 to \(WireLimits.storeNameByteCount) characters of A-Z a-z 0-9 . _ - and no leading dot",
         limit: WireLimits.storeNameByteCount, hint: "choose another name")
 
-    static let badKey = Problem(
+    package static let badKey = Problem(
         400, "bad-key", "Invalid key",
         detail: "a key is percent-encoded UTF-8 of 1 to \(KeyProfile.standard.limit) UTF-16 units",
         limit: KeyProfile.standard.limit, hint: "use a shorter key, and percent-encode it")
@@ -50,7 +50,7 @@ extension Problem {
 
     // MARK: 401, 403, 404
 
-    static let unauthorized = Problem(
+    package static let unauthorized = Problem(
         401, "unauthorized", "Invalid token",
         detail: "the Authorization header has no token that this server knows",
         hint: "run 'kvsd device add NAME' on the server and join again")
@@ -74,7 +74,7 @@ extension Problem {
             403, code, title, detail: "the token lacks the scope '\(scope.rawValue)'", hint: hint)
     }
 
-    static let foreignOrigin = Problem(
+    package static let foreignOrigin = Problem(
         403, "foreign-origin", "Foreign origin",
         detail: "the Origin header names another site than the Host header",
         hint: "a page of another site cannot use this server")
@@ -85,7 +85,7 @@ extension Problem {
         hint: pairAgain)
 
     /// Also for a store that the token does not permit: the two must be indistinguishable.
-    static let unknownStore = Problem(
+    package static let unknownStore = Problem(
         404, "unknown-store", "Unknown store",
         detail: "the account has no store of this name that the device may see",
         hint:
@@ -97,11 +97,11 @@ extension Problem {
         404, "unknown-device", "Unknown device",
         detail: "the account has no device with this id", hint: "GET /v1/devices lists them")
 
-    static let unknownKey = Problem(
+    package static let unknownKey = Problem(
         404, "unknown-key", "Unknown key", detail: "the store has no value for this key",
         hint: "GET /v1/stores/{store}/keys lists the keys")
 
-    static let unknownPath = Problem(
+    package static let unknownPath = Problem(
         404, "unknown-path", "Unknown path",
         detail: "no resource has this path", hint: "see docs/protocol.md")
 
@@ -153,7 +153,7 @@ extension Problem {
             hint: "send it again over a faster connection")
     }
 
-    static func bodyTooLarge(limit: Int) -> Problem {
+    package static func bodyTooLarge(limit: Int) -> Problem {
         Problem(
             413, "body-too-large", "Request body too large",
             detail: "a request body may have \(limit) bytes", limit: limit,
@@ -252,7 +252,7 @@ extension Problem {
     ]
 
     /// A failed write to the log. Paths on the server stay private.
-    init(_ error: LogError) {
+    package init(_ error: LogError) {
         func detail(_ failure: FileError) -> String {
             "cannot \(failure.operation) a file of the log: \(failure.message); nothing was stored"
         }
@@ -291,7 +291,7 @@ extension Problem {
     }
 
     /// Why the write of one key was rejected.
-    init(_ reason: SyncRejection.Reason) {
+    package init(_ reason: SyncRejection.Reason) {
         switch reason {
         case .quota(let limit):
             self.init(

@@ -1,16 +1,14 @@
 import KVStoreEssentials
-import KVStoreCore
-import KVStoreWire
-import NIOCore
-import NIOHTTP1
+package import KVStoreCore
+package import KVStoreWire
+package import NIOCore
+package import NIOHTTP1
 
 /// What the path of a request names.
-enum Resource: Equatable {
+package enum Resource: Sendable {
     case liveness, readiness, metrics
     case pairing, pairings
     case identity, devices, stores
-    /// Only of an emulator.
-    case account
     /// An id as it is in the path.
     case device(Substring)
     /// Names as they are in the path, percent-encoded.
@@ -19,9 +17,11 @@ enum Resource: Equatable {
     case changes(store: Substring)
     case keys(store: Substring)
     case key(Substring, store: Substring)
-    /// Only of an emulator.
-    case emulator(EmulatorResource)
+    /// Of the interceptor.
+    case additional(any AdditionalResource)
 
+    /// Nil for a path that only an interceptor may know.
+    ///
     /// - Parameter path: without the query.
     init?(path: Substring) {
         // By bytes: most requests name a key, and splitting characters would take longer than the rest of routing.
@@ -34,16 +34,13 @@ enum Resource: Equatable {
             case "/v1/pair": self = .pairing
             case "/v1/pairings": self = .pairings
             case "/v1/me": self = .identity
-            case "/v1/account": self = .account
             case "/v1/devices": self = .devices
             case "/v1/stores": self = .stores
             case _ where path.hasPrefix("/v1/devices/"):
                 let id = path.dropFirst("/v1/devices/".count)
                 guard !id.isEmpty, !id.contains("/") else { return nil }
                 self = .device(id)
-            default:
-                guard let resource = EmulatorResource(path: path) else { return nil }
-                self = .emulator(resource)
+            default: return nil
             }
             return
         }
@@ -75,7 +72,6 @@ enum Resource: Equatable {
         case .pairing: "/v1/pair"
         case .pairings: "/v1/pairings"
         case .identity: "/v1/me"
-        case .account: "/v1/account"
         case .devices: "/v1/devices"
         case .device: "/v1/devices/{device}"
         case .stores: "/v1/stores"
@@ -84,7 +80,7 @@ enum Resource: Equatable {
         case .changes: "/v1/stores/{store}/changes"
         case .keys: "/v1/stores/{store}/keys"
         case .key: "/v1/stores/{store}/keys/{key}"
-        case .emulator(let resource): resource.template
+        case .additional(let resource): resource.template
         }
     }
 
@@ -94,20 +90,19 @@ enum Resource: Equatable {
         case .store: [.DELETE]
         case .sync, .pairing, .pairings: [.POST]
         case .key: [.GET, .HEAD, .PUT, .DELETE]
-        case .changes, .account: [.GET]
-        case .emulator(let resource): resource.methods
+        case .changes: [.GET]
+        case .additional(let resource): resource.methods
         default: [.GET, .HEAD]
         }
     }
 
-    var needsToken: Bool {
+    package var needsToken: Bool {
         switch self {
-        case .liveness, .readiness, .metrics, .pairing, .emulator: false
+        case .liveness, .readiness, .metrics, .pairing: false
+        case .additional(let resource): resource.needsToken
         default: true
         }
     }
-
-    var isEmulated: Bool { if case .emulator = self { true } else { false } }
 }
 
 extension HTTPMethod {
@@ -122,19 +117,19 @@ extension HTTPRequestHead {
 }
 
 /// The header fields that matter, found in one pass.
-struct RequestFields {
+package struct RequestFields {
     var authorization = ""
-    var accept: String?
-    var host: String?
+    package var accept: String?
+    package var host: String?
     var origin: String?
     /// How a browser relates the page that makes the request to this server.
-    var fetchSite: String?
+    package var fetchSite: String?
     var contentType: String?
     var contentEncoding: String?
     var contentLength: Int?
-    var lastEventID: String?
-    /// Of the device, in requests to an emulator.
-    var account: String?
+    package var lastEventID: String?
+    /// Which the device takes for its own.
+    package var account: String?
     var hasTransferEncoding = false
     /// A transfer coding other than `chunked`, about which an intermediary may think differently.
     var hasUnknownFraming = false
@@ -142,7 +137,7 @@ struct RequestFields {
     var expectsContinue = false
     var hasUpgrade = false
 
-    init(_ headers: HTTPHeaders) {
+    package init(_ headers: HTTPHeaders) {
         for (name, value) in headers {
             // The lengths differ, so at most one name is compared; the first of several fields counts.
             switch name.utf8.count {
@@ -173,7 +168,7 @@ struct RequestFields {
     }
 
     /// The content type without parameters, in lower case.
-    var mediaType: String? {
+    package var mediaType: String? {
         guard let contentType else { return nil }
         if contentType == MediaType.bytes || contentType == MediaType.sync
             || contentType == MediaType.json
@@ -206,21 +201,36 @@ extension String {
 }
 
 /// A request whose device is known.
-struct Request {
-    let method: HTTPMethod
-    let fields: RequestFields
+package struct Request {
+    package let method: HTTPMethod
+    package let fields: RequestFields
     /// The path with the query.
-    let target: String
-    let resource: Resource
+    package let target: String
+    package let resource: Resource
     let query: Substring
     /// Nil for resources that need no token.
-    var device: Device?
+    package var device: Device?
     /// Of the client, for limits by address.
     let address: String
-    var body = ByteBuffer()
+    package var body = ByteBuffer()
+
+    /// - Parameter query: what follows the `?` in `target`.
+    package init(
+        method: HTTPMethod, fields: RequestFields, target: String, resource: Resource,
+        query: Substring, device: Device?, address: String, body: ByteBuffer = ByteBuffer()
+    ) {
+        self.method = method
+        self.fields = fields
+        self.target = target
+        self.resource = resource
+        self.query = query
+        self.device = device
+        self.address = address
+        self.body = body
+    }
 
     /// The authenticated device, if it has the scope.
-    func caller(_ scope: DeviceScope) throws(Problem) -> Device {
+    package func caller(_ scope: DeviceScope) throws(Problem) -> Device {
         guard let device else { throw .unauthorized }
         guard device.scopes.contains(scope) else {
             throw .missing(scope)
@@ -239,13 +249,13 @@ struct Request {
     }
 
     /// Throws unless the body is JSON, or of no type.
-    func checkJSON() throws(Problem) {
+    package func checkJSON() throws(Problem) {
         guard fields.mediaType ?? MediaType.json == MediaType.json else {
             throw .mediaType(MediaType.json)
         }
     }
 
-    func key(_ segment: Substring) throws(Problem) -> StoreKey {
+    package func key(_ segment: Substring) throws(Problem) -> StoreKey {
         guard let text = Self.decode(segment), KeyProfile.standard.allows(StoreKey(text)) else {
             throw .badKey
         }
@@ -253,7 +263,7 @@ struct Request {
     }
 
     /// The first value of a name in the query, as it is there.
-    func parameter(_ name: String) -> Substring? {
+    package func parameter(_ name: String) -> Substring? {
         for pair in query.split(separator: "&") {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             if parts[0] == name { return parts.count > 1 ? parts[1] : "" }
@@ -262,7 +272,7 @@ struct Request {
     }
 
     /// The text of a path segment; nil unless it is percent-encoded UTF-8 in ASCII.
-    static func decode(_ segment: Substring) -> String? {
+    package static func decode(_ segment: Substring) -> String? {
         guard segment.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         guard segment.utf8.contains(UInt8(ascii: "%")) else { return String(segment) }
         return PercentEncoding.decode(segment)

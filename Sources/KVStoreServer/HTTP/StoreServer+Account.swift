@@ -1,4 +1,4 @@
-import KVStoreWire
+package import KVStoreWire
 
 /// The account and device of a token, and the account's devices and stores.
 extension StoreServer {
@@ -16,19 +16,21 @@ extension StoreServer {
         let found = devices.table.devices.filter { $0.account == caller.account }
         return .json(
             DeviceList(
-                devices: found.map(describe)))
-    }
-
-    func describe(_ device: Device) -> DaemonDevice {
-        let presence = devices.presence(of: device.id)
-        return DaemonDevice(
-            deviceID: device.id, device: device.name, scopes: device.scopes.map(\.rawValue),
-            created: device.created, lastSeen: presence.lastSeen, connected: presence.isConnected)
+                devices: found.map(devices.describe)))
     }
 
     func listStores(_ request: Request) throws(Problem) -> Answer {
         let caller = try request.caller(.read)
         let stores = engine.read { engine.stores(ofAccount: caller.account) }
         return .json(StoreList(stores: stores.filter { caller.maySee(store: $0.store) }))
+    }
+}
+
+extension DeviceRegistry {
+    package func describe(_ device: Device) -> DaemonDevice {
+        let presence = presence(of: device.id)
+        return DaemonDevice(
+            deviceID: device.id, device: device.name, scopes: device.scopes.map(\.rawValue),
+            created: device.created, lastSeen: presence.lastSeen, connected: presence.isConnected)
     }
 }

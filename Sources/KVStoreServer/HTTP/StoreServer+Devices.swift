@@ -11,7 +11,6 @@ extension StoreServer {
     ) throws(Problem) {
         let caller = try request.caller(.admin)
         try request.checkJSON()
-        guard emulation == nil else { throw .emulatedDevice }
         let body = request.body
         changeFiles(on: loop) { [self] () throws(Problem) in
             let message: DeviceChange = try decode(body, depthLimit: limits.jsonDepth)
@@ -26,7 +25,7 @@ extension StoreServer {
                 }
             }
             configuration.logger.notice("device \(id) was renamed by device \(caller.id)")
-            return describe(device)
+            return devices.describe(device)
         } _: { result in
             complete(result.map { .answer(.json($0)) })
         }

@@ -16,13 +16,12 @@ extension StoreServer {
     }
 
     func write(
-        _ content: Record.Content, _ key: StoreKey, _ store: StoreID, by device: Device?
+        _ content: Record.Content, _ key: StoreKey, _ store: StoreID, by device: Device
     ) throws(Problem) -> SequencedRecord {
-        guard let emulation else {
+        guard let interceptor else {
             return try engine.write(content, forKey: key, store: store, replica: replica)
         }
-        return try write(
-            content, key, store, by: device?.name ?? Emulation.deviceName, emulation)
+        return try interceptor.write(content, key, store, by: device)
     }
 
     /// The record as JSON, or the value's bytes if the request accepts them.

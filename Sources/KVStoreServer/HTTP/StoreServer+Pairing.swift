@@ -24,7 +24,7 @@ extension StoreServer {
         _ request: Request, on loop: any EventLoop,
         _ complete: @escaping (Result<Response, Problem>) -> Void
     ) throws(Problem) {
-        guard let pairings else { throw .noPairing }
+        guard let pairings else { throw .unknownPath }
         let (body, address) = (request.body, request.address)
         changeFiles(on: loop) { [self] () throws(Problem) in
             let message: PairingRequest = try decode(body, depthLimit: limits.jsonDepth)
@@ -44,7 +44,7 @@ extension StoreServer {
         _ complete: @escaping (Result<Response, Problem>) -> Void
     ) throws(Problem) {
         let caller = try request.caller(.admin)
-        guard let file = devices.file else { throw .noPairing }
+        guard let file = devices.file else { throw .unknownPath }
         try request.checkJSON()
         let body = request.body
         changeFiles(on: loop) { [self] () throws(Problem) in

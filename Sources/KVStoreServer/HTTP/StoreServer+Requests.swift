@@ -1,6 +1,6 @@
 import KVStoreCore
 import KVStoreLog
-import KVStoreWire
+package import KVStoreWire
 import Logging
 import NIOCore
 import NIOHTTP1
@@ -15,11 +15,11 @@ struct Identity {
 }
 
 /// What a route gives.
-enum Response {
+package enum Response {
     case answer(Answer)
     case stream(any LiveStream)
-    /// The network of an emulator loses it: the connection closes without an answer.
-    case lost
+    /// Closes the connection without an answer.
+    case disconnection
 }
 
 /// From a request's head to its answer. On the event loop only.
@@ -33,7 +33,7 @@ extension StoreServer {
         }
         if fields.hasSeveralHosts { throw .malformed("a request has one Host header") }
         if fields.hasForeignOrigin { throw .foreignOrigin }
-        if emulation != nil { try Emulation.admit(fields) }
+        try interceptor?.admit(fields)
         if connection.isSurplus, fields.authorization.isEmpty {
             throw .tooManyConnections(limit: limits.connectionCount)
         }
@@ -43,21 +43,19 @@ extension StoreServer {
         if !head.method.hasRequestBody, fields.hasBody { throw .unexpectedBody }
         let uri = head.uri[...]
         let path = head.path
-        let found = Resource(path: path)
+        let found = resource(at: path)
         let bodyLimit = bodyByteLimit(of: found)
         if let count = fields.contentLength, count > bodyLimit {
             throw .bodyTooLarge(limit: bodyLimit)
         }
-        guard let resource = found, emulation != nil || !resource.isEmulated else {
-            throw .unknownPath
-        }
+        guard let resource = found else { throw .unknownPath }
         guard resource.methods.contains(head.method) else {
             throw .method(resource.methods.map(\.rawValue).joined(separator: ", "))
         }
         let device =
             resource.needsToken ? try authenticate(fields.authorization, on: connection) : nil
         if connection.isSurplus { throw .tooManyConnections(limit: limits.connectionCount) }
-        if resource == .pairing { try admitPairing(fields, from: connection.address) }
+        if case .pairing = resource { try admitPairing(fields, from: connection.address) }
         return Request(
             method: head.method, fields: fields, target: head.uri, resource: resource,
             query: uri[path.endIndex...].dropFirst(), device: device, address: connection.address)
@@ -94,29 +92,26 @@ extension StoreServer {
     /// The device of a token; nil for none that the server knows.
     private func identify(_ authorization: String) throws(Problem) -> Device? {
         let now = engine.options.now()
-        guard let emulation else {
-            return DeviceToken(authorization: authorization).flatMap {
-                devices.authenticate($0.digest, now: now)
-            }
+        if let interceptor { return try interceptor.device(authorization: authorization) }
+        return DeviceToken(authorization: authorization).flatMap {
+            devices.authenticate($0.digest, now: now)
         }
-        guard let token = WorldToken(authorization: authorization) else {
-            throw .invalidWorldToken
-        }
-        return try devices.admit(token, limits: emulation.limits, now: now)
+    }
+
+    /// What a path names; nil for nothing.
+    package func resource(at path: Substring) -> Resource? {
+        Resource(path: path) ?? interceptor?.resource(at: path).map(Resource.additional)
     }
 
     /// Bytes that the body of a request may have.
     func bodyByteLimit(of resource: Resource?) -> Int {
-        if let emulation, case .emulator(.export)? = resource {
-            return emulation.limits.importByteCount
-        }
-        return limits.bodyByteCount
+        guard case .additional(let resource)? = resource else { return limits.bodyByteCount }
+        return resource.bodyByteLimit ?? limits.bodyByteCount
     }
 
     /// Whether the device still has the permissions that it had when the head of its request was read.
     func isAllowed(_ request: Request, on connection: Connection) -> Bool {
-        // Those of an emulator may be forgotten meanwhile, and are admitted again.
-        guard let device = request.device, emulation == nil else { return true }
+        guard let device = request.device, interceptor == nil else { return true }
         return connection.identity?.generation == connection.table.generation(of: devices)
             || devices.isCurrent(device)
     }
@@ -131,8 +126,17 @@ extension StoreServer {
             waitMilliseconds: wait, perMinute: Int(limits.failedAuthenticationsPerMinute))
     }
 
+    /// Responds to a request that has been read, unless the interceptor does.
+    package func receive(
+        _ request: Request, on loop: WatcherRegistry,
+        _ complete: @escaping (Result<Response, Problem>) -> Void
+    ) {
+        guard let interceptor else { return respond(to: request, on: loop, complete) }
+        interceptor.receive(request, by: self, on: loop, complete)
+    }
+
     /// Completes on the event loop, at once or when the disk has what the answer says.
-    func respond(
+    package func respond(
         to request: Request, on loop: WatcherRegistry,
         _ complete: @escaping (Result<Response, Problem>) -> Void
     ) {
@@ -149,7 +153,6 @@ extension StoreServer {
             case (.pairing, _): try pair(request, on: loop.loop, complete)
             case (.pairings, _): try makePairing(request, on: loop.loop, complete)
             case (.identity, _): complete(.success(.answer(try identity(request))))
-            case (.account, _): complete(.success(.stream(try openAccount(request))))
             case (.devices, _): complete(.success(.answer(try listDevices(request))))
             case (.device(let id), .DELETE):
                 try removeDevice(String(id), request, on: loop.loop, complete)
@@ -160,7 +163,7 @@ extension StoreServer {
                 let id = try request.store(store, .write)
                 durably { () throws(Problem) in
                     try engine.remove(id)
-                    emulation?.decisions.forget(id)
+                    interceptor?.didRemove(id)
                 } _: {
                     .json(StoreRemoval(store: id.name))
                 }
@@ -186,14 +189,14 @@ extension StoreServer {
                 let (key, id) = (try request.key(key), try request.store(store, .write))
                 let content = try content(of: request)
                 durably { () throws(Problem) in
-                    try write(content, key, id, by: request.device)
+                    try write(content, key, id, by: try request.caller(.write))
                 } _: {
                     .json(KeySummary($0))
                 }
             case (.key(let key, let store), .DELETE):
                 let (key, id) = (try request.key(key), try request.store(store, .write))
                 durably { () throws(Problem) in
-                    try write(.tombstone, key, id, by: request.device)
+                    try write(.tombstone, key, id, by: try request.caller(.write))
                 } _: {
                     .json($0)
                 }
@@ -204,8 +207,8 @@ extension StoreServer {
                 } _: {
                     Self.answer(to: request, with: $0)
                 }
-            case (.emulator(let resource), _):
-                try respond(to: resource, request, on: loop, complete)
+            case (.additional(let resource), _):
+                try resource.respond(to: request, on: loop, complete)
             }
         } catch {
             complete(.failure(error))
@@ -227,13 +230,13 @@ extension StoreServer {
             metadata: [
                 "request": "\(id)", "code": "\(code)", "device": "\(device?.id ?? "none")",
                 "method": "\(head?.method.rawValue ?? "unknown")",
-                "path": "\(Self.template(of: head))",
+                "path": "\(template(of: head))",
             ])
     }
 
     /// Not the path itself, because keys are private.
-    private static func template(of head: HTTPRequestHead?) -> String {
-        head.flatMap { Resource(path: $0.path)?.template } ?? "unknown"
+    private func template(of head: HTTPRequestHead?) -> String {
+        head.flatMap { resource(at: $0.path)?.template } ?? "unknown"
     }
 
     /// - Parameter start: when the head was read; nil for a live stream, which has no end to measure.
@@ -252,7 +255,7 @@ extension StoreServer {
             "request",
             metadata: [
                 "method": "\(head.method)",
-                "path": "\(Self.template(of: head))",
+                "path": "\(template(of: head))",
                 "status": "\(status.code)",
             ])
     }

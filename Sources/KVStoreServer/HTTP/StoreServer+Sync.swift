@@ -2,8 +2,8 @@ import Dispatch
 import Essentials
 import KVStoreCore
 import KVStoreLedger
-import KVStoreWire
-import NIOCore
+package import KVStoreWire
+package import NIOCore
 
 /// Replication: push and pull, and the live stream.
 extension StoreServer {
@@ -16,10 +16,10 @@ extension StoreServer {
         guard message.changes.count <= limits.changesPerRequest else {
             throw .tooManyChanges(limit: limits.changesPerRequest)
         }
-        guard let emulation else {
+        guard let interceptor else {
             return try engine.sync(message, store: store, mayCreate: mayWrite)
         }
-        return try sync(message, store: store, mayCreate: mayWrite, by: device, emulation)
+        return try interceptor.sync(message, store: store, mayCreate: mayWrite, by: device)
     }
 
     /// In the binary form if the request accepts it, otherwise JSON.
@@ -50,7 +50,7 @@ extension StoreServer {
         else { throw .tooManyStreams(limit: limit) }
         return EventStream(
             device: device, store: store, start: Cursor(epoch: epoch, sequence: sequence),
-            slot: emulation?.observing(slot, of: device, store) ?? slot)
+            slot: slot)
     }
 
     /// Decodes binary and short JSON at once, long JSON on another thread: it would hold up all connections.
@@ -69,12 +69,11 @@ extension StoreServer {
         @Sendable func message() -> Result<SyncRequest, Problem> {
             Result { () throws(Problem) in try Self.decode(body, depthLimit: depthLimit) }
         }
-        // What is recorded has one order.
-        guard body.readableBytes > 32_768, emulation?.recorder == nil else {
+        guard body.readableBytes > 32_768, interceptor?.decodesInOrder != true else {
             return complete(message())
         }
         let completion = NIOLoopBound(complete, eventLoop: loop)
-        let device = emulation == nil ? request.device : nil
+        let device = interceptor == nil ? request.device : nil
         decodingQueue.async { [devices] in
             let message = message()
             loop.execute {
@@ -98,7 +97,7 @@ extension StoreServer {
         try Self.decode(body, depthLimit: depthLimit)
     }
 
-    private static func decode<Document: Decodable>(
+    package static func decode<Document: Decodable>(
         _ body: ByteBuffer, depthLimit: Int
     ) throws(Problem) -> Document {
         do throws(WireError) {

@@ -1,9 +1,9 @@
 import Essentials
 
 /// The clock of the machine.
-enum ServerClock {
+package enum ServerClock {
     /// Milliseconds since 1970; may step.
-    static func wallMilliseconds() -> Int64 {
+    package static func wallMilliseconds() -> Int64 {
         Int64((Date().timeIntervalSince1970 * 1_000).rounded(.down))
     }
 }

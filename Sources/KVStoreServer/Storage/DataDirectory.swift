@@ -1,6 +1,6 @@
 import Essentials
 package import KVStoreLedger
-import KVStoreLog
+package import KVStoreLog
 package import KVStoreWire
 import LocalFiles
 import Logging
@@ -174,7 +174,7 @@ package struct DataDirectory: Sendable {
 }
 
 extension ServerError {
-    init(_ error: LogError) {
+    package init(_ error: LogError) {
         switch error {
         case .damaged:
             self.init(

@@ -1,6 +1,6 @@
 import KVStoreCore
 import KVStoreLedger
-import KVStoreWire
+package import KVStoreWire
 
 /// For live readers, from any thread.
 extension StorageEngine {
@@ -28,7 +28,7 @@ extension StorageEngine {
 /// For the bodies of `perform` and `read`.
 extension StorageEngine {
     /// The stores of an account, sorted by name.
-    func stores(ofAccount account: String) -> [StoreList.Store] {
+    package func stores(ofAccount account: String) -> [StoreList.Store] {
         ledger.stores(ofAccount: account).compactMap { id in
             ledger.hub(id).map { hub in
                 StoreList.Store(

@@ -1,12 +1,12 @@
-import KVStoreCore
+package import KVStoreCore
 import KVStoreLedger
 import KVStoreLog
-import KVStoreWire
+package import KVStoreWire
 
 /// For the bodies of `perform`; what they return may be sent when it completes.
 extension StorageEngine {
     /// A push and a pull. Throws `unknownStore` if there is no store and the request may not create one.
-    func sync(
+    package func sync(
         _ request: SyncRequest, store id: StoreID, mayCreate: Bool
     ) throws(Problem) -> SyncResponse {
         guard mayCreate || ledger.history(of: id) != nil else { throw .unknownStore }
@@ -21,7 +21,7 @@ extension StorageEngine {
 
     /// Writes a key for a user, with a stamp greater than that of the present record. An equal value
     /// changes nothing; removing a key without a value throws `unknownKey`.
-    func write(
+    package func write(
         _ content: Record.Content, forKey key: StoreKey, store id: StoreID, replica: ReplicaID
     ) throws(Problem) -> SequencedRecord {
         if let failure { throw Problem(failure) }
@@ -50,13 +50,46 @@ extension StorageEngine {
     }
 
     /// Removes up to `count` stores of an account; returns whether there may be more.
-    func removeStores(ofAccount account: String, count: Int) throws(Problem) -> Bool {
+    package func removeStores(ofAccount account: String, count: Int) throws(Problem) -> Bool {
         // Before the log has recovered, stores may be gone from memory alone.
         if let failure { throw Problem(failure) }
         try admit()
         let stores = ledger.stores(ofAccount: account).prefix(count)
         for id in stores { try remove(id) }
         return stores.count == count
+    }
+
+    /// Removes stores, then writes records into others, which replicas download in full. Changes nothing when it throws.
+    ///
+    /// Precondition: the stores that are written do not exist then, and accept the records.
+    package func replace(
+        _ stores: [StoreID], with replacements: [(store: StoreID, records: [Record])], now: Int64
+    ) throws(Problem) {
+        if let failure { throw Problem(failure) }
+        try admit()
+        var (recordCount, byteCount) = (0, 0)
+        for record in replacements.lazy.flatMap(\.records) {
+            recordCount += 1
+            byteCount += Ledger.memoryByteCount(of: record)
+        }
+        let present = stores.compactMap(ledger.hub)
+            .reduce(0) { $0 + Ledger.memoryByteCount(of: $1) }
+        let limit = options.ledger.memoryByteLimit
+        guard ledger.memoryByteCount - present + byteCount <= limit else {
+            throw Problem(.full(limit: limit))
+        }
+        do throws(LogError) {
+            for id in stores { _ = try ledger.remove(id) }
+            for (id, records) in replacements {
+                let plan = try ledger.accept(records, to: id, now: now)
+                precondition(plan.rejections.isEmpty, "the records have been checked")
+            }
+        } catch {
+            failIfClosed()
+            throw Problem(error)
+        }
+        pace.note(recordCount: recordCount, byteCount: byteCount)
+        countStores()
     }
 
     /// The answer to a request without changes after a failed sync.
@@ -78,7 +111,7 @@ extension StorageEngine {
 
 extension Stamp {
     /// The stamp of a write by the server: greater than the present one, and not before its clock.
-    static func next(after present: Stamp?, now: Int64, replica: ReplicaID) -> Stamp {
+    package static func next(after present: Stamp?, now: Int64, replica: ReplicaID) -> Stamp {
         guard let present, present.milliseconds >= now else {
             return Stamp(milliseconds: now, counter: 0, replica: replica)
         }

@@ -1,11 +1,11 @@
 import Dispatch
 import KVStoreCore
-import KVStoreLedger
-import KVStoreLog
-import KVStoreWire
+package import KVStoreLedger
+package import KVStoreLog
+package import KVStoreWire
 import LocalFiles
-import Logging
-import NIOCore
+package import Logging
+package import NIOCore
 import NIOPosix
 import Synchronization
 
@@ -19,35 +19,37 @@ import Synchronization
 ///
 /// `perform`, `read` and `close` may be called from any thread. They take the lock that guards everything else, which is
 /// therefore unchecked.
-final class StorageEngine: @unchecked Sendable {
-    struct Options: Sendable {
-        var ledger = Ledger.Options()
+package final class StorageEngine: @unchecked Sendable {
+    package struct Options: Sendable {
+        package var ledger = Ledger.Options()
         /// Requests that may wait for the disk at a time.
         var waitingCount = 1_024
-        var storesPerAccount = 1_024
+        package var storesPerAccount = 1_024
         /// Time until the first attempt to recover from a failed sync; later ones wait twice as long, up to 5 s.
         var recoveryDelay = TimeAmount.seconds(1)
         /// Milliseconds since 1970.
-        var now: @Sendable () -> Int64 = { ServerClock.wallMilliseconds() }
+        package var now: @Sendable () -> Int64 = { ServerClock.wallMilliseconds() }
         /// The clock of an account, if accounts have clocks of their own.
-        var accountClock: (@Sendable (_ account: String) -> Int64)?
+        package var accountClock: (@Sendable (_ account: String) -> Int64)?
 
-        func now(of account: String) -> Int64 { accountClock?(account) ?? now() }
+        package init() {}
+
+        package func now(of account: String) -> Int64 { accountClock?(account) ?? now() }
     }
 
     let recovery: LogRecovery
-    let options: Options
+    package let options: Options
     let metrics = Metrics()
     let accounts = AccountRegistry()
     let logger: Logger
 
     /// The event loops that serve connections, each with its live readers.
-    let loops: [WatcherRegistry]
+    package let loops: [WatcherRegistry]
     let lock = Mutex(())
     private let disk = DispatchQueue(label: "ubiquity.kvsd.disk", qos: .userInteractive)
     private let background = DispatchQueue(label: "ubiquity.kvsd.background", qos: .utility)
 
-    let ledger: Ledger
+    package let ledger: Ledger
     /// What waits for the next sync, for each event loop.
     private var groups: [[Completion]]
     var isWaitingForSync = false
@@ -82,7 +84,7 @@ final class StorageEngine: @unchecked Sendable {
     }
 
     /// Opens the log in `storage`, whose lock the caller holds. Blocks.
-    init(
+    package init(
         storage: any LogStorage, options: Options = Options(), seed: UInt64, logger: Logger,
         loops: [any EventLoop] = Array(MultiThreadedEventLoopGroup.singleton.makeIterator())
     ) throws(LogError) {
@@ -109,7 +111,7 @@ final class StorageEngine: @unchecked Sendable {
     /// Runs `body`, which applies a request or reads, and completes on the event loop after a sync that covers everything
     /// that has been applied; at once if one has already, or if no sync will: after a failure, requests see only what is
     /// durable. Called on that event loop.
-    func perform<Value: Sendable>(
+    package func perform<Value: Sendable>(
         on watchers: WatcherRegistry, _ body: () throws(Problem) -> Value,
         _ complete: @escaping (Result<Value, Problem>) -> Void
     ) {
@@ -135,7 +137,7 @@ final class StorageEngine: @unchecked Sendable {
     }
 
     /// Runs `body`, which must not wait for anything, as the owner of the ledger.
-    func read<Value: Sendable, Failure: Error>(
+    package func read<Value: Sendable, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
         try lock.withLock { _ throws(Failure) in try body() }
@@ -221,7 +223,7 @@ final class StorageEngine: @unchecked Sendable {
 
     /// Completes the waiting requests, closes the log and ends all live streams; later requests fail.
     /// Call it once, from any task.
-    func close() async {
+    package func close() async {
         let closed = loops[0].loop.makePromise(of: Void.self)
         lock.withLock { _ in
             closer = closed

@@ -1,5 +1,5 @@
-import KVStoreCore
-import NIOCore
+package import KVStoreCore
+package import NIOCore
 import Synchronization
 
 /// A live reader of a store, which continues from its own cursor.
@@ -9,8 +9,8 @@ protocol Watcher: AnyObject {
 }
 
 /// The live readers of each store on one event loop. On that loop only, except for `count`; unchecked for that reason.
-final class WatcherRegistry: @unchecked Sendable {
-    let loop: any EventLoop
+package final class WatcherRegistry: @unchecked Sendable {
+    package let loop: any EventLoop
     /// Of the loop among those of the engine.
     let index: Int
     private var watchers: [StoreID: [ObjectIdentifier: any Watcher]] = [:]
@@ -22,7 +22,7 @@ final class WatcherRegistry: @unchecked Sendable {
     }
 
     /// Of any thread.
-    var count: Int { total.load(ordering: .sequentiallyConsistent) }
+    package var count: Int { total.load(ordering: .sequentiallyConsistent) }
 
     func add(_ watcher: any Watcher, to store: StoreID) {
         let former = watchers[store, default: [:]].updateValue(
@@ -36,7 +36,7 @@ final class WatcherRegistry: @unchecked Sendable {
         if watchers[store]?.isEmpty == true { watchers[store] = nil }
     }
 
-    func wake(_ stores: some Sequence<StoreID>) {
+    package func wake(_ stores: some Sequence<StoreID>) {
         guard !watchers.isEmpty else { return }
         for store in stores {
             guard let woken = watchers[store]?.values else { continue }

@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandSupport
 import Dispatch
 import Essentials
+import KVStoreEmulator
 import KVStoreServer
 
 extension EmulatorCommand {

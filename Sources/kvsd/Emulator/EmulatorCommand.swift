@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandSupport
 import Essentials
+import KVStoreEmulator
 import KVStoreServer
 import KVStoreWire
 import LocalFiles

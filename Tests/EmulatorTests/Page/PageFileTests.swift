@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import KVStoreEmulator
 import KVStoreServer
 import ServerTestSupport
 import Testing
@@ -9,7 +10,7 @@ import Testing
 struct PageFileTests {
     private static let directory = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appending(path: "Sources/KVStoreServer/Emulator/Page")
+        .deletingLastPathComponent().appending(path: "Sources/KVStoreEmulator/Page")
 
     private static func content(_ name: String) throws -> String {
         try String(contentsOf: directory.appending(path: name), encoding: .utf8)

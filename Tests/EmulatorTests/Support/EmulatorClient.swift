@@ -7,7 +7,8 @@ import ServerTestSupport
 import Synchronization
 import Testing
 
-@testable import KVStoreServer
+@testable import KVStoreEmulator
+import KVStoreServer
 
 /// Requests to an emulator in the test's process, with a connection for each token.
 final class EmulatorClient: Sendable {

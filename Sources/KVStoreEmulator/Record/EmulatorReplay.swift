@@ -5,6 +5,7 @@ import KVStoreWire
 import NIOCore
 import NIOHTTP1
 import Synchronization
+package import KVStoreServer
 
 /// What a replay of a record has shown.
 package struct ReplayReport: Sendable, Equatable {
@@ -66,12 +67,12 @@ extension Emulator {
             let line = try decode(text, index + 1)
             if line.arrives != nil { report.requestCount += 1 }
             if line.isInput {
-                guard await emulator.server.replay(line) else {
+                guard await emulator.replay(line) else {
                     throw failure(index + 1, "it names a request that does not exist")
                 }
             }
         }
-        await emulator.server.engine.close()
+        await emulator.interceptor.engine.close()
         let found = replayed.withLock { $0 }
             .split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast()
         report.lineCount = lines.count
@@ -95,21 +96,22 @@ extension Emulator {
     }
 }
 
-extension StoreServer {
+extension Emulator {
     /// Returns when everything that comes of the input has been written; false if it is not one of an emulator.
     fileprivate func replay(_ line: RecordLine) async -> Bool {
-        guard let emulation, let network, let recorder = emulation.recorder else { return false }
-        let watchers = engine.loops[0]
+        guard let recorder = interceptor.emulation.recorder else { return false }
+        let network = interceptor.network
+        let watchers = interceptor.engine.loops[0]
         let promise = watchers.loop.makePromise(of: Bool.self)
         watchers.loop.execute { [self] in
             func input(at time: Int64, _ body: @escaping () -> Void) {
                 recorder.replay(at: time, body) { promise.succeed(true) }
             }
             if let arrival = line.arrives {
-                guard let request = request(arrival, emulation) else {
+                guard let request = request(arrival) else {
                     return promise.succeed(false)
                 }
-                input(at: arrival.time) { self.receive(request, on: watchers) { _ in } }
+                input(at: arrival.time) { self.server.receive(request, on: watchers) { _ in } }
             } else if let sending = line.sends {
                 input(at: sending.time) {
                     _ = network.sendEvent(
@@ -125,7 +127,7 @@ extension StoreServer {
         return (try? await promise.futureResult.get()) ?? false
     }
 
-    private func request(_ arrival: RecordLine.Arrival, _ emulation: Emulation) -> Request? {
+    private func request(_ arrival: RecordLine.Arrival) -> Request? {
         var headers = HTTPHeaders()
         if let type = arrival.type { headers.add(name: "Content-Type", value: type) }
         if let accept = arrival.accept { headers.add(name: "Accept", value: accept) }
@@ -133,13 +135,11 @@ extension StoreServer {
         if let id = arrival.lastEventID { headers.add(name: "Last-Event-ID", value: id) }
         let path = arrival.target[
             ..<(arrival.target.utf8.firstIndex(of: UInt8(ascii: "?")) ?? arrival.target.endIndex)]
-        guard let resource = Resource(path: path) else { return nil }
+        guard let resource = server.resource(at: path) else { return nil }
         var device: Device?
         if let world = arrival.world {
             let token = WorldToken("\(world)/\(arrival.device ?? WorldToken.defaultDevice)")
-            device = token.flatMap {
-                try? devices.admit($0, limits: emulation.limits, now: arrival.time)
-            }
+            device = token.flatMap { try? interceptor.worlds.admit($0, now: arrival.time) }
         }
         guard device != nil || !resource.needsToken else { return nil }
         return Request(

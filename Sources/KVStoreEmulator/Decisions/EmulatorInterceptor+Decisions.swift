@@ -2,13 +2,13 @@ import KVStoreCore
 import KVStoreLedger
 import KVStoreSimulation
 import KVStoreWire
+import KVStoreServer
 
 /// What an emulator remembers of the changes that it decides about. For the bodies of `perform`.
-extension StoreServer {
+extension EmulatorInterceptor {
     /// As `StorageEngine.sync`.
     func sync(
-        _ message: SyncRequest, store: StoreID, mayCreate: Bool, by device: Device,
-        _ emulation: Emulation
+        _ message: SyncRequest, store: StoreID, mayCreate: Bool, by device: Device
     ) throws(Problem) -> SyncResponse {
         let refusals = try emulation.refusals(
             of: message.changes, in: engine.ledger.hub(store), store, by: device.name)
@@ -16,7 +16,7 @@ extension StoreServer {
         allowed.changes.removeAll { change in refusals.contains { $0.record == change } }
         let before = engine.entries(of: message.changes, in: store)
         var response = try engine.sync(allowed, store: store, mayCreate: mayCreate)
-        tellReplica(of: device, aboutFormerAccountIn: &response, to: message, store, emulation)
+        tellReplica(of: device, aboutFormerAccountIn: &response, to: message, store)
         response.rejections += refusals.map { SyncRejection($0.record, $0.reason) }
         emulation.noteSync(
             message, response, of: store, by: device, before: before,
@@ -29,7 +29,7 @@ extension StoreServer {
     /// former account once, and then without one.
     private func tellReplica(
         of device: Device, aboutFormerAccountIn response: inout SyncResponse,
-        to request: SyncRequest, _ store: StoreID, _ emulation: Emulation
+        to request: SyncRequest, _ store: StoreID
     ) {
         if let since = request.since {
             let isForeign = engine.belongsToOtherAccount(since.epoch, than: store)
@@ -43,10 +43,15 @@ extension StoreServer {
         response.horizon = max(response.horizon, former.sequence + 1)
     }
 
+    func write(
+        _ content: Record.Content, _ key: StoreKey, _ store: StoreID, by device: Device
+    ) throws(Problem) -> SequencedRecord {
+        try write(content, key, store, by: device.name)
+    }
+
     /// As `StorageEngine.write`.
     func write(
-        _ content: Record.Content, _ key: StoreKey, _ store: StoreID, by device: String,
-        _ emulation: Emulation
+        _ content: Record.Content, _ key: StoreKey, _ store: StoreID, by device: String
     ) throws(Problem) -> SequencedRecord {
         let former = engine.ledger.entry(of: key, in: store)
         do throws(Problem) {

@@ -4,7 +4,7 @@ import KVStoreSimulation
 import KVStoreWire
 import Synchronization
 
-/// The limits, events, decisions and worlds of an emulator, and the rules by which it admits requests. Safe to call from any thread.
+/// The limits, events, decisions and worlds of an emulator. Safe to call from any thread.
 final class Emulation: Sendable {
     let limits: EmulatorLimits
     let events: EmulatorEvents
@@ -32,17 +32,6 @@ final class Emulation: Sendable {
         self.isReplaying = isReplaying
         events = EmulatorEvents(limits)
         decisions = DecisionLog(limits, replica: replica)
-    }
-
-    /// Refuses requests of web pages of other sites: with a name that DNS resolves to this machine, a page has the same
-    /// origin as its requests, and a browser omits `Origin` where the page cannot read the answer.
-    static func admit(_ fields: RequestFields) throws(Problem) {
-        if let site = fields.fetchSite, site != "same-origin", site != "none" {
-            throw .foreignOrigin
-        }
-        guard let host = fields.host else { return }
-        let name = host.hasSuffix("]") || !host.contains(":") ? host + ":80" : host
-        guard ListenAddress(name)?.isLoopback == true else { throw .foreignHost }
     }
 
     // MARK: - Worlds
@@ -121,15 +110,5 @@ final class Emulation: Sendable {
         let event = events.append(
             content, world: world, account: account, time: time(in: world))
         recorder?.note(event)
-    }
-
-    /// Reports the live stream as one of its device while the slot exists.
-    func observing(_ slot: StreamSlot, of device: Device, _ store: StoreID) -> StreamSlot {
-        let name = device.name
-        note(.connected(store: store.name, device: name), in: store)
-        return StreamSlot { [self] in
-            withExtendedLifetime(slot) {}
-            note(.disconnected(store: store.name, device: name), in: store)
-        }
     }
 }

@@ -3,40 +3,39 @@ import KVStoreSimulation
 import KVStoreWire
 import NIOCore
 import NIOHTTP1
+import KVStoreServer
 
 /// Clock, settings, faults and accounts of a world. On the event loop of the emulator.
-extension StoreServer {
+extension EmulatorInterceptor {
     private static let faultCount = 64
     private static let deviceCount = 1_024
 
     func respond(
         to control: WorldControl, of segment: Substring, _ request: Request,
-        _ emulation: Emulation, _ network: EmulatedNetwork, on loop: WatcherRegistry,
+        on loop: WatcherRegistry,
         _ complete: @escaping (Result<Response, Problem>) -> Void
     ) throws(Problem) {
         let world = try Self.worldName(segment)
         switch request.method {
         case .GET, .HEAD, .DELETE: try checkKnown(world)
         case .POST where control == .settle: break
-        default: try devices.admit(world: world, limits: emulation.limits)
+        default: try worlds.admit(world)
         }
         if case .settle = control {
-            return try settle(world, request, network, on: loop.loop, complete)
+            return try settle(world, request, on: loop.loop, complete)
         }
-        complete(
-            .success(.answer(try answer(to: control, of: world, request, emulation, network))))
+        complete(.success(.answer(try answer(to: control, of: world, request))))
     }
 
     private func answer(
-        to control: WorldControl, of world: String, _ request: Request, _ emulation: Emulation,
-        _ network: EmulatedNetwork
+        to control: WorldControl, of world: String, _ request: Request
     ) throws(Problem) -> Answer {
         switch control {
         case .clock:
-            if request.method == .PUT { try setClock(of: world, request, emulation, network) }
-            return .json(clock(of: world, emulation))
+            if request.method == .PUT { try setClock(of: world, request) }
+            return .json(clock(of: world))
         case .settings:
-            if request.method == .PUT { try setSettings(of: world, request, emulation) }
+            if request.method == .PUT { try setSettings(of: world, request) }
             return .json(SettingsDocument(emulation.world(world).settings))
         case .violations:
             return .json(
@@ -45,18 +44,17 @@ extension StoreServer {
             let device = try Self.deviceName(segment)
             switch request.method {
             case .POST:
-                var answer = Answer.json(
-                    try addFault(to: device, in: world, request, emulation, network))
+                var answer = Answer.json(try addFault(to: device, in: world, request))
                 answer.status = .created
                 return answer
             case .DELETE:
-                removeFaults(of: device, in: world, emulation, network) { _ in true }
+                removeFaults(of: device, in: world) { _ in true }
                 return .noContent
-            default: return .json(FaultList(faults: faults(of: device, in: world, emulation)))
+            default: return .json(FaultList(faults: faults(of: device, in: world)))
             }
         case .fault(let segment, let id):
             let device = try Self.deviceName(segment)
-            let count = removeFaults(of: device, in: world, emulation, network) { $0.id == id }
+            let count = removeFaults(of: device, in: world) { $0.id == id }
             guard count > 0 else { throw .unknownFault }
             return .noContent
         case .account(let segment):
@@ -66,7 +64,7 @@ extension StoreServer {
                 throw .invalidControl(
                     "account is not 1 to 64 characters of A-Z a-z 0-9 . _ - without a leading dot")
             }
-            try changeDevice(device, in: world, emulation) { $0.account = document.account }
+            try changeDevice(device, in: world) { $0.account = document.account }
             emulation.note(.account(device: device, document.account), in: world)
             network.lose(of: device, in: world)
             return .json(document)
@@ -90,29 +88,25 @@ extension StoreServer {
         of request: Request, as type: Document.Type
     ) throws(Problem) -> Document {
         try request.checkJSON()
-        return try decode(request.body, depthLimit: limits.jsonDepth)
+        return try StoreServer.decode(request.body, depthLimit: limits.jsonDepth)
     }
 
     // MARK: - Clock and settings
 
-    func clock(of world: String, _ emulation: Emulation) -> ClockReport {
+    func clock(of world: String) -> ClockReport {
         ClockReport(emulation.world(world).clock, real: emulation.now())
     }
 
-    private func setClock(
-        of world: String, _ request: Request, _ emulation: Emulation, _ network: EmulatedNetwork
-    ) throws(Problem) {
+    private func setClock(of world: String, _ request: Request) throws(Problem) {
         let change = try document(of: request, as: ClockChange.self)
         if let defect = change.defect { throw .invalidControl(defect) }
         let real = emulation.now()
         emulation.change(world) { change.apply(to: &$0.clock, real: real) }
-        emulation.note(.clock(clock(of: world, emulation)), in: world)
+        emulation.note(.clock(clock(of: world)), in: world)
         network.release(world)
     }
 
-    private func setSettings(
-        of world: String, _ request: Request, _ emulation: Emulation
-    ) throws(Problem) {
+    private func setSettings(of world: String, _ request: Request) throws(Problem) {
         let document = try document(of: request, as: SettingsDocument.self)
         if let defect = document.defect { throw .invalidControl(defect) }
         emulation.change(world) { world in
@@ -124,23 +118,22 @@ extension StoreServer {
 
     // MARK: - Devices
 
-    func faults(of device: String, in name: String, _ emulation: Emulation) -> [FaultDocument] {
+    func faults(of device: String, in name: String) -> [FaultDocument] {
         let (world, now) = (emulation.world(name), emulation.time(in: name))
         return (world.devices[device]?.faults.active ?? []).map { FaultDocument($0, now: now) }
     }
 
     private func addFault(
-        to device: String, in world: String, _ request: Request, _ emulation: Emulation,
-        _ network: EmulatedNetwork
+        to device: String, in world: String, _ request: Request
     ) throws(Problem) -> FaultDocument {
         let fault = try document(of: request, as: FaultDocument.self).fault()
-        guard faults(of: device, in: world, emulation).count < Self.faultCount else {
+        guard faults(of: device, in: world).count < Self.faultCount else {
             throw .tooManyFaults(limit: Self.faultCount)
         }
         let now = emulation.time(in: world)
         var id = 0
-        try changeDevice(device, in: world, emulation) { id = $0.faults.add(fault, now: now) }
-        let added = faults(of: device, in: world, emulation).first { $0.id == id }
+        try changeDevice(device, in: world) { id = $0.faults.add(fault, now: now) }
+        let added = faults(of: device, in: world).first { $0.id == id }
         emulation.note(.faults(device: device), in: world)
         network.release(world)
         guard let added else { throw .unknownFault }
@@ -149,7 +142,7 @@ extension StoreServer {
 
     @discardableResult
     private func removeFaults(
-        of device: String, in world: String, _ emulation: Emulation, _ network: EmulatedNetwork,
+        of device: String, in world: String,
         where isRemoved: (NetworkFaults.Active) -> Bool
     ) -> Int {
         let count =
@@ -164,7 +157,7 @@ extension StoreServer {
     }
 
     private func changeDevice(
-        _ device: String, in world: String, _ emulation: Emulation,
+        _ device: String, in world: String,
         _ body: (inout EmulatedWorld.Device) -> Void
     ) throws(Problem) {
         let hasPlace = emulation.change(world) { world in
@@ -180,7 +173,7 @@ extension StoreServer {
     // MARK: - Settling
 
     private func settle(
-        _ world: String, _ request: Request, _ network: EmulatedNetwork, on loop: any EventLoop,
+        _ world: String, _ request: Request, on loop: any EventLoop,
         _ complete: @escaping (Result<Response, Problem>) -> Void
     ) throws(Problem) {
         func duration(_ name: String, _ usual: Int64) throws(Problem) -> TimeAmount {
@@ -193,7 +186,7 @@ extension StoreServer {
         _ = Settler(
             world, network, on: loop, timeout: try duration("timeout", 10_000),
             quiet: try duration("quiet", 250),
-            obstacles: { [self] in obstacles(in: world, network) }
+            obstacles: { [self] in obstacles(in: world) }
         ) {
             complete(.success(.answer(.json($0))))
         }

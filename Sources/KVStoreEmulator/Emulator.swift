@@ -1,8 +1,13 @@
+// What turns the server into an emulator for tests: worlds that tokens name, their clocks, faults, settings, decisions and
+// records, the administration over HTTP with its page, and `Emulator`, which starts all of it. Not here: the request path,
+// accounts, storage and replication, which are the daemon's (KVStoreServer), and fault injection itself (KVStoreSimulation).
+
 package import Essentials
 import KVStoreCore
 import KVStoreDocuments
 import KVStoreLedger
 import KVStoreLog
+public import KVStoreServer
 import KVStoreSimulation
 import KVStoreWire
 public import Logging
@@ -21,6 +26,7 @@ import NIOPosix
 /// All methods may be called from any task.
 public final class Emulator: Sendable {
     let server: StoreServer
+    let interceptor: EmulatorInterceptor
     private let host: String
     private let isStrict: Bool
 
@@ -94,14 +100,15 @@ public final class Emulator: Sendable {
         } catch {
             throw ServerError(error)
         }
+        let devices = DeviceRegistry(
+            instance: EpochID(rawValue: .random(in: 1 ... .max, using: &random)), logger: logger)
+        interceptor = EmulatorInterceptor(
+            emulation, engine: engine, devices: devices, limits: serverLimits, replica: replica)
         server = StoreServer(
-            engine: engine,
-            devices: DeviceRegistry(
-                instance: EpochID(rawValue: .random(in: 1 ... .max, using: &random)),
-                logger: logger),
+            engine: engine, devices: devices,
             configuration: ServerConfiguration(
                 address: address, limits: serverLimits, logger: logger),
-            replica: replica, emulation: emulation)
+            replica: replica, interceptor: interceptor)
         host = address.host
         self.isStrict = isStrict
     }
@@ -155,18 +162,6 @@ public final class Emulator: Sendable {
 
     /// Whether a world or a device is named by this text in a token, unchanged.
     package static func isValidName(_ name: String) -> Bool { Device.isValidAccount(name) }
-
-    /// Replaces all stores of a world by those of an exported document. All or nothing.
-    package func importWorld(_ world: String, from document: Data) async throws(ServerError) {
-        do {
-            try await server.importDocument(document, into: world)
-        } catch {
-            throw ServerError(.unreadable, (error as? Problem)?.detail ?? "\(error)")
-        }
-    }
-
-    /// All stores of a world as the document that ``importWorld`` reads. May be called after the end.
-    package func export(_ world: String) -> Data { server.exportDocument(of: world) }
 }
 
 /// An emulator that listens.

@@ -6,41 +6,38 @@ import KVStoreLedger
 import KVStoreWire
 import NIOCore
 import NIOHTTP1
+import KVStoreServer
 
 /// `/emulator/v1/`: administration of the worlds of an emulator.
-extension StoreServer {
+extension EmulatorInterceptor {
     func respond(
         to resource: EmulatorResource, _ request: Request, on loop: WatcherRegistry,
         _ complete: @escaping (Result<Response, Problem>) -> Void
     ) throws(Problem) {
-        guard let emulation, let network else { throw .unknownPath }
         switch (resource, request.method) {
-        case (.worlds, .DELETE): reset(nil, emulation, network, on: loop, complete)
+        case (.account, _):
+            complete(
+                .success(.stream(AccountStream(of: try request.caller(.read), emulation))))
+        case (.worlds, .DELETE): reset(nil, on: loop, complete)
         case (.worlds, _): complete(.success(.answer(.json(listWorlds()))))
         case (.world(let world), .DELETE):
-            reset(try Self.worldName(world), emulation, network, on: loop, complete)
+            reset(try Self.worldName(world), on: loop, complete)
         case (.world(let world), _):
-            complete(
-                .success(
-                    .answer(
-                        .json(try describe(world: Self.worldName(world), emulation, network)))))
+            complete(.success(.answer(.json(try describe(world: Self.worldName(world))))))
         case (.export(let world), .PUT):
-            try importWorld(
-                try Self.worldName(world), request, emulation, on: loop, complete)
+            try importWorld(try Self.worldName(world), request, on: loop, complete)
         case (.export(let world), _):
             try export(try Self.worldName(world), on: loop.loop, complete)
-        case (.events, _): complete(.success(.stream(try openEvents(nil, request, emulation))))
+        case (.events, _): complete(.success(.stream(try openEvents(nil, request))))
         case (.worldEvents(let world), _):
             let world = try Self.worldName(world)
-            complete(.success(.stream(try openEvents(world, request, emulation))))
+            complete(.success(.stream(try openEvents(world, request))))
         case (.page(let page), _): complete(.success(.answer(page.answer)))
         case (.control(let control, let world), _):
-            try respond(
-                to: control, of: world, request, emulation, network, on: loop, complete)
+            try respond(to: control, of: world, request, on: loop, complete)
         case (.store(let resource, let world), _):
             try respond(
-                to: resource, ofWorld: try Self.worldName(world), request, emulation, on: loop,
-                complete)
+                to: resource, ofWorld: try Self.worldName(world), request, on: loop, complete)
         }
     }
 
@@ -71,26 +68,24 @@ extension StoreServer {
 
     /// Those that tokens have named, and those that have stores, sorted.
     private func knownWorlds(_ accounts: some Sequence<String>) -> [String] {
-        Set(devices.worlds).union(accounts.map(EmulatedAccount.world)).sorted()
+        worlds.names.union(accounts.map(EmulatedAccount.world)).sorted()
     }
 
     func isKnown(_ world: String) -> Bool {
-        devices.worlds.contains(world) || !engine.read { engine.accounts(ofWorld: world) }.isEmpty
+        worlds.contains(world) || !engine.read { engine.accounts(ofWorld: world) }.isEmpty
     }
 
-    private func describe(
-        world: String, _ emulation: Emulation, _ network: EmulatedNetwork
-    ) throws(Problem) -> WorldReport {
+    private func describe(world: String) throws(Problem) -> WorldReport {
         guard isKnown(world) else { throw .unknownWorld }
         let found = devices.table.devices.filter { $0.account == world }
         return WorldReport(
             world: world,
             devices: found.sorted { $0.name < $1.name }.map { device in
                 EmulatedDevice(
-                    device: describe(device),
+                    device: devices.describe(device),
                     account: emulation.account(of: device.name, in: world)
                         .map(EmulatedAccount.name),
-                    faults: faults(of: device.name, in: world, emulation),
+                    faults: faults(of: device.name, in: world),
                     waiting: network.waiting.count {
                         $0.world == world && $0.device == device.name
                     })
@@ -104,24 +99,23 @@ extension StoreServer {
                     }
                 }
             },
-            clock: clock(of: world, emulation),
+            clock: clock(of: world),
             settings: SettingsDocument(emulation.world(world).settings))
     }
 
     /// Removes the stores of a world, or of all, and forgets devices that are not connected. A world that nobody has used
     /// is as it was.
     private func reset(
-        _ world: String?, _ emulation: Emulation, _ network: EmulatedNetwork,
-        on loop: WatcherRegistry,
+        _ world: String?, on loop: WatcherRegistry,
         _ complete: @escaping (Result<Response, Problem>) -> Void
     ) {
         var lost: [EmulatedNetwork.Waiting] = []
         engine.perform(on: loop) { () throws(Problem) in
             let accounts = engine.ledger.accountTotals.keys
-            let worlds =
+            let affected =
                 world.map { [$0] }
                 ?? Set(accounts.map(EmulatedAccount.world)).union(emulation.changedWorlds).sorted()
-            for world in worlds {
+            for world in affected {
                 for account in engine.accounts(ofWorld: world) {
                     while try engine.removeStores(ofAccount: account, count: 64) {}
                 }
@@ -129,8 +123,8 @@ extension StoreServer {
                 emulation.reset(world)
             }
             if world == nil { emulation.decisions.forget(world: nil) }
-            devices.forgetAbsentDevices(ofWorld: world)
-        } _: { result in
+            worlds.forgetAbsentDevices(ofWorld: world)
+        } _: { [self] result in
             for message in lost { message.deliver(false) }
             for name in Set(lost.map(\.world)).union(world.map { [$0] } ?? []) {
                 network.release(name)
@@ -144,7 +138,7 @@ extension StoreServer {
         _ complete: @escaping (Result<Response, Problem>) -> Void
     ) throws(Problem) {
         var document = engine.read { engine.document(of: world) }
-        if document == nil, devices.worlds.contains(world) { document = WorldDocument([]) }
+        if document == nil, worlds.contains(world) { document = WorldDocument([]) }
         guard let document else { throw .unknownWorld }
         answer(on: loop, complete) {
             Answer(MediaType.json, ByteBuffer(bytes: document.encoded))
@@ -152,7 +146,7 @@ extension StoreServer {
     }
 
     private func importWorld(
-        _ world: String, _ request: Request, _ emulation: Emulation, on loop: WatcherRegistry,
+        _ world: String, _ request: Request, on loop: WatcherRegistry,
         _ complete: @escaping (Result<Response, Problem>) -> Void
     ) throws(Problem) {
         try request.checkJSON()
@@ -161,7 +155,7 @@ extension StoreServer {
             { () throws(DocumentError) in try WorldDocument(decoding: body) }, on: loop
         ) { [self] document in
             engine.perform(on: loop) { () throws(Problem) in
-                try replace(world, with: document, emulation)
+                try replace(world, with: document)
             } _: { result in
                 complete(result.map { .answer(.json($0)) })
             }
@@ -169,14 +163,13 @@ extension StoreServer {
     }
 
     private func replace(
-        _ world: String, with document: Result<WorldDocument, DocumentError>,
-        _ emulation: Emulation
+        _ world: String, with document: Result<WorldDocument, DocumentError>
     ) throws(Problem) -> ImportReport {
         let found: WorldDocument
         do throws(DocumentError) { found = try document.get() } catch {
             throw .invalidImport(error.description)
         }
-        try admitting(world, emulation) { () throws(Problem) in
+        try admitting(world) { () throws(Problem) in
             try engine.replace(world, with: found, replica: replica)
         }
         emulation.decisions.forget(world: world)
@@ -189,7 +182,7 @@ extension StoreServer {
 
     /// After `Last-Event-ID`, otherwise `after`, otherwise those that happen from now on.
     private func openEvents(
-        _ world: String?, _ request: Request, _ emulation: Emulation
+        _ world: String?, _ request: Request
     ) throws(Problem) -> EmulatorEventStream {
         let text = request.fields.lastEventID ?? request.parameter("after").map { String($0) }
         let latest = emulation.events.latestID
@@ -197,33 +190,5 @@ extension StoreServer {
             throw .malformed("after is not the id of an event")
         }
         return EmulatorEventStream(emulation.events, world: world, after: after)
-    }
-}
-
-/// Beside the requests.
-extension StoreServer {
-    /// Replaces a world as `PUT …/export` does.
-    func importDocument(_ data: Data, into world: String) async throws {
-        let target = EmulatorResource.start + "worlds/" + PercentEncoding.encode(world) + "/export"
-        let watchers = engine.loops[0]
-        let promise = watchers.loop.makePromise(of: Void.self)
-        watchers.loop.execute { [self] in
-            guard let resource = Resource(path: target[...]) else {
-                return promise.fail(Problem.badWorldName)
-            }
-            let request = Request(
-                method: .PUT, fields: RequestFields([:]), target: target, resource: resource,
-                query: "", device: nil, address: "local", body: ByteBuffer(bytes: data))
-            receive(request, on: watchers) { result in
-                promise.completeWith(result.map { _ in }.mapError { $0 as any Error })
-            }
-        }
-        try await promise.futureResult.get()
-    }
-
-    /// As `GET …/export` answers; without stores for a world that does not exist.
-    func exportDocument(of world: String) -> Data {
-        let name = WorldToken(world)?.world ?? world
-        return (engine.read { engine.document(of: name) } ?? WorldDocument([])).encoded
     }
 }

@@ -7,19 +7,22 @@ import KVStoreLedger
 import KVStoreWire
 import NIOCore
 import NIOHTTP1
+import KVStoreServer
 
 /// Stores and keys of a world, for users, scripts and the page of the emulator.
-extension StoreServer {
+extension EmulatorInterceptor {
     func respond(
         to resource: StoreResource, ofWorld world: String, _ request: Request,
-        _ emulation: Emulation, on loop: WatcherRegistry,
+        on loop: WatcherRegistry,
         _ complete: @escaping (Result<Response, Problem>) -> Void
     ) throws(Problem) {
         let store = try request.store(resource.store, ofWorld: world)
         func changed(_ result: Result<SequencedRecord, Problem>) {
             switch result {
             case .success(let entry):
-                answer(on: loop.loop, complete) { .json(emulation.entry(entry, in: store)) }
+                answer(on: loop.loop, complete) { [emulation] in
+                    .json(emulation.entry(entry, in: store))
+                }
             case .failure(let problem): complete(.failure(problem))
             }
         }
@@ -28,7 +31,7 @@ extension StoreServer {
             let entries = try engine.read { () throws(Problem) in
                 Array(try hub(store).entries.values)
             }
-            answer(on: loop.loop, complete) {
+            answer(on: loop.loop, complete) { [emulation] in
                 .json(
                     StoreContents(
                         store: store.name,
@@ -38,15 +41,14 @@ extension StoreServer {
             }
         case (.key(let key, _), .PUT):
             try request.checkJSON()
-            put(try request.key(key), store, request.body, emulation, on: loop, changed)
+            put(try request.key(key), store, request.body, on: loop, changed)
         case (.key(let key, _), .DELETE):
             let key = try request.key(key)
             engine.perform(
                 on: loop,
                 { () throws(Problem) in
                     _ = try hub(store)
-                    return try write(
-                        .tombstone, key, store, by: Emulation.deviceName, emulation)
+                    return try write(.tombstone, key, store, by: Emulation.deviceName)
                 }, changed)
         case (.key(let key, _), _):
             let key = try request.key(key)
@@ -74,26 +76,25 @@ extension StoreServer {
     /// For the bodies of `perform` and `read`.
     private func hub(_ store: StoreID) throws(Problem) -> Hub {
         if let hub = engine.ledger.hub(store) { return hub }
-        throw devices.worlds.contains(store.world)
+        throw worlds.contains(store.world)
             || !engine.ledger.stores(ofAccount: store.world).isEmpty ? .unknownStore : .unknownWorld
     }
 
     private func put(
-        _ key: StoreKey, _ store: StoreID, _ body: ByteBuffer, _ emulation: Emulation,
-        on loop: WatcherRegistry,
+        _ key: StoreKey, _ store: StoreID, _ body: ByteBuffer, on loop: WatcherRegistry,
         _ complete: @escaping (Result<SequencedRecord, Problem>) -> Void
     ) {
         decode(
             { () throws(Problem) -> StoredValue in
-                try self.decode(body, depthLimit: 2 * (WireLimits.propertyListDepth + 1))
+                try StoreServer.decode(body, depthLimit: 2 * (WireLimits.propertyListDepth + 1))
             }, on: loop
         ) { [self] value in
             engine.perform(
                 on: loop,
                 { () throws(Problem) in
                     let content = Record.Content.value(try value.get().data)
-                    return try admitting(store.world, emulation) { () throws(Problem) in
-                        try write(content, key, store, by: Emulation.deviceName, emulation)
+                    return try admitting(store.world) { () throws(Problem) in
+                        try write(content, key, store, by: Emulation.deviceName)
                     }
                 }, complete)
         }
@@ -105,9 +106,9 @@ extension StoreServer {
         _ body: @escaping @Sendable () throws(Failure) -> Value, on loop: WatcherRegistry,
         _ complete: @escaping (Result<Value, Failure>) -> Void
     ) {
-        guard emulation?.recorder == nil else { return complete(Result(catching: body)) }
+        guard !decodesInOrder else { return complete(Result(catching: body)) }
         let completion = NIOLoopBound(complete, eventLoop: loop.loop)
-        decodingQueue.async {
+        documentQueue.async {
             let result = Result(catching: body)
             loop.loop.execute { completion.value(result) }
         }
@@ -116,12 +117,12 @@ extension StoreServer {
     /// Runs `body`, which writes into a world that counts among those that there may be; forgets one that is new if the
     /// body throws.
     func admitting<Value>(
-        _ world: String, _ emulation: Emulation, _ body: () throws(Problem) -> Value
+        _ world: String, _ body: () throws(Problem) -> Value
     ) throws(Problem) -> Value {
-        let isNew = !devices.worlds.contains(world)
-        try devices.admit(world: world, limits: emulation.limits)
+        let isNew = !worlds.contains(world)
+        try worlds.admit(world)
         do throws(Problem) { return try body() } catch {
-            if isNew { devices.forgetAbsentDevices(ofWorld: world) }
+            if isNew { worlds.forgetAbsentDevices(ofWorld: world) }
             throw error
         }
     }
@@ -132,7 +133,7 @@ extension StoreServer {
         encode: @escaping @Sendable () -> Answer
     ) {
         let completion = NIOLoopBound(complete, eventLoop: loop)
-        decodingQueue.async {
+        documentQueue.async {
             let answer = encode()
             loop.execute { completion.value(.success(.answer(answer))) }
         }

@@ -1,6 +1,7 @@
 import KVStoreCore
 import KVStoreSimulation
 import NIOCore
+import KVStoreServer
 
 /// A device's live stream of a store in an emulator: what it has still to read, and what a fault keeps from it. On the
 /// event loop only, and unchecked for that reason.
@@ -45,7 +46,12 @@ struct EmulatedStream: LiveStream {
         self.link = link
         self.network = network
         network.add(link)
-        slot = StreamSlot { network.remove(link) }
+        let (emulation, store, device) = (network.emulation, link.store, link.device)
+        emulation.note(.connected(store: store.name, device: device), in: store)
+        slot = StreamSlot {
+            network.remove(link)
+            emulation.note(.disconnected(store: store.name, device: device), in: store)
+        }
     }
 
     var topic: StoreID { stream.topic }

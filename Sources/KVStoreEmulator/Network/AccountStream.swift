@@ -1,6 +1,7 @@
 import KVStoreCore
 import KVStoreWire
 import NIOCore
+import KVStoreServer
 
 /// The account of a device of an emulator, and each that follows: the answer to `GET /v1/account`.
 struct AccountStream: LiveStream {
@@ -29,11 +30,4 @@ struct AccountStream: LiveStream {
     }
 
     mutating func isAllowed(by: DeviceRegistry, in: ConnectionTable) -> Bool { true }
-}
-
-extension StoreServer {
-    func openAccount(_ request: Request) throws(Problem) -> AccountStream {
-        guard let emulation else { throw .unknownPath }
-        return AccountStream(of: try request.caller(.read), emulation)
-    }
 }

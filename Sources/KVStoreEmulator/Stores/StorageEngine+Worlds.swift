@@ -4,6 +4,7 @@ import KVStoreEssentials
 import KVStoreLedger
 import KVStoreLog
 import KVStoreWire
+import KVStoreServer
 
 /// The worlds of an emulator, which are accounts. For the bodies of `perform` and `read`.
 extension StorageEngine {
@@ -55,8 +56,6 @@ extension StorageEngine {
     func replace(
         _ world: String, with document: WorldDocument, replica: ReplicaID
     ) throws(Problem) {
-        if let failure { throw Problem(failure) }
-        try admit()
         let now = options.now(of: world)
         guard document.stores.count <= options.storesPerAccount else {
             throw .invalidImport(
@@ -72,26 +71,8 @@ extension StorageEngine {
             let id = StoreID(account: world, name: store.name)
             records.append((id, try self.records(store, of: id, now: now, replica: replica)))
         }
-        let present = ledger.accountTotals[world]?.memoryByteCount ?? 0
-        let byteCount = records.joined().reduce(0) { $0 + Ledger.memoryByteCount(of: $1) }
-        let limit = options.ledger.memoryByteLimit
-        guard ledger.memoryByteCount - present + byteCount <= limit else {
-            throw Problem(.full(limit: limit))
-        }
-        do throws(LogError) {
-            for account in accounts(ofWorld: world) {
-                for id in ledger.stores(ofAccount: account) { _ = try ledger.remove(id) }
-            }
-            for (id, records) in records {
-                let plan = try ledger.accept(records, to: id, now: now)
-                precondition(plan.rejections.isEmpty, "the records have been checked")
-            }
-        } catch {
-            failIfClosed()
-            throw Problem(error)
-        }
-        pace.note(recordCount: records.joined().count, byteCount: byteCount)
-        countStores()
+        try replace(
+            accounts(ofWorld: world).flatMap(ledger.stores(ofAccount:)), with: records, now: now)
     }
 
     /// The records of a store that is empty when they are written: later than those that it has now, apart from those with
@@ -112,8 +93,4 @@ extension StorageEngine {
         }
         return records
     }
-}
-
-extension [(store: StoreID, records: [Record])] {
-    fileprivate func joined() -> FlattenSequence<[[Record]]> { map(\.records).joined() }
 }

@@ -4,23 +4,24 @@ import KVStoreSimulation
 import KVStoreWire
 import NIOCore
 import NIOHTTP1
+import KVStoreServer
 
 /// The way of a request through the network of an emulator.
-extension StoreServer {
-    /// Responds to a request that has been read; in an emulator, as far as faults let it and its answer through.
+extension EmulatorInterceptor {
+    /// Responds to a request that has been read, as far as faults let it and its answer through.
     func receive(
-        _ request: Request, on loop: WatcherRegistry,
+        _ request: Request, by server: StoreServer, on loop: WatcherRegistry,
         _ complete: @escaping (Result<Response, Problem>) -> Void
     ) {
         // The account is the device's own knowledge, which its network does not bring.
-        guard let emulation, let network, request.resource != .account else {
-            return respond(to: request, on: loop, complete)
+        guard request.resource.ofEmulator != .account else {
+            return server.respond(to: request, on: loop, complete)
         }
         guard let recorder = emulation.recorder, request.isRecorded else {
-            return receive(request, number: nil, emulation, network, on: loop, complete)
+            return receive(request, number: nil, by: server, on: loop, complete)
         }
         recorder.arrive(request) { number in
-            receive(request, number: number, emulation, network, on: loop) { result in
+            receive(request, number: number, by: server, on: loop) { result in
                 // Later: a connection may go on with its next request.
                 loop.loop.assumeIsolated().execute { complete(result) }
             }
@@ -29,15 +30,15 @@ extension StoreServer {
 
     /// - Parameter number: of the request in the record.
     private func receive(
-        _ request: Request, number: Int?, _ emulation: Emulation, _ network: EmulatedNetwork,
-        on loop: WatcherRegistry, _ complete: @escaping (Result<Response, Problem>) -> Void
+        _ request: Request, number: Int?, by server: StoreServer, on loop: WatcherRegistry,
+        _ complete: @escaping (Result<Response, Problem>) -> Void
     ) {
         guard let device = request.device else {
             let complete = emulation.recorder?.answering(number, request, complete) ?? complete
-            return respond(to: request, on: loop, complete)
+            return respond(to: request, by: server, on: loop, complete)
         }
         let (world, name) = (device.account, device.name)
-        if let problem = throttle(request, emulation, world, name) {
+        if let problem = throttle(request, world, name) {
             return complete(.failure(problem))
         }
         network.noteActivity(in: world)
@@ -45,23 +46,23 @@ extension StoreServer {
             request.isOpeningStream ? nil : .request, of: name, in: world)
         network.carry(
             passage,
-            copy: { [self] in execute(request, number: number, network, on: loop) { _ in } },
+            copy: { [self] in execute(request, number: number, by: server, on: loop) { _ in } },
             deliver: { [self] error in
                 if let error { return complete(Self.result(of: error)) }
                 // Decided now, so that random choices do not depend on how long the stores take.
                 let answer =
                     request.isOpeningStream ? nil : network.decide(.answer, of: name, in: world)
-                execute(request, number: number, network, on: loop) { result in
+                execute(request, number: number, by: server, on: loop) { [network] result in
                     guard let answer else { return complete(result) }
                     network.carry(answer) { error in
-                        complete(error == nil ? result : .success(.lost))
+                        complete(error == nil ? result : .success(.disconnection))
                     }
                 }
             })
     }
 
     private func throttle(
-        _ request: Request, _ emulation: Emulation, _ world: String, _ device: String
+        _ request: Request, _ world: String, _ device: String
     ) -> Problem? {
         guard request.isWriting else { return nil }
         let now = emulation.time(in: world)
@@ -75,14 +76,13 @@ extension StoreServer {
 
     /// Responds to a request that has arrived, as one of the account that the device has now.
     private func execute(
-        _ request: Request, number: Int?, _ network: EmulatedNetwork, on loop: WatcherRegistry,
+        _ request: Request, number: Int?, by server: StoreServer, on loop: WatcherRegistry,
         _ complete: @escaping (Result<Response, Problem>) -> Void
     ) {
-        let complete =
-            network.emulation.recorder?.answering(number, request, complete) ?? complete
+        let complete = emulation.recorder?.answering(number, request, complete) ?? complete
         guard let device = request.device else { return complete(.failure(.unauthorized)) }
         let world = device.account
-        let found = network.emulation.account(of: device.name, in: world)
+        let found = emulation.account(of: device.name, in: world)
         let name = found.map(EmulatedAccount.name)
         if let expected = request.fields.account, expected != name ?? "" {
             return complete(.failure(.otherAccount(name)))
@@ -95,10 +95,10 @@ extension StoreServer {
         default: request.device?.account = account
         }
         network.begin(in: world)
-        respond(to: request, on: loop) { result in
+        respond(to: request, by: server, on: loop) { [self] result in
             defer { network.end(in: world) }
             guard case .success(.stream(let stream as EventStream)) = result,
-                !network.emulation.isReplaying
+                !emulation.isReplaying
             else { return complete(result) }
             let link = StreamLink(
                 device, store: stream.store, sequence: stream.cursor.sequence, loop)
@@ -106,9 +106,32 @@ extension StoreServer {
         }
     }
 
+    private func respond(
+        to request: Request, by server: StoreServer, on loop: WatcherRegistry,
+        _ complete: @escaping (Result<Response, Problem>) -> Void
+    ) {
+        do throws(Problem) {
+            try Self.checkDevices(request)
+            server.respond(to: request, on: loop, complete)
+        } catch {
+            complete(.failure(error))
+        }
+    }
+
+    /// Throws if the request adds or renames a device: tokens do.
+    private static func checkDevices(_ request: Request) throws(Problem) {
+        switch (request.resource, request.method) {
+        case (.pairing, _), (.pairings, _): throw .noPairing
+        case (.device, .PATCH):
+            try request.checkJSON()
+            throw .emulatedDevice
+        default: break
+        }
+    }
+
     private static func result(of error: SyncTransportError) -> Result<Response, Problem> {
         switch error {
-        case .unreachable, .malformed: .success(.lost)
+        case .unreachable, .malformed: .success(.disconnection)
         case .unauthorized(let detail): .failure(.emulated(401, "unauthorized", detail))
         case .busy(let seconds): .failure(.throttled(seconds: Int((seconds ?? 1).rounded(.up))))
         case .refused(let status, let code, let message):
@@ -117,9 +140,9 @@ extension StoreServer {
     }
 
     /// What keeps a world from being settled.
-    func obstacles(in world: String, _ network: EmulatedNetwork) -> [String] {
-        let now = network.emulation.time(in: world)
-        let devices = network.emulation.world(world).devices
+    func obstacles(in world: String) -> [String] {
+        let now = emulation.time(in: world)
+        let devices = emulation.world(world).devices
         var obstacles = network.waiting.filter { $0.world == world }.map { message in
             let isHeld = devices[message.device]?.faults.holds(message.kind) ?? false
             let kind = message.kind == .answer || message.kind == .event ? "an" : "a"
@@ -148,10 +171,10 @@ extension Request {
 
     /// Whether it is in the record of a session: what an emulator's stores and worlds depend on.
     var isRecorded: Bool {
-        switch resource {
-        case .emulator(.control(.settle, _)): false
-        case .emulator: ![.GET, .HEAD].contains(method)
-        default: device != nil
+        switch resource.ofEmulator {
+        case .control(.settle, _): false
+        case nil, .account: device != nil
+        default: ![.GET, .HEAD].contains(method)
         }
     }
 

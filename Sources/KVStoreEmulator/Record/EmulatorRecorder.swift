@@ -4,6 +4,7 @@ import KVStoreSimulation
 import KVStoreWire
 import NIOCore
 import NIOHTTP1
+import KVStoreServer
 
 /// Writes the record of a session: every input in order, each followed by its events and the answers of what it executed.
 ///

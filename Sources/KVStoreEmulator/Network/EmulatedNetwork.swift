@@ -1,6 +1,7 @@
 import KVStoreCore
 import KVStoreSimulation
 import NIOCore
+import KVStoreServer
 
 /// The messages that faults delay or hold, of all worlds, and the requests under way. Time is that of the worlds.
 ///

@@ -1,5 +1,6 @@
 import Crypto
 import Essentials
+import KVStoreServer
 
 /// A world of an emulator and a device in it, which any bearer token names: `WORLD` or `WORLD/DEVICE`.
 struct WorldToken: Sendable, Equatable {

@@ -1,7 +1,9 @@
 import NIOHTTP1
 
-/// A resource below `/emulator/v1/`, or a file of the page.
-enum EmulatorResource: Equatable {
+/// A resource below `/emulator/v1/`, a file of the page, or the account of a device.
+enum EmulatorResource: Sendable, Equatable {
+    /// The account of the device that asks.
+    case account
     case worlds, events
     /// Names as they are in the path, percent-encoded.
     case world(Substring)
@@ -16,6 +18,10 @@ enum EmulatorResource: Equatable {
     /// - Parameter path: without the query.
     init?(path: Substring) {
         guard path.hasPrefix(Self.start) else {
+            if path == "/v1/account" {
+                self = .account
+                return
+            }
             guard let page = EmulatorPage(path: path) else { return nil }
             self = .page(page)
             return
@@ -42,6 +48,7 @@ enum EmulatorResource: Equatable {
 
     var template: String {
         switch self {
+        case .account: "/v1/account"
         case .worlds: "/emulator/v1/worlds"
         case .events: "/emulator/v1/events"
         case .world: "/emulator/v1/worlds/{world}"
@@ -57,7 +64,7 @@ enum EmulatorResource: Equatable {
         switch self {
         case .worlds, .world: [.GET, .HEAD, .DELETE]
         case .export: [.GET, .HEAD, .PUT]
-        case .events, .worldEvents: [.GET]
+        case .account, .events, .worldEvents: [.GET]
         case .page: [.GET, .HEAD]
         case .store(let resource, _): resource.methods
         case .control(let control, _): control.methods

@@ -4,6 +4,7 @@ import KVStoreDocuments
 import KVStoreSimulation
 import KVStoreWire
 import NIOCore
+import KVStoreServer
 
 /// The position of a reader of an emulator's events.
 struct EmulatorEventStream: LiveStream {

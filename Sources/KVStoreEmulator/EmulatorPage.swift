@@ -1,4 +1,5 @@
 import NIOCore
+import KVStoreServer
 
 /// A file of the emulator's web page, embedded in the program.
 enum EmulatorPage: String, CaseIterable {

@@ -1,0 +1,97 @@
+import Dispatch
+import KVStoreCore
+import KVStoreServer
+import KVStoreWire
+import NIOCore
+import NIOHTTP1
+
+/// What makes a server an emulator: tokens name worlds, whose administration has resources of its own, and whose faults,
+/// settings and records stand between requests and stores.
+final class EmulatorInterceptor: RequestInterceptor {
+    let emulation: Emulation
+    let network: EmulatedNetwork
+    let worlds: WorldRegistry
+    let engine: StorageEngine
+    let limits: ServerLimits
+    /// The replica id in the stamps of the emulator's own writes.
+    let replica: ReplicaID
+    /// Documents, one at a time: encoding and decoding take many times their memory.
+    let documentQueue = DispatchQueue(label: "ubiquity.documents")
+
+    var devices: DeviceRegistry { worlds.devices }
+
+    init(
+        _ emulation: Emulation, engine: StorageEngine, devices: DeviceRegistry,
+        limits: ServerLimits, replica: ReplicaID
+    ) {
+        self.emulation = emulation
+        self.engine = engine
+        self.limits = limits
+        self.replica = replica
+        worlds = WorldRegistry(devices, emulation.limits)
+        network = EmulatedNetwork(emulation, engine.loops[0].loop)
+        emulation.events.observe { [engine] event in
+            for watchers in engine.loops where watchers.count > 0 {
+                watchers.loop.execute { watchers.wake(event.topics) }
+            }
+        }
+    }
+
+    /// Refuses requests of web pages of other sites: with a name that DNS resolves to this machine, a page has the same
+    /// origin as its requests, and a browser omits `Origin` where the page cannot read the answer.
+    func admit(_ fields: RequestFields) throws(Problem) {
+        if let site = fields.fetchSite, site != "same-origin", site != "none" {
+            throw .foreignOrigin
+        }
+        guard let host = fields.host else { return }
+        let name = host.hasSuffix("]") || !host.contains(":") ? host + ":80" : host
+        guard ListenAddress(name)?.isLoopback == true else { throw .foreignHost }
+    }
+
+    func resource(at path: Substring) -> (any AdditionalResource)? {
+        EmulatorResource(path: path).map { EmulatorRoute(resource: $0, interceptor: self) }
+    }
+
+    func device(authorization: String) throws(Problem) -> Device {
+        guard let token = WorldToken(authorization: authorization) else {
+            throw .invalidWorldToken
+        }
+        return try worlds.admit(token, now: engine.options.now())
+    }
+
+    /// What is recorded has one order.
+    var decodesInOrder: Bool { emulation.recorder != nil }
+
+    func didRemove(_ store: StoreID) { emulation.decisions.forget(store) }
+
+    func stop() { network.stop() }
+}
+
+/// A resource of an emulator, and who responds.
+struct EmulatorRoute: AdditionalResource {
+    let resource: EmulatorResource
+    let interceptor: EmulatorInterceptor
+
+    var template: String { resource.template }
+    var methods: [HTTPMethod] { resource.methods }
+    var needsToken: Bool { resource == .account }
+
+    var bodyByteLimit: Int? {
+        if case .export = resource { interceptor.emulation.limits.importByteCount } else { nil }
+    }
+
+    func respond(
+        to request: Request, on loop: WatcherRegistry,
+        _ complete: @escaping (Result<Response, Problem>) -> Void
+    ) throws(Problem) {
+        try interceptor.respond(to: resource, request, on: loop, complete)
+    }
+}
+
+extension Resource {
+    /// Nil for those of every server.
+    var ofEmulator: EmulatorResource? {
+        guard case .additional(let route as EmulatorRoute) = self else { return nil }
+        return route.resource
+    }
+}

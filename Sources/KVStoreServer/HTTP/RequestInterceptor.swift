@@ -1,0 +1,61 @@
+package import KVStoreCore
+package import KVStoreWire
+package import NIOHTTP1
+
+/// Takes part in all requests of a server: says who sends them, adds resources, schedules the answers and decides about
+/// writes. A daemon has none.
+///
+/// A server with an interceptor has one event loop. All methods are called on it and must not block; those that read or
+/// write stores are called within `StorageEngine.perform`.
+package protocol RequestInterceptor: AnyObject, Sendable {
+    /// Throws if no request with these header fields may be answered.
+    func admit(_ fields: RequestFields) throws(Problem)
+
+    /// What a path names that the server does not know; nil for nothing.
+    func resource(at path: Substring) -> (any AdditionalResource)?
+
+    /// The device that the value of the `Authorization` field names. It keeps its permissions until the request is
+    /// answered: they are not checked again when the body has arrived.
+    func device(authorization: String) throws(Problem) -> Device
+
+    /// Whether long bodies are decoded on the event loop too, so that requests are applied in the order of arrival.
+    var decodesInOrder: Bool { get }
+
+    /// Responds to a request that has been read, by itself or with `StoreServer.respond`: at once, later, or as often as
+    /// it likes. Calls `complete` at most once.
+    func receive(
+        _ request: Request, by server: StoreServer, on loop: WatcherRegistry,
+        _ complete: @escaping (Result<Response, Problem>) -> Void)
+
+    /// Takes the place of `StorageEngine.sync`.
+    func sync(
+        _ message: SyncRequest, store: StoreID, mayCreate: Bool, by device: Device
+    ) throws(Problem) -> SyncResponse
+
+    /// Takes the place of `StorageEngine.write`.
+    func write(
+        _ content: Record.Content, _ key: StoreKey, _ store: StoreID, by device: Device
+    ) throws(Problem) -> SequencedRecord
+
+    /// A device has removed a store.
+    func didRemove(_ store: StoreID)
+
+    /// The server stops: completes the requests that wait.
+    func stop()
+}
+
+/// A resource of an interceptor.
+package protocol AdditionalResource: Sendable {
+    /// The path without names, for the log.
+    var template: String { get }
+    var methods: [HTTPMethod] { get }
+    var needsToken: Bool { get }
+    /// Bytes that the body of a request may have; nil for the limit of the server.
+    var bodyByteLimit: Int? { get }
+
+    /// Completes on the event loop, at once or later.
+    func respond(
+        to request: Request, on loop: WatcherRegistry,
+        _ complete: @escaping (Result<Response, Problem>) -> Void
+    ) throws(Problem)
+}
