@@ -70,6 +70,21 @@ struct ClaudeSampleTests {
         }
     }
 
+    @Test("the address of an account comes from any state file of its user")
+    func addressElsewhere() throws {
+        let home = try SampleHome(copying: "claude/two-states")
+        for variables in [[:], ["CLAUDE_CONFIG_DIR": home.path(".claude")]] {
+            let provider = read(home, variables).provider
+            #expect(provider?.primary?.usedPercent == 22)
+            #expect(provider?.accountEmail == "dev@example.test")
+        }
+        try home.write(
+            ".claude.json",
+            "{\"oauthAccount\":{\"accountUuid\":\"other\",\"emailAddress\":\"other@example.test\"}}"
+        )
+        #expect(read(home).provider?.accountEmail == nil)
+    }
+
     @Test("a linked projects directory is followed")
     func linked() throws {
         let home = try SampleHome(copying: "claude/usual")
