@@ -13,7 +13,8 @@ struct ExplainCommand: ParsableCommand {
         discussion: """
             Reads the files as a push does, and pushes nothing. For each reading: what it says, \
             when and where it was written, the account, and whether it is shown. The newest \
-            reading of a limit counts; 'usage-push sources' lists the files themselves.
+            reading of a limit counts, unless it repeats an old window: a session that was idle \
+            states what it was last told. 'usage-push sources' lists the files themselves.
 
             EXAMPLES
               usage-push explain claude

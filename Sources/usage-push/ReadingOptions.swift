@@ -17,10 +17,7 @@ struct ReadingOptions: ParsableArguments {
 
     var home: String? { place.home }
 
-    /// In the order in which they are shown.
-    private static var sources: [any UsageSource] { [ClaudeSource(), CodexSource()] }
-
-    static var providerIDs: [String] { sources.map(\.providerID) }
+    static var providerIDs: [String] { UsageSources.all.map(\.providerID) }
 
     /// This user's home directory and variables.
     static var ownEnvironment: SourceEnvironment {
@@ -48,7 +45,9 @@ struct ReadingOptions: ParsableArguments {
         of providers: [String], in place: HomeOption, device: DeviceIdentity
     ) -> SnapshotBuilder {
         SnapshotBuilder(
-            sources: sources.filter { providers.isEmpty || providers.contains($0.providerID) },
+            sources: UsageSources.all.filter {
+                providers.isEmpty || providers.contains($0.providerID)
+            },
             environment: place.environment, device: device, appVersion: ProgramVersion.text)
     }
 }

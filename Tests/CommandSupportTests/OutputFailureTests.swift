@@ -20,7 +20,7 @@ struct OutputFailureTests {
 
     private static let toolHome = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .appending(path: "fixtures/homes/codex")
+        .appending(path: "fixtures/sources/codex/homes/usual")
 
     private static let printingCommands: [(program: String, arguments: [String])] = [
         ("kvs", ["ls"]), ("kvs", ["ls", "--json"]), ("kvs", ["ls", "--long"]),

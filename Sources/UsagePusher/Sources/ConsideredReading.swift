@@ -37,6 +37,13 @@ extension LimitReading {
         if parts.isEmpty, let plan { parts.append("plan \(plan)") }
         return parts.joined(separator: "; ")
     }
+
+    /// "the window until … was seen elsewhere at …".
+    fileprivate var sighting: String {
+        let resets = windows.compactMap(\.resetsAt).map { $0.formatted(.iso8601) }
+        return "the window until \(resets.joined(separator: " or ")) was seen elsewhere at "
+            + observedAt.formatted(.iso8601)
+    }
 }
 
 extension Evidence {
@@ -52,8 +59,11 @@ extension Evidence {
     ) -> [ConsideredReading] {
         let own = filter { account($0) == present }
         let all = readings.values.flatMap { $0 } + flawed
-        return all.sorted { LimitReading.isOlder($1, than: $0) }.prefix(Self.consideredLimit).map {
-            reading in
+        let newestFirst = all.sorted { left, right in
+            LimitReading.isOlder(right, than: left)
+                || !LimitReading.isOlder(left, than: right) && left.limit < right.limit
+        }
+        return newestFirst.prefix(Self.consideredLimit).map { reading in
             let owner = account(reading)
             let (isShown, reason) = own.verdict(on: reading, isOwn: owner == present, at: now)
             let label = reading.label.flatMap { reading.limit.contains($0) ? nil : " (\($0))" }
@@ -77,6 +87,9 @@ extension Evidence {
         }
         if !isOwn { return (false, "of an account that is not logged in") }
         if reading.windows.isEmpty { return (false, "no window; read for plan and credits") }
+        if let original = original(of: reading) {
+            return (false, "an idle session's repetition: \(original.sighting)")
+        }
         guard let newest = newest(reading.limit) else { return (false, "") }
         if newest != reading {
             return reading.isFromFuture

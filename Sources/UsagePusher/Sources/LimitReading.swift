@@ -31,6 +31,8 @@ struct LimitReading: Sendable, Equatable {
         var offset: Int64?
         /// Whether the offset is one in the decompressed text.
         var isCompressed = false
+        /// Whether the file is what one session of the tool knows, which it may repeat later.
+        var isOfSession = false
     }
 
     /// Why a statement never counts.
@@ -61,6 +63,9 @@ struct LimitReading: Sendable, Equatable {
     var flaw: Flaw?
     /// Observed later than now: a clock was wrong, so every other reading is taken for newer.
     var isFromFuture = false
+
+    /// The file of the session that states it; nil for a document and for a rejection.
+    var session: String? { origin.isOfSession ? origin.path : nil }
 
     /// Without any of these a reading does not say that the limit has no windows.
     var statesLimit: Bool {
@@ -114,60 +119,5 @@ extension LimitReading.Window {
     func rateWindow(label: String? = nil) -> SyncRateWindow {
         SyncRateWindow(
             usedPercent: usedPercent, windowMinutes: kind.minutes, resetsAt: resetsAt, label: label)
-    }
-}
-
-/// The readings of a tool's limits, as a set: the newest of each limit, bounded in number. Adding one twice, or in
-/// another order, gives the same set.
-struct Evidence: Sendable, Equatable {
-    private static let limitCount = 64
-    private static let readingsPerLimit = 16
-
-    /// Newest first. The key is the limit's name.
-    private(set) var readings: [String: [LimitReading]] = [:]
-    /// Those with a flaw, newest first.
-    private(set) var flawed: [LimitReading] = []
-
-    mutating func add(_ reading: LimitReading) {
-        if reading.flaw != nil {
-            Self.insert(reading, into: &flawed)
-        } else if readings[reading.limit] != nil || readings.count < Self.limitCount {
-            Self.insert(reading, into: &readings[reading.limit, default: []])
-        }
-    }
-
-    mutating func merge(_ other: Evidence) {
-        for list in other.readings.values { for reading in list { add(reading) } }
-        for reading in other.flawed { add(reading) }
-    }
-
-    private static func insert(_ reading: LimitReading, into list: inout [LimitReading]) {
-        guard !list.contains(reading) else { return }
-        let index = list.firstIndex { LimitReading.isOlder($0, than: reading) } ?? list.endIndex
-        list.insert(reading, at: index)
-        if list.count > readingsPerLimit { list.removeLast() }
-    }
-
-    func dated(at now: Date) -> Evidence {
-        var result = Evidence()
-        for reading in readings.values.joined() { result.add(reading.dated(at: now)) }
-        result.flawed = flawed
-        return result
-    }
-
-    func filter(_ isIncluded: (LimitReading) -> Bool) -> Evidence {
-        var result = Evidence()
-        result.readings = readings.mapValues { $0.filter(isIncluded) }.filter { !$0.value.isEmpty }
-        result.flawed = flawed.filter(isIncluded)
-        return result
-    }
-
-    /// The newest reading of a limit: it says which windows the limit has.
-    func newest(_ limit: String) -> LimitReading? { readings[limit]?.first(where: \.statesLimit) }
-
-    /// The newest reading that states something.
-    func newest(where isWanted: (LimitReading) -> Bool) -> LimitReading? {
-        readings.values.compactMap { $0.first(where: isWanted) }
-            .max { LimitReading.isOlder($0, than: $1) }
     }
 }

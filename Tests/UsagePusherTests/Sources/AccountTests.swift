@@ -98,7 +98,7 @@ struct AccountTests {
 
     @Test("captures of a further Claude home belong to its account")
     func furtherClaudeHome() throws {
-        let home = try SampleHome(copying: "claude")
+        let home = try SampleHome(copying: "claude/usual")
         var environment = home.environment()
         environment.additionalHomes = ["claude": [home.path(".claude-work")]]
         try home.write(
@@ -143,7 +143,7 @@ struct AccountTests {
 
     @Test("a capture of a former account is not shown for a further home without an account")
     func furtherHomeWithoutAccount() throws {
-        let home = try SampleHome(copying: "claude")
+        let home = try SampleHome(copying: "claude/usual")
         var environment = home.environment()
         environment.additionalHomes = ["claude": [home.path(".claude-work")]]
         try home.createDirectory(".claude-work/projects")
@@ -160,7 +160,7 @@ struct AccountTests {
 
     @Test("an explanation names every reading with its place and its verdict")
     func explained() throws {
-        let home = try SampleHome(copying: "codex")
+        let home = try SampleHome(copying: "codex/usual")
         var environment = home.environment()
         environment.explains = true
         var source = CodexSource()

@@ -9,7 +9,7 @@ import Testing
 struct ClaudeEvidenceTests {
     @Test("a status line's newer numbers override the cache in the same window")
     func captureAndCache() throws {
-        let home = try SampleHome(copying: "claude")
+        let home = try SampleHome(copying: "claude/usual")
         let store = ClaudeStatuslineStore(home.environment())
         #expect(try store.save(statusline: try statusline("full"), at: sampleNow))
         let provider = try claudeProvider(home)
@@ -43,7 +43,7 @@ struct ClaudeEvidenceTests {
 
     @Test("a cache from the future does not win over a capture")
     func futureCache() throws {
-        let home = try SampleHome(copying: "claude")
+        let home = try SampleHome(copying: "claude/usual")
         let store = ClaudeStatuslineStore(home.environment())
         let earlier = utc("2026-09-18T11:20:00Z")
         try store.save(statusline: try statusline("full"), at: earlier)
@@ -198,7 +198,7 @@ struct ClaudeEvidenceTests {
 
     @Test("a capture of another account is not shown as the present account's")
     func captureOfAnotherAccount() throws {
-        let home = try SampleHome(copying: "claude")
+        let home = try SampleHome(copying: "claude/usual")
         let store = ClaudeStatuslineStore(home.environment())
         try store.save(
             statusline: try statusline("full"), account: "other".fingerprint, at: sampleNow)
@@ -210,7 +210,7 @@ struct ClaudeEvidenceTests {
 
     @Test("a cache of another account is ignored and reported")
     func otherAccount() throws {
-        let home = try SampleHome(copying: "claude")
+        let home = try SampleHome(copying: "claude/usual")
         let path = ".claude.json"
         let text = try String(contentsOfFile: home.path(path), encoding: .utf8)
         let parts = text.components(separatedBy: "0000000000aa")
@@ -276,7 +276,7 @@ struct ClaudeEvidenceTests {
 
     @Test("a login file that is a pipe, deeply nested or of other services is ignored")
     func hostile() throws {
-        let home = try SampleHome(copying: "claude")
+        let home = try SampleHome(copying: "claude/usual")
         try home.write(".claude/.credentials.json", "{\"mcpOAuth\":{}}")
         try home.write(".claude/.config.json", String(repeating: "[", count: 200_000))
         try FileManager.default.removeItem(atPath: home.path(".config/claude/projects"))
@@ -302,7 +302,7 @@ struct ClaudeEvidenceTests {
 
     @Test("a state file of 200 MB is read in bounded memory")
     func hugeState() throws {
-        let home = try SampleHome(copying: "claude")
+        let home = try SampleHome(copying: "claude/usual")
         let path = home.path(".claude.json")
         let state = try Data(contentsOf: URL(fileURLWithPath: path))
         let project = Data("{\"projects\":{\"p\":\"".utf8)

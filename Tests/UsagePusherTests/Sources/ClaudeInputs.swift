@@ -6,7 +6,7 @@ import Testing
 
 func statusline(_ name: String) throws -> Data {
     try Data(
-        contentsOf: URL(fileURLWithPath: SampleHome.fixture("claude-statusline/\(name).json")))
+        contentsOf: URL(fileURLWithPath: SampleHome.fixture("claude/statuslines/\(name).json")))
 }
 
 func statusline(session: String, _ windows: String) -> Data {

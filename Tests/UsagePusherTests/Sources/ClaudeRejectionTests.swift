@@ -10,7 +10,7 @@ struct ClaudeRejectionTests {
 
     @Test("a rejection is 100 % until its reset, or until a newer number of its window")
     func refused() throws {
-        let home = try SampleHome(copying: "claude")
+        let home = try SampleHome(copying: "claude/usual")
         try home.write(
             Self.transcript,
             refusal("2026-09-18T11:50:00Z", quota("five_hour", "1789740600000"))
@@ -121,7 +121,7 @@ struct ClaudeRejectionTests {
 
     @Test("a user message about limits is not a rejection")
     func quoted() throws {
-        let home = try SampleHome(copying: "claude")
+        let home = try SampleHome(copying: "claude/usual")
         try home.write(
             Self.transcript,
             "{\"type\":\"user\",\"timestamp\":\"2026-09-18T11:50:00Z\",\"quotaLimits\":{\"status\":"

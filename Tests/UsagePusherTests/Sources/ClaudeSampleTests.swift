@@ -15,7 +15,7 @@ struct ClaudeSampleTests {
 
     @Test("the cache yields the session, weekly and per-model windows with their age")
     func wholeHome() throws {
-        let reading = try read(SampleHome(copying: "claude"))
+        let reading = try read(SampleHome(copying: "claude/usual"))
         let provider = try #require(reading.provider)
         #expect(provider.providerID == "claude")
         #expect(provider.primary?.usedPercent == 22)
@@ -39,7 +39,7 @@ struct ClaudeSampleTests {
 
     @Test("a cache with expired windows yields the plan and no percent")
     func stale() throws {
-        let provider = try #require(try read(SampleHome(copying: "claude-stale")).provider)
+        let provider = try #require(try read(SampleHome(copying: "claude/stale")).provider)
         #expect(provider.windows.isEmpty)
         #expect(provider.loginMethod == "Pro")
         #expect(provider.accountEmail == "dev@example.test")
@@ -52,7 +52,7 @@ struct ClaudeSampleTests {
 
     @Test("a state file without account and cache is ignored in any configured directory")
     func decoy() throws {
-        let home = try SampleHome(copying: "claude-decoy")
+        let home = try SampleHome(copying: "claude/decoy")
         for variables in [[:], ["CLAUDE_CONFIG_DIR": home.path(".claude")]] {
             let reading = read(home, variables)
             #expect(reading.isInstalled)
@@ -63,16 +63,31 @@ struct ClaudeSampleTests {
 
     @Test("a decoy does not hide the file with the account")
     func decoyBeside() throws {
-        let home = try SampleHome(copying: "claude")
+        let home = try SampleHome(copying: "claude/usual")
         try home.write(".claude/.claude.json", "{\"firstStartTime\":\"2026-06-20T12:00:00.000Z\"}")
         for variables in [[:], ["CLAUDE_CONFIG_DIR": home.path(".claude")]] {
             #expect(read(home, variables).provider?.primary?.usedPercent == 22)
         }
     }
 
+    @Test("the address of an account comes from any state file of its user")
+    func addressElsewhere() throws {
+        let home = try SampleHome(copying: "claude/two-states")
+        for variables in [[:], ["CLAUDE_CONFIG_DIR": home.path(".claude")]] {
+            let provider = read(home, variables).provider
+            #expect(provider?.primary?.usedPercent == 22)
+            #expect(provider?.accountEmail == "dev@example.test")
+        }
+        try home.write(
+            ".claude.json",
+            "{\"oauthAccount\":{\"accountUuid\":\"other\",\"emailAddress\":\"other@example.test\"}}"
+        )
+        #expect(read(home).provider?.accountEmail == nil)
+    }
+
     @Test("a linked projects directory is followed")
     func linked() throws {
-        let home = try SampleHome(copying: "claude")
+        let home = try SampleHome(copying: "claude/usual")
         let linked = try SampleHome()
         try linked.link(".claude/projects", to: home.path(".claude/projects"))
         var budget = stillBudget()

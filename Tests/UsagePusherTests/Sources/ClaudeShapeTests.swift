@@ -77,6 +77,10 @@ struct ClaudeShapeTests {
             #"{"five_hour":{"utilization":4},"model_scoped":[{"display_name":"Fable","utilization":100,"resets_at":"2026-09-21T16:00:00+00:00"},{"display_name":null,"utilization":3}]}"#,
             reads: "session 4; Fable weekly 100 until 21 16:00"),
         LogShape(
+            "a limit on all models repeats the weekly one",
+            #"{"seven_day":{"used_percentage":28,"resets_at":1790006400},"model_scoped":[{"display_name":"All models","utilization":27,"resets_at":"2026-09-21T16:00:00Z"}]}"#,
+            reads: "weekly 28 until 21 16:00"),
+        LogShape(
             "a spend limit is a window, and its dollars are a budget",
             #"{"spend_limit":{"used_percentage":62.5,"resets_at":1790812800,"used_usd":125,"limit_usd":200,"period":"monthly"}}"#,
             reads: "Spend limit 62.5 until 01 00:00; 125 of 200 spent"),
@@ -113,6 +117,20 @@ struct ClaudeShapeTests {
                         + scope(#"{"id":null,"display_name":"Fable"}"#, "null")) + "]}",
             reads: "session 7 until 18 14:10; weekly 28 until 21 16:00;"
                 + " Fable weekly 35 until 21 16:00"),
+        LogShape(
+            "a listed limit and the named window of the same kind fill each other",
+            #"{"five_hour":{"utilization":7,"resets_at":"2026-09-18T14:10:00Z"},"seven_day":{"utilization":28,"resets_at":null},"limits":["#
+                + #"{"kind":"session","percent":7},{"kind":"weekly_all","percent":null"# + reset
+                + "}]}",
+            reads: "session 7 until 18 14:10; weekly 28 until 21 16:00"),
+        LogShape(
+            "a limit on all models is the weekly limit",
+            #"{"seven_day":{"utilization":28,"resets_at":null},"limits":["#
+                + limit(
+                    "weekly_scoped", 27,
+                    reset + scope(#"{"id":"all-models","display_name":"All models"}"#, "null"))
+                + "," + limit("weekly_all", 28, ",\"resets_at\":null") + "]}",
+            reads: "weekly 28 until 21 16:00"),
         LogShape(
             "limits may have a kind and no group",
             "{\"limits\":[" + limit("session", 7, "") + "," + limit("weekly_all", 28, reset) + ","

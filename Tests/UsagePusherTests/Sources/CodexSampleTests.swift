@@ -16,7 +16,7 @@ struct CodexSampleTests {
 
     @Test("the reading that counts is found among forks, buckets and old files")
     func wholeHome() throws {
-        let home = try SampleHome(copying: "codex")
+        let home = try SampleHome(copying: "codex/usual")
         let (reading, provider) = try read(home)
         #expect(provider.providerID == "codex")
         #expect(
@@ -43,7 +43,7 @@ struct CodexSampleTests {
 
     @Test("another bucket adds windows labelled with its name and replaces none")
     func otherBuckets() throws {
-        let home = try SampleHome(copying: "codex")
+        let home = try SampleHome(copying: "codex/usual")
         let windows = try #require(try read(home).1.rateWindows)
         #expect(windows.map(\.usedPercent) == [36, 55, 4, 9])
         #expect(
@@ -54,7 +54,7 @@ struct CodexSampleTests {
 
     @Test("the order of modification times does not change the result")
     func anyOrder() throws {
-        let home = try SampleHome(copying: "codex")
+        let home = try SampleHome(copying: "codex/usual")
         let names = ["11-20-00", "11-48-00", "11-52-00"]
         let directory = ".codex/sessions/2026/09/18/"
         let files = try FileManager.default.contentsOfDirectory(atPath: home.path(directory))
@@ -72,7 +72,7 @@ struct CodexSampleTests {
 
     @Test("an API key login has a plan name and no numbers")
     func apiKey() throws {
-        let (reading, provider) = try read(SampleHome(copying: "codex-apikey"))
+        let (reading, provider) = try read(SampleHome(copying: "codex/apikey"))
         #expect(provider.loginMethod == "API key")
         #expect(provider.accountEmail == nil)
         #expect(provider.windows.isEmpty)
@@ -83,7 +83,7 @@ struct CodexSampleTests {
 
     @Test("a plan without windows shows credits and the spending limit without an error")
     func business() throws {
-        let provider = try read(SampleHome(copying: "codex-business")).1
+        let provider = try read(SampleHome(copying: "codex/business")).1
         #expect(provider.windows.isEmpty)
         #expect(provider.credits == SyncCredits(balance: 128.5))
         #expect(
@@ -99,7 +99,7 @@ struct CodexSampleTests {
 
     @Test("a weekly window in the first slot is the weekly window")
     func weeklyOnly() throws {
-        let provider = try read(SampleHome(copying: "codex-weekly")).1
+        let provider = try read(SampleHome(copying: "codex/weekly")).1
         #expect(provider.primary == nil)
         #expect(provider.secondary?.usedPercent == 100)
         #expect(provider.rateWindows?.count == 1)
@@ -110,7 +110,7 @@ struct CodexSampleTests {
 
     @Test("seconds to the reset count from the line's timestamp")
     func octoberShape() throws {
-        let home = try SampleHome(copying: "codex")
+        let home = try SampleHome(copying: "codex/usual")
         try FileManager.default.removeItem(atPath: home.path(".codex/sessions/2026"))
         try FileManager.default.removeItem(atPath: home.path(".codex/archived_sessions"))
         let provider = try read(home, at: utc("2025-10-03T07:00:00Z")).1
@@ -124,7 +124,7 @@ struct CodexSampleTests {
 
     @Test("the oldest format, without resets, counts for the length of its window")
     func flatShape() throws {
-        let home = try SampleHome(copying: "codex")
+        let home = try SampleHome(copying: "codex/usual")
         try FileManager.default.removeItem(atPath: home.path(".codex/sessions/2026"))
         try FileManager.default.removeItem(atPath: home.path(".codex/sessions/2025/10"))
         try FileManager.default.removeItem(atPath: home.path(".codex/archived_sessions"))
@@ -147,7 +147,7 @@ struct CodexSampleTests {
 
     @Test("CODEX_HOME moves the directory")
     func codexHome() throws {
-        let home = try SampleHome(copying: "codex-weekly")
+        let home = try SampleHome(copying: "codex/weekly")
         let elsewhere = try SampleHome()
         var source = CodexSource()
         let environment = elsewhere.environment(["CODEX_HOME": home.path + "/.codex/"])

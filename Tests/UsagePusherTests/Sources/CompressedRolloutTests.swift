@@ -24,7 +24,7 @@ struct CompressedRolloutTests {
 
     @Test("a window that only compressed sessions have is read from the newest of them")
     func monthlyWindow() throws {
-        let home = try SampleHome(copying: "codex-compressed")
+        let home = try SampleHome(copying: "codex/compressed")
         let sessions = try FileManager.default.subpathsOfDirectory(atPath: home.path)
             .filter { $0.hasSuffix(".zst") }
         for path in sessions {
@@ -50,8 +50,8 @@ struct CompressedRolloutTests {
 
     @Test("a compressed file gives the same readings as the plain one")
     func likePlain() throws {
-        let plain = try SampleHome(copying: "codex")
-        let compressed = try SampleHome(copying: "codex")
+        let plain = try SampleHome(copying: "codex/usual")
+        let compressed = try SampleHome(copying: "codex/usual")
         for path in try FileManager.default.subpathsOfDirectory(atPath: compressed.path)
         where path.hasSuffix(".jsonl") {
             let content = try Data(contentsOf: URL(filePath: compressed.path(path)))
@@ -135,7 +135,7 @@ struct CompressedRolloutTests {
 
     @Test("the end of a real file may be missing at any byte")
     func cutAnywhere() throws {
-        let home = try SampleHome(copying: "codex-compressed")
+        let home = try SampleHome(copying: "codex/compressed")
         let path = try #require(
             FileManager.default.subpathsOfDirectory(atPath: home.path)
                 .first { $0.hasSuffix("21.jsonl.zst") })

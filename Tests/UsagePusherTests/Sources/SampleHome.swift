@@ -12,14 +12,15 @@ func utc(_ text: String) -> Date { JSONFields.date(text: text)! }
 final class SampleHome {
     let path: String
 
-    /// - Parameter name: a directory under fixtures/homes to copy; nil for an empty home.
+    /// - Parameter name: "codex/usual" to copy fixtures/sources/codex/homes/usual; nil for an empty
+    ///   home.
     init(copying name: String? = nil) throws {
         let directory = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
             .appendingPathComponent("sample-home-" + UUID().uuidString).path
         path = directory
         try createDirectory("")
         guard let name else { return }
-        let source = Self.fixture(name)
+        let source = Self.fixture(name.replacing("/", with: "/homes/"))
         for relative in try FileManager.default.subpathsOfDirectory(atPath: source) {
             let original = source + "/" + relative
             if try FileStatus(path: original)?.kind == .directory {
@@ -38,7 +39,7 @@ final class SampleHome {
         URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent("fixtures/homes/" + name).path
+            .appendingPathComponent("fixtures/sources/" + name).path
     }
 
     /// An environment whose clock stands still: a busy machine does not change the result.

@@ -44,13 +44,30 @@ struct ClaudeFiles {
                     add(path, title, "not a JSON object")
                 }
             }
-            if let best, let state = best.file.state {
+            if let best, var state = best.file.state {
                 accountSeenAt = best.file.status.modificationDate
+                if let account = state.account, account.email == nil {
+                    state.account?.email = address(of: account, paths, &known, &budget)
+                }
                 add(state, path: best.path)
                 return state
             }
         }
         if let emptyPath { add(emptyPath, title, "no account and no cached limits") }
+        return nil
+    }
+
+    /// As any state file names the user of an account.
+    private func address(
+        of account: ClaudeState.Account, _ paths: ClaudePaths, _ known: inout ClaudeStateFiles,
+        _ budget: inout ScanBudget
+    ) -> String? {
+        guard let user = account.userID else { return nil }
+        for path in paths.stateGroups.joined() {
+            // What keeps a file from being read is a finding where it is read for its limits.
+            let other = (try? known.read(path, budget: &budget))?.state?.account
+            if let other, other.userID == user, let address = other.email { return address }
+        }
         return nil
     }
 

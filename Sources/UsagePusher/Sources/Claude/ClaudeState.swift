@@ -69,23 +69,14 @@ extension ClaudeState.Cache {
         self.fetchedAt = fetchedAt
         userID = fields.text("accountUuid")?.fingerprint
         let account = userID == presentUserID ? nil : userID
-        func add(_ window: ClaudeWindow, _ percent: Double?, _ fields: JSONFields) {
+        let statements = Self.statements(utilization)
+        for statement in statements where evidence.newest(statement.window.limit) == nil {
+            let window = statement.window
+            let reset = statements.lazy.filter { $0.window == window }.compactMap(\.resetsAt).first
             let reading = window.reading(
-                percent, resetsAt: fields.date("resets_at"), observedAt: fetchedAt,
+                statement.percent, resetsAt: statement.resetsAt ?? reset, observedAt: fetchedAt,
                 account: account, origin: origin)
             if let reading { evidence.add(reading) }
-        }
-        let limits = utilization.list("limits")
-        for limit in limits {
-            guard let window = Self.window(of: limit) else { continue }
-            add(window, limit.number("percent"), limit)
-        }
-        for name in utilization.names {
-            guard let fields = utilization.fields(name),
-                let window = ClaudeWindow(name: name, fields: fields),
-                evidence.newest(window.limit) == nil
-            else { continue }
-            add(window, fields.number("utilization", "used_percentage"), fields)
         }
         if let budget = Self.spending(utilization) ?? Self.extraUsage(utilization) {
             evidence.add(
@@ -93,6 +84,35 @@ extension ClaudeState.Cache {
                     limit: "spending", budget: budget, observedAt: fetchedAt, account: account,
                     origin: origin))
         }
+    }
+
+    private struct Statement {
+        var window: ClaudeWindow
+        var percent: Double?
+        var resetsAt: Date?
+    }
+
+    /// The windows, some stated more than once: a listed limit and a named window describe the same one, and either may
+    /// lack the percentage or the reset. The first statement takes precedence; one of "All models" repeats the weekly one.
+    private static func statements(_ utilization: JSONFields) -> [Statement] {
+        var listed: [Statement] = []
+        var repeated: [Statement] = []
+        for limit in utilization.list("limits") {
+            guard let window = window(of: limit) else { continue }
+            let statement = Statement(
+                window: window, percent: limit.number("percent"), resetsAt: limit.date("resets_at"))
+            let isRepeated = window.scope == nil && ClaudeWindow.scope(of: limit) != nil
+            if isRepeated { repeated.append(statement) } else { listed.append(statement) }
+        }
+        let named = utilization.names.sorted().compactMap { name -> Statement? in
+            guard let fields = utilization.fields(name),
+                let window = ClaudeWindow(name: name, fields: fields)
+            else { return nil }
+            return Statement(
+                window: window, percent: fields.number("utilization", "used_percentage"),
+                resetsAt: fields.date("resets_at"))
+        }
+        return listed + named + repeated
     }
 
     private static func window(of limit: JSONFields) -> ClaudeWindow? {

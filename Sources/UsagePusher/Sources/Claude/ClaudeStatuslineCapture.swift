@@ -7,11 +7,13 @@ import SnapshotModels
 ///
 ///     {"version": 1, "session": "<16 hex digits>", "account": "<16 hex digits>", "capturedAt": <unix seconds>,
 ///      "windows": {"five_hour": {"usedPercent": 23.5, "resetsAt": <unix seconds>, "observedAt": <unix seconds>},
-///                  "seven_day": {…}, "Fable": {…, "isModel": true},
+///                  "seven_day": {…, "former": {"usedPercent": 22, "resetsAt": …, "observedAt": …}},
+///                  "Fable": {…, "isModel": true},
 ///                  "spend_limit": {…, "usedDollars": 12.5, "limitDollars": 40}}}
 ///
 /// Nothing else of the status line's input is saved: no path, no model in use, no cost. Windows keep their names and each
 /// its own `observedAt`: a session renders its old numbers again and again, so their age is that of their last change.
+/// The numbers before that change are `former`, for `SessionStatements`.
 struct ClaudeStatuslineCapture: Sendable, Equatable, Encodable {
     struct Window: Sendable, Equatable, Encodable {
         var usedPercent: Double
@@ -22,6 +24,7 @@ struct ClaudeStatuslineCapture: Sendable, Equatable, Encodable {
         /// Of a limit on spending, where the status line states them.
         var usedDollars: Double?
         var limitDollars: Double?
+        var former: Former?
 
         func isOfModel(_ name: String) -> Bool {
             isModel == true
@@ -31,6 +34,7 @@ struct ClaudeStatuslineCapture: Sendable, Equatable, Encodable {
         func states(_ other: Window) -> Bool {
             var other = other
             other.observedAt = observedAt
+            other.former = former
             return self == other
         }
 
@@ -40,6 +44,12 @@ struct ClaudeStatuslineCapture: Sendable, Equatable, Encodable {
                 usedAmount: usedDollars, limitAmount: limitDollars, currencyCode: "USD",
                 resetsAt: resetsAt)
         }
+    }
+
+    struct Former: Sendable, Equatable, Encodable {
+        var usedPercent: Double
+        var resetsAt: Date?
+        var observedAt: Date
     }
 
     private static let currentVersion = 1
@@ -71,7 +81,12 @@ struct ClaudeStatuslineCapture: Sendable, Equatable, Encodable {
         }
         for fields in limits.list("model_scoped") {
             let name = fields.text("display_name")?.displayText(limit: 48)
-            if let name { add(name, fields, isModel: true) }
+            guard let name else { continue }
+            if ClaudeWindow(kind: .weekly, scope: name).scope != nil {
+                add(name, fields, isModel: true)
+            } else if windows["seven_day"] == nil {
+                add("seven_day", fields, isModel: nil)
+            }
         }
         if windows.isEmpty { return nil }
     }
@@ -103,7 +118,8 @@ struct ClaudeStatuslineCapture: Sendable, Equatable, Encodable {
                 usedPercent: percent, resetsAt: window.date("resetsAt"),
                 observedAt: window.date("observedAt") ?? capturedAt,
                 isModel: window.flag("isModel"), usedDollars: window.number("usedDollars"),
-                limitDollars: window.number("limitDollars"))
+                limitDollars: window.number("limitDollars"),
+                former: window.fields("former").flatMap(Former.init))
         }
     }
 
@@ -118,7 +134,13 @@ struct ClaudeStatuslineCapture: Sendable, Equatable, Encodable {
         merged.account = account ?? earlier.account
         for (name, window) in earlier.windows {
             if let own = windows[name] {
-                if own.states(window) { merged.windows[name] = window }
+                if own.states(window) {
+                    merged.windows[name] = window
+                } else {
+                    merged.windows[name]?.former = Former(
+                        usedPercent: window.usedPercent, resetsAt: window.resetsAt,
+                        observedAt: window.observedAt)
+                }
             } else if !window.isOfModel(name), merged.windows.count < Self.windowLimit {
                 merged.windows[name] = window
             }
@@ -129,15 +151,21 @@ struct ClaudeStatuslineCapture: Sendable, Equatable, Encodable {
 
     /// What the capture says of each limit; `path` is its file's.
     func readings(path: String) -> [LimitReading] {
-        windows.compactMap { name, window in
+        let origin = LimitReading.Origin(path: path, isOfSession: true)
+        return windows.flatMap { name, window -> [LimitReading] in
             let limit =
                 window.isModel == true
                 ? ClaudeWindow(kind: .weekly, scope: name) : ClaudeWindow(name: name)
             var reading = limit?.reading(
                 window.usedPercent, resetsAt: window.resetsAt, observedAt: window.observedAt,
-                account: account, origin: LimitReading.Origin(path: path))
+                account: account, origin: origin)
             reading?.budget = window.budget
-            return reading
+            let former = window.former.flatMap {
+                limit?.reading(
+                    $0.usedPercent, resetsAt: $0.resetsAt, observedAt: $0.observedAt,
+                    account: account, origin: origin)
+            }
+            return [reading, former].compactMap { $0 }
         }
     }
 
@@ -157,5 +185,13 @@ struct ClaudeStatuslineCapture: Sendable, Equatable, Encodable {
     static func isHash(_ text: String) -> Bool {
         text.utf8.count == 16
             && text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
+    }
+}
+
+extension ClaudeStatuslineCapture.Former {
+    init?(_ fields: JSONFields) {
+        guard let percent = fields.number("usedPercent"), let time = fields.date("observedAt")
+        else { return nil }
+        self.init(usedPercent: percent, resetsAt: fields.date("resetsAt"), observedAt: time)
     }
 }

@@ -14,9 +14,12 @@ struct ClaudeWindow: Sendable, Hashable, Comparable {
     /// Products by the code names in the provider's field names.
     private static let codeNames = ["omelette": "Claude Design"]
 
+    /// The provider's names for no model in particular.
+    private static let everything: Set<String> = ["all models", "all-models"]
+
     init(kind: WindowKind, scope: String? = nil) {
         self.kind = kind
-        self.scope = scope
+        self.scope = scope.flatMap { Self.everything.contains($0.lowercased()) ? nil : $0 }
     }
 
     /// The shortest window whose reset can be `seconds` after a rejected request.

@@ -20,6 +20,8 @@ struct CodexRow {
     /// One for each number that cannot be.
     private(set) var flawed: [LimitReading] = []
 
+    var observedAt: Date? { (reading ?? flawed.first)?.observedAt }
+
     /// Nil when the line states nothing about limits.
     init?(line: Data, origin: LimitReading.Origin) {
         guard let row = JSONFields(line), row.text("type") == "event_msg",

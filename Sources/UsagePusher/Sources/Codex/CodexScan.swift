@@ -12,6 +12,8 @@ import LocalFiles
 ///   the rest in a second. What a budget cuts off is read in the next pass.
 /// - A compressed file has no tail to read, so that it comes in the second round: by then, the plain files have mostly
 ///   answered.
+/// - A session that seems to repeat an old window is then read back to the start of the newer one, which it may have
+///   stated itself.
 struct CodexScan: Sendable {
     private static let firstRoundByteCount = 8 * 1_048_576
     private static let otherLimitsByteCount: Int64 = 1_048_576
@@ -56,10 +58,11 @@ struct CodexScan: Sendable {
                     if isCompressed {
                         try compressed.update(file, at: now, budget: &budget)
                     } else {
-                        try update(
-                            file, byteCount: byteCount,
-                            depth: isForOthers ? Self.otherLimitsByteCount : .max, at: now,
-                            budget: &budget)
+                        let depth = isForOthers ? Self.otherLimitsByteCount : .max
+                        try update(file, byteCount: byteCount, at: now, budget: &budget) {
+                            Self.mainReading($0.digest.evidence) != nil
+                                || $0.coveredByteCount >= depth
+                        }
                     }
                 } catch {
                     if !error.isMissing {
@@ -71,8 +74,30 @@ struct CodexScan: Sendable {
                 if let rollout { evidence.merge(rollout.evidence) }
             }
         }
+        try? lookBack(in: newestFirst, for: &evidence, at: now, budget: &budget)
         findings += compressed.findings
         return evidence
+    }
+
+    /// - Throws: a file that was read before cannot be opened any more.
+    private mutating func lookBack(
+        in files: [DirectoryWalk.File], for evidence: inout Evidence, at now: Date,
+        budget: inout ScanBudget
+    ) throws(FileError) {
+        var examined: Set<String> = []
+        while let repetition = evidence.repetitions.first(where: {
+            !examined.contains($0.reading.origin.path)
+        }) {
+            let path = repetition.reading.origin.path
+            examined.insert(path)
+            guard let file = files.first(where: { $0.path == path }),
+                !CodexRollouts.isCompressed(file)
+            else { continue }
+            try update(file, byteCount: .max, at: now, budget: &budget) {
+                $0.digest.reachesBack(to: repetition.windowStart)
+            }
+            if let rollout = scans.digest(of: file) { evidence.merge(rollout.evidence) }
+        }
     }
 
     /// The newest reading of the main limit; one from the future says nothing about what older lines hold.
@@ -81,20 +106,19 @@ struct CodexScan: Sendable {
     }
 
     private mutating func update(
-        _ file: DirectoryWalk.File, byteCount: Int, depth: Int64, at now: Date,
-        budget: inout ScanBudget
+        _ file: DirectoryWalk.File, byteCount: Int, at now: Date, budget: inout ScanBudget,
+        until isEnough: (TailScan<CodexRollout>) -> Bool
     ) throws(FileError) {
         try scans.update(
             file, plan: TailScan.Plan(needles: [CodexRow.needle], byteCount: byteCount),
             budget: &budget,
             begin: { $0.head = CodexRolloutHead($1, budget: &$2) },
-            isEnough: {
-                $0.isComplete || Self.mainReading($0.digest.evidence) != nil
-                    || $0.coveredByteCount >= depth
-            },
+            isEnough: { $0.isComplete || isEnough($0) },
             add: { rollout, line, offset in
                 rollout.add(
-                    line, origin: LimitReading.Origin(path: file.path, offset: offset), at: now)
+                    line,
+                    origin: LimitReading.Origin(
+                        path: file.path, offset: offset, isOfSession: true), at: now)
             })
     }
 }

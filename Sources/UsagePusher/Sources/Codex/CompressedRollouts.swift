@@ -82,7 +82,7 @@ struct CompressedRollouts: Sendable {
         func add(_ bytes: UnsafeRawBufferPointer) {
             lines.add(bytes) { line, offset in
                 let origin = LimitReading.Origin(
-                    path: open.path, offset: offset, isCompressed: true)
+                    path: open.path, offset: offset, isCompressed: true, isOfSession: true)
                 file.rollout.add(line, origin: origin, at: now)
             }
         }
