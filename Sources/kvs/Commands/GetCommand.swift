@@ -42,7 +42,7 @@ struct GetCommand: AsyncParsableCommand {
                 .failure, "no value for key \(key) in store \(options.storeName)")
         }
         if json {
-            try Console.write(JSONOutput.data(KeyDocument(key: key, value: value)))
+            try Console.printJSON(KeyDocument(key: key, value: value))
         } else if raw || !Console.isOutputTerminal {
             try Console.write(value.rawBytes)
         } else {
