@@ -286,7 +286,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "UsageViewTests",
-            dependencies: ["usage-view", "SnapshotModels", "TerminalText", "ProgramTesting"],
+            dependencies: [
+                "usage-view", "CommandSupport", "SnapshotModels", "TerminalText", "ProgramTesting",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "KvsTests",

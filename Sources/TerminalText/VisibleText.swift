@@ -37,13 +37,19 @@ package enum VisibleText {
     }
 
     private static func needsEscape(_ scalar: Unicode.Scalar) -> Bool {
-        if scalar.value == 0xFFFD || scalar.properties.isDefaultIgnorableCodePoint { return true }
+        if isHidden(scalar) || scalar.value == 0xFFFD { return true }
         return switch scalar.properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned,
-            .surrogate:
-            true
-        default:
-            false
+        case .privateUse, .unassigned, .surrogate: true
+        default: false
+        }
+    }
+
+    /// Whether a character is invisible or controls the terminal, the line or the reading direction.
+    package static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
+        if scalar.properties.isDefaultIgnorableCodePoint { return true }
+        return switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: true
+        default: false
         }
     }
 }

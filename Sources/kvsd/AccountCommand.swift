@@ -123,7 +123,7 @@ extension AccountCommand {
         func run() throws {
             let accounts = try data.directory.accountUsage()
             if json {
-                try Console.write(WireJSON.encode(accounts) + Data("\n".utf8))
+                try Console.printJSON(accounts)
             } else {
                 for line in table(of: accounts).lines() { try Console.print(line) }
             }

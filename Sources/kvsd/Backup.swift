@@ -56,7 +56,7 @@ struct Backup: ParsableCommand {
             let report = Report(
                 stores: summary.storeCount, keys: summary.keyCount, bytes: backup.byteCount,
                 file: file)
-            return try Console.write(WireJSON.encode(report) + Data("\n".utf8))
+            return try Console.printJSON(report)
         }
         let counts = "\(summary.counts), \(backup.byteCount) bytes"
         if isStandardOutput { return Console.report("backed up \(counts)") }

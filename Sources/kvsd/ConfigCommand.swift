@@ -46,7 +46,7 @@ struct ConfigCommand: ParsableCommand {
                 origin: settings.origin(of: setting).text(setting), standard: setting.standard,
                 requirement: setting.requirement)
         }
-        if json { return try Console.write(WireJSON.encode(lines) + Data("\n".utf8)) }
+        if json { return try Console.printJSON(lines) }
         let titles = ["SETTING", "VALUE", "ORIGIN"]
         var table = TextTable(columns: titles.map { TextTable.Column($0) })
         for line in lines {

@@ -50,7 +50,7 @@ extension DeviceCommand {
                 name, options.permissions)
             if json {
                 let added = Added(device: device.name, id: device.id, token: token, url: url)
-                return try Console.write(WireJSON.encode(added) + Data("\n".utf8))
+                return try Console.printJSON(added)
             }
             try Console.print(
                 """
@@ -90,7 +90,7 @@ extension DeviceCommand {
                         id: $0.id, name: $0.name, account: $0.account, scopes: $0.scopes,
                         stores: $0.stores, trusted: $0.isTrusted, created: $0.created)
                 }
-                try Console.write(WireJSON.encode(lines) + Data("\n".utf8))
+                try Console.printJSON(lines)
             } else if devices.isEmpty {
                 try Console.print("No devices. Add one: kvsd device add NAME")
             } else {

@@ -45,7 +45,7 @@ struct Dump: ParsableCommand {
                     line.byteCount = data.count
                     if values { line.value = data }
                 }
-                try Console.write(WireJSON.encode(line) + Data("\n".utf8))
+                try Console.printJSON(line)
             }
         }
         if let failure = found.failure { throw failure }

@@ -103,7 +103,7 @@ struct ServiceCommand: ParsableCommand {
         func run() throws {
             let report = try scope.service.report()
             if json {
-                try Console.write(WireJSON.encode(report) + Data("\n".utf8))
+                try Console.printJSON(report)
             } else {
                 for line in report.lines() { try Console.print(line) }
             }

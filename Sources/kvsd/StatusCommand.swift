@@ -47,7 +47,7 @@ struct StatusCommand: AsyncParsableCommand {
         let free = Self.freeByteCount(directory.path)
         if json {
             let document = Document(report: report, data: directory.path, diskFreeByteCount: free)
-            try Console.write(WireJSON.encode(document) + Data("\n".utf8))
+            try Console.printJSON(document)
         } else {
             for line in Self.lines(report, data: directory.path, free: free, now: Date()) {
                 try Console.print(line)

@@ -108,7 +108,7 @@ struct UsageView: AsyncParsableCommand {
 
     private func print(_ data: UsageData) throws {
         let model = ViewModel(data: data, now: Date(), zone: .local, options: options)
-        if json { return try Console.write(JSONReport(model).encoded()) }
+        if json { return try Console.printJSON(JSONReport(model), isIndented: true) }
         let size = ScreenSize(columns: Console.outputColumns ?? 80)
         let screen = ScreenLayout.screen(for: model, size: size)
         try Console.write(Data(screen.text(isColored: isColored).utf8))

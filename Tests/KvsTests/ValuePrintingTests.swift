@@ -178,7 +178,7 @@ struct ValuePrintingTests {
         let removed = WatchLine(key: "k", reason: .initialSyncChange, byteCount: nil, time: time)
         #expect(removed.text == "2026-09-18T12:00:00Z  initial-sync  k  removed")
         #expect(
-            try JSONOutput.data(removed)
+            try JSONOutput.data(removed, dates: .exact)
                 == Data(
                     (#"{"key":"k","reason":"initial-sync","removed":true,"#
                         + #""time":"2026-09-18T12:00:00.750Z"}"# + "\n").utf8))

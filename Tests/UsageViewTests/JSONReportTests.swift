@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import SnapshotModels
 import Testing
@@ -9,7 +10,7 @@ struct JSONReportTests {
     @Test("two devices are reported as in the stored document")
     func busy() throws {
         let model = try Sample.model("busy-box", "busy-laptop")
-        let data = try JSONReport(model).encoded()
+        let data = try JSONOutput.data(JSONReport(model), isIndented: true)
         try StoredScreens.expect(String(decoding: data, as: UTF8.self), equals: "busy-json")
     }
 
@@ -41,7 +42,7 @@ struct JSONReportTests {
     @Test("hostile strings are encoded and decode to the same report")
     func hostile() throws {
         let report = JSONReport(try Sample.model("hostile-text"))
-        let data = try report.encoded()
+        let data = try JSONOutput.data(report, isIndented: true)
         #expect(!data.contains(0x1B))
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .iso8601

@@ -61,6 +61,6 @@ struct WorldToken: Sendable, Equatable {
     }
 
     private static func hexadecimal(_ digest: SHA256.Digest) -> String {
-        digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        digest.map { $0.hexadecimal(digits: 2) }.joined()
     }
 }

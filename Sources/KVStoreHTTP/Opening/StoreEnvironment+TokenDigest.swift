@@ -8,7 +8,7 @@ import KVStoreEssentials
         /// The first 8 bytes of the SHA-256 of a token, in hexadecimal digits.
         static func digest(of token: String) throws(StoreError) -> String {
             SHA256.hash(data: Data(token.utf8)).prefix(8)
-                .map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+                .map { $0.hexadecimal(digits: 2) }.joined()
         }
     }
 #else

@@ -30,7 +30,7 @@ extension DeviceCommand {
             let devices = try await account.devices().map {
                 DeviceListing($0, isThisDevice: $0.deviceID == id)
             }
-            if json { return try Console.write(JSONOutput.data(devices, isIndented: true)) }
+            if json { return try Console.printJSON(devices, isIndented: true, dates: .exact) }
             for line in DeviceListing.table(devices, now: Date()) { try Console.print(line) }
         }
     }

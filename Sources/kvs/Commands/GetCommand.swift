@@ -44,7 +44,7 @@ struct GetCommand: AsyncParsableCommand {
         }
         let value = try? PropertyListValue(encoded: bytes)
         if json {
-            try Console.write(JSONOutput.data(KeyDocument(key: key, bytes: bytes)))
+            try Console.printJSON(KeyDocument(key: key, bytes: bytes))
         } else if raw || !Console.isOutputTerminal {
             try Console.write(value?.rawBytes ?? bytes)
         } else {

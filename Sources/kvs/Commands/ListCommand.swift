@@ -31,7 +31,7 @@ struct ListCommand: AsyncParsableCommand {
         let entries = store.keys.filter { $0.hasPrefix(prefix) }.compactMap { key in
             store.record(forKey: key).map { KeyListing($0, value: store.propertyList(forKey: key)) }
         }
-        if json { return try Console.write(JSONOutput.data(entries, isIndented: true)) }
+        if json { return try Console.printJSON(entries, isIndented: true, dates: .exact) }
         let isTerminal = Console.isOutputTerminal
         let lines =
             long

@@ -29,7 +29,7 @@ struct StatusCommand: AsyncParsableCommand {
         let report = try StatusReport(
             of: opened.store, credentials: credentials, connection: connection)
         if json {
-            try Console.write(JSONOutput.data(report, isIndented: true))
+            try Console.printJSON(report, isIndented: true, dates: .exact)
         } else {
             for line in report.lines(now: Date()) { try Console.print(line) }
         }

@@ -20,8 +20,7 @@ struct SyncCommand: AsyncParsableCommand {
             report.sentKeyCount, report.receivedKeyCount, report.pendingKeyCount
         )
         if json {
-            try Console.write(
-                JSONOutput.data(["sent": sent, "received": received, "pending": pending]))
+            try Console.printJSON(["sent": sent, "received": received, "pending": pending])
         } else {
             try Console.print("sent \(sent), received \(received), pending \(pending)")
         }

@@ -54,7 +54,7 @@ struct WatchCommand: AsyncParsableCommand {
                     key: key, reason: change.reason,
                     byteCount: store.record(forKey: key)?.content.byteCount, time: Date())
                 if json {
-                    try Console.write(JSONOutput.data(line))
+                    try Console.printJSON(line, dates: .exact)
                 } else {
                     try Console.print(line.text)
                 }

@@ -12,9 +12,9 @@ enum ReadableValue {
         let text: String? =
             switch value {
             case .string(let text):
-                structured(Data(text.utf8)).map(JSONFormatter.indented) ?? text
-            case .data(let data): structured(data).map(JSONFormatter.indented)
-            case .array, .dictionary: JSONFormatter.indented(value)
+                structured(Data(text.utf8)).map(PlainJSON.indented) ?? text
+            case .data(let data): structured(data).map(PlainJSON.indented)
+            case .array, .dictionary: PlainJSON.indented(value)
             default: value.rawText
             }
         guard let text else { return hexadecimal(value.rawBytes) }
@@ -60,7 +60,7 @@ extension PropertyListValue {
         case .double(let number): String(number)
         case .date(let date): DateFormat.text(date)
         case .data: nil
-        case .integer, .bool, .array, .dictionary: JSONFormatter.compact(self)
+        case .integer, .bool, .array, .dictionary: PlainJSON.compact(self)
         }
     }
 }

@@ -48,8 +48,7 @@ extension EmulatorCommand {
                 throw CommandFailure(.dataError, "cannot replay \(file): \(error.message)")
             }
             if json {
-                try Console.print(
-                    String(decoding: WireJSON.encode(ReplayDocument(report)), as: UTF8.self))
+                try Console.printJSON(ReplayDocument(report))
             } else if let difference = report.difference {
                 func line(_ text: String?) -> String {
                     text.map { $0.printable(scalarLimit: 500) } ?? "(nothing)"

@@ -3,7 +3,7 @@ import SnapshotModels
 
 /// The output of `--json`. Fields are added, never renamed or removed; `schemaVersion` increases when a meaning
 /// changes. Absent values are omitted, times are ISO 8601 in UTC, ages are whole seconds (negative for a time in
-/// the future), strings are unescaped. The fields of the model's types that it contains are part of it.
+/// the future). The fields of the model's types that it contains are part of it.
 struct JSONReport: Codable, Sendable, Equatable {
     struct Window: Codable, Sendable, Equatable {
         var label: String
@@ -49,14 +49,6 @@ struct JSONReport: Codable, Sendable, Equatable {
         connection = model.data.link
         devices = model.devices
         providers = model.providers.map { Self.provider($0, now: now) }
-    }
-
-    /// Indented JSON with sorted keys and a trailing newline.
-    func encoded() throws -> Data {
-        let encoder = JSONEncoder()
-        encoder.dateEncodingStrategy = .iso8601
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return try encoder.encode(self) + Data("\n".utf8)
     }
 
     private static func provider(_ state: ProviderState, now: Date) -> Provider {

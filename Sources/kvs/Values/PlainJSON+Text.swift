@@ -2,9 +2,9 @@ import Essentials
 import KVStoreDocuments
 import KVStoreEssentials
 
-/// A property list as JSON for readers that do not need the types: dates are ISO 8601, data is base64, and a
-/// double without a JSON number is a string. Keys are sorted.
-enum JSONFormatter {
+/// For readers that do not need the types: dates are ISO 8601, data is base64, and a double without a JSON number is a
+/// string. Keys are sorted.
+extension PlainJSON {
     static func compact(_ value: PropertyListValue) -> String { text(value, indent: nil) }
 
     /// One element per line, indented by two spaces per level.

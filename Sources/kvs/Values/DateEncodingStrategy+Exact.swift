@@ -1,0 +1,7 @@
+import Essentials
+import KVStoreDocuments
+
+extension JSONEncoder.DateEncodingStrategy {
+    /// ISO 8601 in UTC, with milliseconds if there are any.
+    static var exact: Self { .custom { try DateFormat.text($0).encode(to: $1) } }
+}
