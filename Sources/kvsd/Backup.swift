@@ -4,7 +4,6 @@ import Essentials
 import KVStoreLedger
 import KVStoreLog
 import KVStoreServer
-import KVStoreWire
 
 struct Backup: ParsableCommand {
     static let configuration = CommandConfiguration(

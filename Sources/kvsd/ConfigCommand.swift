@@ -1,7 +1,6 @@
 import ArgumentParser
 import CommandSupport
 import Essentials
-import KVStoreWire
 import TerminalText
 
 struct ConfigCommand: ParsableCommand {

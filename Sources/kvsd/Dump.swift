@@ -4,7 +4,6 @@ import Essentials
 import KVStoreCore
 import KVStoreLedger
 import KVStoreServer
-import KVStoreWire
 
 struct Dump: ParsableCommand {
     static let configuration = CommandConfiguration(

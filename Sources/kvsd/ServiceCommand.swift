@@ -3,7 +3,6 @@ import BackgroundServices
 import CommandSupport
 import Essentials
 import KVStoreServer
-import KVStoreWire
 
 struct ServiceCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

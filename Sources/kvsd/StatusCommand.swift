@@ -2,7 +2,6 @@ import ArgumentParser
 import CommandSupport
 import Essentials
 import KVStoreServer
-import KVStoreWire
 import TerminalText
 
 struct StatusCommand: AsyncParsableCommand {

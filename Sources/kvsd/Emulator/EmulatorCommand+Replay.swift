@@ -4,7 +4,6 @@ import Essentials
 import KVStoreEmulator
 import KVStoreServer
 import KVStoreSimulation
-import KVStoreWire
 import LocalFiles
 
 extension EmulatorCommand {
