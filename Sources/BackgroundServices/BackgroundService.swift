@@ -1,3 +1,7 @@
+// A program as a background service of its user: the unit of systemd or the agent of launchd,
+// installing it, removing it and its state. Not here: what a service does, and system services,
+// which packages install.
+
 package import CommandSupport
 import Essentials
 import LocalFiles

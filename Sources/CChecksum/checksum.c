@@ -1,3 +1,6 @@
+// CRC-32C of the log's frames, by the processor's instruction where there is one. Not here:
+// anything else in C.
+
 #include "checksum.h"
 
 #include <string.h>

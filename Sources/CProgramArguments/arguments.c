@@ -1,3 +1,6 @@
+// The arguments of main, kept before anything can change the environment that Swift finds them by. Not here: what they mean
+// (CommandRunner).
+
 #include "arguments.h"
 
 #include <stddef.h>

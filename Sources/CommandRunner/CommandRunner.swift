@@ -1,3 +1,7 @@
+// How a program of ours starts and ends: its arguments, its command line, and the exit status of an
+// error. Not here: output and signals (CommandSupport), so that what needs no command line does not
+// compile ArgumentParser.
+
 package import ArgumentParser
 package import CommandSupport
 

@@ -1,3 +1,7 @@
+// What every program needs around its command: standard streams, JSON output, exit statuses,
+// signals, deadlines and child processes. Not here: the formatting of text (TerminalText) and any
+// command.
+
 package import Essentials
 import Synchronization
 import TerminalText

@@ -1,3 +1,7 @@
+// What apps import: KVStoreEssentials with the parts that need all of Foundation, which are
+// notifications, NSNumber and Apple's own names. Not here: the store itself, which programs link
+// without Foundation's localization data.
+
 public import Foundation
 @_exported public import KVStoreEssentials
 

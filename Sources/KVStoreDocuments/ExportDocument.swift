@@ -1,3 +1,6 @@
+// Exports of stores and worlds as JSON with typed values, read and written. Not here: the documents
+// of the protocol (KVStoreWire) and of the log (KVStoreLog).
+
 package import Essentials
 package import KVStoreCore
 

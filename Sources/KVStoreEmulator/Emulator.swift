@@ -1,6 +1,6 @@
-// What turns the server into an emulator for tests: worlds that tokens name, their clocks, faults, settings, decisions and
-// records, the administration over HTTP with its page, and `Emulator`, which starts all of it. Not here: the request path,
-// accounts, storage and replication, which are the daemon's (KVStoreServer), and fault injection itself (KVStoreSimulation).
+// The server as an emulator for tests: worlds that tokens name, their clocks, faults, settings, decisions
+// and records, with the administration over HTTP and its page. Not here: the request path and storage,
+// which are the daemon's (KVStoreServer), and faults themselves (KVStoreSimulation).
 
 package import Essentials
 import KVStoreCore

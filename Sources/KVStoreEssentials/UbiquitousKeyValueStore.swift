@@ -1,3 +1,7 @@
+// The store that an app opens: Apple's API, the owner of a replica that several processes share,
+// watching, and the protocol of a transport. Not here: rules (KVStoreCore), bytes on disk
+// (KVStoreLog) and any network (KVStoreHTTP).
+
 public import Essentials
 @_exported public import KVStoreCore
 

@@ -1,3 +1,7 @@
+// How a replica reaches a daemon: requests and live streams over HTTP, the pinned key, credentials,
+// and where a user's stores are. Not here: what is sent (KVStoreWire) and when (KVStoreEssentials).
+// Only `Connection` knows the HTTP client.
+
 import Essentials
 public import KVStoreEssentials
 import KVStoreWire

@@ -1,3 +1,7 @@
+// All stores of a daemon and the log that remembers them: deciding, appending, recovery,
+// compaction, removal and backup. Not here: threads, requests and accounts' devices
+// (KVStoreServer).
+
 package import KVStoreCore
 package import KVStoreLog
 

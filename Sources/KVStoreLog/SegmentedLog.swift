@@ -1,3 +1,6 @@
+// Bytes on disk: checksummed frames in preallocated segments, recovery and compaction, over a
+// storage protocol and its files. Not here: what a frame says, which is up to the owner of the log.
+
 import LocalFiles
 
 /// An append-only log of checksummed frames in preallocated segments.

@@ -1,3 +1,7 @@
+// The daemon as a library: connections and the request path on event loops, group commit, accounts,
+// pairing, certificates and backup. Not here: commands (kvsd), and anything for tests, which
+// intercepts requests from outside.
+
 import Dispatch
 import Essentials
 package import KVStoreCore

@@ -1,3 +1,7 @@
+// What crosses the network, each format written once for both directions: JSON, the binary form of
+// sync, server-sent events, problem documents and pairing lines. Not here: sockets, and files other
+// than those that programs leave for each other.
+
 package import Essentials
 
 /// Encodes and decodes the JSON documents of the protocol. `docs/protocol.md` is normative.

@@ -1,3 +1,7 @@
+// The usage payload: its structures, the codec that CodexBar's readers understand, and the merge of
+// several devices. Not here: where readings come from (UsagePusher) and how they are drawn (usage-
+// view).
+
 public import Essentials
 
 /// The limits that one device knows, or the merge of several, as stored under `storeKey`.

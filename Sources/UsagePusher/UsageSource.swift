@@ -1,3 +1,7 @@
+// From the files of other tools to a snapshot: sources, scanning, watching, what to push and when,
+// and edits of the tools' settings. Not here: the store that a snapshot is put into, and command
+// lines (usage-push).
+
 public import Foundation
 public import SnapshotModels
 

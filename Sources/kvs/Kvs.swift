@@ -1,3 +1,6 @@
+// The command for raw keys and for joining a daemon. Not here: the store, and how values are synced
+// (KVStoreEssentials, KVStoreHTTP).
+
 import ArgumentParser
 import CommandRunner
 import CommandSupport

@@ -1,3 +1,6 @@
+// The daemon's command line: settings, administration and the emulator's options. Not here: what
+// serves (KVStoreServer) and what emulates (KVStoreEmulator).
+
 import ArgumentParser
 import CommandRunner
 import CommandSupport

@@ -1,3 +1,6 @@
+// The pusher's command line and its output. Not here: reading tools and deciding what to push
+// (UsagePusher).
+
 import ArgumentParser
 import CommandRunner
 import CommandSupport

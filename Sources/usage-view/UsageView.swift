@@ -1,3 +1,6 @@
+// The viewer: from the stored snapshots to lines of text, once or live. Not here: the payload and
+// its merge (SnapshotModels).
+
 import ArgumentParser
 import CommandRunner
 import CommandSupport

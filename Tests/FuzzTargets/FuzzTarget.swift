@@ -1,3 +1,6 @@
+// What is fuzzed: each decoder of bytes from outside, as a function of those bytes. Not here: the
+// fuzzer (Tests/fuzz) and the stored inputs (fixtures/fuzz).
+
 import Foundation
 import KVStoreCore
 import KVStoreWire

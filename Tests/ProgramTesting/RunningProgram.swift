@@ -1,3 +1,6 @@
+// Real programs in tests: processes, pseudo-terminals, private homes. Not here: what a program is
+// expected to do.
+
 import Foundation
 
 /// A program that runs while a test continues; killed with its last reference.

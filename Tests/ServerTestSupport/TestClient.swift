@@ -1,3 +1,5 @@
+// A client of the daemon that sees bytes, for tests of the protocol. Not here: starting servers.
+
 import Foundation
 package import HTTPTypes
 package import NIOCore

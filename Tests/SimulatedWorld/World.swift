@@ -1,3 +1,6 @@
+// Whole worlds under a seed: several devices and processes, a daemon, their disks, clocks and
+// network, and what must hold. Not here: running many of them (Tests/simulate).
+
 import KVStore
 import KVStoreCore
 import KVStoreSimulation

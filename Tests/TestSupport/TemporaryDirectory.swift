@@ -1,3 +1,6 @@
+// What tests of the store's layers share: temporary directories, literals, logs and disks. Not
+// here: servers (ServerTestSupport) and programs (ProgramTesting).
+
 import Foundation
 
 /// A directory of a test's own, of mode 0700, removed with its last reference.

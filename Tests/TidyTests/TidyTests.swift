@@ -97,6 +97,25 @@ struct TidyTests {
         #expect(long.isEmpty, "\(long.joined(separator: "\n"))")
     }
 
+    @Test("one file of each target begins with what lives in the target and what does not")
+    func headers() throws {
+        let files = FileManager.default
+        let targets = try ["Sources", "Tests"].flatMap { folder in
+            try files.contentsOfDirectory(atPath: Self.root.appending(path: folder).path)
+                .filter { !$0.hasSuffix("Tests") && $0 != "CLibFuzzer" }.map { "\(folder)/\($0)" }
+        }
+        for target in targets {
+            let base = Self.root.appending(path: target)
+            let headers = try files.subpathsOfDirectory(atPath: base.path)
+                .filter { $0.hasSuffix(".swift") || $0.hasSuffix(".c") }
+                .map { try String(contentsOf: base.appending(path: $0), encoding: .utf8) }
+                .map { $0.split(separator: "\n", omittingEmptySubsequences: false) }
+                .map { $0.prefix { $0.hasPrefix("// ") } }
+                .filter { $0.joined(separator: " ").contains("Not here:") }
+            #expect(headers.count == 1 && headers[0].count <= 3, "\(target)")
+        }
+    }
+
     @Test("nothing is left unfinished")
     func unfinished() throws {
         let marks = ["TO" + "DO", "FIX" + "ME", "XX" + "X", "not imple" + "mented"]

@@ -1,3 +1,6 @@
+// The command that runs simulated worlds, one seed after another, and reports violations. Not here:
+// the worlds themselves.
+
 import ArgumentParser
 import Foundation
 import SimulatedWorld

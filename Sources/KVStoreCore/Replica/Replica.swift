@@ -1,3 +1,7 @@
+// The rules of the store as values: keys, stamps, the merge, quota, and replica and hub as state
+// machines. Not here: a clock, a lock, a file or a socket; time and randomness are arguments, and
+// each event returns what its owner has to do.
+
 /// One replica of one store, as a pure state machine: an event in, a `Ready` out.
 ///
 /// The owner executes each `Ready` under its contract, and replays the entries that other processes have appended

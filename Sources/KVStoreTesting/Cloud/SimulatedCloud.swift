@@ -1,3 +1,7 @@
+// What app developers test with: several devices with real stores in one process, under virtual
+// time and faults, and a fake store for unit tests. Not here: anything with a socket, which is the
+// emulator's (KVStoreEmulator).
+
 public import Foundation
 public import KVStore
 import KVStoreCore

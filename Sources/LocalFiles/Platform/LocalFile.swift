@@ -1,3 +1,6 @@
+// Files of one user: atomic replacement, private directories, locks, and where the system wants
+// data and settings. Not here: the store's log (KVStoreLog) and other tools' files (UsagePusher).
+
 package import Essentials
 
 /// A small file that is read and written as a whole. Calls block; any thread may make them.
