@@ -9,7 +9,7 @@ from pathlib import Path
 from .owners import Story
 from .programs import Daemon, Fault, Machine, copy_directory
 
-CODEX = Path(__file__).resolve().parents[2] / "fixtures/homes/codex"
+CODEX = Path(__file__).resolve().parents[2] / "fixtures/sources/codex/homes/usual"
 
 def replica_killed(programs, random, action, limit):
     """kvs set: exit 0 is the acknowledgement."""
