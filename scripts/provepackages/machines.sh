@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Machines for scripts/prove-packages: roots of a distribution, each in namespaces of its own, on a network of their own.
 
 declare -A roots leaders
@@ -34,7 +35,7 @@ ubuntu_keyring() { # ubuntu_keyring MIRROR DIRECTORY
 # Makes the archive of a root unless there is one; fails if the distribution's mirror cannot be reached.
 make_archive() { # make_archive DISTRIBUTION FILE [PACKAGES]
     [ -s "$2" ] && return
-    local mirror=() options=(--variant=minbase --skip=cleanup/apt/lists)
+    local mirror=() options=(--format=tar --variant=minbase --skip=cleanup/apt/lists)
     case "$1" in
     noble)
         mirror=(http://archive.ubuntu.com/ubuntu)
@@ -100,7 +101,7 @@ silently() { # silently USER MACHINE COMMAND
     local network=(--net) identity
     case "$3" in apt-get*) network=() ;; esac
     identity=$(chroot "${roots[$2]}" id --user "$1") || fail "$2 has no user $1"
-    nsenter --target "${leaders[$2]}" --mount --uts --ipc --pid "${network[@]}" --root --wd=/ -- \
+    nsenter --target "${leaders[$2]}" --mount --uts --ipc --pid "${network[@]}" --root --wdns=/ -- \
         runuser -u "$1" -- env -i "HOME=$(chroot "${roots[$2]}" sh -c "echo ~$1")" "USER=$1" LANG=C.UTF-8 TZ=UTC \
         PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive \
         "XDG_RUNTIME_DIR=/run/user/$identity" sh -c "cd; $3" </dev/null
