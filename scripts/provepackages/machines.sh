@@ -43,7 +43,7 @@ make_archive() { # make_archive DISTRIBUTION FILE [PACKAGES]
         options+=("--keyring=$(ubuntu_keyring "${mirror[0]}" "$work/keyring")") || return 1
         ;;
     esac
-    [ $# -lt 3 ] || options+=("--include=$3")
+    options+=("--include=apt${3:+,$3}") # which Ubuntu's minimum lacks
     echo "Making $2 …" >&2
     mmdebstrap --quiet "${options[@]}" "$1" "$2.part" "${mirror[@]}" >&2 || return 1
     mv "$2.part" "$2"
