@@ -15,14 +15,14 @@ step() { printf '\n-- %s\n' "$1"; }
 ubuntu_keyring() { # ubuntu_keyring MIRROR DIRECTORY
     local keyring=/usr/share/keyrings/ubuntu-archive-keyring.gpg directory="$2"
     local fingerprint=F6ECB3762474EDA9D21B7022871920D1991BC93C # Ubuntu Archive Automatic Signing Key (2018)
+    [ -s "$keyring" ] || keyring="$directory/ubuntu.gpg"
     if [ ! -s "$keyring" ]; then
-        keyring="$directory/ubuntu.gpg"
         mkdir -p "$directory/lists/partial" "$directory/gpg"
         chmod 700 "$directory/gpg"
         echo "deb [trusted=yes] $1 noble main" >"$directory/sources.list"
         local options=(-qq -o "Dir::Etc::SourceList=$directory/sources.list" -o Dir::Etc::SourceParts=-
             -o "Dir::State::Lists=$directory/lists" -o APT::Sandbox::User=root)
-        apt-get "${options[@]}" update >&2 || return 1
+        apt-get "${options[@]}" update >&2 2>/dev/null || return 1
         (cd "$directory" && apt-get "${options[@]}" download ubuntu-keyring >&2) || return 1
         dpkg-deb -x "$directory"/ubuntu-keyring_*.deb "$directory/unpacked"
         gpg --quiet --homedir "$directory/gpg" --no-default-keyring --export \
