@@ -33,7 +33,7 @@ package struct BackgroundService: Sendable {
     package func install(_ unit: ServiceUnit, otherwise: String) throws {
         try requirePermission()
         let text = manager.text(unit)
-        let former = try installedText()
+        let former = try Self.text(of: file)
         if let former { try requireOwn(former) }
         do throws(FileError) {
             try file.directory.create()
@@ -41,7 +41,7 @@ package struct BackgroundService: Sendable {
         } catch {
             throw CommandFailure(.cannotCreate, error.description)
         }
-        try Console.print("wrote " + shownPath)
+        try Console.print("wrote " + shown(file))
         switch manager.start(file, isReplaced: former.map { $0 != text } ?? false) {
         case .started(let notes):
             try Console.print(
@@ -57,8 +57,14 @@ package struct BackgroundService: Sendable {
 
     /// Stops the service and removes its unit.
     package func remove() throws {
-        guard let text = try installedText() else {
-            return try Console.print("the service is not installed")
+        guard let text = try Self.text(of: file) else {
+            guard let packaged = try packagedFile() else {
+                return try Console.print("the service is not installed")
+            }
+            throw CommandFailure(
+                .cannotCreate,
+                "\(packaged.path) belongs to a package; to stop the service: "
+                    + "systemctl\(scope == .user ? " --user" : "") disable --now \(program)")
         }
         try requirePermission()
         try requireOwn(text)
@@ -69,25 +75,32 @@ package struct BackgroundService: Sendable {
         } catch {
             throw CommandFailure(.ioError, error.description)
         }
-        try Console.print("removed " + shownPath)
+        try Console.print("removed " + shown(file))
     }
 
     package func report() throws(CommandFailure) -> ServiceReport {
-        let isInstalled = try installedText() != nil
+        let installed = try Self.text(of: file) == nil ? packagedFile() : file
         return ServiceReport(
-            unitFile: file.path, shownFile: shownPath, isInstalled: isInstalled,
+            unitFile: (installed ?? file).path, shownFile: shown(installed ?? file),
+            isInstalled: installed != nil,
             installation: "\(program) service install\(option)",
-            state: isInstalled ? manager.state : ServiceState(description: "not installed"))
+            state: installed == nil
+                ? ServiceState(description: "not installed") : manager.state)
     }
 
-    private var shownPath: String {
+    private func shown(_ file: LocalFile) -> String {
         let path = file.path
         return VisibleText.escape(
             path.hasPrefix(home + "/") ? "~" + path.dropFirst(home.count) : path)
     }
 
-    /// The text of the installed unit; nil without one.
-    private func installedText() throws(CommandFailure) -> String? {
+    private func packagedFile() throws(CommandFailure) -> LocalFile? {
+        guard let file = manager.packagedFile, try Self.text(of: file) != nil else { return nil }
+        return file
+    }
+
+    /// Nil without one.
+    private static func text(of file: LocalFile) throws(CommandFailure) -> String? {
         do throws(FileError) {
             return try file.read(byteLimit: 1_048_576).map {
                 String(decoding: $0.data, as: UTF8.self)

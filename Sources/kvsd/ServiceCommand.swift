@@ -79,6 +79,8 @@ struct ServiceCommand: ParsableCommand {
             var directives = ["ExecReload=/bin/kill -HUP $MAINPID", "TimeoutStopSec=15"]
             if scope.system {
                 directives.append("LimitNOFILE=65536")
+                // Settings in their variables; the file comes with the Debian package.
+                directives.append("EnvironmentFile=-/etc/default/kvsd")
                 if let path, path != Scope.systemData {
                     directives.append("ReadWritePaths=\(ServiceUnit.quoted(path))")
                 }

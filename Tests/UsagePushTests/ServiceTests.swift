@@ -76,6 +76,20 @@ struct ServiceTests {
         }
     }
 
+    @Test("the packaged unit is the one that the command prints")
+    func packaged() async throws {
+        let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "packaging/systemd/usage-push.service")
+        let packaged = try String(contentsOf: file, encoding: .utf8)
+        try await withHome(systemctl: nil) { home in
+            let printed = try await home.run("usage-push", ["service", "install", "--print"])
+            let unit = printed.text.replacing(
+                /ExecStart=\S+\/usage-push/, with: "ExecStart=/usr/bin/usage-push")
+            #expect(
+                packaged == unit, "regenerate it with: usage-push service install --print")
+        }
+    }
+
     @Test("without systemd the unit is written, and the next step named")
     func unavailable() async throws {
         for systemctl in [nil, "echo 'Failed to connect to bus' >&2; exit 1"] {

@@ -15,6 +15,8 @@
             return LocalFile("\(library)/\(label).plist")
         }
 
+        var packagedFile: LocalFile? { nil }
+
         func text(_ unit: ServiceUnit) -> String {
             let arguments = ([unit.executable] + unit.arguments).map {
                 "<string>\(escape($0))</string>"

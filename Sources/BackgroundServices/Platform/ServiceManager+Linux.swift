@@ -20,6 +20,11 @@
             return LocalFile((configuration ?? home + "/.config") + "/systemd/user/" + name)
         }
 
+        /// The unit of a distribution's package, which the one at `file` overrides.
+        var packagedFile: LocalFile? {
+            LocalFile("/usr/lib/systemd/\(scope == .user ? "user" : "system")/" + name)
+        }
+
         func text(_ unit: ServiceUnit) -> String { unit.systemdText }
 
         private func run(_ tool: SystemTool, _ arguments: String...) -> SystemTool.Outcome {
