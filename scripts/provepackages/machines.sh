@@ -62,7 +62,7 @@ start() { # start MACHINE NSPAWN-OPTIONS…: starts its first process, and finds
     local machine="$1" container
     shift
     systemd-nspawn --quiet --directory "${roots[$machine]}" --machine "$machine" --private-network --register=no \
-        --keep-unit --resolv-conf=off --console=read-only "$@" >"$work/$machine.log" 2>&1 </dev/null &
+        --keep-unit --resolv-conf=off --timezone=off --console=read-only "$@" >"$work/$machine.log" 2>&1 </dev/null &
     container=$!
     containers+=("$container")
     until_true "$machine" first_process "$container"
