@@ -10,7 +10,7 @@ struct HostNames: Sendable {
         var names: Set<String> = []
         for host in hosts {
             let name = Self.withoutBrackets(host)
-            guard Self.isValid(name) else {
+            guard ListenAddress(ListenAddress(host: name, port: 80).description) != nil else {
                 throw ServerError(
                     .cannotListen, "'\(host.printable(scalarLimit: 128))' is not a host",
                     hint: "use a name or an address without scheme and port")
@@ -31,22 +31,6 @@ struct HostNames: Sendable {
         let text = field.hasSuffix("]") || !field.contains(":") ? field + ":80" : field
         guard let address = ListenAddress(text) else { return false }
         return address.isLoopback || names.contains(address.host.lowercased())
-    }
-
-    /// A DNS name, an IPv4 address, or an IPv6 address without brackets.
-    private static func isValid(_ name: String) -> Bool {
-        let isAddress = name.utf8.count { $0 == UInt8(ascii: ":") } > 1
-        return (1...253).contains(name.utf8.count)
-            && name.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."):
-                    true
-                case UInt8(ascii: "-"), UInt8(ascii: "_"): !isAddress
-                case UInt8(ascii: ":"): isAddress
-                default: false
-                }
-            }
     }
 }
 
