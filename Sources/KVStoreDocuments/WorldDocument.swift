@@ -29,7 +29,7 @@ package struct WorldDocument: Equatable, Sendable {
         }
     }
 
-    private static let version = 1
+    static let version = 1
 
     /// Sorted by name, their values by key.
     package let stores: [Store]
@@ -60,64 +60,6 @@ package struct WorldDocument: Equatable, Sendable {
         let text =
             "{\"stores\":\(list(stores, indent: "")),\"version\":\(Self.version)}\n"
         return Data(text.utf8)
-    }
-
-    /// - Throws: the first reason why the document is not one, with the key if it concerns one.
-    package init(decoding data: Data) throws(DocumentError) {
-        let form: Form
-        do {
-            form = try JSONDecoder().decode(Form.self, from: data)
-        } catch let error as DocumentError {
-            throw error
-        } catch {
-            throw DocumentError("not JSON of the form that an export has")
-        }
-        guard form.version == Self.version else {
-            throw DocumentError("unsupported version \(form.version); expected \(Self.version)")
-        }
-        var names: Set<String> = []
-        for store in form.stores {
-            guard names.insert(store.name).inserted else {
-                throw DocumentError("store \(store.name) appears twice")
-            }
-            var keys: Set<StoreKey> = []
-            for entry in store.values where !keys.insert(entry.key).inserted {
-                throw DocumentError("store \(store.name): key \(entry.key.text) appears twice")
-            }
-        }
-        self.init(form.stores)
-    }
-
-    /// As it is decoded.
-    private struct Form: Decodable {
-        var version: Int
-        var stores: [Store]
-
-        private enum CodingKeys: CodingKey { case version, stores }
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: CodingKeys.self)
-            version = try container.decode(Int.self, forKey: .version)
-            stores =
-                container.contains(.stores)
-                ? try container.decode([Store].self, forKey: .stores) : [try Store(from: decoder)]
-        }
-    }
-}
-
-extension WorldDocument.Store: Decodable {
-    private enum CodingKeys: CodingKey { case store, values }
-
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        name = try container.decode(String.self, forKey: .store)
-        do {
-            values = try container.decode([WorldDocument.Entry].self, forKey: .values)
-        } catch let error as DocumentError {
-            throw DocumentError("store \(name): \(error.description)")
-        } catch {
-            throw DocumentError("store \(name): invalid list of values")
-        }
     }
 }
 

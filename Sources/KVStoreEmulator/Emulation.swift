@@ -61,10 +61,9 @@ final class Emulation: Sendable {
         }
     }
 
-    /// Makes a world what it was in the beginning.
+    /// Makes a world what it was in the beginning, apart from the decisions.
     func reset(_ name: String) {
         worlds.withLock { $0[name] = nil }
-        decisions.forget(world: name)
         note(.reset, in: name)
     }
 

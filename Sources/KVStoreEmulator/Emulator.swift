@@ -13,7 +13,8 @@ import KVStoreWire
 public import Logging
 import NIOPosix
 
-/// A sync service for tests: the daemon with all its resources, in memory, on the loopback interface, open to any token.
+/// A sync service for tests: the daemon with all its resources, in memory, open to any token; on the loopback interface, or
+/// on others under named hosts.
 ///
 ///     try await Emulator.run { emulator in
 ///         let url = emulator.url
@@ -27,22 +28,27 @@ import NIOPosix
 public final class Emulator: Sendable {
     let server: StoreServer
     let interceptor: EmulatorInterceptor
-    private let host: String
+    private let address: ListenAddress
     private let isStrict: Bool
 
     /// Listens only in ``run()``.
     ///
     /// - Parameters:
-    ///   - address: of the loopback interface; any free port by default.
+    ///   - address: any free port of the loopback interface by default. With another interface, every machine of its
+    ///     network can use the emulator, so `hosts` must name this one.
+    ///   - hosts: names and addresses under which clients reach the emulator, besides those of the loopback interface. A
+    ///     request whose `Host` is none of them is refused: a web page could have any name lead here.
     ///   - limits: of worlds, devices, memory, imports and events.
     ///   - logger: the default discards all messages.
-    /// - Throws: for an address that other machines can reach.
+    /// - Throws: for an address that other machines can reach if `hosts` is empty, and for a host that is not one.
     public convenience init(
-        address: ListenAddress = .anyLoopbackPort, limits: EmulatorLimits = EmulatorLimits(),
+        address: ListenAddress = .anyLoopbackPort, hosts: [String] = [],
+        limits: EmulatorLimits = EmulatorLimits(),
         logger: Logger = Logger(label: "emulator", factory: { _ in SwiftLogNoOpLogHandler() })
     ) throws(ServerError) {
         try self.init(
-            address: address, limits: limits, logger: logger, isStrict: false, record: nil)
+            address: address, hosts: hosts, limits: limits, logger: logger, isStrict: false,
+            record: nil)
     }
 
     /// - Parameters:
@@ -51,16 +57,19 @@ public final class Emulator: Sendable {
     ///   - record: is called with the lines of the record of the session, on one thread at a time.
     ///   - now: milliseconds since 1970.
     package init(
-        address: ListenAddress = .anyLoopbackPort, limits: EmulatorLimits = EmulatorLimits(),
+        address: ListenAddress = .anyLoopbackPort, hosts: [String] = [],
+        limits: EmulatorLimits = EmulatorLimits(),
         logger: Logger = Logger(label: "emulator", factory: { _ in SwiftLogNoOpLogHandler() }),
         isStrict: Bool = false, seed: UInt64 = .random(in: 0...0x1F_FFFF_FFFF_FFFF),
         record: (@Sendable (Data) -> Void)? = nil, isReplaying: Bool = false,
         now: @escaping @Sendable () -> Int64 = { ServerClock.wallMilliseconds() }
     ) throws(ServerError) {
-        guard address.isLoopback else {
+        let hosts = try HostNames(hosts)
+        guard address.isLoopback || !hosts.isEmpty else {
             throw ServerError(
-                .cannotListen, "an emulator accepts any token, so it does not listen on \(address)",
-                hint: "use an address of the loopback interface, such as 127.0.0.1")
+                .cannotListen,
+                "an emulator accepts any token, so it does not listen on \(address) for every host",
+                hint: "name the hosts under which clients reach it, or use 127.0.0.1")
         }
         var serverLimits = ServerLimits()
         serverLimits.memoryByteCount = limits.memoryByteCount
@@ -103,13 +112,14 @@ public final class Emulator: Sendable {
         let devices = DeviceRegistry(
             instance: EpochID(rawValue: .random(in: 1 ... .max, using: &random)), logger: logger)
         interceptor = EmulatorInterceptor(
-            emulation, engine: engine, devices: devices, limits: serverLimits, replica: replica)
+            emulation, engine: engine, devices: devices, hosts: hosts, limits: serverLimits,
+            replica: replica)
         server = StoreServer(
             engine: engine, devices: devices,
             configuration: ServerConfiguration(
                 address: address, limits: serverLimits, logger: logger),
             replica: replica, interceptor: interceptor)
-        host = address.host
+        self.address = address
         self.isStrict = isStrict
     }
 
@@ -126,7 +136,7 @@ public final class Emulator: Sendable {
     public var running: RunningEmulator {
         get async throws(ServerError) {
             RunningEmulator(
-                url: ListenAddress(host: host, port: try await server.port).url(),
+                address: ListenAddress(host: address.localHost, port: try await server.port),
                 isStrict: isStrict)
         }
     }
@@ -162,13 +172,23 @@ public final class Emulator: Sendable {
 
     /// Whether a world or a device is named by this text in a token, unchanged.
     package static func isValidName(_ name: String) -> Bool { Device.isValidAccount(name) }
+
+    /// Whether clients can name this host.
+    package static func isValidHost(_ host: String) -> Bool { (try? HostNames([host])) != nil }
 }
 
 /// An emulator that listens.
 public struct RunningEmulator: Sendable, Hashable {
-    /// `http://127.0.0.1:PORT`.
-    public let url: String
+    let address: ListenAddress
     let isStrict: Bool
+
+    /// For clients on this machine: `http://127.0.0.1:PORT`, unless it listens on another address.
+    public var url: String { address.url() }
+
+    /// For clients that reach it under one of its `hosts`.
+    public func url(host: String) -> String {
+        ListenAddress(host: HostNames.withoutBrackets(host), port: address.port).url()
+    }
 
     /// Of its administration: ``url`` with `/emulator/v1`.
     public var adminURL: String { url + "/emulator/v1" }

@@ -111,22 +111,24 @@ extension EmulatorInterceptor {
     ) {
         var lost: [EmulatedNetwork.Waiting] = []
         engine.perform(on: loop) { () throws(Problem) in
-            let accounts = engine.ledger.accountTotals.keys
+            // Once for all worlds.
+            let accounts = Dictionary(
+                grouping: engine.ledger.accountTotals.keys, by: EmulatedAccount.world)
             let affected =
                 world.map { [$0] }
-                ?? Set(accounts.map(EmulatedAccount.world)).union(emulation.changedWorlds).sorted()
+                ?? Set(accounts.keys).union(emulation.changedWorlds).sorted()
             for world in affected {
-                for account in engine.accounts(ofWorld: world) {
+                for account in (accounts[world] ?? []).sorted() {
                     while try engine.removeStores(ofAccount: account, count: 64) {}
                 }
-                lost += network.withdraw(from: world)
                 emulation.reset(world)
             }
-            if world == nil { emulation.decisions.forget(world: nil) }
+            lost = network.withdraw(from: world)
+            emulation.decisions.forget(world: world)
             worlds.forgetAbsentDevices(ofWorld: world)
         } _: { [self] result in
             for message in lost { message.deliver(false) }
-            for name in Set(lost.map(\.world)).union(world.map { [$0] } ?? []) {
+            for name in Set(lost.map(\.world)).union(world.map { [$0] } ?? []).sorted() {
                 network.release(name)
             }
             complete(result.map { .answer(.noContent) })
@@ -152,10 +154,10 @@ extension EmulatorInterceptor {
         try request.checkJSON()
         let body = Data(request.body.readableBytesView)
         decode(
-            { () throws(DocumentError) in try WorldDocument(decoding: body) }, on: loop
+            { [engine] () throws(Problem) in try engine.document(decoding: body) }, on: loop
         ) { [self] document in
             engine.perform(on: loop) { () throws(Problem) in
-                try replace(world, with: document)
+                try replace(world, with: try document.get())
             } _: { result in
                 complete(result.map { .answer(.json($0)) })
             }
@@ -163,21 +165,17 @@ extension EmulatorInterceptor {
     }
 
     private func replace(
-        _ world: String, with document: Result<WorldDocument, DocumentError>
+        _ world: String, with document: WorldDocument
     ) throws(Problem) -> ImportReport {
-        let found: WorldDocument
-        do throws(DocumentError) { found = try document.get() } catch {
-            throw .invalidImport(error.description)
-        }
         try admitting(world) { () throws(Problem) in
-            try engine.replace(world, with: found, replica: replica)
+            try engine.replace(world, with: document, replica: replica)
         }
         emulation.decisions.forget(world: world)
-        let keyCount = found.stores.reduce(0) { $0 + $1.values.count }
+        let keyCount = document.stores.reduce(0) { $0 + $1.values.count }
         emulation.note(
-            .imported(storeCount: found.stores.count, keyCount: keyCount), in: world)
+            .imported(storeCount: document.stores.count, keyCount: keyCount), in: world)
         return ImportReport(
-            world: world, storeCount: found.stores.count, keyCount: keyCount)
+            world: world, storeCount: document.stores.count, keyCount: keyCount)
     }
 
     /// After `Last-Event-ID`, otherwise `after`, otherwise those that happen from now on.

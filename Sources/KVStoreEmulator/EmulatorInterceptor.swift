@@ -11,6 +11,7 @@ final class EmulatorInterceptor: RequestInterceptor {
     let emulation: Emulation
     let network: EmulatedNetwork
     let worlds: WorldRegistry
+    private let hosts: HostNames
     let engine: StorageEngine
     let limits: ServerLimits
     /// The replica id in the stamps of the emulator's own writes.
@@ -22,10 +23,11 @@ final class EmulatorInterceptor: RequestInterceptor {
 
     init(
         _ emulation: Emulation, engine: StorageEngine, devices: DeviceRegistry,
-        limits: ServerLimits, replica: ReplicaID
+        hosts: HostNames, limits: ServerLimits, replica: ReplicaID
     ) {
         self.emulation = emulation
         self.engine = engine
+        self.hosts = hosts
         self.limits = limits
         self.replica = replica
         worlds = WorldRegistry(devices, emulation.limits)
@@ -43,9 +45,7 @@ final class EmulatorInterceptor: RequestInterceptor {
         if let site = fields.fetchSite, site != "same-origin", site != "none" {
             throw .foreignOrigin
         }
-        guard let host = fields.host else { return }
-        let name = host.hasSuffix("]") || !host.contains(":") ? host + ":80" : host
-        guard ListenAddress(name)?.isLoopback == true else { throw .foreignHost }
+        if let host = fields.host, !hosts.contains(host) { throw .foreignHost }
     }
 
     func resource(at path: Substring) -> (any AdditionalResource)? {

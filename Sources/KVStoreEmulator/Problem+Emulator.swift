@@ -10,8 +10,8 @@ extension Problem {
 
     static let foreignHost = Problem(
         403, "foreign-host", "Foreign host",
-        detail: "the Host header does not name this machine",
-        hint: "use 127.0.0.1, [::1] or localhost in the URL")
+        detail: "the Host header names neither this machine nor a host of the emulator",
+        hint: "use 127.0.0.1, [::1] or localhost in the URL, or start it with --host NAME")
 
     static let emulatedDevice = Problem(
         403, "emulated-device", "Device of an emulator",

@@ -48,7 +48,11 @@ extension Ledger {
 
     /// What a record, or the tombstone of one, takes in memory: 330 bytes besides a short key and its value were measured.
     package static func memoryByteCount(of record: Record) -> Int {
-        384 + 2 * record.key.text.utf8.count + record.content.byteCount
+        memoryByteCount(of: record.key, record.content)
+    }
+
+    package static func memoryByteCount(of key: StoreKey, _ content: Record.Content) -> Int {
+        384 + 2 * key.text.utf8.count + content.byteCount
     }
 
     package static func memoryByteCount(of hub: Hub) -> Int {

@@ -51,6 +51,39 @@ struct ExecTests {
             ))
     }
 
+    @Test("a record that cannot be written to its end fails a command that succeeds")
+    func fullDisk() async throws {
+        defer { home.remove() }
+        let succeeded = try await exec("exit 0", options: ["--record", "/dev/full"])
+        #expect(succeeded.status == 74, "\(succeeded.errors)")
+        #expect(succeeded.errors.contains("the record /dev/full ends early: no space left"))
+        #expect(try await exec("exit 3", options: ["--record", "/dev/full"]).status == 3)
+        let path = home.path + "/record.jsonl"
+        #expect(try await exec("exit 0", options: ["--record", path]).status == 0)
+        let replayed = try await home.run(
+            "kvsd", ["emulator", "replay", path, "--record", "/dev/full"])
+        #expect(replayed.status == 74, "\(replayed.errors)")
+    }
+
+    @Test("only its user can read a record, and it follows no link")
+    func privateRecord() async throws {
+        defer { home.remove() }
+        let path = home.path + "/record.jsonl"
+        try home.file("record.jsonl", String(repeating: "old\n", count: 1_000))
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
+        #expect(try await exec("exit 0", options: ["--record", path]).status == 0)
+        let permissions = try FileManager.default.attributesOfItem(atPath: path)
+        #expect(permissions[.posixPermissions] as? Int == 0o600)
+        #expect(try !content("record.jsonl").contains("old"))
+        try home.file("target", "kept")
+        let link = home.path + "/link"
+        try FileManager.default.createSymbolicLink(
+            atPath: link, withDestinationPath: home.path + "/target")
+        let refused = try await exec("exit 0", options: ["--record", link])
+        #expect(refused.status == 73 && refused.errors.contains("not a regular file"))
+        #expect(try content("target") == "kept")
+    }
+
     @Test("the environment names the emulator, and directories that are gone afterwards")
     func environment() async throws {
         defer { home.remove() }

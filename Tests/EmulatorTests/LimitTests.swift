@@ -97,6 +97,51 @@ struct LimitTests {
         }
     }
 
+    @Test("an import of more than a world can have is refused before its values are decoded")
+    func importCounts() async throws {
+        func values(_ count: Int) -> String {
+            let valid = (0..<count).map { #"{"key":"k\#($0)","type":"integer","value":1}"# }
+            return (valid + [#"{"key":"last","type":"no such type"}"#]).joined(separator: ",")
+        }
+        func stores(_ count: Int) -> String {
+            (0..<count).map { #"{"store":"s\#($0)","values":[]}"# }.joined(separator: ",")
+        }
+        try await EmulatorClient.run { client in
+            func detail(_ body: String) async throws -> String {
+                let answer = try await client.administer(.put, "/worlds/a/export", body: body)
+                #expect(answer.status == .badRequest && answer.problemCode == "invalid-import")
+                return answer.text
+            }
+            let tooMany = "a store has more than 4096 values"
+            let one = #"{"store":"s","values":[\#(values(4_096))]}"#
+            #expect(try await detail(#"{"version":1,"stores":[\#(one)]}"#).contains(tooMany))
+            #expect(
+                try await detail(#"{"version":1,"store":"s","values":[\#(values(4_096))]}"#)
+                    .contains(tooMany))
+            #expect(
+                try await detail(#"{"version":1,"stores":[\#(stores(1_024)),{"store":1}]}"#)
+                    .contains("the document has more than 1024 stores"))
+            let allowed = try await client.administer(
+                .put, "/worlds/a/export", body: #"{"version":1,"stores":[\#(stores(1_024))]}"#)
+            #expect(allowed.status == .ok, "\(allowed.text)")
+        }
+    }
+
+    @Test("an import of more than the memory is refused before the rest of it is decoded")
+    func importMemory() async throws {
+        let limits = Self.limits { $0.memoryByteCount = 10_000 }
+        try await EmulatorClient.run(limits: limits) { client in
+            let text = String(repeating: "x", count: 11_000)
+            let answer = try await client.administer(
+                .put, "/worlds/a/export",
+                body: #"""
+                    {"version":1,"stores":[{"store":"s","values":[
+                    {"key":"k","type":"string","value":"\#(text)"}]},{"store":1}]}
+                    """#)
+            #expect(answer.status.code == 507 && answer.problemCode == "memory-full")
+        }
+    }
+
     @Test("writing the same keys again and again takes no more memory")
     func rewriting() async throws {
         let limits = Self.limits { $0.memoryByteCount = 3_000_000 }

@@ -26,7 +26,7 @@ struct RecipesTests {
                     [
                         "-c",
                         """
-                        export PATH='\(programs)':$PATH UBIQUITY_DAEMON=emulator
+                        export PATH='\(programs)':$PATH UBIQUITY_DAEMON=\(url)
                         export WORLDS=\(url)/emulator/v1/worlds
                         cd "$HOME"; exec 2>&1
                         \(command)

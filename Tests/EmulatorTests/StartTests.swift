@@ -200,6 +200,36 @@ struct StartTests {
         #expect(await program.status() == 0)
     }
 
+    @Test("beyond loopback it listens under named hosts only")
+    func hosts() async throws {
+        defer { home.remove() }
+        let unnamed = try await home.run(
+            "kvsd", ["emulator", "--port", "0", "--listen", "0.0.0.0"])
+        #expect(unnamed.status == 64)
+        #expect(
+            unnamed.errors.contains(
+                "--listen 0.0.0.0 needs --host NAME for each name or address under which clients reach it"
+            ), "\(unnamed.errors)")
+        let invalid = try await home.run(
+            "kvsd", ["emulator", "--port", "0", "--host", "http://phone.test"])
+        #expect(invalid.status == 64 && invalid.errors.contains("http://phone.test"))
+        let (program, url) = try await start(
+            "--listen", "0.0.0.0", "--host", "Phone.test", "--host", "2001:db8::7")
+        let port = try #require(Int(url.split(separator: ":").last ?? ""))
+        for (host, status) in [
+            ("phone.test", "200"), ("PHONE.test:80", "200"), ("[2001:db8::7]:1", "200"),
+            ("localhost", "200"), ("other.test", "403"), ("phone.test.other", "403"),
+            ("0.0.0.0", "403"),
+        ] {
+            let connection = try await RawConnection.open(port: port)
+            try await connection.send(
+                "GET /emulator/v1/worlds HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n")
+            #expect(await connection.rest().dropFirst(9).prefix(3) == status, "\(host)")
+        }
+        program.send(SIGTERM)
+        #expect(await program.status() == 0)
+    }
+
     @Test("a port in use is an error")
     func portInUse() async throws {
         defer { home.remove() }

@@ -11,6 +11,24 @@ import Testing
 struct StoreTests {
     private static let start = "/worlds/w/stores/s"
 
+    @Test("a device listens to a store that nobody has written yet")
+    func unwritten() async throws {
+        try await EmulatorClient.run { client in
+            var reader = try await client.stream("/v1/stores/s/changes", token: "w/desk")
+            let opened = await reader.nextEvent()
+            #expect(opened?.name == "opened" && opened?.fields["cursor"] as? Int == 0)
+            try await client.put("green", "color", token: "w/phone")
+            let change = await reader.nextEvent()
+            #expect(change?.name == "change" && change?.fields["key"] as? String == "color")
+            #expect(try await client.get("color", token: "w/desk") == "green")
+            let invalid = try await client.execute(
+                .get, "/v1/stores/.s/changes", token: "w/desk")
+            #expect(invalid.problemCode == "bad-store-name")
+            let unread = try await client.execute(.get, "/v1/stores/t/keys", token: "w/desk")
+            #expect(unread.problemCode == "unknown-store")
+        }
+    }
+
     @Test("a store is listed with typed values, removals and writers, sorted by key")
     func list() async throws {
         try await EmulatorClient.run { client in

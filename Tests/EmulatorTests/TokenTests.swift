@@ -141,11 +141,19 @@ struct TokenTests {
     }
 
     @Test(
-        "it listens on the loopback interface only",
+        "it listens on the loopback interface only, unless hosts are named",
         arguments: ["0.0.0.0", "::", "192.0.2.1", "example.org"])
-    func loopback(host: String) {
-        #expect(throws: ServerError.self) {
-            try Emulator(address: ListenAddress(host: host, port: 0))
-        }
+    func loopback(host: String) throws {
+        let address = ListenAddress(host: host, port: 0)
+        #expect(throws: ServerError.self) { try Emulator(address: address) }
+        _ = try Emulator(address: address, hosts: ["emulator.test", "[2001:db8::7]"])
+    }
+
+    @Test(
+        "what no URL has as its host is refused with its name",
+        arguments: ["", "http://a", "a:80", "a/b", "a b", "[a]:1", "*", "a\u{1B}[2J"])
+    func invalidHost(host: String) throws {
+        let error = #expect(throws: ServerError.self) { try Emulator(hosts: [host]) }
+        #expect(error?.message.hasPrefix("'") == true && error?.message.contains("\u{1B}") == false)
     }
 }

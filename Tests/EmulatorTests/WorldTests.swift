@@ -197,6 +197,28 @@ struct WorldTests {
     }
 
     @Test(
+        "brackets, quotes and names within values, fields and spaces change nothing of an import",
+        arguments: [
+            #"{"stores":[%],"version":1}"#, #" { "version" : 1 , "stores" : [ % ] } "#,
+            #"{"note":"stores","more":{"stores":[1,2]},"version":1,"stores":[%],"stores":[]}"#,
+            #"{"a":["]}\"[{"],"stores":[%],"z":[[],{"values":[]}],"version":1}"#,
+        ])
+    func unusualText(form: String) async throws {
+        let first =
+            ##"{"store":"a","x":["values"],"values":[{"key":"]},{\"","type":"string","value":"[\\"}]}"##
+        let second = #"{"values":[],"store":"b"}"#
+        try await EmulatorClient.run { client in
+            let answer = try await client.administer(
+                .put, "/worlds/one/export",
+                body: form.replacing("%", with: first + " ,\n" + second))
+            #expect(answer.text == #"{"keyCount":1,"storeCount":2,"world":"one"}"#)
+            #expect(
+                try await client.administer(.get, "/worlds/one/export").text.contains(
+                    #"{"key":"]},{\"","type":"string","value":"[\\"}"#))
+        }
+    }
+
+    @Test(
         "an invalid document names what is wrong and changes nothing",
         arguments: [
             ("", "not JSON"), ("[]", "not JSON"), (#"{"version":1}"#, "not JSON"),

@@ -78,6 +78,19 @@ struct EnvironmentCredentialsTests {
         #expect(environment(nil, "t").isJoined)
     }
 
+    @Test("an emulator on another machine needs no TLS, if the environment says that it is one")
+    func emulatorElsewhere() throws {
+        let url = "http://emulator.test:8723"
+        var environment = environment(url, "world/phone")
+        #expect(failure(environment)?.code == .unauthorized)
+        environment.variables["UBIQUITY_EMULATOR"] = "http://127.0.0.1:8723/emulator/v1"
+        #expect(failure(environment)?.code == .unauthorized)
+        environment.variables["UBIQUITY_EMULATOR"] = url + "/emulator/v1"
+        #expect(try environment.credentials()?.daemon.host == "emulator.test")
+        environment.variables["UBIQUITY_TOKEN"] = DaemonIdentity.tokenPrefix + "s3cret"
+        #expect(failure(environment)?.code == .unauthorized)
+    }
+
     @Test(
         "no error shows the token",
         arguments: [

@@ -181,10 +181,11 @@ final class EmulatedNetwork: @unchecked Sendable {
         noteActivity(in: name)
     }
 
-    /// Takes out what waits in a world, or for one device, to be lost.
-    func withdraw(from world: String, of device: String? = nil) -> [Waiting] {
+    /// Takes out what waits in a world or in all, or for one device, to be lost.
+    func withdraw(from world: String?, of device: String? = nil) -> [Waiting] {
         func isAffected(_ message: Waiting) -> Bool {
-            message.world == world && (device == nil || message.device == device)
+            (world == nil || message.world == world)
+                && (device == nil || message.device == device)
         }
         defer { waiting.removeAll(where: isAffected) }
         return waiting.filter(isAffected)

@@ -112,10 +112,36 @@ extension EmulatorInterceptor {
     ) {
         do throws(Problem) {
             try Self.checkDevices(request)
-            server.respond(to: request, on: loop, complete)
+            try createStore(toOpen: request, on: loop) { result in
+                do throws(Problem) {
+                    try result.get()
+                    server.respond(to: request, on: loop, complete)
+                } catch {
+                    complete(.failure(error))
+                }
+            }
         } catch {
             complete(.failure(error))
         }
+    }
+
+    /// Creates the store of a stream that is to be opened, empty, as a sync without changes does: a test listens before it
+    /// writes. Completes at once if there is nothing to create.
+    private func createStore(
+        toOpen request: Request, on loop: WatcherRegistry,
+        _ complete: @escaping (Result<Void, Problem>) -> Void
+    ) throws(Problem) {
+        guard case .changes(let segment) = request.resource else { return complete(.success(())) }
+        let store = try request.store(segment, .write)
+        let message = SyncRequest(replica: replica, since: nil)
+        guard engine.read({ engine.ledger.history(of: store) == nil }) else {
+            return complete(.success(()))
+        }
+        engine.perform(
+            on: loop,
+            { () throws(Problem) in
+                _ = try engine.sync(message, store: store, mayCreate: true)
+            }, complete)
     }
 
     /// Throws if the request adds or renames a device: tokens do.

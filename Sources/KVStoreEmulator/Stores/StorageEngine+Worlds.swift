@@ -1,3 +1,4 @@
+import Essentials
 import KVStoreCore
 import KVStoreDocuments
 import KVStoreEssentials
@@ -42,6 +43,24 @@ extension StorageEngine {
             })
     }
 
+    /// A document that a world can take, if there is enough memory. Decodes no more than that. From any thread.
+    func document(decoding data: Data) throws(Problem) -> WorldDocument {
+        let limit = options.ledger.memoryByteLimit
+        var byteCount = 0
+        do throws(DocumentError) {
+            return try WorldDocument(decoding: data, storeLimit: options.storesPerAccount) {
+                store throws(DocumentError) in
+                byteCount += store.values.reduce(0) {
+                    $0 + Ledger.memoryByteCount(of: $1.key, .value($1.value.data))
+                }
+                guard byteCount <= limit else { throw DocumentError("") }
+            }
+        } catch {
+            throw byteCount > limit
+                ? Problem(.full(limit: limit)) : .invalidImport(error.description)
+        }
+    }
+
     /// The entries of the changed keys, tombstones included.
     func entries(of changes: [Record], in id: StoreID) -> [StoreKey: SequencedRecord] {
         var entries: [StoreKey: SequencedRecord] = [:]
@@ -57,11 +76,6 @@ extension StorageEngine {
         _ world: String, with document: WorldDocument, replica: ReplicaID
     ) throws(Problem) {
         let now = options.now(of: world)
-        guard document.stores.count <= options.storesPerAccount else {
-            throw .invalidImport(
-                "the document has \(document.stores.count) stores; a world may have \(options.storesPerAccount)"
-            )
-        }
         var records: [(store: StoreID, records: [Record])] = []
         for store in document.stores {
             guard StoreConfiguration.isValidStoreName(store.name) else {

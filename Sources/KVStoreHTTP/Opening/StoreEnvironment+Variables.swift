@@ -13,6 +13,10 @@ extension StoreEnvironment {
     /// trusts count.
     public static let keyVariable = "UBIQUITY_KEY"
 
+    /// The URL of the administration of an emulator. If it is one of the daemon that is named, its token is no secret, and
+    /// needs no TLS on a network.
+    public static let emulatorVariable = "UBIQUITY_EMULATOR"
+
     /// Stops a program that sets a value past a quota, if it is `1`. Apple's class drops such a value silently.
     public static let strictVariable = "UBIQUITY_STRICT"
 
@@ -71,7 +75,10 @@ extension StoreEnvironment {
         do throws(CredentialsError) {
             return try Credentials(
                 daemon: DaemonAddress(url), token: token, key: key, account: names.account,
-                deviceID: names.device, deviceName: names.device, isFromEnvironment: true)
+                deviceID: names.device, deviceName: names.device,
+                isPlainTextAllowed: variable(Self.emulatorVariable) == url + "/emulator/v1"
+                    && !text.hasPrefix(DaemonIdentity.tokenPrefix),
+                isFromEnvironment: true)
         } catch {
             // It is the token if the values were interchanged.
             throw invalid(

@@ -239,7 +239,7 @@ package struct Request {
     }
 
     /// The store with the name in the path, if the device has the scope and may see the store.
-    func store(_ segment: Substring, _ scope: DeviceScope) throws(Problem) -> StoreID {
+    package func store(_ segment: Substring, _ scope: DeviceScope) throws(Problem) -> StoreID {
         let device = try caller(scope)
         guard let name = Self.decode(segment), StoreConfiguration.isValidStoreName(name) else {
             throw .badStoreName

@@ -15,12 +15,31 @@ package final class RecordFile: Sendable {
     private let path: String
     private let state: Mutex<State>
 
-    /// Replaces a file that is there.
+    /// Creates the file, or empties the one that is there; only its user can read it. A symbolic link is refused.
     package init(_ path: String) throws(FileError) {
         self.path = path
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else { throw .current("create", path) }
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw errno == ELOOP
+                ? FileError(operation: "create", path: path, cause: .notAFile)
+                : .current("create", path)
+        }
+        do throws(FileError) {
+            try Self.empty(descriptor, path)
+        } catch {
+            close(descriptor)
+            throw error
+        }
         state = Mutex(State(descriptor: descriptor))
+    }
+
+    /// Does nothing to a device or a pipe.
+    private static func empty(_ descriptor: CInt, _ path: String) throws(FileError) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw .current("inspect", path) }
+        guard status.st_mode & S_IFMT == S_IFREG else { return }
+        guard fchmod(descriptor, 0o600) == 0 else { throw .current("protect", path) }
+        guard ftruncate(descriptor, 0) == 0 else { throw .current("empty", path) }
     }
 
     deinit { state.withLock { if let descriptor = $0.descriptor { _ = close(descriptor) } } }

@@ -15,6 +15,10 @@ struct GetCommand: AsyncParsableCommand {
 
             The value is the one that this machine has: 'kvs sync', 'kvs watch' or another program that \
             keeps the store open receives newer ones, and so does --fresh.
+
+            What this machine has is also sent to a daemon that has lost it, before --fresh shows it. So the \
+            values of a test outlive an emulator: to begin with nothing, reset its world, or set another \
+            UBIQUITY_DATA_DIR.
             """)
 
     @Argument(help: "The key.", completion: .storedKeys)

@@ -17,7 +17,7 @@ extension EmulatorCommand {
                 are passed on to it.
 
                 Exits with the command's status, or 128 plus the number of the signal that ended it; with \
-                126 or 127 if it cannot be run or found.
+                126 or 127 if it cannot be run or found; with 74 if it succeeds and the record ends early.
 
                   kvsd emulator exec -- swift test
                   kvsd emulator exec --import before.json --export-on-exit after.json -- ./scenario
@@ -42,7 +42,7 @@ extension EmulatorCommand {
         func run() async throws {
             let inherited = Descriptor.allOpen
             SignalForwarding.prepare()
-            let emulator = try worlds.emulator()
+            let (emulator, record) = try worlds.emulator()
             try await worlds.load(into: emulator)
             async let serving: Void = emulator.run()
             let running = try await emulator.running
@@ -67,6 +67,7 @@ extension EmulatorCommand {
                 guard status != 0 else { throw error }
                 Console.report("\(error)")
             }
+            if status == 0 { try record?.checkCompleteness() }
             throw ExitCode(status)
         }
 

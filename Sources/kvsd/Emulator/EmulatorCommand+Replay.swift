@@ -38,8 +38,7 @@ extension EmulatorCommand {
             guard let content else {
                 throw CommandFailure(.noInput, "cannot replay \(file): no such file")
             }
-            let lines: SessionRecord?
-            if let record { lines = try SessionRecord(record) } else { lines = nil }
+            let lines = try record.map(SessionRecord.init)
             let report: ReplayReport
             do throws(ServerError) {
                 report = try await Emulator.replay(content.data) { lines?.write($0) }
@@ -66,6 +65,7 @@ extension EmulatorCommand {
                             : ""))
             }
             if report.difference != nil { throw ExitCode(1) }
+            try lines?.checkCompleteness()
         }
     }
 }

@@ -10,7 +10,7 @@ import Logging
 struct EmulatorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "emulator",
-        abstract: "Run a daemon for tests: in memory, on loopback, open to any token.",
+        abstract: "Run a daemon for tests: in memory, open to any token.",
         discussion: """
             A token WORLD/DEVICE names a world of its own and a device in it. Nothing is kept when the \
             emulator stops, unless it exports a world.
@@ -21,12 +21,16 @@ struct EmulatorCommand: ParsableCommand {
 
               kvsd emulator exec --import fixture.json -- make test
 
+            A container or a phone reaches it under the names that it is given:
+
+              kvsd emulator --listen 0.0.0.0 --host host.docker.internal --host 192.168.1.7
+
             docs/emulator.md describes its administration over HTTP.
             """,
         subcommands: [Start.self, Exec.self, Replay.self], defaultSubcommand: Start.self)
 }
 
-/// The world that an emulator starts with and exports at the end.
+/// How an emulator is reached and recorded, and the world that it starts with and exports at the end.
 struct WorldOptions: ParsableArguments {
     @Option(
         name: .customLong("import"),
@@ -47,6 +51,16 @@ struct WorldOptions: ParsableArguments {
         completion: .file())
     var record: String?
 
+    @Option(help: ArgumentHelp("Listen on this address.", valueName: "address"))
+    var listen = "127.0.0.1"
+
+    @Option(
+        name: .customLong("host"),
+        help: ArgumentHelp(
+            "A name or an address under which clients reach it beyond loopback; repeat it for others.",
+            valueName: "name"))
+    var hosts: [String] = []
+
     @Flag(help: "Refuse, with an error, writes that Apple's service drops silently.")
     var strict = false
 
@@ -59,20 +73,30 @@ struct WorldOptions: ParsableArguments {
                 "invalid world '\(world)': use 1 to 64 characters of A-Z a-z 0-9 . _ - and no leading dot"
             )
         }
+        guard address(port: 0).isLoopback || !hosts.isEmpty else {
+            throw ValidationError(
+                "--listen \(listen) needs --host NAME for each name or address under which clients reach it"
+            )
+        }
+        if let host = hosts.first(where: { !Emulator.isValidHost($0) }) {
+            throw ValidationError(
+                "invalid host '\(host)': use a name or an address without scheme and port")
+        }
     }
 
+    func address(port: UInt16) -> ListenAddress { ListenAddress(host: listen, port: Int(port)) }
+
     func emulator(
-        address: ListenAddress = .anyLoopbackPort, logger: Logger? = nil
-    ) throws -> Emulator {
+        port: UInt16 = 0, logger: Logger? = nil
+    ) throws -> (Emulator, SessionRecord?) {
+        let session = try record.map(SessionRecord.init)
         var write: (@Sendable (Data) -> Void)?
-        if let record {
-            let file = try SessionRecord(record)
-            write = { file.write($0) }
-        }
-        return try Emulator(
-            address: address,
+        if let session { write = { session.write($0) } }
+        let emulator = try Emulator(
+            address: address(port: port), hosts: hosts,
             logger: logger ?? Logger(label: "kvsd", factory: { _ in SwiftLogNoOpLogHandler() }),
             isStrict: strict, record: write)
+        return (emulator, session)
     }
 
     func load(into emulator: Emulator) async throws {
@@ -115,7 +139,7 @@ extension EmulatorCommand {
                 at once, without an export.
                 """)
 
-        @Option(help: "The port on 127.0.0.1; 0 for any free one.") var port: UInt16 = 8_723
+        @Option(help: "The port; 0 for any free one.") var port: UInt16 = 8_723
 
         @Option(help: ArgumentHelp("Write the port into this file.", valueName: "file"))
         var portFile: String?
@@ -125,8 +149,8 @@ extension EmulatorCommand {
         func run() async throws {
             _ = OpenFileLimit.raise()
             let signals = EndSignals(includingHangUp: true)
-            let emulator = try worlds.emulator(
-                address: ListenAddress(host: "127.0.0.1", port: Int(port)),
+            let (emulator, record) = try worlds.emulator(
+                port: port,
                 logger: Logger(
                     label: "kvsd", factory: { StreamLogHandler.standardError(label: $0) }))
             try await worlds.load(into: emulator)
@@ -145,17 +169,26 @@ extension EmulatorCommand {
             defer { EmulatorStatusFile().remove(running.url) }
             try await serving
             try worlds.save(from: emulator)
+            try record?.checkCompleteness()
         }
 
         private func failure(_ error: ServerError) -> CommandFailure {
             guard error.code == .cannotListen else { return CommandFailure(error) }
-            let url = ListenAddress(host: "127.0.0.1", port: Int(port)).url()
+            let url = worlds.address(port: port).url()
             let next =
                 EmulatorStatusFile().running.first { $0.url == url }.map {
                     "stop the emulator that listens there (process \($0.processID)), or choose another port"
                 } ?? error.hint ?? "choose another port"
             return CommandFailure(
                 .unavailable, "\(error.message); \(next): --port 0 is any free one")
+        }
+
+        /// Of the hosts beyond loopback.
+        private func names(_ emulator: RunningEmulator) -> String {
+            worlds.hosts.isEmpty
+                ? ""
+                : "\nFor clients elsewhere: "
+                    + worlds.hosts.map { emulator.url(host: $0) }.joined(separator: " ")
         }
 
         private func announce(_ emulator: RunningEmulator) throws {
@@ -177,7 +210,7 @@ extension EmulatorCommand {
                 .sorted { $0.key < $1.key }
             Console.note(
                 """
-                emulator listening on \(emulator.url), in memory; page: \(emulator.pageURL)
+                emulator listening on \(emulator.url), in memory; page: \(emulator.pageURL)\(names(emulator))
                 For a device, in another terminal:
                   export \(variables.map { "\($0.key)=\($0.value)" }.joined(separator: " "))
                 """)

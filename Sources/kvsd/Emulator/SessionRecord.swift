@@ -1,13 +1,16 @@
+import ArgumentParser
 import CommandSupport
 import Essentials
 import KVStoreSimulation
 import LocalFiles
+import Synchronization
 
-/// Writes the record of a command's session. If it ends early, that is reported and the session goes on.
-struct SessionRecord: Sendable {
+/// The record of a command's session. If it ends early, that is reported at once, and the session goes on.
+final class SessionRecord: Sendable {
     private let file: RecordFile
+    private let hasFailed = Mutex(false)
 
-    /// Replaces a file that is there.
+    /// Replaces the content of a file that is there.
     init(_ path: String) throws(CommandFailure) {
         do throws(FileError) {
             file = try RecordFile(path)
@@ -18,6 +21,13 @@ struct SessionRecord: Sendable {
 
     /// Writes whole lines.
     func write(_ lines: Data) {
-        if let failure = file.write(lines) { Console.report(failure) }
+        guard let failure = file.write(lines) else { return }
+        hasFailed.withLock { $0 = true }
+        Console.report(failure)
+    }
+
+    /// Ends the command with a status other than 0 if the record has ended early.
+    func checkCompleteness() throws(ExitCode) {
+        if hasFailed.withLock({ $0 }) { throw ExitCode(ExitStatus.ioError.rawValue) }
     }
 }
