@@ -2,4 +2,7 @@
 public enum UsageSources {
     /// In the order in which they are shown.
     public static var all: [any UsageSource] { [ClaudeSource(), CodexSource()] }
+
+    /// The tools that can have several homes.
+    package static var withHomes: [any UsageSource] { all.filter { !$0.homeMarks.isEmpty } }
 }
