@@ -14,12 +14,28 @@ public protocol UsageSource: Sendable {
     /// CodexBar's provider id.
     var providerID: String { get }
     var providerName: String { get }
+    /// The tool's own name; the provider's unless stated.
+    var toolName: String { get }
+
+    /// Names in a home directory of the tool that only the tool creates. None for a tool that cannot have several homes.
+    var homeMarks: [String] { get }
+    /// Further names that tell that a home with the tool's usual name is in use.
+    var homeSettings: [String] { get }
+    /// The homes that the tool itself uses, present or not; further ones are in `environment.additionalHomes`.
+    func ownHomes(in environment: SourceEnvironment) -> [String]
 
     /// Files and directories whose change may change the reading, present or not.
     func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath]
 
     /// Reads the tool's files, on the caller's thread. Failures are findings.
     mutating func read(in environment: SourceEnvironment, at now: Date) -> SourceReading
+}
+
+extension UsageSource {
+    public var toolName: String { providerName }
+    public var homeMarks: [String] { [] }
+    public var homeSettings: [String] { [] }
+    public func ownHomes(in environment: SourceEnvironment) -> [String] { [] }
 }
 
 /// Where a source looks and how much it may read.

@@ -21,7 +21,7 @@ struct ExplainCommand: ParsableCommand {
               usage-push explain codex --json
             """)
 
-    @Argument(help: ArgumentHelp("The tool: claude or codex.", valueName: "provider"))
+    @Argument(help: ArgumentHelp("The tool: \(UsageSources.all.choice).", valueName: "provider"))
     var provider: String
 
     @Flag(help: "Print JSON.")

@@ -17,8 +17,6 @@ struct ReadingOptions: ParsableArguments {
 
     var home: String? { place.home }
 
-    static var providerIDs: [String] { UsageSources.all.map(\.providerID) }
-
     /// This user's home directory and variables.
     static var ownEnvironment: SourceEnvironment {
         SourceEnvironment(
@@ -30,10 +28,9 @@ struct ReadingOptions: ParsableArguments {
     }
 
     static func requireKnown(_ id: String) throws {
-        guard !providerIDs.contains(id) else { return }
+        guard !UsageSources.all.contains(where: { $0.providerID == id }) else { return }
         throw ValidationError(
-            "Unknown provider '\(VisibleText.escape(id))': use "
-                + providerIDs.joined(separator: " or ") + ".")
+            "Unknown provider '\(VisibleText.escape(id))': use \(UsageSources.all.choice).")
     }
 
     func builder(device: DeviceIdentity) -> SnapshotBuilder {
@@ -49,6 +46,14 @@ struct ReadingOptions: ParsableArguments {
                 providers.isEmpty || providers.contains($0.providerID)
             },
             environment: place.environment, device: device, appVersion: ProgramVersion.text)
+    }
+}
+
+extension [any UsageSource] {
+    /// "claude, codex or jetbrains": the ids, for a message.
+    var choice: String {
+        let ids = map(\.providerID)
+        return ids.dropLast().joined(separator: ", ") + " or " + (ids.last ?? "")
     }
 }
 

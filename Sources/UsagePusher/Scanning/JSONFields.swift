@@ -5,7 +5,8 @@ import SnapshotModels
 /// are all nil.
 ///
 /// Numbers may be written as text; a Boolean is never a number. A field that has had several names
-/// is looked up under each of them, and the first value found counts.
+/// is looked up under each of them, and the first value found counts. Formats of other tools are read with this, never with
+/// a `Decodable` type of their own, which one field of another kind makes unreadable.
 struct JSONFields: Decodable {
     static let depthLimit = 64
     private static let listLimit = 256

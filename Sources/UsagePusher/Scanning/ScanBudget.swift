@@ -54,11 +54,13 @@ struct ScanBudget {
 }
 
 extension ScanBudget {
-    /// A JSON file, or some members of one.
+    /// A file that is read as a whole, or an object with some members of a JSON file.
     struct Document {
-        /// Nil when the file is not one JSON object.
-        var fields: JSONFields?
+        var data: Data
         var status: FileStatus
+
+        /// Nil when the file is not one JSON object.
+        var fields: JSONFields? { JSONFields(data) }
 
         var modificationDate: Date { status.modificationDate }
     }
@@ -101,13 +103,13 @@ extension ScanBudget {
                 bytes.withUnsafeBytes { scan.add($0) }
                 offset += Int64(bytes.count)
             }
-            return scan.object
+            return scan.object ?? Data()
         }
     }
 
     private mutating func read(
         _ path: String, followsLinks: Bool = true, byteLimit: Int,
-        json: (inout ScanBudget, OpenFile) throws(FileError) -> Data?
+        data: (inout ScanBudget, OpenFile) throws(FileError) -> Data
     ) throws(FileError) -> Document? {
         do throws(FileError) {
             return try LocalFile(path).withOpen(followsLinks: followsLinks) {
@@ -116,8 +118,7 @@ extension ScanBudget {
                     throw Self.tooLarge(path, byteLimit)
                 }
                 guard reserveFile() else { throw Self.tooLarge(path, bytesLeft) }
-                return Document(
-                    fields: try json(&self, file).flatMap { JSONFields($0) }, status: file.status)
+                return Document(data: try data(&self, file), status: file.status)
             }
         } catch  where error.isMissing {
             return nil

@@ -1,5 +1,5 @@
 /// The structure of a JSON document (RFC 8259) with the byte range of every value, so that a part
-/// of it can be edited while all other bytes stay.
+/// of it can be edited while all other bytes stay. Also says where a document is invalid, which Foundation does not.
 struct JSONOutline: Sendable, Equatable {
     struct Node: Sendable, Equatable {
         var range: Range<Int>
@@ -35,7 +35,7 @@ struct JSONOutline: Sendable, Equatable {
     }
 
     /// The value of a string; nil for a value of another kind.
-    func text(_ range: Range<Int>) -> String? { JSONText(bytes[range])?.string }
+    func text(_ range: Range<Int>) -> String? { WrittenString(bytes[range])?.string }
 
     func error(_ reason: String, at range: Range<Int>) -> JSONDocumentError {
         JSONDocumentError(reason, at: range.lowerBound, in: bytes)

@@ -22,7 +22,7 @@ package struct SetupPlan: Sendable, Equatable {
             file throws(ClaudeSettingsFile.Failure) in
             try file.addition(program: program)
         }
-        if plan.homes.known.contains(where: { $0.providerID == "claude" }) {
+        if plan.homes.known.contains(where: { ClaudeSettingsFile(home: $0) != nil }) {
             plan.statuslineOverride = StatuslineOverride(
                 directory: directory, managedPath: managedPath, homes: plan.homes.known)
         }
@@ -45,9 +45,9 @@ package struct SetupPlan: Sendable, Equatable {
             .Change?
     ) {
         homes = ToolHomes(environment)
-        for home in selection(homes) where home.providerID == "claude" {
+        for file in selection(homes).compactMap(ClaudeSettingsFile.init(home:)) {
             do throws(ClaudeSettingsFile.Failure) {
-                if let change = try change(ClaudeSettingsFile(home: home)) {
+                if let change = try change(file) {
                     changes.append(change)
                 }
             } catch {

@@ -3,15 +3,15 @@ struct ShellWords {
     struct Word: Equatable {
         /// Without quotation marks.
         var text: String
-        var written: JSONText
+        var written: WrittenString
     }
 
-    private var units: ArraySlice<JSONText.Unit>
+    private var units: ArraySlice<WrittenString.Unit>
 
-    init(_ command: JSONText) { units = command.units }
+    init(_ command: WrittenString) { units = command.units }
 
     /// What follows the words read so far, without leading spaces.
-    var rest: JSONText { JSONText(units: units.drop { $0.ascii == UInt8(ascii: " ") }) }
+    var rest: WrittenString { WrittenString(units: units.drop { $0.ascii == UInt8(ascii: " ") }) }
 
     mutating func next() -> Word? {
         units = rest.units
@@ -34,7 +34,7 @@ struct ShellWords {
         }
         return Word(
             text: String(decoding: text, as: UTF8.self),
-            written: JSONText(units: all[start..<units.startIndex]))
+            written: WrittenString(units: all[start..<units.startIndex]))
     }
 
     /// The text as one word of a shell command.

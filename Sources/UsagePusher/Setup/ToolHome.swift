@@ -23,10 +23,11 @@ package struct ToolHomes: Sendable, Equatable {
     private static let homeLimit = 32
 
     package init(_ environment: SourceEnvironment) {
-        let own =
-            ClaudePaths.homes(in: environment)[0].roots
-            .map { ToolHome(providerID: "claude", path: $0) }
-            + [ToolHome(providerID: "codex", path: CodexPaths.homes(in: environment)[0].root)]
+        let own = UsageSources.withHomes.flatMap { source in
+            source.ownHomes(in: environment).map {
+                ToolHome(providerID: source.providerID, path: $0)
+            }
+        }
         let configured = environment.additionalHomes.sorted { $0.key < $1.key }.flatMap {
             id, paths in
             paths.map { ToolHome(providerID: id, path: $0) }
@@ -42,21 +43,26 @@ package struct ToolHomes: Sendable, Equatable {
 
     /// Whether the directory contains what only the tool itself creates.
     package static func isHome(_ home: ToolHome) -> Bool {
-        let marks =
-            home.providerID == "claude" ? ["projects", ".claude.json"] : ["sessions", "auth.json"]
-        return marks.contains { exists(home.path + "/" + $0) }
+        contains(home) { $0.homeMarks }
     }
 
     /// The same for a directory with a tool's own name.
     private static func isUsed(_ home: ToolHome) -> Bool {
-        isHome(home) || exists(home.path + "/settings.json")
-            || exists(home.path + "/.credentials.json") || exists(home.path + "/config.toml")
+        contains(home) { $0.homeMarks + $0.homeSettings }
+    }
+
+    private static func contains(_ home: ToolHome, anyOf names: (any UsageSource) -> [String])
+        -> Bool
+    {
+        UsageSources.withHomes.filter { $0.providerID == home.providerID }.flatMap(names)
+            .contains { exists(home.path + "/" + $0) }
     }
 
     private static func named(below directory: String) -> [ToolHome] {
         let names = (try? LocalDirectory(directory).entries(limit: entryLimit))?.entries ?? []
         let homes = names.map(\.name).sorted().compactMap { name -> ToolHome? in
-            for id in ["claude", "codex"] where name == ".\(id)" || name.hasPrefix(".\(id)-") {
+            for id in UsageSources.withHomes.map(\.providerID)
+            where name == ".\(id)" || name.hasPrefix(".\(id)-") {
                 return ToolHome(providerID: id, path: directory + "/" + name)
             }
             return nil

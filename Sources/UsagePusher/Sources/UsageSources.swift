@@ -1,5 +1,10 @@
 /// The tools whose limits are read.
 public enum UsageSources {
     /// In the order in which they are shown.
-    public static var all: [any UsageSource] { [ClaudeSource(), CodexSource()] }
+    public static var all: [any UsageSource] {
+        [ClaudeSource(), CodexSource(), JetBrainsSource()]
+    }
+
+    /// The tools that can have several homes.
+    package static var withHomes: [any UsageSource] { all.filter { !$0.homeMarks.isEmpty } }
 }

@@ -24,18 +24,17 @@ struct ConfigCommand: ParsableCommand {
 
     /// A home as it is given on the command line.
     struct HomeArguments: ParsableArguments {
-        @Argument(help: ArgumentHelp("claude or codex.", valueName: "tool"))
+        @Argument(help: ArgumentHelp("\(UsageSources.withHomes.choice).", valueName: "tool"))
         var tool: String
 
         @Argument(help: "The directory.", completion: .directory)
         var directory: String
 
         func validate() throws {
-            let known = ReadingOptions.providerIDs
-            guard known.contains(tool) else {
+            guard UsageSources.withHomes.contains(where: { $0.providerID == tool }) else {
                 throw ValidationError(
-                    "Unknown tool '\(VisibleText.escape(tool))': use "
-                        + known.joined(separator: " or ") + ".")
+                    "Unknown tool '\(VisibleText.escape(tool))': use \(UsageSources.withHomes.choice)."
+                )
             }
         }
 

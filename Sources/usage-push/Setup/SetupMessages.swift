@@ -9,10 +9,12 @@ struct SetupMessages {
     /// The tools that were found.
     func homes(_ plan: SetupPlan) -> [String] {
         var table = TextTable(columns: [.init(""), .init(""), .init("")])
-        for (id, name) in Self.tools {
-            let homes = plan.homes.known.filter { $0.providerID == id }
-            if homes.isEmpty { table.append([name, "not found"]) }
-            for home in homes { table.append([name, shown(home.path), state(home, plan)]) }
+        for tool in UsageSources.withHomes {
+            let homes = plan.homes.known.filter { $0.providerID == tool.providerID }
+            if homes.isEmpty { table.append([tool.toolName, "not found"]) }
+            for home in homes {
+                table.append([tool.toolName, shown(home.path), state(home, plan)])
+            }
         }
         for home in plan.homes.unread {
             table.append([Self.name(home), shown(home.path), isUndo ? "" : "not read"])
@@ -86,16 +88,14 @@ struct SetupMessages {
         ]
     }
 
-    private static let tools = [("claude", "Claude Code"), ("codex", "Codex")]
-
     private static func name(_ home: ToolHome) -> String {
-        tools.first { $0.0 == home.providerID }?.1 ?? VisibleText.escape(home.providerID)
+        UsageSources.all.first { $0.providerID == home.providerID }?.toolName
+            ?? VisibleText.escape(home.providerID)
     }
 
     private func state(_ tool: ToolHome, _ plan: SetupPlan) -> String {
         if isUndo { return "" }
-        guard tool.providerID == "claude" else { return "needs no setup" }
-        let path = ClaudeSettingsFile(home: tool).path
+        guard let path = ClaudeSettingsFile(home: tool)?.path else { return "needs no setup" }
         if plan.failures.contains(where: { $0.path == path }) { return "cannot be set up" }
         return plan.changes.contains { $0.file.path == path }
             ? "status line is not captured" : "status line is captured"

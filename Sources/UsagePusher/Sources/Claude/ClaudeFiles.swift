@@ -126,12 +126,7 @@ struct ClaudeFiles {
 
     mutating func add(_ errors: [FileError], title: String) {
         self.errors += errors
-        // Behind a directory that we may not search there may be nothing.
-        if errors.contains(where: {
-            !$0.isPermissionDenied || (try? FileStatus(path: $0.path)) != nil
-        }) {
-            isInstalled = true
-        }
+        if errors.contains(where: \.showsPresence) { isInstalled = true }
         findings += errors.map { $0.finding(title: title) }
     }
 

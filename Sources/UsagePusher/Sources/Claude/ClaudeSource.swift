@@ -10,10 +10,17 @@ import SnapshotModels
 public struct ClaudeSource: UsageSource {
     public let providerID = "claude"
     public let providerName = "Claude"
+    public let toolName = "Claude Code"
+    public let homeMarks = ["projects", ".claude.json"]
+    public let homeSettings = ["settings.json", ".credentials.json"]
     private var rejectionScans: [String: ClaudeRejectionScan] = [:]
     private var states = ClaudeStateFiles()
 
     public init() {}
+
+    public func ownHomes(in environment: SourceEnvironment) -> [String] {
+        ClaudePaths.homes(in: environment)[0].roots
+    }
 
     public func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
         [WatchedPath(ClaudeStatuslineStore.directory(in: environment))]

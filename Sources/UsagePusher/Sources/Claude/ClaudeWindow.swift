@@ -2,7 +2,7 @@ import Foundation
 import SnapshotModels
 
 /// One of Claude's limits: session, weekly, weekly for one model, or on spending.
-struct ClaudeWindow: Sendable, Hashable, Comparable {
+struct ClaudeWindow: Sendable, Hashable {
     var kind: WindowKind
     /// The model or surface it applies to; nil for all.
     var scope: String?
@@ -29,10 +29,6 @@ struct ClaudeWindow: Sendable, Hashable, Comparable {
 
     /// Completes "the … limit".
     var limit: String { [scope, kind.name].compactMap { $0 }.joined(separator: " ") }
-
-    init(_ reading: LimitReading) {
-        self.init(kind: reading.windows.first?.kind ?? .unstated, scope: reading.label)
-    }
 
     /// From Claude Code's names ("five_hour", "seven_day", "seven_day_opus", "spend_limit") and the object that the
     /// name stands for, which may name a model.
@@ -84,10 +80,5 @@ struct ClaudeWindow: Sendable, Hashable, Comparable {
             limit: limit, label: scope,
             windows: [window], observedAt: observedAt, account: account, origin: origin,
             flaw: window.flaw(observedAt: observedAt))
-    }
-
-    static func < (left: ClaudeWindow, right: ClaudeWindow) -> Bool {
-        if (left.scope == nil) != (right.scope == nil) { return left.scope == nil }
-        return (left.scope ?? "", left.kind) < (right.scope ?? "", right.kind)
     }
 }

@@ -9,6 +9,8 @@ import SnapshotModels
 public struct CodexSource: UsageSource {
     public let providerID = "codex"
     public let providerName = "Codex"
+    public let homeMarks = ["sessions", "auth.json"]
+    public let homeSettings = ["config.toml"]
     private var scans: [String: CodexScan] = [:]
 
     private let zstandard: @Sendable () -> Zstandard?
@@ -18,6 +20,10 @@ public struct CodexSource: UsageSource {
     /// - Parameter zstandard: called when there is a compressed file to read.
     init(zstandard: @escaping @Sendable () -> Zstandard?) {
         self.zstandard = zstandard
+    }
+
+    public func ownHomes(in environment: SourceEnvironment) -> [String] {
+        [CodexPaths.homes(in: environment)[0].root]
     }
 
     public func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
@@ -107,8 +113,7 @@ public struct CodexSource: UsageSource {
             throw FileError(operation: "list", path: paths.root, cause: .notADirectory)
         } catch {
             reading.findings.append(error.finding(title: title))
-            // Behind a directory that we may not search there may be nothing.
-            if !error.isPermissionDenied {
+            if error.showsPresence {
                 reading.isInstalled = true
                 cards += self.cards([], orFirstOf: [error], at: now)
             }

@@ -15,14 +15,14 @@ struct CaptureCommand: Sendable, Equatable {
 
     private var leadingSpaces: [UInt8] = []
     /// The first word, quoted for the shell where it needs to be.
-    var program: JSONText
+    var program: WrittenString
     /// The user's command as it was written; nil without one.
-    var own: JSONText?
+    var own: WrittenString?
 
     private static let name = "usage-push"
     private static let subcommand = "claude-statusline"
 
-    static func form(of command: JSONText) -> Form {
+    static func form(of command: WrittenString) -> Form {
         var words = ShellWords(command)
         guard let program = words.next(),
             program.text.split(separator: "/").last == Substring(name),
@@ -53,11 +53,11 @@ struct CaptureCommand: Sendable, Equatable {
     var writtenPrefix: [UInt8] { leadingSpaces + program.written }
 
     /// For a program as a shell would find it: a name or a path.
-    init(program: String, own: JSONText? = nil) {
-        self.init(program: JSONText(escaping: ShellWords.quote(program)), own: own)
+    init(program: String, own: WrittenString? = nil) {
+        self.init(program: WrittenString(escaping: ShellWords.quote(program)), own: own)
     }
 
-    private init(program: JSONText, own: JSONText? = nil) {
+    private init(program: WrittenString, own: WrittenString? = nil) {
         self.program = program
         self.own = own
     }
@@ -65,7 +65,7 @@ struct CaptureCommand: Sendable, Equatable {
     private static let quote = UInt8(ascii: "'")
 
     /// Each quotation mark inside becomes '\'', where the third character keeps its written form.
-    private static func quoted(_ text: JSONText) -> [UInt8] {
+    private static func quoted(_ text: WrittenString) -> [UInt8] {
         let units = text.units.flatMap { unit in
             unit.ascii == quote ? Array(#"'\\"#.utf8) + unit.written + [quote] : Array(unit.written)
         }
@@ -73,12 +73,12 @@ struct CaptureCommand: Sendable, Equatable {
     }
 
     /// The inverse of `quoted`; nil for any other text.
-    private static func unquoted(_ text: JSONText) -> JSONText? {
+    private static func unquoted(_ text: WrittenString) -> WrittenString? {
         guard text.units.count >= 2, text.units.first?.ascii == quote,
             text.units.last?.ascii == quote
         else { return nil }
         var rest = text.units.dropFirst().dropLast()
-        var units: [JSONText.Unit] = []
+        var units: [WrittenString.Unit] = []
         while let unit = rest.first {
             if unit.ascii != quote {
                 units.append(unit)
@@ -92,6 +92,6 @@ struct CaptureCommand: Sendable, Equatable {
             units.append(escape[2])
             rest = rest.dropFirst(4)
         }
-        return JSONText(units: units[...])
+        return WrittenString(units: units[...])
     }
 }

@@ -38,7 +38,11 @@ package struct ClaudeSettingsFile: Sendable, Hashable {
     private static let byteLimit = 64 * 1_048_576
     private let file: LocalFile
 
-    package init(home: ToolHome) { file = LocalFile(home.path + "/settings.json") }
+    /// Nil for a home of another tool.
+    package init?(home: ToolHome) {
+        guard home.providerID == ClaudeSource().providerID else { return nil }
+        file = LocalFile(home.path + "/settings.json")
+    }
 
     package var path: String { file.path }
     package var backupPath: String { backup.path }

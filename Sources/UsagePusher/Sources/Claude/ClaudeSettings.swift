@@ -28,7 +28,7 @@ package struct ClaudeSettings: Sendable {
             return
         }
         guard let command = outline.member("command", of: member.value)?.value,
-            let text = JSONText(outline.bytes[command.range])
+            let text = WrittenString(outline.bytes[command.range])
         else { throw outline.error("statusLine is not an object with a command", at: member.name) }
         statusline =
             switch CaptureCommand.form(of: text) {
@@ -61,7 +61,7 @@ package struct ClaudeSettings: Sendable {
         switch statusline {
         case .none: return adding(CaptureCommand(program: program))
         case .own(let command):
-            let own = JSONText(outline.bytes[command.range])
+            let own = WrittenString(outline.bytes[command.range])
             return replacing(command, with: CaptureCommand(program: program, own: own).written)
         case .captured(var capture, let command):
             let prefix = capture.writtenPrefix.count

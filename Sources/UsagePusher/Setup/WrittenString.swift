@@ -1,8 +1,8 @@
 import Foundation
 
 /// A JSON string in its written form: characters with the bytes that write them, so that a part of
-/// the string keeps its escapes.
-struct JSONText: Sendable, Equatable {
+/// the string keeps its escapes. A decoder would lose them, and an edited command its spelling.
+struct WrittenString: Sendable, Equatable {
     struct Unit: Sendable, Equatable {
         /// The character if it is ASCII, also when it is written as an escape; else nil.
         var ascii: UInt8?
