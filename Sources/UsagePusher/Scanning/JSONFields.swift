@@ -67,7 +67,9 @@ struct JSONFields: Decodable {
         let date =
             (try? Date.ISO8601FormatStyle().parse(text))
             ?? (try? Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(text))
-        return date.flatMap { Self.date(unixTime: $0.timeIntervalSince1970) }
+        return date.flatMap {
+            SnapshotLimits.secondsSince1970.contains($0.timeIntervalSince1970) ? $0 : nil
+        }
     }
 
     private func first<Value>(_ names: [String], _ read: (String) -> Value?) -> Value? {

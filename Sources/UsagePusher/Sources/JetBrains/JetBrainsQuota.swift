@@ -30,7 +30,7 @@ enum JetBrainsQuota {
         let observedAt = min(writtenAt, window.resetsAt ?? writtenAt)
         return [
             LimitReading(
-                limit: window.kind.name, windows: [window], observedAt: observedAt, origin: origin,
+                limit: "quota", windows: [window], observedAt: observedAt, origin: origin,
                 flaw: window.flaw(observedAt: observedAt))
         ]
     }
