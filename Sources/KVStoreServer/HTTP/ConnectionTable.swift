@@ -13,7 +13,8 @@ final class ConnectionCounts: Sendable {
 ///
 /// Connections that no token has authenticated hold at most three quarters of the places, so they cannot lock out
 /// devices: beyond that, the first request of a connection must have a valid token. When all places and the surplus
-/// are taken, the oldest connection without a token makes way.
+/// are taken, the oldest connection without a token makes way; so does the oldest of an address that has too many of them,
+/// each of which may hold the memory of a TLS handshake.
 final class ConnectionTable: @unchecked Sendable {
     /// Of a connection without a valid token so far, in the order of acceptance.
     typealias Place = UInt64
@@ -27,6 +28,10 @@ final class ConnectionTable: @unchecked Sendable {
     private let metrics: Metrics
     private(set) var connections: [ObjectIdentifier: Connection] = [:]
     private var unauthenticated: [Place: Connection] = [:]
+    /// The places of each address.
+    private var places: [String: Set<Place>] = [:]
+    /// The part of this event loop in the limit on the places of an address.
+    private let placesPerAddress: Int
     /// Places are taken in ascending order; the oldest that may still be taken.
     private var oldestPlace: Place = 0
     private var nextPlace: Place = 0
@@ -49,6 +54,8 @@ final class ConnectionTable: @unchecked Sendable {
         metrics = engine.metrics
         pages = EventPages(engine, byteCount: limits.eventBatchByteCount)
         deadlines = Deadlines(limits, loop: watchers.loop)
+        let loopCount = engine.loops.count
+        placesPerAddress = (limits.unauthenticatedPerAddress + loopCount - 1) / loopCount
     }
 
     private var loop: any EventLoop { watchers.loop }
@@ -65,10 +72,16 @@ final class ConnectionTable: @unchecked Sendable {
         }
         connections[ObjectIdentifier(connection)] = connection
         connection.place = nextPlace
+        } else if let held = places[connection.address], held.count >= placesPerAddress,
+            let oldest = held.min().flatMap({ unauthenticated[$0] })
+        {
+            forgetPlace(of: oldest)
+            oldest.close()
         unauthenticated[nextPlace] = connection
         nextPlace += 1
         let (total, strangers) = (counts.connections.add(1), counts.unauthenticated.add(1))
         connection.isSurplus =
+        places[connection.address, default: []].insert(nextPlace)
             total > limits.connectionCount || strangers > unauthenticatedLimit
         metrics.count { $0.connections += 1 }
     }
@@ -98,6 +111,8 @@ final class ConnectionTable: @unchecked Sendable {
         connection.place = nil
         counts.unauthenticated.add(-1)
     }
+        places[connection.address]?.remove(place)
+        if places[connection.address]?.isEmpty == true { places[connection.address] = nil }
 
     private func popOldest() -> Connection? {
         guard !unauthenticated.isEmpty else { return nil }
