@@ -40,6 +40,9 @@ final class ConnectionTable: @unchecked Sendable {
     /// Counts the ticks of the event loop in which requests were read.
     private(set) var tick: UInt64 = 1
     private var isTickCounted = false
+    var turns = DeviceTurns()
+    /// Connections that go on in a later tick, in the order in which they stopped.
+    private var paused: [Connection] = []
     /// When the devices were looked at, and what was found.
     private var look: (tick: UInt64, generation: UInt64) = (0, 0)
     private var formattedDate: (second: Int, text: String) = (-1, "")
@@ -51,11 +54,11 @@ final class ConnectionTable: @unchecked Sendable {
         self.limits = limits
         self.watchers = watchers
         self.counts = counts
+        let loopCount = engine.loops.count
+        placesPerAddress = (limits.unauthenticatedPerAddress + loopCount - 1) / loopCount
         metrics = engine.metrics
         pages = EventPages(engine, byteCount: limits.eventBatchByteCount)
         deadlines = Deadlines(limits, loop: watchers.loop)
-        let loopCount = engine.loops.count
-        placesPerAddress = (limits.unauthenticatedPerAddress + loopCount - 1) / loopCount
     }
 
     private var loop: any EventLoop { watchers.loop }
@@ -69,19 +72,19 @@ final class ConnectionTable: @unchecked Sendable {
         if counts.connections.value >= limits.connectionCount + limits.surplusConnectionCount {
             guard let oldest = popOldest() else { return connection.close() }
             oldest.close()
-        }
-        connections[ObjectIdentifier(connection)] = connection
-        connection.place = nextPlace
         } else if let held = places[connection.address], held.count >= placesPerAddress,
             let oldest = held.min().flatMap({ unauthenticated[$0] })
         {
             forgetPlace(of: oldest)
             oldest.close()
+        }
+        connections[ObjectIdentifier(connection)] = connection
+        connection.place = nextPlace
         unauthenticated[nextPlace] = connection
+        places[connection.address, default: []].insert(nextPlace)
         nextPlace += 1
         let (total, strangers) = (counts.connections.add(1), counts.unauthenticated.add(1))
         connection.isSurplus =
-        places[connection.address, default: []].insert(nextPlace)
             total > limits.connectionCount || strangers > unauthenticatedLimit
         metrics.count { $0.connections += 1 }
     }
@@ -108,11 +111,11 @@ final class ConnectionTable: @unchecked Sendable {
     private func forgetPlace(of connection: Connection) {
         guard let place = connection.place else { return }
         unauthenticated[place] = nil
+        places[connection.address]?.remove(place)
+        if places[connection.address]?.isEmpty == true { places[connection.address] = nil }
         connection.place = nil
         counts.unauthenticated.add(-1)
     }
-        places[connection.address]?.remove(place)
-        if places[connection.address]?.isEmpty == true { places[connection.address] = nil }
 
     private func popOldest() -> Connection? {
         guard !unauthenticated.isEmpty else { return nil }
@@ -171,6 +174,30 @@ final class ConnectionTable: @unchecked Sendable {
         loop.execute { [self] in
             isTickCounted = false
             tick += 1
+        }
+    }
+
+    /// Has the connection go on in a later tick, after those that wait already.
+    func pause(_ connection: Connection) {
+        paused.append(connection)
+        if paused.count == 1 { goOnLater() }
+    }
+
+    private func goOnLater() {
+        loop.assumeIsolated().scheduleTask(in: .milliseconds(1)) { [self] in
+            let waiting = paused
+            paused = []
+            var denied: [Connection] = []
+            for connection in waiting {
+                if connection.isTurnOver {
+                    denied.append(connection)
+                } else {
+                    connection.isPaused = false
+                    connection.resume()
+                }
+            }
+            if !denied.isEmpty, paused.isEmpty { goOnLater() }
+            paused = denied + paused
         }
     }
 
