@@ -26,8 +26,14 @@ public struct SyncReport: Sendable, Equatable {
     public var receivedKeyCount: Int
     /// Keys still to be sent: the daemon rejected them for now.
     public var pendingKeyCount: Int
+    /// Why none of them was accepted, if the device may not write; nil otherwise.
+    public var refusal: String?
 
-    public init(sentKeyCount: Int = 0, receivedKeyCount: Int = 0, pendingKeyCount: Int = 0) {
+    public init(
+        sentKeyCount: Int = 0, receivedKeyCount: Int = 0, pendingKeyCount: Int = 0,
+        refusal: String? = nil
+    ) {
+        self.refusal = refusal
         self.sentKeyCount = sentKeyCount
         self.receivedKeyCount = receivedKeyCount
         self.pendingKeyCount = pendingKeyCount

@@ -35,6 +35,8 @@ public struct ServerLimits: Sendable, Equatable {
     public var connectionCount = 4_096
     /// Connections beyond ``connectionCount`` that get an error answer; further ones are closed.
     public var surplusConnectionCount = 64
+    /// Connections of one address that have sent no valid token yet; a further one closes the oldest of them.
+    public var unauthenticatedPerAddress = 256
     /// Live streams of one device.
     public var streamsPerDevice = 64
     /// Sustained requests of one device.

@@ -46,40 +46,19 @@ package enum WireJSON {
         return text.bytes
     }
 
-    /// Decodes a document from UTF-8. Unknown fields are ignored; of a field that occurs twice the first counts.
+    /// Decodes a document from UTF-8 without a byte order mark. Unknown fields are ignored; a field that an object has twice
+    /// is an error, as readers differ in which one counts.
     ///
     /// The caller bounds the size; nesting is checked before anything is decoded.
     package static func decode<Document: Decodable>(
         _ type: Document.Type = Document.self, from data: Data,
         depthLimit: Int = DocumentLimits.jsonDepth
     ) throws(WireError) -> Document {
-        try checkStructure(data, depthLimit: depthLimit)
+        try JSONStructure.check(data, depthLimit: depthLimit)
         do {
             return try JSONDecoder().decode(type, from: data)
         } catch {
             throw WireError(error)
-        }
-    }
-
-    /// Throws for arrays and objects nested deeper than the limit, and for a NUL byte: UTF-8 text of JSON has none,
-    /// but a decoder would take it for UTF-16, in which this scan sees no structure.
-    private static func checkStructure(_ data: Data, depthLimit: Int) throws(WireError) {
-        var depth = 0
-        var isInString = false
-        var isEscaped = false
-        for byte in data {
-            switch byte {
-            case 0: throw .notJSON
-            case _ where isEscaped: isEscaped = false
-            case UInt8(ascii: "\\"): isEscaped = isInString
-            case UInt8(ascii: "\""): isInString.toggle()
-            case _ where isInString: break
-            case UInt8(ascii: "["), UInt8(ascii: "{"):
-                depth += 1
-                if depth > depthLimit { throw .tooDeep(limit: depthLimit) }
-            case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
-            default: break
-            }
         }
     }
 }
@@ -97,6 +76,7 @@ package enum WireError: Error, Sendable, Equatable, CustomStringConvertible {
 
     /// Foundation reports a number that does not fit its field as invalid JSON.
     package static let notJSON = WireError.malformed("invalid JSON, or a number out of range")
+    package static let repeatedField = WireError.malformed("an object has a field twice")
 
     package init(_ error: any Error) {
         switch error {

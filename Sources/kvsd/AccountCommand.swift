@@ -120,7 +120,7 @@ extension AccountCommand {
         @OptionGroup var data: DataOption
 
         func run() throws {
-            let accounts = try data.directory.accountUsage()
+            let accounts = try data.existing().accountUsage()
             if json {
                 try Console.printJSON(accounts)
             } else {
@@ -151,7 +151,7 @@ extension AccountCommand {
         }
 
         func run() throws {
-            let account = try data.directory.deviceFile.limitAccount(name) { account in
+            let account = try data.existing().deviceFile.limitAccount(name) { account in
                 if let limit = limits.maxBytes { account.byteLimit = limit.value }
                 if let limit = limits.maxStores { account.storeLimit = limit.value }
             }
@@ -177,7 +177,7 @@ extension AccountCommand {
         @OptionGroup var data: DataOption
 
         func run() throws {
-            let directory = data.directory
+            let directory = try data.existing()
             let found = try directory.accountUsage().first { $0.account == name }
             guard let account = found else {
                 throw CommandFailure(

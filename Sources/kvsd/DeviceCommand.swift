@@ -82,7 +82,7 @@ extension DeviceCommand {
         }
 
         func run() throws {
-            let devices = try data.directory.deviceFile.devices
+            let devices = try data.existing().deviceFile.devices
                 .filter { account == nil || $0.account == account }
             if json {
                 let lines = devices.map {
@@ -124,7 +124,7 @@ extension DeviceCommand {
         @OptionGroup var data: DataOption
 
         func run() throws {
-            let renamed = try data.directory.deviceFile.change { table throws(ServerError) in
+            let renamed = try data.existing().deviceFile.change { table throws(ServerError) in
                 try table.rename(device, account: account, to: newName)
             }
             try Console.print("Renamed \(renamed.id) to \(renamed.name).")
@@ -142,7 +142,7 @@ extension DeviceCommand {
         @OptionGroup var data: DataOption
 
         func run() throws {
-            let changed = try data.directory.deviceFile.change { table throws(ServerError) in
+            let changed = try data.existing().deviceFile.change { table throws(ServerError) in
                 try table.setTrust(device, account: account, !off)
             }
             try Console.print(
@@ -159,7 +159,7 @@ extension DeviceCommand {
         @OptionGroup var data: DataOption
 
         func run() throws {
-            let removed = try data.directory.deviceFile.change { table throws(ServerError) in
+            let removed = try data.existing().deviceFile.change { table throws(ServerError) in
                 try table.remove(device, account: account)
             }
             try Console.print("Removed \(removed.name) (\(removed.id)).")

@@ -4,6 +4,7 @@
 import ArgumentParser
 import CommandRunner
 import CommandSupport
+import Essentials
 import KVStoreEssentials
 import KVStoreServer
 
@@ -73,4 +74,12 @@ struct DataOption: ParsableArguments {
     var data: String?
 
     var directory: DataDirectory { DataDirectory(data) }
+
+    /// The directory if it is there: a mistyped one must not look like that of a daemon without devices.
+    func existing() throws(CommandFailure) -> DataDirectory {
+        guard FileManager.default.fileExists(atPath: directory.path) else {
+            throw .noData(in: directory)
+        }
+        return directory
+    }
 }

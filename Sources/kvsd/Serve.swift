@@ -41,6 +41,9 @@ struct Serve: AsyncParsableCommand {
         let signals = EndSignals()
         try data.directory.finishRestore()
         let settings = try options.effective(data)
+        if !data.directory.hasLog {
+            Console.note("no data in \(data.directory.path) yet: starting with an empty server")
+        }
         let values = settings.values
         var logger = Logger(label: "kvsd", factory: { StreamLogHandler.standardError(label: $0) })
         logger.logLevel = values.logLevel

@@ -61,10 +61,37 @@ struct WireJSONTests {
         #expect(throws: WireError.self) { try Samples.decode(text, as: ValueDocument.self) }
     }
 
-    @Test("unknown fields are ignored, and of a field that occurs twice the first counts")
+    @Test("unknown fields are ignored, and objects may have the same fields as others")
     func fields() throws {
-        let json = #"{"later":{"value":"AQ=="},"value":"AA==","value":"AQ==","null":null,"n":1e9}"#
-        #expect(try Samples.decode(json) == ValueDocument(value: Data([0])))
+        let many = (0..<2_000).map { #""f\#($0)":{"f":"\#($0)","g":[{"f":1},{"f":2}]}"# }
+            .joined(separator: ",")
+        for json in [
+            #"{"later":{"value":"AQ=="},"value":"AA==","null":null,"n":1e9}"#,
+            #"{"a":{"a":[{"a":"a"},{"a":"a"}]},"value":"AA=="}"#, #"{\#(many),"value":"AA=="}"#,
+            #"{"\u00e9":1,"e\u0301":2,"\":\"":3,"value":"AA=="}"#,
+        ] {
+            #expect(try Samples.decode(json) == ValueDocument(value: Data([0])), "\(json)")
+        }
+    }
+
+    @Test(
+        "an object that has a field twice is malformed, however it is written and wherever it is",
+        arguments: [
+            #"{"value":"AA==","value":"AQ=="}"#, #"{"value":"AA==","value":"AA=="}"#,
+            #"{"value":"AA==","v\u0061lue":"AQ=="}"#, #"{"value":"AA==","later":{"a":1,"a":1}}"#,
+            #"{"later":[[{"b":1,"a":{"b":2},"b":1}]],"value":"AA=="}"#,
+        ])
+    func repeatedFields(json: String) {
+        #expect(throws: WireError.repeatedField) {
+            try Samples.decode(json, as: ValueDocument.self)
+        }
+    }
+
+    @Test("a byte order mark is malformed")
+    func byteOrderMark() {
+        #expect(throws: WireError.notJSON) {
+            try Samples.decode("\u{FEFF}" + #"{"value":"AA=="}"#, as: ValueDocument.self)
+        }
     }
 
     @Test("errors name the place and never quote the document")

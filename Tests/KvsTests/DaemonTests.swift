@@ -164,6 +164,29 @@ struct DaemonTests {
         }
     }
 
+    @Test("a device that may only read receives values although it has written some itself")
+    func readOnlyWrites() async throws {
+        try await withDaemon(devices: ["desk"], readers: ["wall"]) { url, tokens, _, _ in
+            let (desk, wall) = (try TemporaryHome(), try TemporaryHome())
+            defer {
+                desk.remove()
+                wall.remove()
+            }
+            #expect(try await join(desk, url, tokens["desk"]).status == 0)
+            #expect(try await patient(desk, "set", "k", "v", "--require-sync").status == 0)
+            #expect(try await join(wall, url, tokens["wall"]).status == 0)
+            let set = try await patient(wall, "set", "own", "1", "--require-sync")
+            #expect(set.status == 77 && set.errors.contains("(read-only)"), "\(set.errors)")
+            #expect(try await patient(desk, "set", "k", "w", "--require-sync").status == 0)
+            let sync = try await patient(wall, "sync")
+            #expect(sync.text == "sent 0, received 1, pending 1\n", "\(sync.errors)")
+            #expect(sync.status == 77 && sync.errors.contains("(read-only)"), "\(sync.errors)")
+            #expect(try await patient(desk, "set", "k", "x", "--require-sync").status == 0)
+            let get = try await patient(wall, "get", "k", "--fresh")
+            #expect(get.status == 0 && get.text == "x", "\(get.errors)")
+        }
+    }
+
     /// Puts the bytes as `curl --data-binary` does.
     private func put(_ value: String, _ key: String, _ url: String, _ token: String?) async throws {
         let connection = try await RawConnection.open(port: #require(URL(string: url)?.port))

@@ -25,6 +25,32 @@ struct AdministrationTests {
         return try JSONDecoder().decode([Listed].self, from: Data(list.output.utf8))
     }
 
+    @Test(
+        "a mistyped data directory is an error, and nothing is created",
+        arguments: [
+            ["device", "list"], ["device", "remove", "a"], ["device", "rename", "a", "b"],
+            ["device", "trust", "a"], ["account", "list"],
+            ["account", "limit", "a", "--max-stores", "1"],
+            ["account", "remove", "a", "--yes"], ["store", "list"], ["check"], ["dump"],
+            ["backup", "/dev/null/x"],
+        ])
+    func mistypedDirectory(command: [String]) async throws {
+        let result = try await DaemonProcess.run(command + ["--data", data])
+        #expect(result.status == 66, "\(result)")
+        #expect(result.errors.contains("\(data) contains no data of a daemon"), "\(result.errors)")
+        #expect(directory.names.isEmpty)
+    }
+
+    @Test("a daemon that starts with a new data directory says so, and with its own does not")
+    func newDirectory() async throws {
+        let note = "no data in \(data) yet"
+        for isNew in [true, false] {
+            let daemon = try await DaemonProcess(dataPath: data)
+            #expect(daemon.beginning.contains(note) == isNew, "\(daemon.beginning)")
+            #expect(await daemon.stop() == 0)
+        }
+    }
+
     @Test("devices that are added by the program and renamed over HTTP at once are all kept")
     func concurrentChanges() async throws {
         let admin = try await DaemonProcess.addDevice(

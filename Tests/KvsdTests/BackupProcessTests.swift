@@ -203,15 +203,20 @@ struct BackupProcessTests {
         #expect(directory.names == ["backup", "data"])
     }
 
-    @Test("the next backup to a directory removes what a killed one has left there")
-    func killed() async throws {
-        let home = try TemporaryHome()
-        defer { home.remove() }
+    /// Leaves a value that takes a full disk, or a limit on the size of files, to fail to copy.
+    private func storeLargeValue(_ home: TemporaryHome) async throws {
         let token = try await DaemonProcess.addDevice("one", dataPath: data)
         let daemon = try await DaemonProcess(dataPath: data)
         try await join(home, daemon, token)
         _ = try await kvs(home, "set", "k", String(repeating: "v", count: 10_000), "--require-sync")
         #expect(await daemon.stop() == 0)
+    }
+
+    @Test("the next backup to a directory removes what a killed one has left there")
+    func killed() async throws {
+        let home = try TemporaryHome()
+        defer { home.remove() }
+        try await storeLargeValue(home)
         let program = try #require(TemporaryHome.program("kvsd")).path
         // The system kills it while it writes, unless whoever runs the tests has it ignore the signal.
         let killed = try await home.shell(
@@ -230,11 +235,7 @@ struct BackupProcessTests {
     func fullDisk() async throws {
         let home = try TemporaryHome()
         defer { home.remove() }
-        let token = try await DaemonProcess.addDevice("one", dataPath: data)
-        let daemon = try await DaemonProcess(dataPath: data)
-        try await join(home, daemon, token)
-        _ = try await kvs(home, "set", "k", String(repeating: "v", count: 10_000), "--require-sync")
-        #expect(await daemon.stop() == 0)
+        try await storeLargeValue(home)
         #expect(try await kvsd("backup", backup, "--data", data).status == 0)
         let former = directory.bytes("backup")
         let program = try #require(TemporaryHome.program("kvsd")).path

@@ -7,6 +7,8 @@ final class DaemonProcess: Sendable {
     private let process: Process
     let dataPath: String
     let port: Int
+    /// What it said until it accepted connections.
+    let beginning: String
 
     /// Lies beside the test bundle.
     private static func built() throws -> URL {
@@ -33,6 +35,7 @@ final class DaemonProcess: Sendable {
         let handle = errors.fileHandleForReading
         let (port, output) = await Self.waiting(for: process) { Self.port(announcedOn: handle) }
         self.port = try #require(port, "kvsd output: \(output)")
+        beginning = output
     }
 
     deinit { if process.isRunning { process.terminate() } }

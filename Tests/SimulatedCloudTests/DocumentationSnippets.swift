@@ -116,6 +116,58 @@ struct PortAnAppSnippets {
         #expect(mac.store.string(forKey: "theme") == "dark")
     }
 
+    @Test("another account arrives with reason 3 and then with its download")
+    func otherAccount() async throws {
+        let mac = try cloud.device("mac", .with { $0.account = "family" })
+        mac.store.set("dark", forKey: "theme")
+        let phone = try cloud.device("phone")
+        phone.store.set("sepia", forKey: "theme")
+        try await cloud.settle()
+        var (undone, reloaded): (Int, [[String]]) = (0, [])
+        func forgetUndo() { undone += 1 }
+        func reload(_ keys: [String]) { reloaded.append(keys) }
+
+        func changed(_ keys: [String], reason: Int) {
+            if reason == NSUbiquitousKeyValueStoreAccountChange { forgetUndo() }
+            reload(keys)  // for every reason
+        }
+        try phone.changeAccount(to: "family")
+        #expect(phone.store.string(forKey: "theme") == nil)
+        try await cloud.settle()
+        for note in phone.notifications { changed(note.keys, reason: note.reason.rawValue) }
+        #expect(phone.notifications.map(\.reason) == [.accountChange, .initialSyncChange])
+        #expect(undone == 1 && reloaded == [["theme"], ["theme"]])
+        mac.store.set("light", forKey: "theme")
+        try phone.changeAccount(to: nil)
+        try await cloud.settle()
+        try phone.changeAccount(to: "family")
+        try await cloud.settle()
+        #expect(phone.notifications.suffix(2).map(\.reason) == [.accountChange, .serverChange])
+    }
+
+    @Test("a list under one key loses an element, and one with a key for each does not")
+    func lists() async throws {
+        let phone = try cloud.device("phone")
+        let mac = try cloud.device("mac")
+        try await cloud.settle()
+        for device in [phone, mac] { device.isOffline = true }
+        for device in [phone, mac] {
+            let store = device.store
+            var items = store.array(forKey: "items") as? [String] ?? []
+            items.append("milk")
+            store.set(items, forKey: "items")  // drops what another device has added meanwhile
+            store.set(items + [device.name], forKey: "items")
+            store.set("milk", forKey: "item.\(UUID())")
+            let all = store.dictionaryRepresentation.filter { $0.key.hasPrefix("item.") }
+            #expect(all.count == 1)
+        }
+        for device in [phone, mac] { device.isOffline = false }
+        try await cloud.settle()
+        // One list of two elements instead of four, and both elements with a key of their own.
+        #expect(phone.store.array(forKey: "items")?.count == 2)
+        #expect(phone.store.dictionaryRepresentation.count == 3)
+    }
+
     @Test("the stream delivers changes until the store is closed")
     func stream() async throws {
         let phone = try cloud.device("phone")

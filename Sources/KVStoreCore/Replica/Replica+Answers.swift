@@ -288,11 +288,12 @@ extension Replica {
     }
 
     private mutating func completeWaiters() {
+        let refusal = table.pendingKeys.isEmpty ? nil : session.failures.refusal
         for waiter in session.waiters where waiter.isServed {
             let report = SyncReport(
                 sentKeyCount: session.counts.sent - waiter.start.sent,
                 receivedKeyCount: session.counts.received - waiter.start.received,
-                pendingKeyCount: table.pendingKeys.count)
+                pendingKeyCount: table.pendingKeys.count, refusal: refusal?.description)
             ready.completions.append(
                 Ready.Completion(waiter: waiter.id, outcome: .success(report)))
         }

@@ -80,6 +80,7 @@ extension Replica {
         session.isPullDue = true
         session.endBackOff()
         session.blocked = [:]
+        session.failures.refusal = nil
         startRound(at: now)
         return (takeReady(), waiter)
     }
@@ -163,6 +164,9 @@ extension Replica {
     mutating func fail(
         _ exchange: SyncSession.Exchange, _ error: SyncTransportError, at now: Instant
     ) {
+        if error.isReadOnly, !exchange.request.changes.isEmpty {
+            return readOnly(exchange, error, at: now)
+        }
         session.phase = .idle
         session.abandonDownload()
         // A device that may only read does not create the store: until another one does, it is empty.
@@ -174,6 +178,18 @@ extension Replica {
         }
         session.waiters = []
         backOff(error, at: now)
+    }
+
+    /// The device may not write, which must not keep it from reading: asks again, without the changes. They are sent again
+    /// when the next round trip is requested.
+    private mutating func readOnly(
+        _ exchange: SyncSession.Exchange, _ error: SyncTransportError, at now: Instant
+    ) {
+        for change in exchange.request.changes { session.blocked[change.key] = change.stamp }
+        session.failures.refusal = error
+        session.isPullDue = true
+        session.phase = exchange.backOffUntil.map { .backingOff(until: $0) } ?? .idle
+        startRound(at: now)
     }
 
     private mutating func backOff(_ error: SyncTransportError, at now: Instant) {

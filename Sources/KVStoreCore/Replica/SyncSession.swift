@@ -66,6 +66,8 @@ package struct SyncSession: Sendable, Equatable {
     struct Failures: Sendable, Equatable {
         var last: SyncTransportError?
         var backoff = Backoff()
+        /// Why changes were refused that the daemon's changes did not have to wait for.
+        var refusal: SyncTransportError?
         /// Answers in a row that rejected a stamp as too far ahead.
         var clockRejectionCount = 0
     }

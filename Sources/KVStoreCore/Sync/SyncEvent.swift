@@ -26,6 +26,11 @@ public enum SyncTransportError: Error, Sendable, Equatable {
     var isUnknownStore: Bool {
         if case .refused(404, "unknown-store", _) = self { true } else { false }
     }
+
+    /// Whether the device may read and not write.
+    var isReadOnly: Bool {
+        if case .refused(403, "read-only", _) = self { true } else { false }
+    }
 }
 
 extension SyncTransportError: CustomStringConvertible {

@@ -45,7 +45,9 @@ final class Connection: ChannelDuplexHandler, Watcher {
     var isStopping = false
     /// The requests of the present tick.
     private var budget: (tick: UInt64, requestCount: Int) = (0, 0)
-    private var isPaused = false
+    var isPaused = false
+    /// Since when the device's turn pays for what the connection does.
+    var workStart: NIODeadline?
     /// Unsent bytes when the wait for the peer to read began.
     private var unreadByteCount = 0
 
@@ -106,17 +108,7 @@ final class Connection: ChannelDuplexHandler, Watcher {
     /// Requests of one connection in one tick: pipelined ones must not hold up other connections.
     private static let requestsPerTick = 16
 
-    private var isOverBudget: Bool { budget == (table.tick, Self.requestsPerTick) }
-
-    /// Goes on later; not in this tick, in which nothing else would be read.
-    private func pause() {
-        guard !isPaused else { return }
-        isPaused = true
-        table.watchers.loop.assumeIsolated().scheduleTask(in: .milliseconds(1)) { [self] in
-            isPaused = false
-            resume()
-        }
-    }
+    private var isOverBudget: Bool { isTurnOver || budget == (table.tick, Self.requestsPerTick) }
 
     /// Goes on with what was read while an answer was due.
     func resume() {
@@ -285,17 +277,23 @@ final class Connection: ChannelDuplexHandler, Watcher {
         }
         let ticket = ticket
         phase = .answer
-        server.receive(request, on: table.watchers) { [self] result in
-            guard self.ticket == ticket else { return }
-            do throws(Problem) {
-                switch try result.get() {
-                case .answer(let answer): send(answer, isRead: true)
-                case .stream(let stream): begin(stream)
-                case .disconnection: close()
-                }
-            } catch {
-                send(Answer(error), isRead: true)
+        work {
+            server.receive(request, on: table.watchers) { [self] result in
+                guard self.ticket == ticket else { return }
+                work { respond(result) }
             }
+        }
+    }
+
+    private func respond(_ result: Result<Response, Problem>) {
+        do throws(Problem) {
+            switch try result.get() {
+            case .answer(let answer): send(answer, isRead: true)
+            case .stream(let stream): begin(stream)
+            case .disconnection: close()
+            }
+        } catch {
+            send(Answer(error), isRead: true)
         }
     }
 
@@ -326,6 +324,7 @@ final class Connection: ChannelDuplexHandler, Watcher {
         answer.write(to: &buffer, date: table.date)
         phase = answer.isLast ? .closing : isRead ? .idle : .remainder
         write(buffer, isLast: answer.isLast)
+        payForWork()
         resume()
     }
 

@@ -13,7 +13,8 @@ final class ConnectionCounts: Sendable {
 ///
 /// Connections that no token has authenticated hold at most three quarters of the places, so they cannot lock out
 /// devices: beyond that, the first request of a connection must have a valid token. When all places and the surplus
-/// are taken, the oldest connection without a token makes way.
+/// are taken, the oldest connection without a token makes way; so does the oldest of an address that has too many of them,
+/// each of which may hold the memory of a TLS handshake.
 package final class ConnectionTable: @unchecked Sendable {
     /// Of a connection without a valid token so far, in the order of acceptance.
     typealias Place = UInt64
@@ -27,6 +28,10 @@ package final class ConnectionTable: @unchecked Sendable {
     private let metrics: Metrics
     private(set) var connections: [ObjectIdentifier: Connection] = [:]
     private var unauthenticated: [Place: Connection] = [:]
+    /// The places of each address.
+    private var places: [String: Set<Place>] = [:]
+    /// The part of this event loop in the limit on the places of an address.
+    private let placesPerAddress: Int
     /// Places are taken in ascending order; the oldest that may still be taken.
     private var oldestPlace: Place = 0
     private var nextPlace: Place = 0
@@ -35,6 +40,9 @@ package final class ConnectionTable: @unchecked Sendable {
     /// Counts the ticks of the event loop in which requests were read.
     private(set) var tick: UInt64 = 1
     private var isTickCounted = false
+    var turns = DeviceTurns()
+    /// Connections that go on in a later tick, in the order in which they stopped.
+    private var paused: [Connection] = []
     /// When the devices were looked at, and what was found.
     private var look: (tick: UInt64, generation: UInt64) = (0, 0)
     private var formattedDate: (second: Int, text: String) = (-1, "")
@@ -46,6 +54,8 @@ package final class ConnectionTable: @unchecked Sendable {
         self.limits = limits
         self.watchers = watchers
         self.counts = counts
+        let loopCount = engine.loops.count
+        placesPerAddress = (limits.unauthenticatedPerAddress + loopCount - 1) / loopCount
         metrics = engine.metrics
         pages = EventPages(engine, byteCount: limits.eventBatchByteCount)
         deadlines = Deadlines(limits, loop: watchers.loop)
@@ -62,10 +72,16 @@ package final class ConnectionTable: @unchecked Sendable {
         if counts.connections.value >= limits.connectionCount + limits.surplusConnectionCount {
             guard let oldest = popOldest() else { return connection.close() }
             oldest.close()
+        } else if let held = places[connection.address], held.count >= placesPerAddress,
+            let oldest = held.min().flatMap({ unauthenticated[$0] })
+        {
+            forgetPlace(of: oldest)
+            oldest.close()
         }
         connections[ObjectIdentifier(connection)] = connection
         connection.place = nextPlace
         unauthenticated[nextPlace] = connection
+        places[connection.address, default: []].insert(nextPlace)
         nextPlace += 1
         let (total, strangers) = (counts.connections.add(1), counts.unauthenticated.add(1))
         connection.isSurplus =
@@ -95,6 +111,8 @@ package final class ConnectionTable: @unchecked Sendable {
     private func forgetPlace(of connection: Connection) {
         guard let place = connection.place else { return }
         unauthenticated[place] = nil
+        places[connection.address]?.remove(place)
+        if places[connection.address]?.isEmpty == true { places[connection.address] = nil }
         connection.place = nil
         counts.unauthenticated.add(-1)
     }
@@ -156,6 +174,30 @@ package final class ConnectionTable: @unchecked Sendable {
         loop.execute { [self] in
             isTickCounted = false
             tick += 1
+        }
+    }
+
+    /// Has the connection go on in a later tick, after those that wait already.
+    func pause(_ connection: Connection) {
+        paused.append(connection)
+        if paused.count == 1 { goOnLater() }
+    }
+
+    private func goOnLater() {
+        loop.assumeIsolated().scheduleTask(in: .milliseconds(1)) { [self] in
+            let waiting = paused
+            paused = []
+            var denied: [Connection] = []
+            for connection in waiting {
+                if connection.isTurnOver {
+                    denied.append(connection)
+                } else {
+                    connection.isPaused = false
+                    connection.resume()
+                }
+            }
+            if !denied.isEmpty, paused.isEmpty { goOnLater() }
+            paused = denied + paused
         }
     }
 

@@ -91,7 +91,12 @@ struct OpenedStore {
     }
 
     static func notAccepted(_ report: SyncReport) -> CommandFailure {
-        CommandFailure(
+        if let refusal = report.refusal {
+            return CommandFailure(
+                .noPermission,
+                "stored locally, but not accepted: \(report.pendingKeyCount.keys); \(refusal)")
+        }
+        return CommandFailure(
             .temporaryFailure,
             "stored locally, but the daemon has no room for \(report.pendingKeyCount.keys); "
                 + "remove some values and run kvs sync")

@@ -81,6 +81,9 @@ extension Setting {
             "surplus-connections", \.surplusConnectionCount, 0...65_536, "count",
             "Connections beyond the limit that get an error answer."),
         limit(
+            "unauthenticated-per-address", \.unauthenticatedPerAddress, 1...1_000_000, "count",
+            "Connections of an address without a valid token so far; the oldest makes way."),
+        limit(
             "failed-authentications-per-minute", \.failedAuthenticationsPerMinute, 1...1_000_000,
             "count", "Limit on the failed authentications of an address."),
         limit(

@@ -36,6 +36,35 @@ struct RejectionTests {
         #expect(bench.values == ["a": "2", "b": "1"])
     }
 
+    @Test("a device that may not write receives changes, and reports the refusal of its own")
+    func readOnly() {
+        let refusal = SyncTransportError.refused(status: 403, code: "read-only", message: "no")
+        var bench = ReplicaBench.joined(isLive: true)
+        #expect(bench.set("a", "1").last == "send e 0 a")
+        #expect(bench.synchronize() == [])
+        #expect(bench.fail(refusal) == ["send e 0"])
+        let change = SequencedRecord(
+            record: Record(
+                key: "b",
+                stamp: Stamp(milliseconds: 1, counter: 0, replica: ReplicaID(rawValue: 9)),
+                content: .value(Data("2".utf8))),
+            sequence: 1)
+        #expect(
+            bench.answer(cursor: 1, [change]) == [
+                "append b=2", "state e 1", "notify 0 b",
+                "finish 1: 0 sent, 1 received, 1 pending, \(refusal)",
+            ])
+        #expect(bench.values == ["a": "1", "b": "2"] && bench.pendingKeys == ["a"])
+        // Another write is tried, and so is the first one again once a round trip is requested.
+        #expect(bench.set("c", "3").last == "send e 1 c")
+        #expect(bench.fail(refusal) == ["send e 1"])
+        _ = bench.answer(cursor: 1)
+        #expect(bench.synchronize() == ["send e 1 a c"])
+        let accepted = bench.answer(cursor: 3)
+        #expect(accepted.last == "finish 2: 2 sent, 0 received, 0 pending")
+        #expect(bench.pendingKeys == [])
+    }
+
     @Test("a reissued stamp exceeds everything the daemon has ever held, even what was replaced")
     func afterConfirmed() throws {
         var bench = ReplicaBench.joined()

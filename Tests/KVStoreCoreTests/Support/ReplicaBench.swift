@@ -161,7 +161,8 @@ private struct Transcript: ReadyExecutor {
         case .success(let report):
             lines.append(
                 "finish \(waiter): \(report.sentKeyCount) sent, \(report.receivedKeyCount) received, "
-                    + "\(report.pendingKeyCount) pending")
+                    + "\(report.pendingKeyCount) pending"
+                    + (report.refusal.map { ", \($0)" } ?? ""))
         case .failure(let error): lines.append("finish \(waiter): \(error)")
         }
     }

@@ -60,7 +60,10 @@ extension HardeningTests {
         var limits = AttackedDaemon.Limits()
         // Each connection is two open files, one here.
         limits.connections = min(count, OpenFileLimit.raise() - 512)
-        limits.others = ["first-request-milliseconds": 600_000]
+        // As if from many addresses.
+        limits.others = [
+            "first-request-milliseconds": 600_000, "unauthenticated-per-address": 1_000_000,
+        ]
         try await AttackedDaemon.withstands(limits) { attacked in
             let places = limits.connections
             let connections = try await attacked.open(places + 200)

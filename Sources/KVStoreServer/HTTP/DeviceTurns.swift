@@ -1,0 +1,22 @@
+/// How long the requests of each device have kept an event loop busy in one tick. Between two ticks the loop reads what others
+/// have sent, so that a device that sends expensive requests on many connections holds up others for one turn.
+struct DeviceTurns {
+    /// More than 64 writes take.
+    static let nanosecondLimit: Int64 = 10_000_000
+
+    private var tick: UInt64 = 0
+    private var nanoseconds: [String: Int64] = [:]
+
+    mutating func charge(_ device: String, _ duration: Int64, in tick: UInt64) {
+        if self.tick != tick {
+            self.tick = tick
+            nanoseconds.removeAll(keepingCapacity: true)
+        }
+        nanoseconds[device, default: 0] += duration
+    }
+
+    func isOver(_ device: String?, in tick: UInt64) -> Bool {
+        guard self.tick == tick, let device else { return false }
+        return nanoseconds[device, default: 0] >= Self.nanosecondLimit
+    }
+}
