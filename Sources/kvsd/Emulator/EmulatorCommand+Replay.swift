@@ -4,6 +4,7 @@ import Essentials
 import KVStoreEmulator
 import KVStoreServer
 import KVStoreSimulation
+import KVStoreWire
 import LocalFiles
 
 extension EmulatorCommand {
