@@ -42,7 +42,7 @@ struct ExplainCommand: ParsableCommand {
             readings: builder.reports[0].reading?.considered ?? [], now: now,
             home: builder.environment.home)
         if json {
-            try Console.print(VisibleJSON.text(try listing.encoded()))
+            try Console.printJSON(listing.document, isIndented: true)
         } else {
             for line in listing.lines(width: TerminalWidth.ofOutput) { try Console.print(line) }
         }
@@ -80,9 +80,8 @@ struct ReadingsListing {
         }
     }
 
-    func encoded() throws -> Data {
-        try VisibleJSON.prettyEncoder.encode(
-            Document(generatedAt: now, provider: provider, readings: readings.map(Reading.init)))
+    var document: some Encodable {
+        Document(generatedAt: now, provider: provider, readings: readings.map(Reading.init))
     }
 
     /// The number of a reading's line, from 1 on; nil for a document and for a file that is gone.

@@ -41,10 +41,9 @@ struct PrintOnce {
 
     func run(_ builder: SnapshotBuilder) throws {
         let snapshot = try builder.requiredSnapshot(at: Date())
-        try Console.print(
-            VisibleJSON.text(
-                try isPretty
-                    ? VisibleJSON.prettyEncoder.encode(snapshot) : SnapshotCodec.encode(snapshot)))
+        if isPretty { return try Console.printJSON(snapshot, isIndented: true) }
+        try Console.write(
+            JSONOutput.visible(try SnapshotCodec.encode(snapshot)) + Data("\n".utf8))
     }
 }
 

@@ -34,7 +34,7 @@ struct SourcesCommand: ParsableCommand {
         let listing = SourcesListing(
             reports: builder.reports, now: now, home: builder.environment.home)
         if json {
-            try Console.print(VisibleJSON.text(try listing.encoded()))
+            try Console.printJSON(listing.document, isIndented: true)
         } else {
             for line in listing.lines(width: TerminalWidth.ofOutput) { try Console.print(line) }
         }

@@ -40,9 +40,8 @@ struct SourcesListing {
         return lines
     }
 
-    func encoded() throws -> Data {
-        try VisibleJSON.prettyEncoder.encode(
-            Document(generatedAt: now, sources: reports.map(Source.init)))
+    var document: some Encodable {
+        Document(generatedAt: now, sources: reports.map(Source.init))
     }
 
     /// Fields are added, never renamed or removed.

@@ -58,8 +58,7 @@ struct ConfigCommand: ParsableCommand {
             for issue in issues { Console.report(issue) }
             if json {
                 let document = Document(path: file.path, homes: configuration.homes)
-                return try Console.print(
-                    VisibleJSON.text(try VisibleJSON.prettyEncoder.encode(document)))
+                return try Console.printJSON(document, isIndented: true)
             }
             if configuration.homes.isEmpty {
                 return try Console.print(

@@ -88,7 +88,7 @@ struct ServiceCommand: ParsableCommand {
                 service: try ServiceCommand.service.report(),
                 lastPush: LastPush.read(StoreEnvironment(), storeName: root.store))
             if json {
-                try Console.print(VisibleJSON.text(try VisibleJSON.prettyEncoder.encode(report)))
+                try Console.printJSON(report, isIndented: true)
             } else {
                 for line in report.lines(now: Date()) { try Console.print(line) }
             }

@@ -80,7 +80,7 @@ struct SetupCommand: ParsableCommand {
         }
         if json {
             let report = SetupReport(plan, applied: applied, failures: failures, isUndo: undo)
-            try Console.print(VisibleJSON.text(try report.encoded()))
+            try Console.printJSON(report, isIndented: true)
         } else {
             let end = messages.end(plan, isChanged: !applied.isEmpty, canAsk: canAsk)
             for line in end + messages.statuslineOverride(plan) { try Console.print(line) }

@@ -53,6 +53,4 @@ struct SetupReport: Encodable {
         }
         isComplete = failures.isEmpty && applied.count == plan.changes.count
     }
-
-    func encoded() throws -> Data { try VisibleJSON.prettyEncoder.encode(self) }
 }
