@@ -110,7 +110,7 @@ struct TidyTests {
                 .filter { $0.hasSuffix(".swift") || $0.hasSuffix(".c") }
                 .map { try String(contentsOf: base.appending(path: $0), encoding: .utf8) }
                 .map { $0.split(separator: "\n", omittingEmptySubsequences: false) }
-                .map { $0.prefix { $0.hasPrefix("// ") } }
+                .map { $0.prefix { $0.hasPrefix("// ") }.map { $0.dropFirst(3) } }
                 .filter { $0.joined(separator: " ").contains("Not here:") }
             #expect(headers.count == 1 && headers[0].count <= 3, "\(target)")
         }

@@ -1,3 +1,5 @@
+// The program that libFuzzer drives: chooses a target by name and hands it the input. Not here: the targets (FuzzTargets).
+
 import CLibFuzzer
 import Foundation
 import FuzzTargets
