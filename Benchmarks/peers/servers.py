@@ -133,7 +133,8 @@ class Kvsd(Server):
     def command(self):
         return [
             self.path(), "serve", "--data", self.data, "--listen", f"127.0.0.1:{self.port}",
-            "--requests-per-second", "1000000", "--streams-per-device", "5000", "--connections", "6000"]
+            "--requests-per-second", "1000000", "--streams-per-device", "5000", "--connections", "6000",
+            "--unauthenticated-per-address", "6000"]
 
 
 class Redis(Server):
