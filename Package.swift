@@ -9,9 +9,10 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-/// Both are off in an app that embeds `KVStore` alone (`traits: []`), so that nothing is fetched for it. `scripts/run` builds
+/// Of one trait each build: SwiftPM passes the names of several to the compiler in random order, and any other order compiles
+/// everything again. Without any (`traits: []`), in an app that embeds `KVStore` alone, nothing is fetched. `scripts/run` builds
 /// its two programs without the network, whose packages take most of a build.
-let programs = TargetDependencyCondition.when(traits: ["Programs"])
+let programs = TargetDependencyCondition.when(traits: ["Programs", "Network"])
 let network = TargetDependencyCondition.when(traits: ["Network"])
 
 let argumentParser = Target.Dependency.product(
@@ -52,12 +53,14 @@ let package = Package(
         .executable(name: "kvsd", targets: ["kvsd"]),
     ],
     traits: [
-        .default(enabledTraits: ["Programs", "Network"]),
-        .trait(name: "Programs", description: "The command lines of the programs."),
+        .default(enabledTraits: ["Network"]),
         .trait(
             name: "Network",
             description:
-                "KVStoreHTTP, KVStoreServer and kvsd, with HTTP, TLS and the packages for them."),
+                "All programs and libraries, with HTTP, TLS and the packages for them."),
+        .trait(
+            name: "Programs",
+            description: "The programs without the network, which work on one machine."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
