@@ -134,7 +134,7 @@ class Kvsd(Server):
         return [
             self.path(), "serve", "--data", self.data, "--listen", f"127.0.0.1:{self.port}",
             "--requests-per-second", "1000000", "--streams-per-device", "5000", "--connections", "6000",
-            "--unauthenticated-per-address", "6000"]
+            "--set", "unauthenticated-per-address=6000"]
 
 
 class Redis(Server):
