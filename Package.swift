@@ -135,7 +135,7 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "UsagePusher", dependencies: ["SnapshotModels", "LocalFiles"],
-            swiftSettings: strict),
+            resources: [.embedInCode("Tokens/model-prices.json")], swiftSettings: strict),
         .executableTarget(
             name: "usage-push",
             dependencies: [

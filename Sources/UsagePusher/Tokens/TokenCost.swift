@@ -1,0 +1,109 @@
+/// What tokens cost, as far as prices are known. A sum of costs is a cost.
+package struct TokenCost: Sendable, Hashable {
+    /// What has no price although there were tokens of it.
+    package struct Gaps: OptionSet, Sendable, Hashable {
+        package let rawValue: UInt8
+
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        /// The model, and so everything.
+        package static let model = Self(rawValue: 1)
+        /// The service tier, and so all tokens.
+        package static let tier = Self(rawValue: 2)
+        package static let cacheWrite = Self(rawValue: 4)
+        package static let webSearch = Self(rawValue: 8)
+    }
+
+    /// US dollars for what has a price.
+    package var priced = 0.0
+    package var gaps: Gaps = []
+
+    package init(priced: Double = 0, gaps: Gaps = []) {
+        self.priced = priced
+        self.gaps = gaps
+    }
+
+    /// US dollars; nil unless everything has a price.
+    package var total: Double? { gaps.isEmpty ? priced : nil }
+
+    package static func += (sum: inout TokenCost, cost: TokenCost) {
+        sum.priced += cost.priced
+        sum.gaps.formUnion(cost.gaps)
+    }
+}
+
+extension ModelPrice {
+    /// What one request costs.
+    ///
+    /// The length of the prompt decides the price of all its tokens, output included, as providers bill it.
+    /// docs/decisions/0041-prices.md has the sources.
+    ///
+    /// - Parameter isSum: whether the tokens are those of several requests, of which no prompt is known to be long.
+    package func cost(
+        of tokens: TokenCounts, tier: ServiceTier = .standard, isSum: Bool = false
+    ) -> TokenCost {
+        var cost = TokenCost()
+        if tokens.webSearches > 0 {
+            if let webSearch {
+                cost.priced = Double(tokens.webSearches) * webSearch
+            } else {
+                cost.gaps.insert(.webSearch)
+            }
+        }
+        guard tokens.prompt != 0 || tokens.output != 0 else { return cost }
+        let prompt = isSum ? 0 : tokens.prompt
+        guard let (rates, factor) = rates(forPrompt: prompt, tier: tier) else {
+            cost.gaps.insert(.tier)
+            return cost
+        }
+        var millions = 0.0
+        func add(_ count: Int, _ rate: Double?, gap: TokenCost.Gaps = []) {
+            guard count > 0 else { return }
+            if let rate { millions += Double(count) * rate } else { cost.gaps.insert(gap) }
+        }
+        add(tokens.input, rates.input)
+        add(tokens.output, rates.output)
+        add(tokens.cacheRead, rates.cacheRead ?? rates.input)
+        add(tokens.cacheWrite5m, rates.cacheWrite5m, gap: .cacheWrite)
+        add(tokens.cacheWrite1h, rates.cacheWrite1h, gap: .cacheWrite)
+        cost.priced += millions * factor / 1_000_000
+        return cost
+    }
+
+    /// Nil when the provider has no such price. A tool's fast mode is the priority service of providers that do not state
+    /// a factor.
+    private func rates(
+        forPrompt tokens: Int, tier: ServiceTier
+    ) -> (Rates, factor: Double)? {
+        let usual = standard.rates(forPrompt: tokens)
+        switch tier {
+        case .standard: return (usual, 1)
+        case .fast where fast != nil: return fast.map { (usual, $0) }
+        case .fast, .priority:
+            guard let priority else { return nil }
+            // Without a price of long prompts the service is not for those that the standard list prices apart.
+            if priority.longContext.isEmpty, usual != standard.rates { return nil }
+            return (priority.rates(forPrompt: tokens), 1)
+        }
+    }
+}
+
+/// Whose statement of a cost counts, by the names that ccusage gave them.
+package enum CostMode: String, Sendable, CaseIterable {
+    /// The tool's own where there is one.
+    case auto
+    /// Always from tokens and prices.
+    case calculate
+    /// Only the tool's own.
+    case display
+
+    /// US dollars; nil when it is unknown. A tool's own cost that is negative or not a number is none.
+    package func cost(own: Double?, calculated: TokenCost) -> Double? {
+        let own = own.flatMap { $0.isFinite && $0 >= 0 ? $0 : nil }
+        return switch self {
+        case .auto: own ?? calculated.total
+        case .calculate: calculated.total
+        case .display: own
+        }
+    }
+}

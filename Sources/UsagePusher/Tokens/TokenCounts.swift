@@ -1,0 +1,56 @@
+/// Tokens of one request, or of a sum of them.
+package struct TokenCounts: Sendable, Hashable {
+    /// Input that was read from no cache and written to none.
+    package var input = 0
+    /// Everything billed as output, reasoning included.
+    package var output = 0
+    /// The part of `output` that is reasoning, where the tool says so.
+    package var reasoning = 0
+    package var cacheRead = 0
+    /// Input written to a cache that lasts five minutes, or for an unstated time.
+    package var cacheWrite5m = 0
+    package var cacheWrite1h = 0
+    /// Web searches that the provider made.
+    package var webSearches = 0
+
+    package init() {}
+
+    package init(
+        input: Int = 0, output: Int = 0, reasoning: Int = 0, cacheRead: Int = 0,
+        cacheWrite5m: Int = 0, cacheWrite1h: Int = 0, webSearches: Int = 0
+    ) {
+        self.input = input
+        self.output = output
+        self.reasoning = reasoning
+        self.cacheRead = cacheRead
+        self.cacheWrite5m = cacheWrite5m
+        self.cacheWrite1h = cacheWrite1h
+        self.webSearches = webSearches
+    }
+
+    package var cacheWrite: Int { cacheWrite5m &+ cacheWrite1h }
+
+    /// What the model read: input, cached or not.
+    package var prompt: Int { input &+ cacheRead &+ cacheWrite }
+
+    /// Tokens of all kinds.
+    package var total: Int { prompt &+ output }
+
+    package static func += (sum: inout TokenCounts, counts: TokenCounts) {
+        sum.input &+= counts.input
+        sum.output &+= counts.output
+        sum.reasoning &+= counts.reasoning
+        sum.cacheRead &+= counts.cacheRead
+        sum.cacheWrite5m &+= counts.cacheWrite5m
+        sum.cacheWrite1h &+= counts.cacheWrite1h
+        sum.webSearches &+= counts.webSearches
+    }
+}
+
+/// How fast, and how dear, a request was served.
+package enum ServiceTier: UInt8, Sendable, Hashable {
+    case standard
+    /// A provider's faster mode, priced as a multiple.
+    case fast
+    case priority
+}

@@ -1,0 +1,206 @@
+import ArgumentParser
+import CommandSupport
+import Foundation
+import LocalFiles
+import TerminalText
+import UsagePusher
+
+/// `usage-push prices`.
+struct PricesCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "prices",
+        abstract: "List what models cost, and where each price is from.",
+        discussion: """
+            Prices are US dollars per million tokens, and per web search. They come with the \
+            program, as of the date below the list; no network is used. A model that is not \
+            listed has no price: it is never priced as another one.
+
+            NAMES
+              A model is found without the prefix of its provider or gateway (anthropic/, \
+            us.anthropic., openrouter/openai/), without a date (-20250929) and without [1m].
+
+            YOUR OWN PRICES
+              prices.json in ~/.config/ubiquity adds models and replaces prices. Required are \
+            input and output; cacheRead, cacheWrite5m, cacheWrite1h, longContext, priority, fast \
+            and webSearch may follow:
+
+              {"models": {
+                "my-model": {"input": 3, "output": 15, "cacheRead": 0.3,
+                  "longContext": [{"above": 200000, "input": 6, "output": 22.5}]}
+              }}
+
+            EXAMPLES
+              usage-push prices
+              usage-push prices claude-opus-5 gpt-5.5
+              usage-push prices --json
+
+            EXIT STATUS
+              66 a model has no price
+            """)
+
+    @Argument(help: "Only these models.")
+    var model: [String] = []
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func run() throws {
+        let directories = UserDirectories()
+        let (prices, issues) = ModelPrices.load(directories)
+        for issue in issues { Console.report(issue) }
+        let listing = PricesListing(
+            prices: prices, models: model, ownFile: ModelPrices.ownFile(directories).path,
+            home: directories.home)
+        if json {
+            try Console.printJSON(listing.document, isIndented: true)
+        } else {
+            for line in listing.lines(width: TerminalWidth.ofOutput) { try Console.print(line) }
+        }
+        if let unknown = listing.unknown.first {
+            throw CommandFailure(
+                .noInput,
+                "no price of \(unknown): add it to \(listing.ownFile); 'usage-push prices --help' shows how"
+            )
+        }
+    }
+}
+
+/// Prices, as text or JSON. Pure.
+struct PricesListing {
+    let ownFile: String
+    /// The asked models without a price.
+    let unknown: [String]
+    private let prices: ModelPrices
+    private let listed: [(asked: String, price: ModelPrice)]
+    private let home: String
+
+    /// - Parameter models: none for all.
+    init(prices: ModelPrices, models: [String], ownFile: String, home: String) {
+        self.prices = prices
+        self.ownFile = ownFile
+        self.home = home
+        listed =
+            models.isEmpty
+            ? prices.all.map { ($0.name, $0) }
+            : models.compactMap { asked in prices.price(for: asked).map { (asked, $0) } }
+        unknown = models.filter { prices.price(for: $0) == nil }
+    }
+
+    /// A row for each price list of a model, and where the prices are from.
+    func lines(width: Int?) -> [String] {
+        var table = TextTable(
+            columns: [.init("MODEL", isFlexible: true), .init("PRICES")]
+                + ["INPUT", "OUTPUT", "READ", "WRITE 5M", "WRITE 1H", "SEARCH"].map {
+                    .init($0, alignment: .trailing)
+                } + [.init("FROM")])
+        for (_, price) in listed {
+            let from = price.isOwn ? "your file" : price.version ?? prices.origin.version
+            func append(_ name: String, _ label: String, _ rates: ModelPrice.Rates, last: [String])
+            {
+                let kinds = [
+                    rates.input, rates.output, rates.cacheRead, rates.cacheWrite5m,
+                    rates.cacheWrite1h,
+                ]
+                table.append([name, label] + kinds.map(Self.text) + last)
+            }
+            func append(_ list: ModelPrice.List, _ label: String) {
+                for tier in list.longContext {
+                    append("", label + "> \(tier.above / 1_000)k", tier.rates, last: [])
+                }
+            }
+            let fast = price.fast.map { "fast ×\(Self.text($0))" } ?? ""
+            append(
+                price.name, fast, price.standard.rates, last: [Self.text(price.webSearch), from])
+            append(price.standard, "")
+            if let priority = price.priority {
+                append("", "priority", priority.rates, last: [])
+                append(priority, "priority ")
+            }
+        }
+        let origin = prices.origin
+        let own = prices.all.count(where: \.isOwn)
+        let file = VisibleText.escape(PushMessages.abbreviated(ownFile, home: home))
+        return (listed.isEmpty ? [] : table.lines(width: width)) + [
+            "US dollars per million tokens and per search; from litellm \(origin.version), "
+                + "read \(origin.date)",
+            own == 0
+                ? "no prices of your own in \(file)" : "your own prices: \(own) in \(file)",
+        ]
+    }
+
+    private static func text(_ price: Double?) -> String {
+        guard let price else { return "–" }
+        return price == price.rounded() && price < 1e15 ? "\(Int(price))" : "\(price)"
+    }
+
+    var document: some Encodable {
+        Document(
+            date: prices.origin.date, source: prices.origin.source,
+            version: prices.origin.version, digest: prices.digest, ownFile: ownFile,
+            unknown: unknown, models: listed.map(Model.init))
+    }
+
+    /// Fields are added, never renamed or removed.
+    private struct Document: Encodable {
+        var schemaVersion = 1
+        var date: String
+        var source: String
+        var version: String
+        var digest: String
+        var ownFile: String
+        var unknown: [String]
+        var models: [Model]
+    }
+
+    private struct Model: Encodable {
+        var asked: String
+        var name: String
+        var provider: String?
+        var isOwn: Bool
+        var version: String?
+        var standard: List
+        var priority: List?
+        var fast: Double?
+        var webSearch: Double?
+
+        init(_ asked: String, _ price: ModelPrice) {
+            self.asked = asked
+            name = price.name
+            provider = price.provider
+            isOwn = price.isOwn
+            version = price.version
+            standard = List(price.standard)
+            priority = price.priority.map(List.init)
+            fast = price.fast
+            webSearch = price.webSearch
+        }
+    }
+
+    private struct List: Encodable {
+        var rates: Rates
+        var longContext: [Rates]
+
+        init(_ list: ModelPrice.List) {
+            rates = Rates(list.rates)
+            longContext = list.longContext.map { Rates($0.rates, above: $0.above) }
+        }
+    }
+
+    private struct Rates: Encodable {
+        var above: Int?
+        var input: Double
+        var output: Double
+        var cacheRead: Double?
+        var cacheWrite5m: Double?
+        var cacheWrite1h: Double?
+
+        init(_ rates: ModelPrice.Rates, above: Int? = nil) {
+            self.above = above
+            input = rates.input
+            output = rates.output
+            cacheRead = rates.cacheRead
+            cacheWrite5m = rates.cacheWrite5m
+            cacheWrite1h = rates.cacheWrite1h
+        }
+    }
+}
