@@ -18,6 +18,11 @@ package struct FileStatus: Sendable, Hashable {
     package struct Identity: Sendable, Hashable {
         package var device: UInt64
         package var inode: UInt64
+
+        package init(device: UInt64, inode: UInt64) {
+            self.device = device
+            self.inode = inode
+        }
     }
 
     package var kind: Kind

@@ -1,27 +1,62 @@
 import Essentials
 
 /// A regular file open for reading, valid only inside the closure that received it.
-package struct OpenFile {
+package struct OpenFile: Sendable {
     package let path: String
     package let status: FileStatus
     let descriptor: Int32
 
     /// Reads up to `count` bytes at `offset`; fewer only at the end of the file.
     package func bytes(at offset: Int64, count: Int) throws(FileError) -> [UInt8] {
+        try values(at: offset, count: count)
+    }
+
+    /// Reads up to `count` values, as they are in memory; fewer only at the end of the file.
+    package func values<Value: BitwiseCopyable>(
+        at offset: Int64, count: Int
+    ) throws(FileError) -> [Value] {
+        try Self.values(descriptor, path, at: offset, count: count)
+    }
+
+    static func values<Value: BitwiseCopyable>(
+        _ descriptor: Int32, _ path: String, at offset: Int64, count: Int
+    ) throws(FileError) -> [Value] {
         guard count > 0, offset >= 0 else { return [] }
-        var code: Int32 = 0
-        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            while filled < count {
-                let got = pread(
-                    descriptor, buffer.baseAddress! + filled, count - filled,
-                    off_t(offset) + off_t(filled))
-                if got < 0, errno == EINTR { continue }
-                if got < 0 { code = errno }
-                guard got > 0 else { return }
-                filled += got
+        var failure: FileError?
+        let values = [Value](unsafeUninitializedCapacity: count) { buffer, filled in
+            do throws(FileError) {
+                filled =
+                    try read(descriptor, path, into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+                    / MemoryLayout<Value>.stride
+            } catch {
+                failure = error
             }
         }
-        guard code == 0 else { throw FileError(operation: "read", path: path, code: code) }
-        return bytes
+        if let failure { throw failure }
+        return values
+    }
+
+    /// Reads up to `bytes.count` bytes at `offset`, and returns how many; fewer only at the end of the file.
+    package func read(
+        into bytes: UnsafeMutableRawBufferPointer, at offset: Int64
+    ) throws(FileError) -> Int {
+        try Self.read(descriptor, path, into: bytes, at: offset)
+    }
+
+    static func read(
+        _ descriptor: Int32, _ path: String, into bytes: UnsafeMutableRawBufferPointer,
+        at offset: Int64
+    ) throws(FileError) -> Int {
+        var filled = 0
+        while filled < bytes.count {
+            let got = pread(
+                descriptor, bytes.baseAddress! + filled, bytes.count - filled,
+                off_t(offset) + off_t(filled))
+            if got < 0, errno == EINTR { continue }
+            guard got >= 0 else { throw .current("read", path) }
+            if got == 0 { break }
+            filled += got
+        }
+        return filled
     }
 }

@@ -2,7 +2,7 @@ import Essentials
 
 /// A new file under a name of its own, which is locked for as long as this value lives: one that is not locked was abandoned
 /// by a process that has ended.
-final class TemporaryFile {
+final class TemporaryFile: Sendable {
     let path: String
     let descriptor: Int32
 
@@ -18,7 +18,7 @@ final class TemporaryFile {
         while true {
             let number = String(UInt64.random(in: .min ... .max), radix: 16)
             let path = "\(directory.path)/\(Self.prefix)\(number)\(Self.suffix)"
-            let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+            let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
             let descriptor = open(path, flags, 0o600)
             guard descriptor >= 0 else { throw .current("create a file beside", target) }
             // Until it was locked another process could take it for abandoned. Where there are no locks none does.

@@ -119,3 +119,8 @@ package struct ModelPrices: Sendable {
         return "\(ModelAlias.rulesVersion)\n\(lines.joined(separator: "\n"))".fingerprint
     }
 }
+
+extension ModelPrices {
+    /// `digest` as a number.
+    var hash: UInt64 { ContentHash.of(digest) }
+}

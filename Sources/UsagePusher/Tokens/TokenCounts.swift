@@ -1,5 +1,5 @@
 /// Tokens of one request, or of a sum of them.
-package struct TokenCounts: Sendable, Hashable {
+package struct TokenCounts: Sendable, Hashable, BitwiseCopyable {
     /// Input that was read from no cache and written to none.
     package var input = 0
     /// Everything billed as output, reasoning included.
@@ -48,7 +48,7 @@ package struct TokenCounts: Sendable, Hashable {
 }
 
 /// How fast, and how dear, a request was served.
-package enum ServiceTier: UInt8, Sendable, Hashable {
+package enum ServiceTier: UInt8, Sendable, Hashable, BitwiseCopyable {
     case standard
     /// A provider's faster mode, priced as a multiple.
     case fast

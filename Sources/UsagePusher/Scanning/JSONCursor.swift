@@ -1,0 +1,245 @@
+import Foundation
+
+/// Reads a JSON text front to back, once, without allocating: for logs with millions of lines.
+///
+///     guard cursor.enterObject() else { return }
+///     while let key = cursor.nextKey() {
+///         if key == "model" { model = cursor.text() } else { cursor.skip() }
+///     }
+///
+/// After a key, and after `nextElement` has returned true, exactly one value is read: `enterObject`, `enterArray`, a value of
+/// the type that is expected (nil, and the value skipped, for any other) or `skip`. A text that is not JSON ends early with
+/// `isFailed`; what is not needed is skipped and not checked. Nesting costs no stack. The bytes must outlive the cursor.
+struct JSONCursor {
+    private var position: UnsafePointer<UInt8>
+    private let end: UnsafePointer<UInt8>
+    /// Whether the text ended in the middle of a value, or is not JSON.
+    private(set) var isFailed = false
+
+    init(_ text: UnsafeRawBufferPointer) {
+        let bytes = text.assumingMemoryBound(to: UInt8.self)
+        position = bytes.baseAddress ?? UnsafePointer(bitPattern: 1)!
+        end = position + text.count
+    }
+
+    /// The bytes of a string between its quotes, or of a number. Valid as long as the cursor's text.
+    struct Text {
+        let bytes: UnsafeBufferPointer<UInt8>
+        /// Whether it contains a backslash.
+        var hasEscapes: Bool { memchr(bytes.baseAddress!, 0x5C, bytes.count) != nil }
+
+        /// Whether it is written like this; an escaped spelling of the same text is different.
+        static func == (left: Text, right: StaticString) -> Bool {
+            left.bytes.count == right.utf8CodeUnitCount
+                && memcmp(left.bytes.baseAddress!, right.utf8Start, left.bytes.count) == 0
+        }
+
+        static func != (left: Text, right: StaticString) -> Bool { !(left == right) }
+
+        /// The text without escapes; nil when it is not valid.
+        var string: String? {
+            if !hasEscapes { return String(validating: bytes, as: UTF8.self) }
+            let quoted = Data([0x22]) + Data(bytes) + Data([0x22])
+            return try? JSONDecoder().decode(String.self, from: quoted)
+        }
+
+        /// Like `string`, for texts of up to 120 characters that are shown.
+        var displayText: String? {
+            bytes.count <= 4_096 ? string?.displayText() : nil
+        }
+
+        var hash: UInt64 { ContentHash.of(UnsafeRawBufferPointer(bytes)) }
+    }
+
+    // MARK: Objects and arrays
+
+    /// Whether the next value is an object, whose keys then come from `nextKey`.
+    mutating func enterObject() -> Bool { enter(0x7B) }
+
+    /// Whether the next value is an array, whose elements then begin with `nextElement`.
+    mutating func enterArray() -> Bool { enter(0x5B) }
+
+    private mutating func enter(_ opening: UInt8) -> Bool {
+        guard next() == opening else {
+            skip()
+            return false
+        }
+        position += 1
+        return true
+    }
+
+    /// The next key of the innermost object; nil after the last one.
+    mutating func nextKey() -> Text? {
+        var byte = next()
+        if byte == 0x2C {
+            position += 1
+            byte = next()
+        }
+        if byte == 0x22, let key = string(), next() == 0x3A {
+            position += 1
+            return key
+        }
+        close(0x7D, byte)
+        return nil
+    }
+
+    /// Whether the innermost array has another element, which is then read.
+    mutating func nextElement() -> Bool {
+        var byte = next()
+        if byte == 0x2C {
+            position += 1
+            byte = next()
+        }
+        if byte != 0x5D, byte != 0, byte != 0x7D { return true }
+        close(0x5D, byte)
+        return false
+    }
+
+    private mutating func close(_ closing: UInt8, _ byte: UInt8) {
+        if byte == closing, !isFailed { position += 1 } else { fail() }
+    }
+
+    // MARK: Values
+
+    /// A string.
+    mutating func text() -> Text? {
+        guard next() == 0x22 else {
+            skip()
+            return nil
+        }
+        return string()
+    }
+
+    /// A whole number of 0 or more that fits; also one written as a string, or with a fraction of zero.
+    mutating func count() -> Int? {
+        guard let number = number(), number >= 0, number < 0x1p62 else { return nil }
+        return Int(exactly: number.rounded(.towardZero))
+    }
+
+    /// A finite number, also one written as a string.
+    mutating func number() -> Double? {
+        let byte = next()
+        if byte == 0x22 { return string().flatMap { Self.number($0.bytes) } }
+        guard byte == 0x2D || (0x30...0x39).contains(byte) else {
+            skip()
+            return nil
+        }
+        let start = position
+        var value = 0.0
+        while position < end, position.pointee &- 0x30 < 10 {
+            value = value * 10 + Double(position.pointee &- 0x30)
+            position += 1
+        }
+        let digitCount = position - start
+        if digitCount > 0, digitCount < 16, position == end || Self.endsNumber(position.pointee) {
+            return value
+        }
+        position = start
+        skip()
+        return Self.number(UnsafeBufferPointer(start: start, count: position - start))
+    }
+
+    mutating func flag() -> Bool? {
+        let byte = next()
+        let isTrue = byte == 0x74
+        skip()
+        return isTrue || byte == 0x66 ? isTrue : nil
+    }
+
+    /// Milliseconds since 1970 of an ISO 8601 text, or of a number of seconds or, from 10¹¹ on, milliseconds; nil outside
+    /// 2000 to 2100.
+    mutating func milliseconds() -> Int64? {
+        if next() == 0x22 {
+            return string().flatMap { text in
+                Timestamp.milliseconds(iso8601: text.bytes)
+                    ?? Self.number(text.bytes).flatMap(Timestamp.milliseconds(unixTime:))
+            }
+        }
+        return number().flatMap(Timestamp.milliseconds(unixTime:))
+    }
+
+    /// The bytes of the next value, whatever it is: a cursor over them reads it again.
+    mutating func value() -> UnsafeRawBufferPointer {
+        _ = next()
+        let start = position
+        skip()
+        return UnsafeRawBufferPointer(start: start, count: position - start)
+    }
+
+    /// Passes over the next value.
+    mutating func skip() {
+        var depth = 0
+        while true {
+            switch next() {
+            case 0x22: if string() == nil { return }
+            case 0x7B, 0x5B:
+                depth += 1
+                position += 1
+            case 0x7D, 0x5D:
+                guard depth > 0 else { return fail() }
+                depth -= 1
+                position += 1
+            case 0x2C, 0x3A:
+                guard depth > 0 else { return fail() }
+                position += 1
+                continue
+            case 0: return fail()
+            default:
+                while position < end, !Self.endsNumber(position.pointee) { position += 1 }
+            }
+            if depth == 0 { return }
+        }
+    }
+
+    /// Ends the reading: no more keys and elements come.
+    mutating func stop() { position = end }
+
+    // MARK: Bytes
+
+    private mutating func fail() {
+        isFailed = true
+        position = end
+    }
+
+    /// The next byte that is not white space, which it goes to; 0 at the end.
+    private mutating func next() -> UInt8 {
+        while position < end {
+            let byte = position.pointee
+            if byte > 0x20 { return byte }
+            position += 1
+        }
+        return 0
+    }
+
+    private static func endsNumber(_ byte: UInt8) -> Bool {
+        byte == 0x2C || byte == 0x7D || byte == 0x5D || byte <= 0x20 || byte == 0x3A
+            || byte == 0x22 || byte == 0x7B || byte == 0x5B
+    }
+
+    /// Reads a string whose opening quote is the next byte.
+    private mutating func string() -> Text? {
+        let start = position + 1
+        var from = start
+        // Most strings are short: the search of the C library pays only beyond.
+        let near = min(end, start + 24)
+        while from < near, from.pointee != 0x22 { from += 1 }
+        if from == near { from = start }
+        while from < end, let hit = memchr(from, 0x22, end - from) {
+            let quote = UnsafePointer(hit.assumingMemoryBound(to: UInt8.self))
+            var backslash = quote
+            while backslash > start, backslash[-1] == 0x5C { backslash -= 1 }
+            if (quote - backslash) & 1 == 0 {
+                position = quote + 1
+                return Text(bytes: UnsafeBufferPointer(start: start, count: quote - start))
+            }
+            from = quote + 1
+        }
+        fail()
+        return nil
+    }
+
+    private static func number(_ bytes: UnsafeBufferPointer<UInt8>) -> Double? {
+        guard bytes.count <= 64 else { return nil }
+        return Double(String(decoding: bytes, as: UTF8.self)).flatMap { $0.isFinite ? $0 : nil }
+    }
+}

@@ -1,0 +1,128 @@
+/// The requests of one session with one model within a quarter of an hour: what reports add up.
+///
+/// A quarter of an hour is the least by which time zones differ, so that days are those of any zone.
+package struct TokenBucket: Sendable, Hashable, BitwiseCopyable {
+    package struct Key: Sendable, Hashable, BitwiseCopyable {
+        /// Quarters of an hour since 1970.
+        package var quarter: UInt32
+        /// Index in `TokenUsage.sessions`.
+        package var session: UInt32
+        /// Index in `TokenUsage.models`; `UInt16.max` without one.
+        package var model: UInt16
+        package var tier: ServiceTier
+        /// Whether the time is only that of the session's last change.
+        package var isCoarse: Bool
+    }
+
+    package var key: Key
+    /// Milliseconds since 1970 of the first and the last request.
+    package var first: Int64
+    package var last: Int64
+    package var requestCount = 0
+    package var counts = TokenCounts()
+    package var cost = CostSums()
+
+    static let quarter: Int64 = 900_000
+}
+
+/// Costs of requests, by whose statement counts; see `CostMode`.
+///
+/// In units of 10⁻¹² US dollars: whole numbers, so that a sum does not depend on its order.
+package struct CostSums: Sendable, Hashable, BitwiseCopyable {
+    private var automatic: Int64 = 0
+    private var calculated: Int64 = 0
+    private var displayed: Int64 = 0
+    /// Requests for which not everything has a price.
+    package private(set) var unpricedCount = 0
+    /// Those of them for which the tool states no cost either.
+    package private(set) var unknownCount = 0
+
+    package init() {}
+
+    /// The costs of one request.
+    ///
+    /// - Parameter own: the tool's own, in US dollars; not a number when it states none.
+    init(own: Double, calculated: TokenCost) {
+        let own = own >= 0 ? Self.units(own) : nil
+        self.calculated = Self.units(calculated.priced)
+        displayed = own ?? 0
+        automatic = own ?? self.calculated
+        guard calculated.total == nil else { return }
+        unpricedCount = 1
+        unknownCount = own == nil ? 1 : 0
+    }
+
+    package static func += (sum: inout CostSums, cost: CostSums) {
+        sum.automatic &+= cost.automatic
+        sum.calculated &+= cost.calculated
+        sum.displayed &+= cost.displayed
+        sum.unpricedCount &+= cost.unpricedCount
+        sum.unknownCount &+= cost.unknownCount
+    }
+
+    /// In US dollars, without what has no price.
+    package func dollars(_ mode: CostMode) -> Double {
+        let units =
+            switch mode {
+            case .auto: automatic
+            case .calculate: calculated
+            case .display: displayed
+            }
+        return Double(units) / Self.unitsPerDollar
+    }
+
+    private static let unitsPerDollar = 1e12
+
+    /// Of one request at most a million dollars.
+    private static func units(_ dollars: Double) -> Int64 {
+        Int64((min(dollars, 1e6) * unitsPerDollar).rounded())
+    }
+}
+
+/// What entries add up to.
+struct TokenBuckets {
+    private(set) var buckets: [TokenBucket.Key: TokenBucket] = [:]
+
+    /// - Parameter price: of the entry's model; nil when it has none.
+    mutating func add(_ entry: TokenEntry, price: ModelPrice?) {
+        let key = TokenBucket.Key(
+            quarter: UInt32(clamping: entry.time / TokenBucket.quarter), session: entry.session,
+            model: entry.model, tier: entry.tier, isCoarse: entry.isCoarse)
+        let counts = entry.counts
+        let cost = price?.cost(of: counts, tier: entry.tier) ?? TokenCost(gaps: .model)
+        add(
+            TokenBucket(
+                key: key, first: entry.time, last: entry.time, requestCount: 1, counts: counts,
+                cost: CostSums(own: entry.ownCost, calculated: cost)))
+    }
+
+    mutating func add(_ other: TokenBuckets) {
+        for bucket in other.buckets.values { add(bucket) }
+    }
+
+    private mutating func add(_ bucket: TokenBucket) {
+        let sum: (inout TokenBucket) -> Void = { sum in
+            sum.first = min(sum.first, bucket.first)
+            sum.last = max(sum.last, bucket.last)
+            sum.requestCount += bucket.requestCount
+            sum.counts += bucket.counts
+            sum.cost += bucket.cost
+        }
+        if let index = buckets.index(forKey: bucket.key) {
+            sum(&buckets.values[index])
+        } else {
+            buckets[bucket.key] = bucket
+        }
+    }
+
+    /// By time, then in an order that is the same in every run.
+    func sorted(sessionOrder: [UInt64]) -> [TokenBucket] {
+        buckets.values.sorted { left, right in
+            if left.key.quarter != right.key.quarter { return left.key.quarter < right.key.quarter }
+            if left.first != right.first { return left.first < right.first }
+            let orders = [left, right].map { sessionOrder[Int($0.key.session)] }
+            if orders[0] != orders[1] { return orders[0] < orders[1] }
+            return (left.key.model, left.key.tier.rawValue) < (right.key.model, right.key.tier.rawValue)
+        }
+    }
+}

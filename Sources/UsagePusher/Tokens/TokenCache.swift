@@ -1,0 +1,258 @@
+import Foundation
+import LocalFiles
+
+/// What earlier scans have found: which files were read how far, the requests in them and their sums.
+///
+/// The file: the entries of `TokenSpool.partCount` parts, each sorted by id, then the index, then a footer of four 64-bit words:
+/// `magic`, offset, length and hash of the index. Numbers are in the machine's own byte order, because a cache stays on its
+/// machine. A cache that is damaged, of another version or made for other logs is ignored, and everything read again.
+struct TokenCache: Sendable {
+    struct Part: Sendable {
+        var offset: Int64
+        var count: Int
+        var hash: UInt64
+    }
+
+    /// How far a file has been read.
+    struct FileState: Sendable {
+        var file: TokenFile
+        var source: String
+        var identity: FileStatus.Identity
+        var byteCount: Int64
+        /// Nanoseconds since 1970.
+        var modified: Int64
+        /// Just after the last line that was read.
+        var offset: Int64 = 0
+        var isInsideLongLine = false
+        /// Of the bytes before `offset`, to detect a file that was rewritten in place.
+        var lastBytesHash: UInt64 = 0
+        /// Whether there is nothing left to read.
+        var isComplete = false
+        var leftOutCount = 0
+        /// The reader's properties.
+        var reader = Data()
+
+        init(_ file: TokenFile, source: String, _ status: FileStatus) {
+            self.file = file
+            self.source = source
+            identity = status.identity
+            byteCount = status.byteCount
+            modified = status.modified
+        }
+
+        /// The place of a file that is gone, for another one: entries refer to files by number.
+        static let free = Self(TokenFile(path: "", root: ""), source: "")
+        var isFree: Bool { file.path.isEmpty }
+
+        /// Whether the file is as it was when it was read.
+        func isCurrent(_ status: FileStatus) -> Bool {
+            identity == status.identity && byteCount == status.byteCount
+                && modified == status.modified
+        }
+    }
+
+    /// A hash of the logs and their versions.
+    var logs: UInt64 = 0
+    /// `ModelPrices.digest`.
+    var prices: UInt64 = 0
+    var parts: [Part] = []
+    var files: [FileState] = []
+    var sessions: [TokenSession] = []
+    var models: [String] = []
+    var buckets: [TokenBucket] = []
+
+    private static let magic: UInt64 = 0x5562_546F_6B65_0001
+    private static let footerByteCount = 32
+    private static let indexByteLimit = 512 * 1_048_576
+
+    /// By the number of a session a hash of its name.
+    var sessionOrder: [UInt64] {
+        sessions.map { ContentHash.of($0.source, $0.id, $0.project ?? "") }
+    }
+
+    /// Nil when there is no usable cache.
+    static func read(_ file: OpenFile, logs: UInt64) -> TokenCache? {
+        let end = file.status.byteCount
+        guard end >= Int64(footerByteCount),
+            let words: [UInt64] = try? file.values(at: end - Int64(footerByteCount), count: 4),
+            words.count == 4
+        else { return nil }
+        guard words[0] == magic, words[2] <= UInt64(indexByteLimit),
+            words[1] == UInt64(end) &- UInt64(footerByteCount) &- words[2],
+            let index = try? file.bytes(at: Int64(words[1]), count: Int(words[2])),
+            index.count == Int(words[2])
+        else { return nil }
+        return index.withUnsafeBytes { bytes in
+            guard ContentHash.of(bytes) == words[3] else { return nil }
+            var reader = ByteReader(bytes)
+            let cache = TokenCache(&reader, entriesEnd: Int64(words[1]))
+            return cache?.logs == logs ? cache : nil
+        }
+    }
+
+    /// Appends index and footer to the entries, which end at `offset`.
+    func write(to scratch: ScratchFile, at offset: Int64) throws(FileError) {
+        var writer = ByteWriter()
+        encode(into: &writer)
+        let index = writer.bytes
+        try scratch.write(index, at: offset)
+        let hash = index.withUnsafeBytes(ContentHash.of)
+        try scratch.write(
+            [Self.magic, UInt64(offset), UInt64(index.count), hash],
+            at: offset + Int64(index.count))
+    }
+
+    /// The entries of a part; nil when they are damaged.
+    func entries(ofPart index: Int, in file: OpenFile) -> [TokenEntry]? {
+        let part = parts[index]
+        let entries: [TokenEntry]? = try? file.values(at: part.offset, count: part.count)
+        guard let entries, entries.count == part.count,
+            entries.withUnsafeBytes(ContentHash.of) == part.hash
+        else { return nil }
+        return entries
+    }
+
+    private func encode(into writer: inout ByteWriter) {
+        writer.add(logs)
+        writer.add(prices)
+        writer.add(list: parts)
+        writer.add(files.count)
+        for state in files {
+            writer.add(text: state.file.path)
+            writer.add(text: state.file.root)
+            writer.add(text: state.source)
+            writer.add(state.identity.device)
+            writer.add(state.identity.inode)
+            writer.add(state.byteCount)
+            writer.add(state.modified)
+            writer.add(state.offset)
+            writer.add(state.lastBytesHash)
+            writer.add(state.leftOutCount)
+            writer.add((state.isInsideLongLine ? 1 : 0) | (state.isComplete ? 2 : 0))
+            writer.add(list: [UInt8](state.reader))
+        }
+        writer.add(sessions.count)
+        for session in sessions {
+            writer.add(text: session.id)
+            writer.add(text: session.project ?? "")
+            writer.add(text: session.source)
+        }
+        writer.add(models.count)
+        for model in models { writer.add(text: model) }
+        writer.add(list: buckets)
+    }
+
+    init() {}
+
+    private init?(_ reader: inout ByteReader, entriesEnd: Int64) {
+        logs = reader.word()
+        prices = reader.word()
+        parts = reader.list()
+        for _ in 0..<reader.count() where !reader.isFailed {
+            let file = TokenFile(path: reader.text(), root: reader.text())
+            var state = FileState(file, source: reader.text())
+            state.identity = FileStatus.Identity(device: reader.word(), inode: reader.word())
+            state.byteCount = Int64(bitPattern: reader.word())
+            state.modified = Int64(bitPattern: reader.word())
+            state.offset = Int64(bitPattern: reader.word())
+            state.lastBytesHash = reader.word()
+            state.leftOutCount = reader.count()
+            let flags = reader.word()
+            state.isInsideLongLine = flags & 1 != 0
+            state.isComplete = flags & 2 != 0
+            state.reader = Data(reader.list() as [UInt8])
+            files.append(state)
+        }
+        for _ in 0..<reader.count() where !reader.isFailed {
+            let id = reader.text()
+            let project = reader.text()
+            sessions.append(
+                TokenSession(
+                    id: id, project: project.isEmpty ? nil : project, source: reader.text()))
+        }
+        for _ in 0..<reader.count() where !reader.isFailed { models.append(reader.text()) }
+        buckets = reader.list()
+        guard !reader.isFailed, parts.count == TokenSpool.partCount,
+            parts.allSatisfy({
+                $0.offset >= 0 && $0.count >= 0
+                    && $0.count <= Int(entriesEnd) / TokenSpool.entryByteCount
+            }), buckets.allSatisfy({ $0.key.session < sessions.count })
+        else { return nil }
+    }
+}
+
+extension TokenCache.FileState {
+    fileprivate init(_ file: TokenFile, source: String) {
+        self.file = file
+        self.source = source
+        identity = FileStatus.Identity(device: 0, inode: 0)
+        byteCount = 0
+        modified = 0
+    }
+}
+
+/// Writes numbers and texts one after the other.
+private struct ByteWriter {
+    private(set) var bytes: [UInt8] = []
+
+    mutating func add(_ word: UInt64) {
+        withUnsafeBytes(of: word) { bytes.append(contentsOf: $0) }
+    }
+
+    mutating func add(_ number: Int) { add(UInt64(bitPattern: Int64(number))) }
+    mutating func add(_ number: Int64) { add(UInt64(bitPattern: number)) }
+
+    mutating func add(text: String) { add(list: Array(text.utf8)) }
+
+    /// - Parameter list: of values without references.
+    mutating func add<Value: BitwiseCopyable>(list: [Value]) {
+        add(list.count)
+        list.withUnsafeBytes { bytes.append(contentsOf: $0) }
+    }
+}
+
+/// Reads what `ByteWriter` has written. Beyond the end everything is 0 and empty.
+private struct ByteReader {
+    private let bytes: UnsafeRawBufferPointer
+    private var offset = 0
+    private(set) var isFailed = false
+
+    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+    mutating func word() -> UInt64 {
+        guard bytes.count - offset >= 8 else {
+            isFailed = true
+            return 0
+        }
+        defer { offset += 8 }
+        return bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+    }
+
+    /// A number of things that are still to come.
+    mutating func count() -> Int {
+        let count = word()
+        guard count <= UInt64(bytes.count) else {
+            isFailed = true
+            return 0
+        }
+        return Int(count)
+    }
+
+    mutating func text() -> String { String(decoding: list() as [UInt8], as: UTF8.self) }
+
+    mutating func list<Value: BitwiseCopyable>() -> [Value] {
+        let count = count()
+        let byteCount = count * MemoryLayout<Value>.stride
+        guard byteCount <= bytes.count - offset else {
+            isFailed = true
+            return []
+        }
+        let start = offset
+        offset += byteCount
+        return [Value](unsafeUninitializedCapacity: count) { buffer, filled in
+            UnsafeMutableRawBufferPointer(buffer).copyMemory(
+                from: UnsafeRawBufferPointer(rebasing: bytes[start..<offset]))
+            filled = count
+        }
+    }
+}

@@ -1,0 +1,225 @@
+import Foundation
+import LocalFiles
+import Synchronization
+
+/// Keeps the sums of the tokens in a home up to date with its files.
+///
+/// An update lists the files, reads those that are new or have changed (of a file that grew only what was appended), merges
+/// what was found with what is in the cache, and replaces the cache. When nothing has changed it only lists the files. A file
+/// that was replaced, has shrunk or is gone takes its records with it; where one of them stood for a repetition in another
+/// file, everything is read again. The result is therefore that of reading everything, whatever the cache holds.
+package struct TokenLedger: Sendable {
+    private let logs: [any TokenLog]
+    private let cacheFile: LocalFile
+
+    /// What an update may cost, and whom it tells.
+    package struct Options: Sendable {
+        /// Seconds after which reading stops; the next update goes on. Nil for no limit.
+        package var seconds: Double?
+        /// Called from any thread with the bytes that were read and those that there are to read.
+        package var progress: @Sendable (Int, Int) -> Void = { _, _ in }
+
+        package init(seconds: Double? = nil) { self.seconds = seconds }
+    }
+
+    private static let entryLimit = 400_000
+    private static let depthLimit = 12
+
+    /// - Parameter logs: of the tools that are read.
+    init(logs: [any TokenLog], environment: SourceEnvironment) {
+        self.logs = logs
+        cacheFile = LocalFile(environment.stateDirectory + "/tokens.cache")
+    }
+
+    /// Brings the sums up to date, on the caller's thread and others.
+    ///
+    /// - Parameter prices: by which costs are calculated.
+    package func update(
+        in environment: SourceEnvironment, prices: ModelPrices, options: Options = .init()
+    ) -> TokenUsage {
+        var issues: [String] = []
+        let listing = list(in: environment, issues: &issues)
+        let start = environment.monotonicSeconds()
+        let deadline = options.seconds.map { start + $0 } ?? .infinity
+        for isRebuilding in [false, true] {
+            let pass = Pass(
+                listing: listing, logsHash: logsHash(in: environment), cacheFile: cacheFile,
+                environment: environment, prices: prices, deadline: deadline,
+                progress: options.progress, issues: issues)
+            if let usage = pass.run(ignoringCache: isRebuilding) { return usage }
+        }
+        var usage = TokenUsage()
+        usage.issues = ["cannot read what was written to \(cacheFile.directory.path)"]
+        usage.isPartial = true
+        return usage
+    }
+
+    /// A file that was found, and the log that it belongs to.
+    fileprivate struct Found: Sendable {
+        var log: any TokenLog
+        var file: TokenFile
+        var status: FileStatus
+    }
+
+    fileprivate struct Listing: Sendable {
+        var found: [Found] = []
+        var isPartial = false
+    }
+
+    private func list(in environment: SourceEnvironment, issues: inout [String]) -> Listing {
+        var listing = Listing()
+        for log in logs {
+            var environment = environment
+            environment.limits.entryCount = Self.entryLimit
+            environment.limits.depth = Self.depthLimit
+            environment.limits.seconds = 60
+            var budget = ScanBudget(environment)
+            let roots = log.roots(in: environment)
+            let walk = DirectoryWalk(roots: roots, budget: &budget, isWanted: log.isWanted)
+            for file in walk.files {
+                let found = TokenFile(path: file.path, root: roots[file.root])
+                listing.found.append(Found(log: log, file: found, status: file.status))
+            }
+            issues += walk.errors.map { "cannot read \($0.path): \($0.sourceMessage)" }
+            if budget.isExceeded {
+                listing.isPartial = true
+                issues.append(
+                    "\(roots.first ?? log.source): more than \(Self.entryLimit) files or"
+                        + " \(Self.depthLimit) levels of directories; the rest was left out")
+            }
+        }
+        return listing
+    }
+
+    private func logsHash(in environment: SourceEnvironment) -> UInt64 {
+        var hash = ContentHash(seed: UInt64(MemoryLayout<TokenBucket>.stride))
+        for log in logs {
+            hash.add(log.source)
+            hash.add(UInt64(log.version))
+            for root in log.roots(in: environment) { hash.add(root) }
+        }
+        return hash.value
+    }
+}
+
+/// One update.
+private struct Pass {
+    let listing: TokenLedger.Listing
+    let logsHash: UInt64
+    let cacheFile: LocalFile
+    let environment: SourceEnvironment
+    let prices: ModelPrices
+    let deadline: Double
+    let progress: @Sendable (Int, Int) -> Void
+    var issues: [String]
+
+    /// Nil when records are gone that stood for others: then all has to be read, without the cache.
+    func run(ignoringCache: Bool) -> TokenUsage? {
+        do throws(FileError) {
+            return try cacheFile.withOpen { file throws(FileError) in
+                let cache = ignoringCache ? nil : TokenCache.read(file, logs: logsHash)
+                return update(cache, in: file)
+            }
+        } catch {
+            return update(nil, in: nil)
+        }
+    }
+
+    private func update(_ old: TokenCache?, in file: OpenFile?) -> TokenUsage? {
+        var cache = old ?? TokenCache()
+        var known: [FileStatus.Identity: Int] = [:]
+        for (index, state) in cache.files.enumerated() where !state.isFree {
+            known[state.identity] = index
+        }
+        var jobs: [TokenScan.Job] = []
+        var new: [TokenLedger.Found] = []
+        var present = Set<Int>()
+        for found in listing.found {
+            guard let index = known[found.status.identity],
+                cache.files[index].source == found.log.source,
+                present.insert(index).inserted
+            else {
+                new.append(found)
+                continue
+            }
+            cache.files[index].file = found.file
+            let state = cache.files[index]
+            if state.isCurrent(found.status), state.isComplete { continue }
+            jobs.append(TokenScan.Job(log: found.log, index: index, state: state))
+        }
+        let gone = Set(cache.files.indices).subtracting(present)
+        let isUnchanged = jobs.isEmpty && new.isEmpty && gone.allSatisfy { cache.files[$0].isFree }
+        if isUnchanged, old != nil, cache.prices == prices.hash {
+            return usage(of: cache, issues: issues)
+        }
+        for index in gone { cache.files[index] = .free }
+        var places = gone.sorted()
+        for found in new {
+            let state = TokenCache.FileState(found.file, source: found.log.source, found.status)
+            let index = places.popLast() ?? cache.files.count
+            if index == cache.files.count { cache.files.append(state) } else { cache.files[index] = state }
+            jobs.append(TokenScan.Job(log: found.log, index: index, state: state))
+        }
+        return merge(&cache, old, in: file, jobs, gone: Set(gone.map(UInt32.init)))
+    }
+
+    /// - Parameter gone: files whose records in the cache do not count any more.
+    private func merge(
+        _ cache: inout TokenCache, _ old: TokenCache?, in file: OpenFile?,
+        _ jobs: [TokenScan.Job], gone: Set<UInt32>
+    ) -> TokenUsage? {
+        try? cacheFile.directory.create()
+        try? cacheFile.directory.removeAbandonedFiles()
+        let names = TokenNames(.init(sessions: cache.sessions, models: cache.models))
+        let spool = TokenSpool(scratch: try? ScratchFile(for: cacheFile))
+        let scan = TokenScan(
+            names: names, spool: spool, environment: environment, deadline: deadline)
+        let byteCount = jobs.reduce(0) {
+            $0 + max(0, Int($1.state.byteCount - $1.state.offset))
+        }
+        let result = scan.run(jobs.sorted(by: isBefore)) { progress($0, byteCount) }
+        for (index, state) in result.states { cache.files[index] = state }
+        let content = names.current
+        cache.sessions = content.sessions
+        cache.models = content.models
+        cache.logs = logsHash
+        cache.prices = prices.hash
+        let merge = PartMerge(
+            old: old, file: file, spool: spool, dropped: gone.union(result.replaced),
+            sessionOrder: cache.sessionOrder, prices: cache.models.map(prices.price(for:)),
+            target: try? ScratchFile(for: cacheFile))
+        guard let merged = merge.run() else { return nil }
+        cache.buckets = merged.buckets.sorted(sessionOrder: cache.sessionOrder)
+        cache.parts = merged.parts
+        if let target = merge.target {
+            do throws(FileError) {
+                try cache.write(to: target, at: merged.end)
+                try target.replaceFile()
+            } catch {
+                // A full disk: the next update reads again what this one has read.
+            }
+        }
+        return usage(of: cache, issues: issues + result.issues)
+    }
+
+    /// With a deadline the newest files first, else the largest, so that no thread is left alone with one.
+    private func isBefore(_ left: TokenScan.Job, _ right: TokenScan.Job) -> Bool {
+        deadline.isFinite
+            ? left.state.modified > right.state.modified
+            : left.state.byteCount > right.state.byteCount
+    }
+
+    private func usage(of cache: TokenCache, issues: [String]) -> TokenUsage {
+        var usage = TokenUsage()
+        usage.sessions = cache.sessions
+        usage.models = cache.models
+        usage.buckets = cache.buckets
+        usage.fileCount = cache.files.count { !$0.isFree }
+        usage.issues = issues
+        usage.isPartial = listing.isPartial || cache.files.contains { !$0.isFree && !$0.isComplete }
+        usage.leftOut = cache.files.filter { $0.leftOutCount > 0 }.map {
+            TokenUsage.LeftOut(path: $0.file.path, count: $0.leftOutCount)
+        }.sorted { ($1.count, $0.path) < ($0.count, $1.path) }
+        return usage
+    }
+}

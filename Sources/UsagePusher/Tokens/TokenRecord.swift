@@ -1,0 +1,105 @@
+/// The tokens of one request as a file states them.
+///
+/// Texts of the file are passed as they are there, so that nothing is copied for the many records that repeat them.
+struct TokenRecord {
+    /// Milliseconds since 1970.
+    var time: Int64
+    var counts: TokenCounts
+    /// What tells that two records are of one request, in this file or another: a hash of its id and of what makes that
+    /// unique.
+    var id: UInt64
+    /// Of several records with one `id`, those with different variants are different requests, except that a side chain
+    /// repeats the main one; see `TokenMerge`.
+    var variant: UInt32 = 0
+    var isSidechain = false
+    var tier = ServiceTier.standard
+    /// What the tool itself says that the request cost, in US dollars.
+    var ownCost: Double?
+    /// Whether the time is that of a whole session, of which the tool keeps no more.
+    var isCoarse = false
+}
+
+/// A record as it is sorted, merged and kept: 64 bytes, without references.
+struct TokenEntry: Hashable, BitwiseCopyable {
+    var id: UInt64 = 0
+    var time: Int64 = 0
+    /// In US dollars; NaN when the tool states none.
+    var ownCost = Double.nan
+    var variant: UInt32 = 0
+    /// The file's index in `TokenFiles`.
+    var file: UInt32 = 0
+    /// Indices in the names of sessions and models; `noModel` when the tool names none.
+    var session: UInt32 = 0
+    var model: UInt16 = 0
+    var webSearches: UInt16 = 0
+    private var input: UInt32 = 0
+    private var output: UInt32 = 0
+    private var cacheRead: UInt32 = 0
+    private var cacheWrite5m: UInt32 = 0
+    private var cacheWrite1h: UInt32 = 0
+    /// Reasoning tokens in the upper 24 bits, flags in the lower 8.
+    private var reasoningAndFlags: UInt32 = 0
+
+    static let noModel = UInt16.max
+    /// The largest number of tokens of a kind that one request can have.
+    static let countLimit = Int(UInt32.max)
+    private static let reasoningLimit = 0xFF_FFFF
+
+    init() {}
+
+    /// Nil when a number is larger than any request's.
+    init?(_ record: TokenRecord, file: UInt32, session: UInt32, model: UInt16) {
+        let counts = record.counts
+        guard
+            max(
+                counts.input, counts.output, counts.cacheRead, counts.cacheWrite5m,
+                counts.cacheWrite1h) <= Self.countLimit
+        else { return nil }
+        id = record.id
+        time = record.time
+        ownCost = record.ownCost ?? .nan
+        variant = record.variant
+        self.file = file
+        self.session = session
+        self.model = model
+        webSearches = UInt16(clamping: counts.webSearches)
+        input = UInt32(clamping: counts.input)
+        output = UInt32(clamping: counts.output)
+        cacheRead = UInt32(clamping: counts.cacheRead)
+        cacheWrite5m = UInt32(clamping: counts.cacheWrite5m)
+        cacheWrite1h = UInt32(clamping: counts.cacheWrite1h)
+        let reasoning = UInt32(clamping: min(max(counts.reasoning, 0), Self.reasoningLimit))
+        reasoningAndFlags =
+            reasoning << 8 | (record.isSidechain ? 1 : 0) | (record.isCoarse ? 2 : 0)
+            | UInt32(record.tier.rawValue) << 4
+    }
+
+    var counts: TokenCounts {
+        TokenCounts(
+            input: Int(input), output: Int(output), reasoning: Int(reasoningAndFlags >> 8),
+            cacheRead: Int(cacheRead), cacheWrite5m: Int(cacheWrite5m),
+            cacheWrite1h: Int(cacheWrite1h), webSearches: Int(webSearches))
+    }
+
+    var total: Int {
+        Int(input) + Int(output) + Int(cacheRead) + Int(cacheWrite5m) + Int(cacheWrite1h)
+    }
+
+    var isSidechain: Bool { reasoningAndFlags & 1 != 0 }
+    var isCoarse: Bool { reasoningAndFlags & 2 != 0 }
+    /// Whether a file had another record of the request, which may count if this one is gone.
+    var isShared: Bool {
+        get { reasoningAndFlags & 4 != 0 }
+        set { reasoningAndFlags = newValue ? reasoningAndFlags | 4 : reasoningAndFlags & ~4 }
+    }
+    var tier: ServiceTier { ServiceTier(rawValue: UInt8(reasoningAndFlags >> 4 & 3)) ?? .standard }
+
+    /// Whether this record of a request counts and `other` does not: the main chain before a side chain, then the larger
+    /// total (a reply is written several times while it grows), then the one that states a tier, then the earlier one.
+    func outranks(_ other: TokenEntry) -> Bool {
+        if isSidechain != other.isSidechain { return !isSidechain }
+        if total != other.total { return total > other.total }
+        if tier != other.tier { return tier.rawValue > other.tier.rawValue }
+        return time < other.time
+    }
+}

@@ -1,0 +1,228 @@
+import Foundation
+import LocalFiles
+import Synchronization
+
+/// Reads files for their tokens, on several threads.
+final class TokenScan: Sendable {
+    /// A file to read from where an earlier reading stopped.
+    struct Job: Sendable {
+        var log: any TokenLog
+        /// The index in the cache's files.
+        var index: Int
+        /// As the last reading left it.
+        var state: TokenCache.FileState
+    }
+
+    struct Result: Sendable {
+        /// How far each file has been read, by index. One that is missing is gone or was not reached.
+        var states: [Int: TokenCache.FileState] = [:]
+        /// Indices of files of which earlier records do not count any more.
+        var replaced: Set<UInt32> = []
+        var issues: [String] = []
+    }
+
+    private static let lineByteLimit = 4 * 1_048_576
+    private static let documentByteLimit: Int64 = 16 * 1_048_576
+    private static let issueLimit = 32
+
+    private let names: TokenNames
+    private let spool: TokenSpool
+    private let environment: SourceEnvironment
+    /// On `environment.monotonicSeconds`.
+    private let deadline: Double
+    /// Bytes that have been read so far.
+    private let byteCount = Atomic<Int>(0)
+    private let next = Atomic<Int>(0)
+    private let results = Mutex(Result())
+
+    init(
+        names: TokenNames, spool: TokenSpool, environment: SourceEnvironment, deadline: Double
+    ) {
+        self.names = names
+        self.spool = spool
+        self.environment = environment
+        self.deadline = deadline
+    }
+
+    /// Reads the files of the jobs, in their order, until the deadline.
+    func run(_ jobs: [Job], progress: @Sendable (Int) -> Void) -> Result {
+        let workers = min(jobs.count, ProcessInfo.processInfo.activeProcessorCount, 8)
+        DispatchQueue.concurrentPerform(iterations: workers) { _ in
+            let lines = LineBuffer(lineByteCount: Self.lineByteLimit)
+            while !isOutOfTime {
+                let index = next.add(1, ordering: .relaxed).oldValue
+                guard index < jobs.count else { return }
+                run(jobs[index], lines, progress)
+            }
+        }
+        return results.withLock { $0 }
+    }
+
+    private var isOutOfTime: Bool { environment.monotonicSeconds() >= deadline }
+
+    private func run(_ job: Job, _ lines: LineBuffer, _ progress: (Int) -> Void) {
+        var state = job.state
+        guard let reader = job.log.reader(of: state.file) else {
+            state.isComplete = true
+            return finish(job, state)
+        }
+        var sink = TokenSink(
+            file: state.file, index: UInt32(job.index), source: job.log.source, names: names,
+            flush: spool.add)
+        var isReplaced = false
+        do throws(FileError) {
+            switch reader {
+            case .lines(let reader):
+                isReplaced = try read(reader, &state, lines, &sink, progress)
+            case .document(let read):
+                try LocalFile(state.file.path).withOpen { file throws(FileError) in
+                    guard file.status.byteCount <= Self.documentByteLimit else {
+                        throw FileError(
+                            operation: "read", path: file.path,
+                            cause: .tooLarge(byteLimit: Int(Self.documentByteLimit)))
+                    }
+                    state.restart(as: file.status)
+                    isReplaced = true
+                    let bytes = try file.bytes(at: 0, count: Int(file.status.byteCount))
+                    bytes.withUnsafeBytes { read($0, &sink) }
+                    count(bytes.count, progress)
+                    state.isComplete = true
+                }
+            case .opened(let reader):
+                try open(reader, &state, &sink, progress)
+            }
+        } catch {
+            if error.isMissing { return }
+            report(error)
+            state.isComplete = true
+        }
+        sink.finish()
+        state.leftOutCount &+= sink.leftOutCount
+        finish(job, state, isReplaced: isReplaced)
+    }
+
+    /// - Returns: whether the file is not the one that was read last with more lines.
+    private func read<Reader: TokenLineReader>(
+        _ new: Reader, _ state: inout TokenCache.FileState, _ lines: LineBuffer,
+        _ sink: inout TokenSink, _ progress: (Int) -> Void
+    ) throws(FileError) -> Bool {
+        try LocalFile(state.file.path).withOpen { file throws(FileError) in
+            let isReplaced = !state.continues(in: file)
+            if isReplaced { state.restart(as: file.status) } else { state.adopt(file.status) }
+            var reader = Self.resumed(new, from: state.reader)
+            if state.file.path.hasSuffix(".zst") {
+                try readCompressed(file, &reader, lines, &sink)
+                count(Int(file.status.byteCount), progress)
+                state.isComplete = true
+                return isReplaced
+            }
+            state.isComplete = false
+            lines.begin(at: state.offset, isInsideLongLine: state.isInsideLongLine)
+            while !isOutOfTime {
+                let got = try file.read(into: lines.free, at: lines.end)
+                if got == 0 {
+                    state.isComplete = true
+                    break
+                }
+                let tooLong = lines.add(got) { reader.add($0, to: &sink) }
+                for _ in 0..<tooLong { sink.leaveOut() }
+                count(got, progress)
+            }
+            state.offset = lines.offset
+            state.isInsideLongLine = lines.isInsideLongLine
+            state.remember(try state.lastBytes(of: file))
+            state.reader = (try? JSONEncoder().encode(reader)) ?? Data()
+            return isReplaced
+        }
+    }
+
+    private func readCompressed<Reader: TokenLineReader>(
+        _ file: OpenFile, _ reader: inout Reader, _ lines: LineBuffer, _ sink: inout TokenSink
+    ) throws(FileError) {
+        guard let zstandard = Zstandard.installed else { return }
+        lines.begin()
+        _ = try zstandard.decompress(file) { chunk in
+            var rest = chunk
+            while !rest.isEmpty {
+                let free = lines.free
+                let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(free.count))
+                free.copyMemory(from: piece)
+                rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(piece.count))
+                for _ in 0..<lines.add(piece.count, line: { reader.add($0, to: &sink) }) {
+                    sink.leaveOut()
+                }
+            }
+            return !isOutOfTime
+        }
+    }
+
+    private func open<Reader: TokenFileReader>(
+        _ new: Reader, _ state: inout TokenCache.FileState, _ sink: inout TokenSink,
+        _ progress: (Int) -> Void
+    ) throws(FileError) {
+        var reader = Self.resumed(new, from: state.reader)
+        if let status = try FileStatus(path: state.file.path) { state.adopt(status) }
+        var budget = ScanBudget(environment)
+        state.isComplete = try reader.read(state.file, budget: &budget, into: &sink)
+        count(budget.bytesRead, progress)
+        state.reader = (try? JSONEncoder().encode(reader)) ?? Data()
+    }
+
+    private static func resumed<Reader: Codable>(_ new: Reader, from data: Data) -> Reader {
+        data.isEmpty ? new : (try? JSONDecoder().decode(Reader.self, from: data)) ?? new
+    }
+
+    private func count(_ count: Int, _ progress: (Int) -> Void) {
+        progress(byteCount.add(count, ordering: .relaxed).newValue)
+    }
+
+    private func report(_ error: FileError) {
+        results.withLock {
+            if $0.issues.count < Self.issueLimit {
+                $0.issues.append("cannot read \(error.path): \(error.sourceMessage)")
+            }
+        }
+    }
+
+    private func finish(
+        _ job: Job, _ state: TokenCache.FileState, isReplaced: Bool = false
+    ) {
+        results.withLock {
+            $0.states[job.index] = state
+            if isReplaced { $0.replaced.insert(UInt32(job.index)) }
+        }
+    }
+}
+
+extension TokenCache.FileState {
+    /// Takes over what the file is when it is opened.
+    fileprivate mutating func adopt(_ status: FileStatus) {
+        identity = status.identity
+        byteCount = status.byteCount
+        modified = status.modified
+    }
+
+    /// Forgets what was read.
+    fileprivate mutating func restart(as status: FileStatus) {
+        self = Self(file, source: source, status)
+    }
+
+    /// Whether the file is the one that was read last, with the same bytes where that reading stopped.
+    fileprivate func continues(in file: OpenFile) -> Bool {
+        guard offset > 0 else { return true }
+        guard file.status.identity == identity, file.status.byteCount >= offset,
+            let bytes = try? lastBytes(of: file)
+        else { return false }
+        return bytes.withUnsafeBytes(ContentHash.of) == lastBytesHash
+    }
+
+    /// The bytes before `offset`.
+    fileprivate func lastBytes(of file: OpenFile) throws(FileError) -> [UInt8] {
+        let count = min(512, offset)
+        return try file.bytes(at: offset - count, count: Int(count))
+    }
+
+    fileprivate mutating func remember(_ bytes: [UInt8]) {
+        lastBytesHash = bytes.withUnsafeBytes(ContentHash.of)
+    }
+}

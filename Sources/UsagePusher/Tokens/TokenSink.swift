@@ -1,0 +1,95 @@
+/// Receives the records of one file, from one thread.
+struct TokenSink {
+    /// The path, for a reader whose records are told apart by it.
+    let file: TokenFile
+    private let fileIndex: UInt32
+    private let source: String
+    private let names: TokenNames
+    private let flush: ([TokenEntry]) -> Void
+    private var entries: [TokenEntry] = []
+    private var lastSession: (hash: UInt64, index: UInt32)?
+    private var lastModel: (hash: UInt64, index: UInt16)?
+    /// Records that cannot be: a number that no request has, a line without end.
+    private(set) var leftOutCount = 0
+
+    private static let bufferCount = 2_048
+
+    init(
+        file: TokenFile, index: UInt32, source: String, names: TokenNames,
+        flush: @escaping ([TokenEntry]) -> Void
+    ) {
+        self.file = file
+        fileIndex = index
+        self.source = source
+        self.names = names
+        self.flush = flush
+    }
+
+    /// Adds a record. `session` and `model` are the numbers of names.
+    mutating func add(_ record: TokenRecord, session: UInt32, model: UInt16 = TokenEntry.noModel) {
+        guard record.counts.isPlausible,
+            let entry = TokenEntry(record, file: fileIndex, session: session, model: model)
+        else { return leaveOut() }
+        // A reply that is written again while it grows.
+        if let last = entries.last, last.id == entry.id, last.variant == entry.variant {
+            if entry.outranks(last) { entries[entries.count - 1] = entry }
+            return
+        }
+        if entries.count >= Self.bufferCount { finish() }
+        entries.append(entry)
+    }
+
+    /// Counts a record that is not added because something in it cannot be.
+    mutating func leaveOut() { leftOutCount += 1 }
+
+    /// Passes on what was added last.
+    mutating func finish() {
+        guard !entries.isEmpty else { return }
+        flush(entries)
+        entries.removeAll(keepingCapacity: true)
+    }
+
+    /// The number of a session.
+    ///
+    /// - Parameter project: the directory that it was started in, if that is known.
+    mutating func session(_ id: String, project: String? = nil) -> UInt32 {
+        let name = id.displayText(limit: 120) ?? "unknown"
+        return names.index(
+            of: TokenSession(
+                id: name, project: project?.displayText(limit: 240), source: source))
+    }
+
+    /// The number of a session, at no cost for the one of the last record.
+    mutating func session(_ id: JSONCursor.Text, project: String? = nil) -> UInt32 {
+        let hash = id.hash
+        if let lastSession, lastSession.hash == hash { return lastSession.index }
+        let index = session(id.displayText ?? "unknown", project: project)
+        lastSession = (hash, index)
+        return index
+    }
+
+    /// The number of a model.
+    mutating func model(_ name: String?) -> UInt16 {
+        guard let name = name?.displayText(limit: 96) else { return TokenEntry.noModel }
+        return names.index(ofModel: name)
+    }
+
+    /// The number of a model, at no cost for the one of the last record.
+    mutating func model(_ name: JSONCursor.Text?) -> UInt16 {
+        guard let name else { return TokenEntry.noModel }
+        let hash = name.hash
+        if let lastModel, lastModel.hash == hash { return lastModel.index }
+        let index = model(name.displayText)
+        lastModel = (hash, index)
+        return index
+    }
+}
+
+extension TokenCounts {
+    /// Whether nothing is negative or more than a request can have.
+    fileprivate var isPlausible: Bool {
+        // A negative number has the highest bit, a large one some of the upper ones.
+        let bits = input | output | reasoning | cacheRead | cacheWrite5m | cacheWrite1h | webSearches
+        return bits >= 0 && bits <= TokenEntry.countLimit
+    }
+}

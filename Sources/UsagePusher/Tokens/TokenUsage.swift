@@ -1,0 +1,31 @@
+import Foundation
+
+/// The tokens of all tools of a home, by quarter of an hour, session and model.
+package struct TokenUsage: Sendable {
+    package var sessions: [TokenSession] = []
+    package var models: [String] = []
+    /// By time.
+    package var buckets: [TokenBucket] = []
+    /// Files that were read, now or earlier.
+    package var fileCount = 0
+    /// Records that cannot be, and lines that are too long, by path; the worst first.
+    package var leftOut: [LeftOut] = []
+    /// Why files could not be read, each with its path.
+    package var issues: [String] = []
+    /// Whether files are left that have not been read to their end.
+    package var isPartial = false
+
+    package struct LeftOut: Sendable, Hashable {
+        package var path: String
+        package var count: Int
+    }
+
+    /// The name of a bucket's model; nil when the tool names none.
+    package func model(of bucket: TokenBucket) -> String? {
+        models.indices.contains(Int(bucket.key.model)) ? models[Int(bucket.key.model)] : nil
+    }
+
+    package func session(of bucket: TokenBucket) -> TokenSession {
+        sessions[Int(bucket.key.session)]
+    }
+}
