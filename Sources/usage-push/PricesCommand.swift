@@ -15,19 +15,25 @@ struct PricesCommand: ParsableCommand {
             program, as of the date below the list; no network is used. A model that is not \
             listed has no price: it is never priced as another one.
 
-            NAMES
-              A model is found without the prefix of its provider or gateway (anthropic/, \
+            A model is found without the prefix of its provider or gateway (anthropic/, \
             us.anthropic., openrouter/openai/), without a date (-20250929) and without [1m].
 
             YOUR OWN PRICES
-              prices.json in ~/.config/ubiquity adds models and replaces prices. Required are \
-            input and output; cacheRead, cacheWrite5m, cacheWrite1h, longContext, priority, fast \
-            and webSearch may follow:
+              ~/.config/ubiquity/prices.json adds models and replaces prices:
 
               {"models": {
                 "my-model": {"input": 3, "output": 15, "cacheRead": 0.3,
                   "longContext": [{"above": 200000, "input": 6, "output": 22.5}]}
               }}
+
+              input, output        required
+              cacheRead            else as input
+              cacheWrite5m, cacheWrite1h, webSearch
+                                   else unknown, and named where there are such tokens
+              longContext          prices of all tokens of a request with a longer prompt
+              priority             an object with prices of its own
+              fast                 a factor
+              provider             whose prefix the model may have
 
             EXAMPLES
               usage-push prices
@@ -105,7 +111,10 @@ struct PricesListing {
             }
             func append(_ list: ModelPrice.List, _ label: String) {
                 for tier in list.longContext {
-                    append("", label + "> \(tier.above / 1_000)k", tier.rates, last: [])
+                    let above =
+                        tier.above.isMultiple(of: 1_000)
+                        ? "\(tier.above / 1_000)k" : "\(tier.above)"
+                    append("", label + "> " + above, tier.rates, last: [])
                 }
             }
             let fast = price.fast.map { "fast ×\(Self.text($0))" } ?? ""

@@ -1,5 +1,5 @@
-/// The names under which tools and gateways call the model of a price list. There is no rule of similarity: what these do
-/// not make equal is another model.
+/// The names under which tools and gateways call the model of a price list. There is no rule of
+/// similarity: what these do not make equal is another model.
 struct ModelAlias: Equatable {
     /// A name that a table may have.
     var name: String
@@ -27,8 +27,8 @@ struct ModelAlias: Equatable {
         return aliases
     }
 
-    /// Prefixes of providers, gateways and clouds that bill the providers' own prices, and whose. A gateway's prices for
-    /// models that many serve are its own, so they are not listed for it.
+    /// Prefixes of providers, gateways and clouds that bill the providers' own prices, and whose. A
+    /// gateway's prices for models that many serve are its own, so they are not listed for it.
     private static let prefixes: [(String, Set<String>)] = {
         let closed: Set = ["anthropic", "openai", "google", "xai"]
         let regions = ["", "us.", "eu.", "apac.", "jp.", "au.", "global."]
@@ -68,8 +68,9 @@ struct ModelAlias: Equatable {
         name.removeSubrange(match.range)
     }
 
-    /// "claude-sonnet-4-5-20250929", "claude-sonnet-4-5@20250929", "claude-opus-5@default", "gpt-5-2025-08-07": a snapshot
-    /// costs what the model costs, unless the table has a price of its own.
+    /// "claude-sonnet-4-5-20250929", "claude-sonnet-4-5@20250929", "claude-opus-5@default",
+    /// "gpt-5-2025-08-07": a snapshot costs what the model costs, unless the table has a price of
+    /// its own.
     private mutating func removeDate() {
         let date =
             /(@default|[-@]20[0-9]{2}(0[1-9]|1[0-2])[0-3][0-9]|-20[0-9]{2}-(0[1-9]|1[0-2])-[0-3][0-9])$/

@@ -48,8 +48,8 @@ package struct ModelPrice: Sendable, Hashable {
 extension ModelPrice {
     /// Adds what the provider documents as a rule and a list may leave out.
     ///
-    /// Anthropic: a read costs 0.1, a write 1.25 and one for an hour 2 times the input; a search costs $10 per thousand
-    /// [platform.claude.com/docs/en/about-claude/pricing].
+    /// Anthropic: a read costs 0.1, a write 1.25 and one for an hour 2 times the input; a search
+    /// costs $10 per thousand [platform.claude.com/docs/en/about-claude/pricing].
     mutating func applyProviderRules() {
         guard provider == "anthropic" else { return }
         standard.rates.applyAnthropicRules()

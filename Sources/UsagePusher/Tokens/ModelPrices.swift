@@ -25,8 +25,8 @@ package struct ModelPrices: Sendable {
         return ModelPrices(origin: origin, models: document.models)
     }()
 
-    /// The package's prices with those of `prices.json` in the user's configuration directory. What cannot be used of the
-    /// file is in `issues`, a sentence each.
+    /// The package's prices with those of `prices.json` in the user's configuration directory. What
+    /// cannot be used of the file is in `issues`, a sentence each.
     package static func load(
         _ directories: UserDirectories = UserDirectories()
     ) -> (prices: ModelPrices, issues: [String]) {
@@ -80,7 +80,8 @@ package struct ModelPrices: Sendable {
     /// All prices by name.
     package var all: [ModelPrice] { models.values.sorted { $0.name < $1.name } }
 
-    /// The price of exactly this model, under one of the names that it has (see `ModelAlias`); nil for an unknown one.
+    /// The price of exactly this model, under one of the names that it has (see `ModelAlias`); nil
+    /// for an unknown one.
     package func price(for model: String) -> ModelPrice? {
         for alias in ModelAlias.aliases(of: model) {
             guard let price = models[alias.name] else { continue }

@@ -4,9 +4,10 @@ import Foundation
 ///
 ///     {"models": {"claude-opus-5": {"provider": "anthropic", "input": 5, "output": 25, "cacheRead": 0.5}}}
 ///
-/// A model has the members of `modelMembers`, of which `input` and `output` are required; `longContext` is a list of
-/// objects with `above`, a number of tokens, and prices; `priority` an object with prices and a `longContext`. The unit is
-/// US dollars per million tokens, for `webSearch` per search; `fast` is a factor.
+/// A model has the members of `modelMembers`, of which `input` and `output` are required;
+/// `longContext` is a list of objects with `above`, a number of tokens, and prices; `priority` an
+/// object with prices and a `longContext`. The unit is US dollars per million tokens, for
+/// `webSearch` per search; `fast` is a factor.
 struct ModelPricesDocument {
     struct Failure: Error, Equatable {
         let reason: String

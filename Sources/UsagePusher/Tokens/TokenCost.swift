@@ -35,10 +35,11 @@ package struct TokenCost: Sendable, Hashable {
 extension ModelPrice {
     /// What one request costs.
     ///
-    /// The length of the prompt decides the price of all its tokens, output included, as providers bill it.
-    /// docs/decisions/0041-prices.md has the sources.
+    /// The length of the prompt decides the price of all its tokens, output included, as providers
+    /// bill it. docs/decisions/0041-prices.md has the sources.
     ///
-    /// - Parameter isSum: whether the tokens are those of several requests, of which no prompt is known to be long.
+    /// - Parameter isSum: whether the tokens are those of several requests, of which no prompt is
+    ///   known to be long.
     package func cost(
         of tokens: TokenCounts, tier: ServiceTier = .standard, isSum: Bool = false
     ) -> TokenCost {
@@ -70,8 +71,8 @@ extension ModelPrice {
         return cost
     }
 
-    /// Nil when the provider has no such price. A tool's fast mode is the priority service of providers that do not state
-    /// a factor.
+    /// Nil when the provider has no such price. A tool's fast mode is the priority service of
+    /// providers that do not state a factor.
     private func rates(
         forPrompt tokens: Int, tier: ServiceTier
     ) -> (Rates, factor: Double)? {
@@ -81,7 +82,8 @@ extension ModelPrice {
         case .fast where fast != nil: return fast.map { (usual, $0) }
         case .fast, .priority:
             guard let priority else { return nil }
-            // Without a price of long prompts the service is not for those that the standard list prices apart.
+            // Without a price of long prompts the service is not for those that the standard list
+            // prices apart.
             if priority.longContext.isEmpty, usual != standard.rates { return nil }
             return (priority.rates(forPrompt: tokens), 1)
         }
@@ -97,7 +99,8 @@ package enum CostMode: String, Sendable, CaseIterable {
     /// Only the tool's own.
     case display
 
-    /// US dollars; nil when it is unknown. A tool's own cost that is negative or not a number is none.
+    /// US dollars; nil when it is unknown. A tool's own cost that is negative or not a number is
+    /// none.
     package func cost(own: Double?, calculated: TokenCost) -> Double? {
         let own = own.flatMap { $0.isFinite && $0 >= 0 ? $0 : nil }
         return switch self {
