@@ -1,6 +1,61 @@
-/// A tool that also states the tokens of its requests.
+import Foundation
+import LocalFiles
+import SnapshotModels
+
+/// A tool that states the tokens of its requests. Without limits of its own, `tokenLogs` is all that it needs.
 protocol TokenRecording: UsageSource {
     var tokenLogs: [any TokenLog] { get }
+}
+
+extension TokenRecording {
+    public func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
+        tokenLogs.flatMap { $0.roots(in: environment) }.map { WatchedPath($0, isRecursive: true) }
+    }
+
+    public func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {
+        presence(in: environment)
+    }
+
+    /// The reading of a tool whose files state no limits: whether it is there, and its account.
+    ///
+    /// - Parameter account: what the tool's files say about who is logged in; only named fields, never a secret.
+    func presence(
+        in environment: SourceEnvironment, account: TokenAccount? = nil
+    ) -> SourceReading {
+        var reading = SourceReading(isInstalled: account != nil)
+        for root in tokenLogs.flatMap({ $0.roots(in: environment) }) {
+            let title = "\(toolName) usage"
+            do throws(FileError) {
+                guard try FileStatus(path: root) != nil else { continue }
+                reading.isInstalled = true
+                reading.findings.append(
+                    SourceFinding(
+                        path: root, title: title,
+                        detail: "tokens, but no limits; to see them, run: usage-push report"))
+            } catch {
+                if error.showsPresence { reading.isInstalled = true }
+                reading.findings.append(error.finding(title: title))
+            }
+        }
+        if let account {
+            reading.providers = [
+                ProviderUsageSnapshot(
+                    providerID: providerID, providerName: providerName,
+                    accountEmail: account.email?.displayText(),
+                    loginMethod: account.plan?.displayText(limit: 64), lastUpdated: account.seenAt)
+            ]
+        }
+        return reading
+    }
+}
+
+/// Who is logged in to a tool.
+struct TokenAccount {
+    var email: String?
+    /// As it is shown.
+    var plan: String?
+    /// When the file that says so was written.
+    var seenAt: Date
 }
 
 extension TokenLedger {
