@@ -97,6 +97,8 @@ public struct ScanLimits: Sendable, Equatable {
     public var documentByteCount = 8 * 1_024 * 1_024
     /// Size of a JSON file of which some members are read.
     public var objectByteCount = 1_024 * 1_024 * 1_024
+    /// Instructions that SQLite executes in one database.
+    public var stepCount = 20_000_000
     /// Seconds after which a pass ends with what it has.
     public var seconds = 5.0
 

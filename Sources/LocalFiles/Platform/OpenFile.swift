@@ -43,6 +43,24 @@ package struct OpenFile: Sendable {
         try Self.read(descriptor, path, into: bytes, at: offset)
     }
 
+    /// The file's status at this moment; `status` is that of its opening.
+    package func currentStatus() throws(FileError) -> FileStatus {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw .current("inspect", path) }
+        return FileStatus(status)
+    }
+
+    /// Whether another process holds a POSIX record lock on the byte at `offset`. Takes no lock.
+    package func isLockedElsewhere(at offset: Int64) throws(FileError) -> Bool {
+        var range = flock()
+        range.l_type = Int16(F_WRLCK)
+        range.l_whence = Int16(SEEK_SET)
+        range.l_start = off_t(offset)
+        range.l_len = 1
+        guard fcntl(descriptor, F_GETLK, &range) == 0 else { throw .current("inspect", path) }
+        return range.l_type != Int16(F_UNLCK)
+    }
+
     static func read(
         _ descriptor: Int32, _ path: String, into bytes: UnsafeMutableRawBufferPointer,
         at offset: Int64

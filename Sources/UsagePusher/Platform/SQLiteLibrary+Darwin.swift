@@ -1,0 +1,8 @@
+#if canImport(Darwin)
+    extension SQLiteLibrary {
+        /// Part of macOS.
+        static let fileNames = ["libsqlite3.dylib", "/usr/lib/libsqlite3.dylib"]
+        /// The package as Homebrew names it.
+        static let packageName = "sqlite"
+    }
+#endif
