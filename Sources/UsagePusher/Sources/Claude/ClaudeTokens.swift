@@ -58,17 +58,29 @@ struct ClaudeTokenReader: TokenLineReader {
             default: cursor.skip()
             }
         }
-        guard !cursor.isFailed, row.hasUsage, let time = row.time else { return }
+        guard !cursor.isFailed, row.usage.isStated, let time = row.time else { return }
         if row.id == nil { namelessCount += 1 }
-        let session = row.session.map { sink.session($0, project: project) }
-        sink.add(
-            TokenRecord(
-                time: time, counts: row.counts,
-                id: row.id ?? ContentHash.of("claude", self.session, "\(namelessCount)", "\(time)"),
-                variant: row.request.map { UInt32(truncatingIfNeeded: $0 >> 16) } ?? 0,
-                isSidechain: row.isSidechain, tier: row.tier, ownCost: row.cost),
-            session: session ?? sink.session(self.session, project: project),
-            model: sink.model(row.model.flatMap { $0 == "<synthetic>" ? nil : $0 }))
+        let id =
+            row.id ?? ContentHash.of("claude", self.session, "\(namelessCount)", "\(time)")
+        let session =
+            row.session.map { sink.session($0, project: project) }
+            ?? sink.session(self.session, project: project)
+        func add(_ usage: Usage, id: UInt64, model: JSONCursor.Text?) {
+            sink.add(
+                TokenRecord(
+                    time: time, counts: usage.counts, id: id,
+                    variant: row.request.map { UInt32(truncatingIfNeeded: $0 >> 16) } ?? 0,
+                    isSidechain: row.isSidechain, tier: usage.tier,
+                    ownCost: id == row.id ? row.cost : nil),
+                session: session,
+                model: sink.model(model.flatMap { $0 == "<synthetic>" ? nil : $0 }))
+        }
+        add(row.usage, id: id, model: row.model)
+        for (index, further) in row.furtherAnswers.enumerated() {
+            var furtherID = ContentHash(seed: id)
+            furtherID.add(UInt64(index))
+            add(further.usage, id: furtherID.value, model: further.model ?? row.model)
+        }
     }
 
     private struct Row {
@@ -79,15 +91,13 @@ struct ClaudeTokenReader: TokenLineReader {
         var cost: Double?
         var id: UInt64?
         var model: JSONCursor.Text?
-        var counts = TokenCounts()
-        var tier = ServiceTier.standard
-        var hasUsage = false
+        var usage = Usage()
 
         mutating func readMessage(_ cursor: inout JSONCursor) {
             guard cursor.enterObject() else { return }
             while let key = cursor.nextKey() {
                 if key == "usage" {
-                    readUsage(&cursor)
+                    usage.read(&cursor)
                 } else if key == "id" {
                     id = cursor.text()?.hash
                 } else if key == "model" {
@@ -98,54 +108,106 @@ struct ClaudeTokenReader: TokenLineReader {
             }
         }
 
-        private mutating func readUsage(_ cursor: inout JSONCursor) {
-            guard cursor.enterObject() else { return }
-            var isSplit = false
-            while let key = cursor.nextKey() {
-                switch key.bytes.count {
-                case 12 where key == "input_tokens":
-                    counts.input = cursor.count() ?? 0
-                    hasUsage = true
-                case 13 where key == "output_tokens":
-                    counts.output = cursor.count() ?? 0
-                    hasUsage = true
-                case 27 where key == "cache_creation_input_tokens":
-                    let count = cursor.count() ?? 0
-                    if !isSplit { counts.cacheWrite5m = count }
-                case 23 where key == "cache_read_input_tokens":
-                    counts.cacheRead = cursor.count() ?? 0
-                case 14 where key == "cache_creation":
-                    isSplit = readCacheWrites(&cursor) || isSplit
-                case 15 where key == "server_tool_use": readTools(&cursor)
-                case 5 where key == "speed":
-                    if let speed = cursor.text(), speed == "fast" { tier = .fast }
-                case 12 where key == "service_tier":
-                    if let name = cursor.text(), name == "priority", tier == .standard {
-                        tier = .priority
+        /// Requests besides the one that the counts are of: of an adviser, of a compaction, and of a model that refused, whose
+        /// answer another one then gave.
+        var furtherAnswers: [(usage: Usage, model: JSONCursor.Text?)] {
+            guard let iterations = usage.iterations else { return [] }
+            var cursor = JSONCursor(iterations)
+            guard cursor.enterArray() else { return [] }
+            var answers: [(type: JSONCursor.Text, usage: Usage, model: JSONCursor.Text?)] = []
+            while answers.count < Self.iterationLimit, cursor.nextElement() {
+                guard cursor.enterObject() else { continue }
+                var answer = Usage()
+                var type: JSONCursor.Text?
+                var model: JSONCursor.Text?
+                while let key = cursor.nextKey() {
+                    if key == "type" {
+                        type = cursor.text()
+                    } else if key == "model" {
+                        model = cursor.text()
+                    } else {
+                        answer.read(key, &cursor)
                     }
-                default: cursor.skip()
                 }
+                if let type { answers.append((type, answer, model)) }
+            }
+            let isFallback = answers.contains { $0.type == "fallback_message" }
+            return answers.filter { answer in
+                if answer.type == "message" {
+                    return isFallback && answer.usage.counts.output > 0
+                        && !(answer.model.map { $0.hash == model?.hash } ?? true)
+                }
+                return answer.type == "advisor_message" || answer.type == "compaction"
+            }.map { ($0.usage, $0.model) }
+        }
+
+        private static let iterationLimit = 64
+    }
+
+    /// `usage`, of a message or one of its iterations.
+    private struct Usage {
+        var counts = TokenCounts()
+        var tier = ServiceTier.standard
+        var isStated = false
+        var iterations: UnsafeRawBufferPointer?
+
+        mutating func read(_ cursor: inout JSONCursor) {
+            guard cursor.enterObject() else { return }
+            while let key = cursor.nextKey() { read(key, &cursor) }
+        }
+
+        mutating func read(_ key: JSONCursor.Text, _ cursor: inout JSONCursor) {
+            switch key.bytes.count {
+            case 12 where key == "input_tokens":
+                counts.input = cursor.count() ?? 0
+                isStated = true
+            case 13 where key == "output_tokens":
+                counts.output = cursor.count() ?? 0
+                isStated = true
+            case 27 where key == "cache_creation_input_tokens":
+                // The parts that `cache_creation` states are in it.
+                counts.cacheWrite5m = max(
+                    counts.cacheWrite5m, (cursor.count() ?? 0) &- counts.cacheWrite1h)
+            case 23 where key == "cache_read_input_tokens":
+                counts.cacheRead = cursor.count() ?? 0
+            case 14 where key == "cache_creation": readCacheWrites(&cursor)
+            case 21 where key == "output_tokens_details": readDetails(&cursor)
+            case 15 where key == "server_tool_use": readTools(&cursor)
+            case 10 where key == "iterations": iterations = cursor.value()
+            case 5 where key == "speed":
+                if let speed = cursor.text(), speed == "fast" { tier = .fast }
+            case 12 where key == "service_tier":
+                if let name = cursor.text(), name == "priority", tier == .standard {
+                    tier = .priority
+                }
+            default: cursor.skip()
             }
         }
 
-        /// Returns whether there are counts by lifetime, which replace the sum.
-        private mutating func readCacheWrites(_ cursor: inout JSONCursor) -> Bool {
-            guard cursor.enterObject() else { return false }
-            var short: Int?
-            var long: Int?
+        private mutating func readCacheWrites(_ cursor: inout JSONCursor) {
+            guard cursor.enterObject() else { return }
+            var short = 0
             while let key = cursor.nextKey() {
                 if key == "ephemeral_5m_input_tokens" {
-                    short = cursor.count()
+                    short = cursor.count() ?? 0
                 } else if key == "ephemeral_1h_input_tokens" {
-                    long = cursor.count()
+                    counts.cacheWrite1h = cursor.count() ?? 0
                 } else {
                     cursor.skip()
                 }
             }
-            guard short != nil || long != nil else { return false }
-            counts.cacheWrite5m = short ?? 0
-            counts.cacheWrite1h = long ?? 0
-            return true
+            counts.cacheWrite5m = max(short, counts.cacheWrite5m &- counts.cacheWrite1h)
+        }
+
+        private mutating func readDetails(_ cursor: inout JSONCursor) {
+            guard cursor.enterObject() else { return }
+            while let key = cursor.nextKey() {
+                if key == "thinking_tokens" {
+                    counts.reasoning = cursor.count() ?? 0
+                } else {
+                    cursor.skip()
+                }
+            }
         }
 
         private mutating func readTools(_ cursor: inout JSONCursor) {

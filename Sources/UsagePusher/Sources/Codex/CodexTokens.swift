@@ -2,9 +2,10 @@ import Foundation
 
 /// The tokens in the rollouts of Codex.
 ///
-/// `token_count` lines state the session's total and the last request's tokens. What counts is by how much the total has
-/// grown: a line is repeated when only the limits have changed. A fork, and a subagent's session, begin with copies of the
-/// other session's lines; they have the same ids as the originals.
+/// Since 0.153 each response has a `token_usage_record` with an id. Before, `token_count` lines state the session's total, and
+/// what counts is by how much that has grown: a line is repeated when only the limits have changed. A fork, and a
+/// subagent's session, begin with copies of such lines, which are left out by their marks, or have the ids of the originals.
+/// docs/log-shapes.md has the shapes.
 struct CodexTokens: TokenLog {
     let source = "codex"
 
@@ -21,141 +22,204 @@ struct CodexTokens: TokenLog {
 }
 
 struct CodexTokenReader: TokenLineReader {
-    /// The session's id; until it is known, the file's name.
-    private var session: String
-    /// The session whose lines come first, its own or the one that it is a copy of in the end.
+    /// The thread that the file is of; until it is known, the file's name.
+    private var thread: String
+    /// The root of a tree of threads.
+    private var session: String?
+    /// The thread whose lines come first: this one, or the one that the copies are of in the end.
     private var origin: String
     private var directory: String?
     private var model: String?
     private var metaCount = 0
-    /// When copies were written, in milliseconds; nil when there are none.
-    private var copiedAt: Int64?
+    /// Milliseconds since 1970.
     private var startedAt: Int64?
-    private var total: Totals?
-    /// Of all totals so far: what tells a line apart from any other, and copies of one line not.
+    /// Whether the first lines may be copies.
+    private var hasCopies = false
+    /// Lines with a smaller ordinal are copies.
+    private var firstOrdinal = 0
+    private var hasRecords = false
+    private var total: Usage?
+    /// Of all totals so far: copies of a line have the same, and no other line.
     private var chain: UInt64 = 0
 
     /// Milliseconds from the start of a session in which copies are written.
     private static let copyInterval: Int64 = 2_000
 
-    private struct Totals: Codable, Hashable {
+    private struct Usage: Codable, Hashable {
         var input = 0
         var cached = 0
+        var cacheWrite = 0
         var output = 0
         var reasoning = 0
-        var all = 0
-
-        static func - (left: Totals, right: Totals) -> Totals {
-            Totals(
-                input: max(0, left.input - right.input), cached: max(0, left.cached - right.cached),
-                output: max(0, left.output - right.output),
-                reasoning: max(0, left.reasoning - right.reasoning), all: max(0, left.all - right.all))
-        }
+        var isEmpty: Bool { input == 0 && output == 0 }
 
         var counts: TokenCounts {
             let cached = min(cached, input)
+            let written = min(cacheWrite, input - cached)
             return TokenCounts(
-                input: input - cached, output: output, reasoning: min(reasoning, output),
-                cacheRead: cached)
+                input: input - cached - written, output: output, reasoning: min(reasoning, output),
+                cacheRead: cached, cacheWrite5m: written)
+        }
+
+        func growth(since total: Usage) -> Usage {
+            Usage(
+                input: input - total.input, cached: max(0, cached - total.cached),
+                cacheWrite: max(0, cacheWrite - total.cacheWrite), output: output - total.output,
+                reasoning: max(0, reasoning - total.reasoning))
+        }
+
+        static func + (left: Usage, right: Usage) -> Usage {
+            Usage(
+                input: left.input &+ right.input, cached: left.cached &+ right.cached,
+                cacheWrite: left.cacheWrite &+ right.cacheWrite,
+                output: left.output &+ right.output, reasoning: left.reasoning &+ right.reasoning)
         }
     }
 
     init(name: String) {
-        session = name
+        thread = name
         origin = name
     }
 
     mutating func add(_ line: UnsafeRawBufferPointer, to sink: inout TokenSink) {
         var cursor = JSONCursor(line)
         var time: Int64?
-        guard cursor.enterObject() else { return }
-        enum Kind { case event, context, meta }
-        var kind: Kind?
+        var ordinal: Int?
+        var type: JSONCursor.Text?
         var payload: JSONCursor?
+        guard cursor.enterObject() else { return }
         while let key = cursor.nextKey() {
             if key == "timestamp" {
                 time = cursor.milliseconds()
+            } else if key == "ordinal" {
+                ordinal = cursor.count()
             } else if key == "type" {
-                guard let type = cursor.text() else { return }
-                if type == "event_msg" {
-                    kind = .event
-                } else if type == "turn_context" {
-                    kind = .context
-                } else if type == "session_meta" {
-                    kind = .meta
-                } else {
-                    return
-                }
+                type = cursor.text()
+                if let type, type == "response_item" { return }
             } else if key == "payload" {
                 payload = cursor
-                // The last member, and often the only long one.
-                if kind == nil { cursor.skip() } else { break }
+                // It is the last member, and may be long.
+                if type == nil { cursor.skip() } else { break }
             } else {
                 cursor.skip()
             }
         }
-        guard let kind, var payload, payload.enterObject() else { return }
-        switch kind {
-        case .event: addEvent(&payload, at: time, to: &sink)
-        case .context: readContext(&payload)
-        case .meta: readMeta(&payload, at: time)
+        guard let type, var payload, payload.enterObject() else { return }
+        if type == "event_msg" {
+            addEvent(&payload, at: time, ordinal: ordinal, to: &sink)
+        } else if type == "token_usage_record" {
+            addRecord(&payload, at: time, to: &sink)
+        } else if type == "turn_context" {
+            readModel(&payload)
+        } else if type == "session_meta" {
+            readMeta(&payload, at: time)
+        } else if type == "compacted" {
+            while let key = payload.nextKey() {
+                if key == "latest_token_usage_record" {
+                    guard payload.enterObject() else { continue }
+                    addRecord(&payload, at: time, to: &sink)
+                } else {
+                    payload.skip()
+                }
+            }
         }
     }
 
-    private mutating func readContext(_ payload: inout JSONCursor) {
-        while let key = payload.nextKey() {
+    private mutating func readModel(_ object: inout JSONCursor) {
+        while let key = object.nextKey() {
             if key == "model" {
-                model = payload.text()?.displayText ?? model
+                model = object.text()?.displayText ?? model
             } else {
-                payload.skip()
+                object.skip()
             }
         }
     }
 
     private mutating func readMeta(_ payload: inout JSONCursor, at time: Int64?) {
         metaCount += 1
-        var isCopying = metaCount > 1
+        let isOwn = metaCount == 1
+        if isOwn { startedAt = time } else { hasCopies = true }
         while let key = payload.nextKey() {
             if key == "id" {
                 guard let id = payload.text()?.displayText else { continue }
-                if metaCount == 1 { session = id }
-                // The last one that is copied is that of the session where the lines come from.
+                if isOwn { thread = id }
                 if total == nil { origin = id }
-            } else if key == "cwd", metaCount == 1 {
+            } else if key == "session_id", isOwn {
+                session = payload.text()?.displayText
+            } else if key == "cwd", isOwn {
                 directory = payload.text()?.displayText
             } else if key == "forked_from_id" || key == "parent_thread_id" {
-                if payload.text() != nil { isCopying = true }
-            } else if key == "subagent_history_start_ordinal" {
-                if payload.number() != nil { isCopying = true }
+                if payload.text() != nil { hasCopies = true }
+            } else if key == "subagent_history_start_ordinal", isOwn {
+                firstOrdinal = payload.count() ?? firstOrdinal
+            } else if key == "history_base", isOwn {
+                guard payload.enterObject() else { continue }
+                while let key = payload.nextKey() {
+                    if key == "end_ordinal_exclusive" {
+                        firstOrdinal = payload.count() ?? firstOrdinal
+                    } else {
+                        payload.skip()
+                    }
+                }
             } else if key == "source" {
                 guard payload.enterObject() else { continue }
                 while let key = payload.nextKey() {
-                    if key == "subagent" { isCopying = true }
+                    if key == "subagent" { hasCopies = true }
                     payload.skip()
                 }
             } else {
                 payload.skip()
             }
         }
-        if metaCount == 1 { startedAt = time }
-        if isCopying { copiedAt = startedAt }
+    }
+
+    private mutating func addRecord(
+        _ record: inout JSONCursor, at time: Int64?, to sink: inout TokenSink
+    ) {
+        var thread: JSONCursor.Text?
+        var response: JSONCursor.Text?
+        var usage: Usage?
+        while let key = record.nextKey() {
+            if key == "thread_id" {
+                thread = record.text()
+            } else if key == "response_id" {
+                response = record.text()
+            } else if key == "usage" {
+                usage = Self.usage(&record)
+            } else {
+                record.skip()
+            }
+        }
+        guard !record.isFailed, let time, let thread, let response, let usage,
+            thread.displayText == self.thread
+        else { return }
+        hasRecords = true
+        var id = ContentHash()
+        id.add(self.thread)
+        id.add(UnsafeRawBufferPointer(response.bytes))
+        add(usage, id: id.value, at: time, to: &sink)
     }
 
     private mutating func addEvent(
-        _ payload: inout JSONCursor, at time: Int64?, to sink: inout TokenSink
+        _ payload: inout JSONCursor, at time: Int64?, ordinal: Int?, to sink: inout TokenSink
     ) {
-        var last: Totals?
-        var new: Totals?
+        var last: Usage?
+        var new: Usage?
         while let key = payload.nextKey() {
             if key == "type" {
-                guard let type = payload.text(), type == "token_count" else { return }
+                guard let type = payload.text(),
+                    type == "token_count" || type == "thread_settings_applied"
+                else { return }
+            } else if key == "thread_settings" {
+                guard payload.enterObject() else { continue }
+                readModel(&payload)
             } else if key == "info" {
                 guard payload.enterObject() else { continue }
                 while let key = payload.nextKey() {
                     if key == "total_token_usage" {
-                        new = Self.totals(&payload)
+                        new = Self.usage(&payload)
                     } else if key == "last_token_usage" {
-                        last = Self.totals(&payload)
+                        last = Self.usage(&payload)
                     } else {
                         payload.skip()
                     }
@@ -164,59 +228,62 @@ struct CodexTokenReader: TokenLineReader {
                 payload.skip()
             }
         }
-        guard !payload.isFailed, let new = new ?? last.map({ accumulated($0) }), new != total
+        // Early versions state one of the two.
+        guard !payload.isFailed, let new = new ?? last.map({ (total ?? Usage()) + $0 }),
+            new != total
         else { return }
+        extendChain(by: new, last)
+        let hasGrown = total.map { new.input >= $0.input && new.output >= $0.output } ?? false
+        let used = hasGrown ? new.growth(since: total ?? Usage()) : last ?? new
+        total = new
+        guard !hasRecords, let time, !new.isEmpty, !isCopy(time, ordinal) else { return }
+        var id = ContentHash(seed: chain)
+        id.add(origin)
+        add(used, id: id.value, at: time, to: &sink)
+    }
+
+    private mutating func extendChain(by total: Usage, _ last: Usage?) {
         var hash = ContentHash(seed: chain)
-        for value in [new, last ?? Totals()] {
-            for number in [value.input, value.cached, value.output, value.reasoning, value.all] {
+        for usage in [total, last ?? Usage()] {
+            for number in [usage.input, usage.cached, usage.output, usage.reasoning] {
                 hash.add(UInt64(bitPattern: Int64(number)))
             }
         }
         chain = hash.value
-        let used =
-            if let total, new.all >= total.all { new - total } else { last ?? new }
-        total = new
-        let counts = used.counts
-        guard let time, counts.total > 0, !isCopy(time) else { return }
-        var id = ContentHash(seed: chain)
-        id.add(origin)
+    }
+
+    private func isCopy(_ time: Int64, _ ordinal: Int?) -> Bool {
+        if let ordinal, ordinal < firstOrdinal { return true }
+        guard hasCopies, let startedAt else { return false }
+        return abs(time - startedAt) <= Self.copyInterval
+    }
+
+    private func add(_ usage: Usage, id: UInt64, at time: Int64, to sink: inout TokenSink) {
+        guard !usage.isEmpty else { return }
         sink.add(
-            TokenRecord(time: time, counts: counts, id: id.value),
-            session: sink.session(session, project: directory), model: sink.model(model))
+            TokenRecord(time: time, counts: usage.counts, id: id),
+            session: sink.session(session ?? thread, project: directory), model: sink.model(model))
     }
 
-    /// Early versions state no total.
-    private func accumulated(_ last: Totals) -> Totals {
-        let total = total ?? Totals()
-        return Totals(
-            input: total.input &+ last.input, cached: total.cached &+ last.cached,
-            output: total.output &+ last.output, reasoning: total.reasoning &+ last.reasoning,
-            all: total.all &+ last.all)
-    }
-
-    private func isCopy(_ time: Int64) -> Bool {
-        copiedAt.map { abs(time - $0) <= Self.copyInterval } ?? false
-    }
-
-    private static func totals(_ cursor: inout JSONCursor) -> Totals? {
+    private static func usage(_ cursor: inout JSONCursor) -> Usage? {
         guard cursor.enterObject() else { return nil }
-        var totals = Totals()
+        var usage = Usage()
         while let key = cursor.nextKey() {
             if key == "input_tokens" {
-                totals.input = cursor.count() ?? 0
+                usage.input = cursor.count() ?? 0
             } else if key == "cached_input_tokens" {
-                totals.cached = cursor.count() ?? 0
+                usage.cached = cursor.count() ?? 0
+            } else if key == "cache_write_input_tokens" {
+                usage.cacheWrite = cursor.count() ?? 0
             } else if key == "output_tokens" {
-                totals.output = cursor.count() ?? 0
+                usage.output = cursor.count() ?? 0
             } else if key == "reasoning_output_tokens" {
-                totals.reasoning = cursor.count() ?? 0
-            } else if key == "total_tokens" {
-                totals.all = cursor.count() ?? 0
+                usage.reasoning = cursor.count() ?? 0
             } else {
                 cursor.skip()
             }
         }
-        return totals
+        return usage
     }
 }
 
