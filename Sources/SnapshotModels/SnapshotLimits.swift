@@ -10,10 +10,12 @@ public enum SnapshotLimits {
     public static let windowsPerProvider = 64
     /// Decoded days of one cost summary.
     public static let costDays = 400
+    /// Decoded hours of one cost summary: 31 days.
+    public static let costHours = 744
     /// Decoded breakdown rows of one day.
     public static let breakdownsPerDay = 128
     /// Elements of any list that are decoded, good or bad; at least the limits above.
-    static let elementsPerList = 512
+    static let elementsPerList = 1_024
     /// Plausible dates: from 1970 to the end of the year 9999.
     package static let secondsSince1970: ClosedRange<Double> = 0...253_402_300_799
 }

@@ -13,9 +13,9 @@ public import Essentials
 ///   reading without windows (an error, say) does not blank numbers that are still valid.
 /// - Error and status text: the newest reading. Plan, account, credits and budget: the newest
 ///   reading that has one.
-/// - Costs and tokens are summed over devices for `localLogProviders` only, whose logs are per
-///   device; for the others the number is account-wide and the newest counts. A device whose
-///   snapshot is older than 30 days is left out of sums.
+/// - Costs and tokens are summed over devices for `localLogProviders`, whose logs are per device, and where a
+///   device states hours, which only logs have; for the others the number is account-wide and the newest counts. A
+///   device whose snapshot is older than 30 days is left out of sums.
 /// - "Newest" is by `lastUpdated`. A reading more than 60 s ahead of `now` has a wrong clock and
 ///   ranks below all others, or it would win forever. Of equal times the device with the greater
 ///   key wins.
@@ -99,7 +99,9 @@ public enum SnapshotMerge {
         snapshot.isError = newest.provider.isError
         snapshot.credits = newestValue(\.credits)
         snapshot.budget = newestValue(\.budget)
-        if localLogProviders.contains(snapshot.providerID) {
+        if localLogProviders.contains(snapshot.providerID)
+            || readings.contains(where: { $0.provider.costSummary?.hourly != nil })
+        {
             let counted = readings.filter {
                 now.timeIntervalSince($0.device.snapshot.syncTimestamp) <= costAgeLimit
             }

@@ -7,9 +7,30 @@ extension SyncCostSummary {
         return SyncCostSummary(
             sessionCostUSD: total(summaries.map(\.sessionCostUSD)),
             sessionTokens: total(summaries.map(\.sessionTokens)),
-            last30DaysCostUSD: total(summaries.map(\.last30DaysCostUSD)),
+            last30DaysCostUSD: summaries.contains {
+                $0.last30DaysCostUSD == nil && $0.last30DaysTokens != nil
+            } ? nil : total(summaries.map(\.last30DaysCostUSD)),
             last30DaysTokens: total(summaries.map(\.last30DaysTokens)),
-            daily: days.isEmpty ? nil : sumOfDays(days.flatMap { $0 }))
+            daily: days.isEmpty ? nil : sumOfDays(days.flatMap { $0 }),
+            historyDays: summaries.compactMap(\.historyDays).max(),
+            historyCoverageIsEstablished: summaries.contains {
+                $0.historyCoverageIsEstablished == false
+            } ? false : summaries.compactMap(\.historyCoverageIsEstablished).first,
+            unpricedRequests: total(summaries.map(\.unpricedRequests)),
+            hourly: sumOfHours(summaries))
+    }
+
+    /// Nil unless all devices state hours: a reader would miss the others'.
+    private static func sumOfHours(_ summaries: [SyncCostSummary]) -> [SyncHourlyCost]? {
+        let lists = summaries.compactMap(\.hourly)
+        guard lists.count == summaries.count else { return nil }
+        let byHour = Dictionary(grouping: lists.flatMap { $0 }, by: \.hour)
+        return byHour.keys.sorted().map { hour in
+            let parts = byHour[hour] ?? []
+            return SyncHourlyCost(
+                hour: hour, totalTokens: total(parts.map(\.totalTokens)) ?? 0,
+                costUSD: parts.reduce(0) { $0 + $1.costUSD })
+        }
     }
 
     private static func sumOfDays(_ days: [SyncDailyCost]) -> [SyncDailyCost] {

@@ -1,21 +1,79 @@
-/// Tokens and cost in a device's local logs.
+public import Essentials
+
+/// Tokens and cost in a device's local logs. CodexBar's readers require `daily`, and the numbers of its days.
 public struct SyncCostSummary: Codable, Sendable, Equatable {
+    /// Of the writer's today, despite the name.
     public var sessionCostUSD: Double?
     public var sessionTokens: Int?
+    /// Of `historyDays` days; nil when the cost of some of them is unknown.
     public var last30DaysCostUSD: Double?
     public var last30DaysTokens: Int?
+    /// By the writer's days, ascending; days without usage are left out.
     public var daily: [SyncDailyCost]?
+    /// 30 when absent.
+    public var historyDays: Int?
+    /// False while older logs have not been read yet.
+    public var historyCoverageIsEstablished: Bool?
+    /// Requests with neither a price nor a cost of the tool's own; they are in no cost.
+    public var unpricedRequests: Int?
+    /// The same days by the hour, for a reader in another time zone. Early readers ignore the field.
+    public var hourly: [SyncHourlyCost]?
 
     public init(
         sessionCostUSD: Double? = nil, sessionTokens: Int? = nil,
         last30DaysCostUSD: Double? = nil, last30DaysTokens: Int? = nil,
-        daily: [SyncDailyCost]? = nil
+        daily: [SyncDailyCost]? = nil, historyDays: Int? = nil,
+        historyCoverageIsEstablished: Bool? = nil, unpricedRequests: Int? = nil,
+        hourly: [SyncHourlyCost]? = nil
     ) {
         self.sessionCostUSD = sessionCostUSD
         self.sessionTokens = sessionTokens
         self.last30DaysCostUSD = last30DaysCostUSD
         self.last30DaysTokens = last30DaysTokens
         self.daily = daily
+        self.historyDays = historyDays
+        self.historyCoverageIsEstablished = historyCoverageIsEstablished
+        self.unpricedRequests = unpricedRequests
+        self.hourly = hourly
+    }
+}
+
+/// Tokens and cost of one hour: a JSON array of the hour since 1970, tokens and millionths of a US dollar.
+public struct SyncHourlyCost: Sendable, Equatable {
+    /// Hours since 1970.
+    public var hour: Int
+    public var totalTokens: Int
+    public var costUSD: Double
+
+    public init(hour: Int, totalTokens: Int, costUSD: Double) {
+        self.hour = hour
+        self.totalTokens = totalTokens
+        self.costUSD = costUSD
+    }
+}
+
+extension SyncHourlyCost: Codable {
+    private static let unitsPerDollar = 1e6
+    /// Hours until the year 9999.
+    private static let hours = 0...70_389_527
+
+    public init(from decoder: any Decoder) throws {
+        var list = try decoder.unkeyedContainer()
+        hour = try list.decode(Int.self)
+        totalTokens = try list.decode(Int.self)
+        costUSD = Double(try list.decode(Int64.self)) / Self.unitsPerDollar
+        guard Self.hours.contains(hour), totalTokens >= 0, costUSD >= 0 else {
+            throw DecodingError.dataCorruptedError(
+                in: list, debugDescription: "not an hour with tokens and a cost")
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var list = encoder.unkeyedContainer()
+        try list.encode(hour)
+        try list.encode(totalTokens)
+        let units = (costUSD * Self.unitsPerDollar).rounded()
+        try list.encode(Int64(exactly: min(max(units, 0), 1e15)) ?? 0)
     }
 }
 
@@ -61,7 +119,11 @@ extension SyncCostSummary {
             sessionTokens: fields.integer(.sessionTokens),
             last30DaysCostUSD: fields.number(.last30DaysCostUSD),
             last30DaysTokens: fields.integer(.last30DaysTokens),
-            daily: fields.list(.daily, limit: SnapshotLimits.costDays)?.elements)
+            daily: fields.list(.daily, limit: SnapshotLimits.costDays)?.elements,
+            historyDays: fields.integer(.historyDays),
+            historyCoverageIsEstablished: fields.flag(.historyCoverageIsEstablished),
+            unpricedRequests: fields.integer(.unpricedRequests),
+            hourly: fields.list(.hourly, limit: SnapshotLimits.costHours)?.elements)
     }
 }
 
@@ -86,5 +148,43 @@ extension SyncCostBreakdown {
         self.init(
             label: try fields.decode(String.self, forKey: .label),
             costUSD: try fields.required(.costUSD, fields.number(.costUSD)))
+    }
+}
+
+extension SyncCostSummary {
+    /// Tokens and cost of the last days of a time zone, today's last, with empty days.
+    ///
+    /// An hour belongs to the day in which it begins there. Without `hourly` the days are the writer's.
+    ///
+    /// - Parameter secondsFromGMT: of the zone, at a time.
+    public func days(
+        _ count: Int, until now: Date, secondsFromGMT: (Date) -> Int
+    ) -> [(totalTokens: Int, costUSD: Double)] {
+        func day(_ date: Date) -> Int {
+            let seconds = date.timeIntervalSince1970 + Double(secondsFromGMT(date))
+            return Int((seconds / 86_400).rounded(.down))
+        }
+        var days = [(totalTokens: Int, costUSD: Double)](repeating: (0, 0), count: count)
+        let today = day(now)
+        func add(_ day: Int, _ tokens: Int, _ cost: Double) {
+            let index = count - 1 - (today - day)
+            guard days.indices.contains(index) else { return }
+            days[index].totalTokens &+= tokens
+            days[index].costUSD += cost
+        }
+        if let hourly {
+            for hour in hourly {
+                let start = Date(timeIntervalSince1970: Double(hour.hour) * 3_600)
+                add(day(start), hour.totalTokens, hour.costUSD)
+            }
+        } else {
+            for entry in daily ?? [] {
+                guard let date = LenientDate.date(fromText: entry.dayKey + "T00:00Z") else {
+                    continue
+                }
+                add(Int(date.timeIntervalSince1970) / 86_400, entry.totalTokens ?? 0, entry.costUSD ?? 0)
+            }
+        }
+        return days
     }
 }

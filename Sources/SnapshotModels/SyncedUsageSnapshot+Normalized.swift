@@ -51,6 +51,7 @@ extension SyncCostSummary {
         var copy = self
         copy.sessionCostUSD = sessionCostUSD?.ifFinite
         copy.last30DaysCostUSD = last30DaysCostUSD?.ifFinite
+        copy.hourly = hourly?.filter(\.costUSD.isFinite)
         copy.daily = daily?.map { day in
             var day = day
             day.costUSD = day.costUSD?.ifFinite

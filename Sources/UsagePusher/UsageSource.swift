@@ -49,6 +49,8 @@ public struct SourceEnvironment: Sendable {
     public var limits: ScanLimits
     /// Which accounts have been logged in.
     public var accounts = AccountHistory()
+    /// Whether sums of tokens are kept in `stateDirectory`, which makes the next reading cheap. Not in another user's home.
+    public var keepsCache = false
     /// Whether readings explain themselves, which costs time.
     public var explains = false
     /// Seconds on a clock that never steps, for `ScanLimits.seconds`.

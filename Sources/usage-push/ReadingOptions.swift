@@ -79,6 +79,7 @@ struct HomeOption: ParsableArguments {
     /// This user's, with the configured homes. What is wrong with the configuration is reported.
     private static var configured: SourceEnvironment {
         var environment = ReadingOptions.ownEnvironment
+        environment.keepsCache = true
         do throws(PusherConfigurationFile.Failure) {
             let (configuration, issues) = try PusherConfigurationFile().read()
             for issue in issues { Console.report(issue) }

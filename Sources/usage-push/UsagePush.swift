@@ -87,7 +87,8 @@ struct UsagePush: AsyncParsableCommand {
         let environment = StoreEnvironment()
         let identityFile = DeviceIdentityFile(dataDirectory: environment.dataDirectory)
         if print {
-            let builder = reading.builder(device: Self.device(id: try? identityFile.read()))
+            var builder = reading.builder(device: Self.device(id: try? identityFile.read()))
+            addCosts(to: &builder)
             return try PrintOnce(isPretty: pretty).run(builder)
         }
         var builder: SnapshotBuilder
@@ -100,6 +101,7 @@ struct UsagePush: AsyncParsableCommand {
             builder.rememberAccounts(in: AccountHistoryFile(builder.environment))
         }
         let volume: Console.Volume = quiet ? .quiet : verbose ? .verbose : .usual
+        addCosts(to: &builder)
         if watch {
             try await PushWatch(environment: environment, storeName: store, volume: volume)
                 .run(builder)
@@ -107,6 +109,12 @@ struct UsagePush: AsyncParsableCommand {
             try await PushOnce(environment: environment, storeName: store, volume: volume)
                 .run(builder)
         }
+    }
+
+    private func addCosts(to builder: inout SnapshotBuilder) {
+        let (prices, issues) = ModelPrices.load()
+        for issue in issues { Console.report(issue) }
+        builder.addsCosts(prices: prices)
     }
 
     private static func device(id: String?) -> DeviceIdentity {

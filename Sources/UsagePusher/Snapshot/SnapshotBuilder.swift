@@ -21,6 +21,8 @@ public struct SnapshotBuilder: Sendable {
     private let appVersion: String?
     private var accountsFile: AccountHistoryFile?
     private var savedAccounts = AccountHistory()
+    /// Nil without costs.
+    private var tokens: TokenTracker?
     /// In the order of the sources.
     public private(set) var reports: [Report]
 
@@ -51,12 +53,19 @@ public struct SnapshotBuilder: Sendable {
         accountsFile = file
     }
 
+    /// From now on snapshots have the costs of the sources' tokens, by these prices.
+    package mutating func addsCosts(prices: ModelPrices) {
+        tokens = TokenTracker(
+            TokenLedger(of: sources.map(\.providerID), in: environment), prices: prices)
+    }
+
     /// From now on readings tell what they considered.
     package mutating func explainsReadings() { environment.explains = true }
 
     /// Reads all sources.
     public mutating func readAll(at now: Date) {
         for index in sources.indices { read(index, at: now) }
+        tokens?.update(in: environment, isDue: true)
         saveAccounts()
     }
 
@@ -88,6 +97,7 @@ public struct SnapshotBuilder: Sendable {
         where !paths.isDisjoint(with: sources[index].watchedPaths(in: environment)) {
             read(index, at: now)
         }
+        tokens?.update(in: environment, isDue: false)
         if !environment.accounts.hasSameLogins(as: savedAccounts) { saveAccounts() }
     }
 
@@ -106,8 +116,13 @@ public struct SnapshotBuilder: Sendable {
 
     /// The snapshot of the last readings; nil when no source knows anything.
     public func snapshot(at now: Date) -> SyncedUsageSnapshot? {
-        let providers = reports.flatMap { $0.reading?.providers ?? [] }
-            .map { SnapshotBounds.bounded($0, at: now) }
+        var providers = reports.flatMap { $0.reading?.providers ?? [] }
+        if let tokens {
+            let names = Dictionary(
+                reports.map { ($0.providerID, $0.providerName) }, uniquingKeysWith: { $1 })
+            providers = tokens.adding(costsTo: providers, names: names, at: now)
+        }
+        providers = providers.map { SnapshotBounds.bounded($0, at: now) }
         guard !providers.isEmpty else { return nil }
         return SyncedUsageSnapshot(
             providers: providers, syncTimestamp: now, deviceName: device.name,

@@ -10,7 +10,8 @@ import Synchronization
 /// file, everything is read again. The result is therefore that of reading everything, whatever the cache holds.
 package struct TokenLedger: Sendable {
     private let logs: [any TokenLog]
-    private let cacheFile: LocalFile
+    /// Nil to keep nothing.
+    private let cacheFile: LocalFile?
 
     /// What an update may cost, and whom it tells.
     package struct Options: Sendable {
@@ -28,7 +29,9 @@ package struct TokenLedger: Sendable {
     /// - Parameter logs: of the tools that are read.
     init(logs: [any TokenLog], environment: SourceEnvironment) {
         self.logs = logs
-        cacheFile = LocalFile(environment.stateDirectory + "/tokens.cache")
+        cacheFile =
+            environment.keepsCache
+            ? LocalFile(environment.stateDirectory + "/tokens.cache") : nil
     }
 
     /// Brings the sums up to date, on the caller's thread and others.
@@ -49,7 +52,7 @@ package struct TokenLedger: Sendable {
             if let usage = pass.run(ignoringCache: isRebuilding) { return usage }
         }
         var usage = TokenUsage()
-        usage.issues = ["cannot read what was written to \(cacheFile.directory.path)"]
+        usage.issues = ["cannot read back what was written to a temporary file"]
         usage.isPartial = true
         return usage
     }
@@ -106,7 +109,7 @@ package struct TokenLedger: Sendable {
 private struct Pass {
     let listing: TokenLedger.Listing
     let logsHash: UInt64
-    let cacheFile: LocalFile
+    let cacheFile: LocalFile?
     let environment: SourceEnvironment
     let prices: ModelPrices
     let deadline: Double
@@ -115,6 +118,7 @@ private struct Pass {
 
     /// Nil when records are gone that stood for others: then all has to be read, without the cache.
     func run(ignoringCache: Bool) -> TokenUsage? {
+        guard let cacheFile else { return update(nil, in: nil) }
         do throws(FileError) {
             return try cacheFile.withOpen { file throws(FileError) in
                 let cache = ignoringCache ? nil : TokenCache.read(file, logs: logsHash)
@@ -168,10 +172,13 @@ private struct Pass {
         _ cache: inout TokenCache, _ old: TokenCache?, in file: OpenFile?,
         _ jobs: [TokenScan.Job], gone: Set<UInt32>
     ) -> TokenUsage? {
-        try? cacheFile.directory.create()
-        try? cacheFile.directory.removeAbandonedFiles()
+        let place = cacheFile ?? LocalFile(NSTemporaryDirectory() + "/tokens")
+        if cacheFile != nil {
+            try? place.directory.create()
+            try? place.directory.removeAbandonedFiles()
+        }
         let names = TokenNames(.init(sessions: cache.sessions, models: cache.models))
-        let spool = TokenSpool(scratch: try? ScratchFile(for: cacheFile))
+        let spool = TokenSpool(scratch: try? ScratchFile(for: place))
         let scan = TokenScan(
             names: names, spool: spool, environment: environment, deadline: deadline)
         let byteCount = jobs.reduce(0) {
@@ -187,7 +194,7 @@ private struct Pass {
         let merge = PartMerge(
             old: old, file: file, spool: spool, dropped: gone.union(result.replaced),
             sessionOrder: cache.sessionOrder, prices: cache.models.map(prices.price(for:)),
-            target: try? ScratchFile(for: cacheFile))
+            target: cacheFile.flatMap { try? ScratchFile(for: $0) })
         guard let merged = merge.run() else { return nil }
         cache.buckets = merged.buckets.sorted(sessionOrder: cache.sessionOrder)
         cache.parts = merged.parts

@@ -7,8 +7,9 @@ struct TokenSink {
     private let names: TokenNames
     private let flush: ([TokenEntry]) -> Void
     private var entries: [TokenEntry] = []
-    private var lastSession: (hash: UInt64, index: UInt32)?
-    private var lastModel: (hash: UInt64, index: UInt16)?
+    /// By hash: what was looked up before, for texts that repeat in every record.
+    private var sessions: [UInt64: UInt32] = [:]
+    private var models: [UInt64: UInt16] = [:]
     /// Records that cannot be: a number that no request has, a line without end.
     private(set) var leftOutCount = 0
 
@@ -59,12 +60,12 @@ struct TokenSink {
                 id: name, project: project?.displayText(limit: 240), source: source))
     }
 
-    /// The number of a session, at no cost for the one of the last record.
+    /// The number of a session, whose project is the same in the whole file.
     mutating func session(_ id: JSONCursor.Text, project: String? = nil) -> UInt32 {
         let hash = id.hash
-        if let lastSession, lastSession.hash == hash { return lastSession.index }
+        if let index = sessions[hash] { return index }
         let index = session(id.displayText ?? "unknown", project: project)
-        lastSession = (hash, index)
+        if sessions.count < Self.bufferCount { sessions[hash] = index }
         return index
     }
 
@@ -74,13 +75,13 @@ struct TokenSink {
         return names.index(ofModel: name)
     }
 
-    /// The number of a model, at no cost for the one of the last record.
+    /// The number of a model.
     mutating func model(_ name: JSONCursor.Text?) -> UInt16 {
         guard let name else { return TokenEntry.noModel }
         let hash = name.hash
-        if let lastModel, lastModel.hash == hash { return lastModel.index }
+        if let index = models[hash] { return index }
         let index = model(name.displayText)
-        lastModel = (hash, index)
+        if models.count < Self.bufferCount { models[hash] = index }
         return index
     }
 }

@@ -36,14 +36,16 @@ struct ProviderState: Sendable, Equatable {
     /// In display order.
     let windows: [WindowState]
     let freshness: Freshness
+    let cost: CostState?
 
-    init(_ merged: MergedProvider, now: Date) {
+    init(_ merged: MergedProvider, now: Date, zone: ClockZone) {
         snapshot = merged.snapshot
         deviceNames = merged.parts.map(\.deviceName)
         windows = WindowState.inDisplayOrder(of: merged.snapshot, now: now)
         freshness = Freshness(
             observedAt: merged.snapshot.lastUpdated,
             pushedAt: merged.parts.first(where: \.suppliesWindows)?.syncTimestamp, now: now)
+        cost = CostState(merged, now: now, zone: zone)
     }
 
     /// The window with the least left that has not passed its reset.

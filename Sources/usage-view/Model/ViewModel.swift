@@ -83,7 +83,7 @@ struct ViewModel: Sendable, Equatable {
 
     /// In display order.
     var providers: [ProviderState] {
-        let states = (usage?.providers ?? []).map { ProviderState($0, now: now) }
+        let states = (usage?.providers ?? []).map { ProviderState($0, now: now, zone: zone) }
         return options.sortOrder == .name ? states : ProviderState.tightestFirst(states)
     }
 

@@ -16,6 +16,15 @@ enum DemoUsage {
                 usedPercent: percent, windowMinutes: minutes,
                 resetsAt: now.addingTimeInterval(resetsInMinutes * 60), label: label)
         }
+        func cost(_ dollarsAnHour: Double) -> SyncCostSummary {
+            let hour = Int(now.timeIntervalSince1970) / 3_600
+            return SyncCostSummary(
+                hourly: stride(from: hour - 29 * 24, through: hour, by: 7).map {
+                    SyncHourlyCost(
+                        hour: $0, totalTokens: Int(dollarsAnHour * 410_000),
+                        costUSD: dollarsAnHour)
+                })
+        }
         return SyncedUsageSnapshot(
             providers: [
                 ProviderUsageSnapshot(
@@ -25,7 +34,7 @@ enum DemoUsage {
                     rateWindows: [
                         window(36, 300, resetsInMinutes: 135),
                         window(81, 10_080, resetsInMinutes: 4_620),
-                    ]),
+                    ], costSummary: cost(0.42)),
                 ProviderUsageSnapshot(
                     providerID: "claude", providerName: "Claude",
                     accountEmail: "demo@example.test", loginMethod: "Max 5x",
@@ -34,7 +43,7 @@ enum DemoUsage {
                         window(22, 300, resetsInMinutes: 190),
                         window(37, 10_080, resetsInMinutes: 5_700),
                         window(93, 10_080, resetsInMinutes: 5_700, "Opus"),
-                    ]),
+                    ], costSummary: cost(1.87)),
             ],
             syncTimestamp: now, deviceName: "demo (invented data)", deviceID: "demo")
     }

@@ -32,6 +32,8 @@ struct JSONReport: Codable, Sendable, Equatable {
         var windows: [Window]
         var credits: SyncCredits?
         var budget: SyncBudget?
+        /// Absent without tokens in the last 30 days of the viewer's zone.
+        var cost: CostState?
         var devices: [String]
     }
 
@@ -60,7 +62,7 @@ struct JSONReport: Codable, Sendable, Equatable {
             freshness: state.freshness, isError: snapshot.isError,
             status: snapshot.statusMessage,
             windows: state.windows.map { window($0, now: now) }, credits: snapshot.credits,
-            budget: snapshot.budget, devices: state.deviceNames)
+            budget: snapshot.budget, cost: state.cost, devices: state.deviceNames)
     }
 
     private static func window(_ state: WindowState, now: Date) -> Window {

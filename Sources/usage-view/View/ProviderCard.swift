@@ -41,6 +41,9 @@ struct ProviderCard {
             rows.append(CardRow(label: "Credits", content: .text(credits, .plain)))
         }
         if let budget = snapshot.budget { rows.append(Self.row(for: budget, model: model)) }
+        if let cost = provider.cost?.summary {
+            rows.append(CardRow(label: "Cost", content: .text(cost, .plain)))
+        }
         let message = VisibleText.escapedLines(snapshot.statusMessage ?? "", limit: 4)
             .joined(separator: " ")
         if snapshot.isError {
@@ -155,6 +158,25 @@ extension SyncCredits {
     /// "unlimited", "128.50 left"; nil without a number.
     var summary: String? {
         unlimited ? "unlimited" : balance.map { AmountFormatter.number($0) + " left" }
+    }
+}
+
+extension CostState {
+    /// "today $1.20 (310k tokens) · 7 days $9.80 · 30 days $31.00+".
+    var summary: String {
+        // More than is known.
+        let more = unpricedRequests > 0 ? "+" : ""
+        func amount(_ amount: Amount) -> String {
+            amount.costUSD == 0 && unpricedRequests > 0
+                ? AmountFormatter.tokens(amount.tokens)
+                : AmountFormatter.money(amount.costUSD, currency: "USD") + more
+        }
+        let tokens =
+            today.costUSD == 0 && unpricedRequests > 0
+            ? "" : " (\(AmountFormatter.tokens(today.tokens)))"
+        let period = isPartial ? "30 days, still reading" : "30 days"
+        return "today \(amount(today))\(tokens) · 7 days \(amount(last7Days)) · "
+            + "\(period) \(amount(last30Days))"
     }
 }
 
