@@ -37,6 +37,7 @@ enum Sample {
         let snapshot = SyncedUsageSnapshot(
             providers: [provider], syncTimestamp: now, deviceName: "box")
         return ProviderState(
-            SnapshotMerge.merge([snapshot], now: now).providers[0], now: now)
+            SnapshotMerge.merge([snapshot], now: now).providers[0], now: now,
+            zone: .fixed(secondsFromGMT: 0))
     }
 }

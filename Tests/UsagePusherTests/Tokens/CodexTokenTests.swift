@@ -1,0 +1,133 @@
+import Foundation
+import Testing
+
+@testable import UsagePusher
+
+@Suite("Tokens of Codex")
+struct CodexTokenTests {
+    private static let path = ".codex/sessions/2026/11/20/rollout-2026-11-20T09-00-00-t1.jsonl"
+
+    private static func meta(_ id: String, _ second: Int = 0, more: String = "") -> String {
+        #"{"timestamp":"2026-11-20T09:00:\#(padded(second)).000Z","type":"session_meta","payload":{"id":"\#(id)"\#(more)}}"#
+            + "\n" + #"{"type":"turn_context","payload":{"model":"gpt-5.5"}}"# + "\n"
+    }
+
+    private static func padded(_ second: Int) -> String { second < 10 ? "0\(second)" : "\(second)" }
+
+    private static func usage(_ input: Int, _ output: Int) -> String {
+        #"{"input_tokens":\#(input),"output_tokens":\#(output),"total_tokens":\#(input + output)}"#
+    }
+
+    private static func count(
+        _ second: Int, total: (Int, Int)?, last: (Int, Int)? = nil, more: String = ""
+    ) -> String {
+        let members = [
+            total.map { #""total_token_usage":\#(usage($0.0, $0.1))"# },
+            last.map { #""last_token_usage":\#(usage($0.0, $0.1))"# },
+        ].compactMap { $0 }.joined(separator: ",")
+        return #"{"timestamp":"2026-11-20T09:00:\#(padded(second)).000Z"\#(more),"type":"event_msg","payload":{"type":"token_count","info":{\#(members)}}}"#
+            + "\n"
+    }
+
+    static let shapes: [TokenShape] = [
+        TokenShape(
+            "a record of a response counts, and neither the count that repeats it nor a compaction does",
+            [
+                path: #"""
+                    {"timestamp":"2026-11-20T09:00:00.000Z","ordinal":0,"type":"session_meta","payload":{"id":"t1","session_id":"t1","timestamp":"2026-11-20T09:00:00.000Z","cwd":"/src/app","originator":"codex-tui","cli_version":"0.162.1","source":"cli","thread_source":"user","model_provider":"openai","history_mode":"paginated"}}
+                    {"timestamp":"2026-11-20T09:00:01.000Z","ordinal":1,"type":"turn_context","payload":{"turn_id":"u1","cwd":"/src/app","model":"gpt-5.6-sol","effort":"medium"}}
+                    {"timestamp":"2026-11-20T09:00:05.000Z","ordinal":2,"type":"token_usage_record","payload":{"thread_id":"t1","session_id":"t1","turn_id":"u1","root_turn_id":"u1","response_id":"resp_1","usage":{"input_tokens":12000,"cached_input_tokens":9000,"cache_write_input_tokens":1500,"output_tokens":400,"reasoning_output_tokens":150,"total_tokens":12400},"turn_token_usage":{"input_tokens":12000,"cached_input_tokens":9000,"cache_write_input_tokens":1500,"output_tokens":400,"reasoning_output_tokens":150,"total_tokens":12400},"thread_token_usage":{"input_tokens":12000,"cached_input_tokens":9000,"cache_write_input_tokens":1500,"output_tokens":400,"reasoning_output_tokens":150,"total_tokens":12400}}}
+                    {"timestamp":"2026-11-20T09:00:05.010Z","ordinal":3,"type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":12000,"cached_input_tokens":9000,"cache_write_input_tokens":1500,"output_tokens":400,"reasoning_output_tokens":150,"total_tokens":12400},"last_token_usage":{"input_tokens":12000,"cached_input_tokens":9000,"cache_write_input_tokens":1500,"output_tokens":400,"reasoning_output_tokens":150,"total_tokens":12400},"model_context_window":272000},"rate_limits":null}}
+                    {"timestamp":"2026-11-20T09:01:00.000Z","ordinal":4,"type":"compacted","payload":{"message":"","latest_token_usage_record":{"thread_id":"t1","session_id":"t1","turn_id":"u1","root_turn_id":"u1","response_id":"resp_1","usage":{"input_tokens":12000,"cached_input_tokens":9000,"cache_write_input_tokens":1500,"output_tokens":400,"reasoning_output_tokens":150,"total_tokens":12400}}}}
+                    """# + "\n"
+            ],
+            reads: "gpt-5.6-sol: 1 × input 1500, output 400 (reasoning 150), read 9000, write 1500"),
+        TokenShape(
+            "a count that is repeated, and one that tells how full the context is, count nothing",
+            [
+                path: #"""
+                    {"timestamp":"2025-11-20T09:00:00.000Z","type":"session_meta","payload":{"id":"t2","timestamp":"2025-11-20T09:00:00.000Z","cwd":"/src/app","originator":"codex_cli_rs","cli_version":"0.60.0","source":"cli"}}
+                    {"timestamp":"2025-11-20T09:00:01.000Z","type":"turn_context","payload":{"cwd":"/src/app","model":"gpt-5.1-codex"}}
+                    {"timestamp":"2025-11-20T09:00:05.000Z","type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":12000,"cached_input_tokens":9000,"output_tokens":400,"reasoning_output_tokens":150,"total_tokens":12400},"last_token_usage":{"input_tokens":12000,"cached_input_tokens":9000,"output_tokens":400,"reasoning_output_tokens":150,"total_tokens":12400},"model_context_window":272000}}}
+                    {"timestamp":"2025-11-20T09:00:09.000Z","type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":12000,"cached_input_tokens":9000,"output_tokens":400,"reasoning_output_tokens":150,"total_tokens":12400},"last_token_usage":{"input_tokens":12000,"cached_input_tokens":9000,"output_tokens":400,"reasoning_output_tokens":150,"total_tokens":12400},"model_context_window":272000}}}
+                    {"timestamp":"2025-11-20T09:00:10.000Z","type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":0,"cached_input_tokens":0,"output_tokens":0,"reasoning_output_tokens":0,"total_tokens":272000},"last_token_usage":{"input_tokens":0,"cached_input_tokens":0,"output_tokens":0,"reasoning_output_tokens":0,"total_tokens":259600},"model_context_window":272000}}}
+                    """# + "\n"
+            ],
+            reads: "gpt-5.1-codex: 1 × input 3000, output 400 (reasoning 150), read 9000"),
+        TokenShape(
+            "what counts is by how much the total has grown",
+            [path: meta("t1") + count(5, total: (10, 1), last: (10, 1)) + count(9, total: (30, 3), last: (15, 1))],
+            reads: "gpt-5.5: 2 × input 30, output 3"),
+        TokenShape(
+            "after a total that falls the last response counts",
+            [path: meta("t1") + count(5, total: (100, 10), last: (100, 10)) + count(9, total: (20, 2), last: (7, 2))],
+            reads: "gpt-5.5: 2 × input 107, output 12"),
+        TokenShape(
+            "counts without a total, or without a last response, are read by the other",
+            [
+                path: meta("t1") + count(5, total: nil, last: (10, 1)) + count(9, total: nil, last: (10, 1)),
+                ".codex/sessions/rollout-2026-11-20T09-00-00-t2.jsonl": meta("t2") + count(5, total: (4, 1)),
+            ],
+            reads: "gpt-5.5: 2 × input 20, output 2", "gpt-5.5: 1 × input 4, output 1"),
+        TokenShape(
+            "a fork's copies count nothing, by their time or by their ids, and what follows them does",
+            [
+                path: meta("t1") + count(30, total: (10, 1), last: (10, 1)) + count(31, total: (20, 2), last: (10, 1)),
+                ".codex/sessions/rollout-2026-11-20T09-00-40-t2.jsonl": meta("t2", 40, more: #","forked_from_id":"t1""#)
+                    + meta("t1", 40) + count(41, total: (10, 1), last: (10, 1))
+                    + count(50, total: (20, 2), last: (10, 1)) + count(55, total: (50, 5), last: (30, 3)),
+            ],
+            reads: "gpt-5.5: 2 × input 20, output 2", "gpt-5.5: 1 × input 30, output 3"),
+        TokenShape(
+            "of a fork whose parent is gone the copies count nothing by their time",
+            [
+                path: meta("t2", 40, more: #","forked_from_id":"t1""#) + count(41, total: (10, 1), last: (10, 1))
+                    + count(55, total: (50, 5), last: (40, 4))
+            ],
+            reads: "gpt-5.5: 1 × input 40, output 4"),
+        TokenShape(
+            "lines before a subagent's first ordinal are copies",
+            [
+                path: meta("t1", more: #","subagent_history_start_ordinal":4"#)
+                    + count(20, total: (10, 1), last: (10, 1), more: #","ordinal":3"#)
+                    + count(30, total: (30, 3), last: (20, 2), more: #","ordinal":4"#)
+            ],
+            reads: "gpt-5.5: 1 × input 20, output 2"),
+        TokenShape(
+            "the same rollout in the archive counts once",
+            [
+                path: meta("t1") + count(5, total: (10, 1), last: (10, 1)),
+                ".codex/archived_sessions/rollout-2026-11-20T09-00-00-t1.jsonl": meta("t1")
+                    + count(5, total: (10, 1), last: (10, 1)),
+            ],
+            reads: "gpt-5.5: 1 × input 10, output 1"),
+        TokenShape(
+            "two sessions with the same counts are two sessions",
+            [
+                path: meta("t1") + count(5, total: (10, 1), last: (10, 1)),
+                ".codex/sessions/rollout-2026-11-20T09-00-00-t2.jsonl": meta("t2")
+                    + count(5, total: (10, 1), last: (10, 1)),
+            ],
+            reads: "gpt-5.5: 1 × input 10, output 1", "gpt-5.5: 1 × input 10, output 1"),
+        TokenShape(
+            "a count with no total of its own or with null says nothing",
+            [path: meta("t1") + #"{"timestamp":"2026-11-20T09:00:05Z","type":"event_msg","payload":{"type":"token_count","info":null}}"# + "\n"]),
+    ]
+
+    @Test("shapes", arguments: shapes)
+    func shape(_ shape: TokenShape) throws { try shape.check(CodexTokens()) }
+
+    @Test("the sample home gives what was counted by hand")
+    func sample() throws {
+        let home = try TokenHome(copying: "codex/usual", logs: [CodexTokens()])
+        let project = "/home/dev/alpha gpt-6-sample"
+        #expect(
+            home.usage().summary == [
+                "codex 01a0a000-0000-7000-8000-000000000009 \(project): 1 × input 800, output 30, read 100",
+                "codex 01a0d000-0000-7000-8000-000000000001 \(project): 2 × input 5200, output 1420 (reasoning 480), read 33900",
+                "codex 01a0d000-0000-7000-8000-000000000002 \(project)-spark: 2 × input 5100, output 260 (reasoning 40), read 4800",
+                "codex 01a0d000-0000-7000-8000-000000000003 \(project): 1 × input 800, output 20",
+                "codex rollout-2025-09-13T10-00-00-01994400-0000-7000-8000-000000000006: 1 × input 3000, output 90",
+            ])
+    }
+}

@@ -1,0 +1,191 @@
+import Foundation
+import SeededRandomness
+import Synchronization
+import Testing
+
+@testable import UsagePusher
+
+@Suite("Sums of tokens")
+struct TokenLedgerTests {
+    private static func line(
+        _ id: String, session: String, output: Int, isSidechain: Bool = false, minute: Int = 0
+    ) -> String {
+        let time = Date(timeIntervalSince1970: 1_789_700_000 + Double(minute) * 60)
+            .formatted(.iso8601)
+        return #"{"type":"assistant","timestamp":"\#(time)","sessionId":"\#(session)","isSidechain":\#(isSidechain),"#
+            + #""requestId":"r-\#(id)","message":{"id":"\#(id)","model":"claude-opus-5","#
+            + #""usage":{"input_tokens":10,"output_tokens":\#(output)}}}"# + "\n"
+    }
+
+    private static let directory = ".claude/projects/p/"
+
+    @Test("the same request in two files counts once, with its larger total, whichever is read first")
+    func duplicates() throws {
+        let home = try TokenHome(logs: [ClaudeTokens()])
+        try home.home.write(Self.directory + "a.jsonl", Self.line("m1", session: "a", output: 5))
+        try home.home.write(Self.directory + "b.jsonl", Self.line("m1", session: "b", output: 9))
+        #expect(home.usage().total == TokenCounts(input: 10, output: 9))
+        #expect(home.usage(keepsCache: false).summary == home.usage().summary)
+    }
+
+    @Test("when the file that stood for a repetition is removed, the repetition counts")
+    func removedWinner() throws {
+        let home = try TokenHome(logs: [ClaudeTokens()])
+        try home.home.write(Self.directory + "a.jsonl", Self.line("m1", session: "a", output: 5))
+        try home.home.write(Self.directory + "b.jsonl", Self.line("m1", session: "b", output: 9))
+        _ = home.usage()
+        try FileManager.default.removeItem(atPath: home.home.path(Self.directory + "b.jsonl"))
+        #expect(home.usage().total == TokenCounts(input: 10, output: 5))
+    }
+
+    @Test("a line that is not complete yet counts when it is")
+    func halfLine() throws {
+        let home = try TokenHome(logs: [ClaudeTokens()])
+        let line = Self.line("m1", session: "a", output: 5)
+        let middle = line.index(line.startIndex, offsetBy: 100)
+        try home.home.write(Self.directory + "a.jsonl", String(line[..<middle]))
+        #expect(home.usage().requestCount == 0)
+        try home.home.append(
+            Self.directory + "a.jsonl", String(line[middle...]),
+            modified: sampleNow.addingTimeInterval(1))
+        #expect(home.usage().requestCount == 1)
+    }
+
+    @Test("a damaged cache is not believed", arguments: [0.0, 0.3, 0.6, 0.99])
+    func damagedCache(place: Double) throws {
+        let home = try TokenHome(logs: [ClaudeTokens()])
+        for index in 0..<50 {
+            try home.home.write(
+                Self.directory + "\(index).jsonl",
+                Self.line("m\(index)", session: "s\(index)", output: index, minute: index))
+        }
+        let right = home.usage().summary
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: home.cachePath))
+        bytes[Int(place * Double(bytes.count - 1))] ^= 0x40
+        try bytes.write(to: URL(fileURLWithPath: home.cachePath))
+        // The entries are looked at only when something has changed.
+        try home.home.write(
+            Self.directory + "new.jsonl", Self.line("new", session: "new", output: 1))
+        #expect(home.usage().summary == home.usage(keepsCache: false).summary)
+        #expect(home.usage().summary.count == right.count + 1)
+    }
+
+    @Test("a cache without its end, or with nothing in it, is not believed", arguments: [0, 1, 40])
+    func cutCache(byteCount: Int) throws {
+        let home = try TokenHome(logs: [ClaudeTokens()])
+        try home.home.write(Self.directory + "a.jsonl", Self.line("m1", session: "a", output: 5))
+        let right = home.usage().summary
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: home.cachePath))
+        try bytes.prefix(byteCount).write(to: URL(fileURLWithPath: home.cachePath))
+        #expect(home.usage().summary == right)
+    }
+
+    @Test("files whose changes are read one after the other give what reading all of them gives", arguments: 0..<40)
+    func incremental(seed: Int) throws {
+        var random = SeededGenerator(seed: UInt64(seed))
+        let home = try TokenHome(logs: [ClaudeTokens()])
+        var files: [String: String] = [:]
+        var time = 0.0
+        func change() throws {
+            time += 1
+            let name = "f\(Int.random(in: 0..<6, using: &random)).jsonl"
+            let path = Self.directory + name
+            let modified = sampleNow.addingTimeInterval(time)
+            func someLine() -> String {
+                let id = "m\(Int.random(in: 0..<25, using: &random))"
+                return Self.line(
+                    id, session: Bool.random(using: &random) ? name : "shared",
+                    output: Int.random(in: 1..<4, using: &random),
+                    isSidechain: Int.random(in: 0..<4, using: &random) == 0,
+                    minute: Int.random(in: 0..<60, using: &random))
+            }
+            let lines = (0..<Int.random(in: 1..<5, using: &random)).map { _ in someLine() }.joined()
+            switch (Int.random(in: 0..<10, using: &random), files[name]) {
+            case (0, .some):
+                try FileManager.default.removeItem(atPath: home.home.path(path))
+                files[name] = nil
+            case (1, .some(let text)):
+                // Cut at any byte, also within a line.
+                files[name] = String(text.prefix(Int.random(in: 0...text.count, using: &random)))
+                try home.home.write(path, files[name] ?? "", modified: modified)
+            case (2, .some):
+                files[name] = lines
+                try home.home.write(path, lines, modified: modified)
+            case (3, .some(let text)):
+                let other = "g\(Int.random(in: 0..<3, using: &random)).jsonl"
+                try? FileManager.default.removeItem(atPath: home.home.path(Self.directory + other))
+                try FileManager.default.moveItem(
+                    atPath: home.home.path(path), toPath: home.home.path(Self.directory + other))
+                files[name] = nil
+                files[other] = text
+            case (_, .some(let text)):
+                let appended = lines.dropLast(Bool.random(using: &random) ? 0 : 20)
+                try home.home.append(path, String(appended), modified: modified)
+                files[name] = text + appended
+            case (_, nil):
+                try home.home.write(path, lines, modified: modified)
+                files[name] = lines
+            }
+        }
+        for step in 0..<25 {
+            for _ in 0..<Int.random(in: 0..<3, using: &random) { try change() }
+            let kept = home.usage()
+            let fresh = home.usage(keepsCache: false)
+            try #require(kept.summary == fresh.summary, "seed \(seed), step \(step)")
+            #expect(kept.buckets.map(\.cost) == fresh.buckets.map(\.cost))
+            #expect(kept.buckets.map(\.last) == fresh.buckets.map(\.last))
+        }
+    }
+
+    @Test("prices that change are applied to what was read before")
+    func changedPrices() throws {
+        let home = try TokenHome(logs: [ClaudeTokens()])
+        try home.home.write(Self.directory + "a.jsonl", Self.line("m1", session: "a", output: 1_000_000))
+        let before = home.usage().buckets[0].cost.dollars(.auto)
+        var environment = home.home.environment()
+        environment.keepsCache = true
+        let own = try ModelPricesDocument(
+            Data(#"{"models": {"claude-opus-5": {"input": 0, "output": 1}}}"#.utf8))
+        let ledger = TokenLedger(logs: [ClaudeTokens()], environment: environment)
+        _ = ledger.update(in: environment, prices: .packaged)
+        let after = ledger.update(
+            in: environment, prices: ModelPrices.packaged.replacing(own.models))
+        #expect(before == 25.000_05)
+        #expect(after.buckets[0].cost.dollars(.auto) == 1)
+    }
+
+    @Test("a reading that is cut short says so, and the next ones go on")
+    func slices() throws {
+        let home = try TokenHome(logs: [ClaudeTokens()])
+        for index in 0..<20 {
+            try home.home.write(
+                Self.directory + "\(index).jsonl", Self.line("m\(index)", session: "s", output: 1))
+        }
+        var environment = home.home.environment()
+        environment.keepsCache = true
+        let ticks = Ticks()
+        environment.monotonicSeconds = { ticks.next() }
+        let ledger = TokenLedger(logs: [ClaudeTokens()], environment: environment)
+        var counts: [Int] = []
+        repeat {
+            let usage = ledger.update(in: environment, prices: .packaged, options: .init(seconds: 5))
+            counts.append(usage.requestCount)
+            if !usage.isPartial { break }
+        } while counts.count < 50
+        #expect(counts.count > 1)
+        #expect(counts == counts.sorted())
+        #expect(counts.last == 20)
+    }
+}
+
+/// A clock that goes on by a second with each look at it.
+private final class Ticks: Sendable {
+    private let count = Mutex(0.0)
+
+    func next() -> Double {
+        count.withLock {
+            $0 += 1
+            return $0
+        }
+    }
+}
