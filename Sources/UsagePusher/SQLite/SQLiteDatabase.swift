@@ -87,11 +87,13 @@ struct SQLiteDatabase {
         _ open: SQLiteFileState.OpenFiles, _ budget: inout ScanBudget,
         _ body: (SQLiteConnection) throws(SQLiteError) -> Value
     ) throws(FileError) -> Result<Outcome<Value>?, SQLiteError> {
-        // Also what pretends to be empty, as files of the kernel do.
-        guard open.database.status.byteCount > 0 else { return .failure(error(.notADatabase)) }
+        // Files of the kernel pretend to be empty; reading one may wait, or do something.
+        guard open.database.status.byteCount > 0 else {
+            return try isConsistent(open) ? .failure(error(.notADatabase)) : .success(nil)
+        }
         let before = try SQLiteFileState(open)
-        guard before.header.starts(with: Self.magic) else { return .failure(error(.notADatabase)) }
         guard try isConsistent(open) else { return .success(nil) }
+        guard before.header.starts(with: Self.magic) else { return .failure(error(.notADatabase)) }
         let pass = SQLitePass(
             budget: budget, stepCount: stepCount, database: open.database, log: open.log,
             library: library)

@@ -89,9 +89,9 @@ final class SQLitePass {
 /// The constants of sqlite3.h that are used here.
 enum SQLiteCode {
     static let ok: CInt = 0
-    static let interrupted: CInt = 9
-    static let readOnly: CInt = 8
+    static let error: CInt = 1
     static let noMemory: CInt = 7
+    static let readOnly: CInt = 8
     static let ioError: CInt = 10
     static let corrupt: CInt = 11
     static let notFound: CInt = 12
