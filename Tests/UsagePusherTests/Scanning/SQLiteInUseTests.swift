@@ -75,31 +75,120 @@ struct SQLiteInUseTests {
     func liveLog() async throws {
         let path = directory.path()
         try WrittenDatabase(path, WrittenDatabase.pages).execute("PRAGMA journal_mode = WAL")
-        let reader = Reader(path, wanted: 60)
+        let reader = Reader(path, wanted: 25)
         await #expect(processExitsWith: .success) { [path = path as String] in
             let settings = "PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 1000"
             try Self.keepWriting(path, settings, burst: 0)
         }
         let result = try reader.tally()
-        #expect(result.whole == 60)
+        #expect(result.whole == 25)
         #expect(result.torn == [])
         #expect(result.versions == result.versions.sorted())
-        print("live log:", result.whole, result.inUse, result.versions.last ?? 0)
+        // The last to leave could remove its log.
+        #expect(try directory.statuses().keys.sorted() == ["tool.db", "tool.db.stop"])
+    }
+
+    /// Another process with the database open, which executes what this one asks for.
+    private final class OtherProcess: Sendable {
+        private let path: String
+        private let count = Mutex(0)
+        private let failure = Mutex<(any Error)?>(nil)
+
+        /// Runs `body` on a thread of its own, then stops the process.
+        init(_ path: String, _ body: @escaping @Sendable (OtherProcess) throws -> Void) {
+            self.path = path
+            Thread.detachNewThread {
+                do {
+                    try body(self)
+                } catch {
+                    self.failure.withLock { $0 = error }
+                }
+                self.execute("")
+            }
+        }
+
+        /// Returns when the other process has done it; an empty text stops it.
+        func execute(_ sql: String) {
+            let name = count.withLock { count in
+                count += 1
+                return "\(path).\(count)"
+            }
+            try? Data(sql.utf8).write(to: URL(fileURLWithPath: name), options: .atomic)
+            let deadline = ProcessInfo.processInfo.systemUptime + 60
+            while (try? FileStatus(path: name)) != nil,
+                ProcessInfo.processInfo.systemUptime < deadline
+            {
+                sched_yield()
+            }
+        }
+
+        func result() throws { if let error = failure.withLock({ $0 }) { throw error } }
+
+        /// What the other process does.
+        static func obey(_ path: String, _ settings: String) throws {
+            let writer = try WrittenDatabase(path, settings)
+            for number in 1... {
+                let name = URL(fileURLWithPath: "\(path).\(number)")
+                while try FileStatus(path: name.path) == nil {
+                    guard getppid() != 1 else { throw CancellationError() }
+                    sched_yield()
+                }
+                let sql = try String(contentsOf: name, encoding: .utf8)
+                if !sql.isEmpty { try writer.execute(sql) }
+                try FileManager.default.removeItem(at: name)
+                if sql.isEmpty { return }
+            }
+        }
+    }
+
+    @Test("what a tool does to its log while we read counts only if it changes what we read")
+    func logChanges() async throws {
+        let path = directory.path()
+        let other = OtherProcess(path) { other in
+            let pages = { WrittenDatabase.transaction(Self.pageCount, version: $0) }
+            let checkpoint = "PRAGMA wal_checkpoint(PASSIVE);"
+            // Everything in the database file, and something in the log.
+            other.execute(WrittenDatabase.pages)
+            let start =
+                pages(1) + "PRAGMA wal_checkpoint(TRUNCATE);"
+                + "CREATE TABLE IF NOT EXISTS other (a); INSERT INTO other VALUES (1);"
+            for (sql, attempts, version) in [
+                (checkpoint, 1, 1),
+                (pages(2), 1, 1),
+                (pages(2) + checkpoint, 2, 2),
+                (checkpoint + pages(2), 2, 2),
+                ("PRAGMA wal_checkpoint(TRUNCATE);" + pages(2) + checkpoint, 2, 2),
+            ] {
+                other.execute(start)
+                var count = 0
+                let reading = try readDatabase(path) { connection throws(SQLiteError) in
+                    count += 1
+                    return try PagesReading(connection) { if count == 1 { other.execute(sql) } }
+                }
+                #expect(reading.value?.versions == [Int64(version)], "\(sql.suffix(70))")
+                #expect(reading.value?.count == Self.pageCount)
+                #expect(count == attempts, "\(sql.suffix(70))")
+            }
+        }
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            try OtherProcess.obey(
+                path, "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0")
+        }
+        try other.result()
     }
 
     @Test("a database with a rollback journal is read between two transactions of its tool")
     func liveJournal() async throws {
         let path = directory.path()
         _ = try WrittenDatabase(path, WrittenDatabase.pages)
-        let reader = Reader(path, wanted: 20)
+        let reader = Reader(path, wanted: 10)
         await #expect(processExitsWith: .success) { [path = path as String] in
             try Self.keepWriting(path, "PRAGMA synchronous = OFF", burst: 10)
         }
         let result = try reader.tally()
-        #expect(result.whole == 20)
+        #expect(result.whole == 10)
         #expect(result.torn == [])
         #expect(result.versions == result.versions.sorted())
-        print("live journal:", result.whole, result.inUse, result.versions.last ?? 0)
     }
 
     /// The log as a crash leaves it: copied from below a program that has it open.
