@@ -99,9 +99,10 @@ final class SQLiteConnection {
         var isDone = try query(definition, [.text(table)]) { row in
             // What SQLite itself writes there, however the statement was written.
             let prefix = Array("create table ".utf8)
-            isTable = row.withBytes(0) { sql in
-                sql.prefix(prefix.count).map { $0 | 0x20 } == prefix
-            } ?? false
+            isTable =
+                row.withBytes(0) { sql in
+                    sql.prefix(prefix.count).map { $0 | 0x20 } == prefix
+                } ?? false
         }
         var columns: Set<String> = []
         if isTable {

@@ -1,13 +1,10 @@
-// Other tools' SQLite databases, read without a lock and without a trace (docs/decisions/0040). Not here: what a tool
-// keeps in its tables (Sources).
-
 import Foundation
 import LocalFiles
 
 /// Reads databases that other programs may be writing.
 ///
 /// SQLite reads the files as they are; afterwards they are compared with what they were. When a program has changed
-/// what may have been read, everything is read again.
+/// what may have been read, everything is read again. See docs/decisions/0040-reading-sqlite.md.
 struct SQLiteDatabase {
     enum Outcome<Value> {
         case read(Value)

@@ -153,7 +153,8 @@ struct SQLiteReadingTests {
         let path = directory.path()
         _ = try WrittenDatabase(
             path, "CREATE TABLE t (a, b AS (a + 1) STORED, c AS (a * 2), _rowid_ TEXT)",
-            "INSERT INTO t (a) VALUES (1)", "CREATE TABLE u (a)", "CREATE VIEW v AS SELECT a FROM t",
+            "INSERT INTO t (a) VALUES (1)", "CREATE TABLE u (a)",
+            "CREATE VIEW v AS SELECT a FROM t",
             "CREATE VIRTUAL TABLE w USING fts5(a)")
         func attempt(_ sql: String) throws -> SQLiteDatabase.Outcome<Bool> {
             try readDatabase(path) { database throws(SQLiteError) in
