@@ -93,7 +93,7 @@ public struct ScanLimits: Sendable, Equatable {
     public var byteCount = 64 * 1_024 * 1_024
     /// Bytes decompressed from one file; what follows them is not read.
     public var decompressedByteCount = 32 * 1_024 * 1_024
-    /// Length of a line; a longer one is skipped.
+    /// Length of a line, or of a value in a database; a longer one is skipped.
     public var lineByteCount = 1_048_576
     /// Size of a JSON file that is read as a whole.
     public var documentByteCount = 8 * 1_024 * 1_024

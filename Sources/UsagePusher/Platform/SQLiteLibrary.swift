@@ -8,13 +8,15 @@ struct SQLiteLibrary: Sendable {
     typealias Handle = UnsafeMutableRawPointer
     typealias Text = UnsafePointer<CChar>
 
-    typealias Open = @Sendable @convention(c) (Text, UnsafeMutablePointer<Handle?>, CInt, Text?) -> CInt
+    typealias Open =
+        @Sendable @convention(c) (Text, UnsafeMutablePointer<Handle?>, CInt, Text?) -> CInt
     typealias Close = @Sendable @convention(c) (Handle) -> CInt
     typealias Execute =
         @Sendable @convention(c) (Handle, Text, Handle?, Handle?, Handle?) -> CInt
     typealias SetLimit = @Sendable @convention(c) (Handle, CInt, CInt) -> CInt
     typealias SetProgressHandler =
-        @Sendable @convention(c) (Handle, CInt, (@convention(c) (Handle?) -> CInt)?, Handle?) -> Void
+        @Sendable @convention(c) (Handle, CInt, (@convention(c) (Handle?) -> CInt)?, Handle?) ->
+        Void
     typealias Authorize =
         @convention(c) (Handle?, _ action: CInt, Text?, Text?, Text?, _ within: Text?) -> CInt
     typealias SetAuthorizer = @Sendable @convention(c) (Handle, Authorize?, Handle?) -> CInt

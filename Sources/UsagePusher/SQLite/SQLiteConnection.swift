@@ -99,9 +99,10 @@ final class SQLiteConnection {
         var isDone = try query(definition, [.text(table)]) { row in
             // What SQLite itself writes there, however the statement was written.
             let prefix = Array("create table ".utf8)
-            isTable = row.withBytes(0) { sql in
-                sql.prefix(prefix.count).map { $0 | 0x20 } == prefix
-            } ?? false
+            isTable =
+                row.withBytes(0) { sql in
+                    sql.prefix(prefix.count).map { $0 | 0x20 } == prefix
+                } ?? false
         }
         var columns: Set<String> = []
         if isTable {
@@ -119,14 +120,20 @@ final class SQLiteConnection {
     /// time of a scan.
     ///
     /// - Returns: false when the budget ended before the last row; the pass is then partial.
-    /// - Throws: `uncheckedSchema` unless `columns(of:)` has returned what the statement reads. `valueTooLong` after
+    /// - Throws: `unexpectedSchema` unless `columns(of:)` has returned what the statement reads. `valueTooLong` after
     ///   the rows before.
     func query(
         _ sql: String, _ values: [SQLiteValue] = [], row: (borrowing SQLiteRow) -> Void
     ) throws(SQLiteError) -> Bool {
         var statement: SQLiteLibrary.Handle?
         let code = library.prepare(handle, sql, -1, &statement, nil)
-        guard code == SQLiteCode.ok, let statement else { return try end(code) }
+        guard code == SQLiteCode.ok, let statement else {
+            // It names what is not there, or is refused.
+            if code == SQLiteCode.error, pass.exceeded == nil {
+                throw SQLiteError(path: path, cause: .unexpectedSchema)
+            }
+            return try end(code)
+        }
         defer { _ = library.finalize(statement) }
         for (index, value) in values.enumerated() {
             switch value {
@@ -158,7 +165,7 @@ final class SQLiteConnection {
     ) throws(SQLiteError) -> Scan {
         // A column of that name would take the id's place.
         guard pass.readable[table]?.contains(where: { $0.lowercased() == "_rowid_" }) == false
-        else { throw SQLiteError(path: path, cause: .uncheckedSchema) }
+        else { throw SQLiteError(path: path, cause: .unexpectedSchema) }
         var scan = Scan(lastRowID: rowID ?? .min)
         let names = (columns.map(Self.quoted) + ["_rowid_"]).joined(separator: ", ")
         let rest = "FROM \(Self.quoted(table)) WHERE _rowid_ > ?1 ORDER BY _rowid_ LIMIT ?2"
@@ -182,6 +189,9 @@ final class SQLiteConnection {
                     "SELECT _rowid_ \(rest)", [.integer(scan.lastRowID), .integer(1)]
                 ) { next = $0.integer(0) }
                 guard isDone, let next else { return scan }
+                guard next > scan.lastRowID else {
+                    throw SQLiteError(path: path, cause: .damaged)
+                }
                 scan.lastRowID = next
                 scan.tooLongCount += 1
                 left = min(left, wanted) - 1
@@ -213,7 +223,7 @@ final class SQLiteConnection {
         case SQLiteCode.corrupt: return .damaged
         case SQLiteCode.notADatabase: return .notADatabase
         case SQLiteCode.tooBig: return .valueTooLong(byteLimit: valueByteLimit)
-        case SQLiteCode.unauthorized: return .uncheckedSchema
+        case SQLiteCode.unauthorized: return .unexpectedSchema
         default: return .other(library.errorText(code).map { String(cString: $0) } ?? "\(code)")
         }
     }

@@ -1,13 +1,10 @@
-// Other tools' SQLite databases, read without a lock and without a trace (docs/decisions/0040). Not here: what a tool
-// keeps in its tables (Sources).
-
 import Foundation
 import LocalFiles
 
 /// Reads databases that other programs may be writing.
 ///
 /// SQLite reads the files as they are; afterwards they are compared with what they were. When a program has changed
-/// what may have been read, everything is read again.
+/// what may have been read, everything is read again. See docs/decisions/0040-reading-sqlite.md.
 struct SQLiteDatabase {
     enum Outcome<Value> {
         case read(Value)
@@ -87,11 +84,13 @@ struct SQLiteDatabase {
         _ open: SQLiteFileState.OpenFiles, _ budget: inout ScanBudget,
         _ body: (SQLiteConnection) throws(SQLiteError) -> Value
     ) throws(FileError) -> Result<Outcome<Value>?, SQLiteError> {
-        // Also what pretends to be empty, as files of the kernel do.
-        guard open.database.status.byteCount > 0 else { return .failure(error(.notADatabase)) }
+        // Files of the kernel pretend to be empty; reading one may wait, or do something.
+        guard open.database.status.byteCount > 0 else {
+            return try isConsistent(open) ? .failure(error(.notADatabase)) : .success(nil)
+        }
         let before = try SQLiteFileState(open)
-        guard before.header.starts(with: Self.magic) else { return .failure(error(.notADatabase)) }
         guard try isConsistent(open) else { return .success(nil) }
+        guard before.header.starts(with: Self.magic) else { return .failure(error(.notADatabase)) }
         let pass = SQLitePass(
             budget: budget, stepCount: stepCount, database: open.database, log: open.log,
             library: library)

@@ -10,7 +10,7 @@ struct SQLiteError: Error, Equatable {
         /// A value that the query needs is longer than the limit.
         case valueTooLong(byteLimit: Int)
         /// The query reads a table or a column that `columns(of:)` has not returned.
-        case uncheckedSchema
+        case unexpectedSchema
         case outOfMemory
         /// The pass's bytes, steps or time ran out before there was anything to return.
         case outOfBudget
@@ -37,7 +37,7 @@ extension SQLiteError: CustomStringConvertible {
         case .notADatabase: "it is not an SQLite database; check which program wrote it"
         case .damaged: "the database is damaged; let the tool that wrote it repair it"
         case .valueTooLong(let byteLimit): "a value has more than \(byteLimit) bytes"
-        case .uncheckedSchema: "its tables are not those expected here; update usage-push"
+        case .unexpectedSchema: "its tables are not those expected here; update usage-push"
         case .outOfMemory: "reading it needs too much memory"
         case .outOfBudget: "it takes too long to read"
         case .other(let text): "SQLite reports: \(text)"

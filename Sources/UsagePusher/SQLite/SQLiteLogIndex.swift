@@ -6,6 +6,7 @@ import LocalFiles
 struct SQLiteLogIndex: Equatable {
     /// The offset of the byte that every process with the shared memory open keeps locked.
     private static let livenessByte: Int64 = 128
+    private static let version: UInt32 = 3_007_000
     private static let headerByteCount = 48
     private static let byteCount = 136
 
@@ -17,7 +18,7 @@ struct SQLiteLogIndex: Equatable {
     var copiedFrameCount: UInt32
     var identity: FileStatus.Identity
 
-    /// Nil when no other process has the log open, or the index is being written.
+    /// Nil when no other process has the log open, or the index is being written or of another version.
     init?(_ file: OpenFile) throws(FileError) {
         guard try file.isLockedElsewhere(at: Self.livenessByte) else { return nil }
         // Backwards: a restart changes the header first and then sets the frames copied to zero.
@@ -25,7 +26,7 @@ struct SQLiteLogIndex: Equatable {
         let header = try file.bytes(at: 0, count: 2 * Self.headerByteCount)
         guard tail.count == Self.byteCount - 96, header.count == 2 * Self.headerByteCount,
             header[..<Self.headerByteCount].elementsEqual(header[Self.headerByteCount...]),
-            header[12] == 1
+            Self.number(header, at: 0) == Self.version, header[12] == 1
         else { return nil }
         salt = Array(header[32..<40])
         frameCount = Self.number(header, at: 16)

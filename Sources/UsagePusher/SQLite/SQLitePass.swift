@@ -49,7 +49,9 @@ final class SQLitePass {
     }
 
     /// Reads a file into the whole buffer. Returns the number of bytes there were, nil when it has to stop.
-    func read(_ file: OpenFile, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int? {
+    func read(_ file: OpenFile, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64)
+        -> Int?
+    {
         guard exceeded == nil, budget.bytesLeft > 0 else {
             endBudget()
             return nil
@@ -89,9 +91,9 @@ final class SQLitePass {
 /// The constants of sqlite3.h that are used here.
 enum SQLiteCode {
     static let ok: CInt = 0
-    static let interrupted: CInt = 9
-    static let readOnly: CInt = 8
+    static let error: CInt = 1
     static let noMemory: CInt = 7
+    static let readOnly: CInt = 8
     static let ioError: CInt = 10
     static let corrupt: CInt = 11
     static let notFound: CInt = 12

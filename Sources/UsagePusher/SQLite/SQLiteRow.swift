@@ -82,7 +82,9 @@ enum StoredText {
         _ bytes: UnsafeRawBufferPointer, from start: Int, unit: (UInt8, UInt8) -> UInt16
     ) -> String? {
         guard bytes.count.isMultiple(of: 2) else { return nil }
-        let units = stride(from: start, to: bytes.count, by: 2).map { unit(bytes[$0], bytes[$0 + 1]) }
+        let units = stride(from: start, to: bytes.count, by: 2).map {
+            unit(bytes[$0], bytes[$0 + 1])
+        }
         return String(validating: units, as: UTF16.self)
     }
 }

@@ -37,14 +37,17 @@ final class WrittenDatabase {
     static let pages = "CREATE TABLE page (id INTEGER PRIMARY KEY, version INTEGER, padding TEXT)"
 
     /// One transaction that changes all `count` pages.
+    static func transaction(_ count: Int, version: Int) -> String {
+        """
+        BEGIN IMMEDIATE;
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count))
+        INSERT OR REPLACE INTO page SELECT i, \(version), printf('%03000d', \(version)) FROM n;
+        COMMIT;
+        """
+    }
+
     func writePages(_ count: Int, version: Int) throws {
-        try execute(
-            """
-            BEGIN IMMEDIATE;
-            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count))
-            INSERT OR REPLACE INTO page SELECT i, \(version), printf('%03000d', \(version)) FROM n;
-            COMMIT
-            """)
+        try execute(Self.transaction(count, version: version))
     }
 }
 
@@ -55,13 +58,27 @@ struct PagesReading: Equatable {
     var hasTornPadding = false
 
     init(_ connection: SQLiteConnection) throws(SQLiteError) {
+        try self.init(connection) {}
+    }
+
+    /// - Parameter between: called after the first half of at most 120 pages.
+    init(_ connection: SQLiteConnection, between: () -> Void) throws(SQLiteError) {
         guard try connection.columns(of: "page") == ["id", "version", "padding"] else { return }
-        _ = try connection.rows(of: "page", ["version", "padding"], limit: 10_000) { _, row in
+        let half = try add(connection, after: nil, limit: 60)
+        between()
+        _ = try add(connection, after: half, limit: 10_000)
+    }
+
+    private mutating func add(
+        _ connection: SQLiteConnection, after: Int64?, limit: Int
+    ) throws(SQLiteError) -> Int64 {
+        try connection.rows(of: "page", ["version", "padding"], after: after, limit: limit) {
+            _, row in
             count += 1
             guard let version = row.integer(0), let padding = row.text(1) else { return }
             versions.insert(version)
             if Int64(padding) != version { hasTornPadding = true }
-        }
+        }.lastRowID
     }
 }
 
