@@ -18,8 +18,8 @@ struct ClaudeTokenTests {
             + "\n"
     }
 
-    static let shapes: [TokenShape] = [
-        TokenShape(
+    static let shapes: [GrowingLogShape] = [
+        GrowingLogShape(
             "an answer that is written while it grows counts once, with its adviser apart",
             [
                 path: #"""
@@ -30,7 +30,7 @@ struct ClaudeTokenTests {
             reads:
                 "claude-sonnet-5: 1 × input 1500, output 400 (reasoning 150), read 9000, write 500 + 1000, searches 1",
             "claude-opus-5: 1 × input 12000, output 300"),
-        TokenShape(
+        GrowingLogShape(
             "a refused answer counts beside the one that another model gave in its place",
             [
                 path: #"""
@@ -40,27 +40,27 @@ struct ClaudeTokenTests {
             ],
             reads: "claude-opus-5: 1 × input 412, output 264, read 96, write 31",
             "claude-fable-5: 1 × input 535, output 148"),
-        TokenShape(
+        GrowingLogShape(
             "cache writes without a split are of five minutes",
             [path: line("m1", usage: #""input_tokens":1,"output_tokens":2,"cache_creation_input_tokens":30,"cache_read_input_tokens":null"#)],
             reads: "claude-opus-5: 1 × input 1, output 2, write 30"),
-        TokenShape(
+        GrowingLogShape(
             "a split that is written before the sum replaces it as well",
             [path: line("m1", usage: #""cache_creation":{"ephemeral_1h_input_tokens":20,"ephemeral_5m_input_tokens":10},"cache_creation_input_tokens":30,"input_tokens":1,"output_tokens":2"#)],
             reads: "claude-opus-5: 1 × input 1, output 2, write 10 + 20"),
-        TokenShape(
+        GrowingLogShape(
             "fast mode and priority are kept apart",
             [path: line("m1", usage: #""input_tokens":1,"output_tokens":2,"speed":"fast""#)
                 + line("m2", usage: #""input_tokens":1,"output_tokens":2,"service_tier":"priority""#)],
             reads: "claude-opus-5: 1 × input 1, output 2, fast",
             "claude-opus-5: 1 × input 1, output 2, priority"),
-        TokenShape(
+        GrowingLogShape(
             "one answer of two requests counts twice, without a request once more",
             [path: line("m1", request: "a", usage: #""input_tokens":1,"output_tokens":2"#)
                 + line("m1", request: "b", usage: #""input_tokens":1,"output_tokens":2"#)
                 + line("m1", request: nil, usage: #""input_tokens":1,"output_tokens":2"#)],
             reads: "claude-opus-5: 3 × input 3, output 6"),
-        TokenShape(
+        GrowingLogShape(
             "a side chain repeats an answer of the main chain under another request",
             [
                 path: line("m1", request: "a", usage: #""input_tokens":1,"output_tokens":2"#),
@@ -69,11 +69,11 @@ struct ClaudeTokenTests {
                     more: #""isSidechain":true,"#),
             ],
             reads: "claude-opus-5: 1 × input 1, output 2"),
-        TokenShape(
+        GrowingLogShape(
             "answers without an id all count",
             [path: String(repeating: #"{"type":"assistant","timestamp":"2026-11-20T09:00:04.000Z","message":{"model":"m","usage":{"input_tokens":1,"output_tokens":1}}}"# + "\n", count: 3)],
             reads: "m: 3 × input 3, output 3"),
-        TokenShape(
+        GrowingLogShape(
             "the usage in the result of a tool, of a user's line or of a summary is no answer",
             [
                 path: #"""
@@ -82,7 +82,7 @@ struct ClaudeTokenTests {
                     {"usage":{"input_tokens":5,"output_tokens":5},"type":"assistant","timestamp":"2026-11-20T09:00:04.000Z","message":{"content":[{"usage":{"input_tokens":5,"output_tokens":5}}]}}
                     """# + "\n"
             ]),
-        TokenShape(
+        GrowingLogShape(
             "numbers that no request has are left out",
             [path: line("m1", usage: #""input_tokens":99999999999,"output_tokens":2"#)
                 + line("m2", usage: #""input_tokens":-5,"output_tokens":2"#)],
@@ -90,7 +90,7 @@ struct ClaudeTokenTests {
     ]
 
     @Test("shapes", arguments: shapes)
-    func shape(_ shape: TokenShape) throws { try shape.check(ClaudeTokens()) }
+    func shape(_ shape: GrowingLogShape) throws { try shape.check(ClaudeTokens()) }
 
     @Test("the sample home gives what was counted by hand, also when read again")
     func sample() throws {

@@ -29,8 +29,8 @@ struct CodexTokenTests {
             + "\n"
     }
 
-    static let shapes: [TokenShape] = [
-        TokenShape(
+    static let shapes: [GrowingLogShape] = [
+        GrowingLogShape(
             "a record of a response counts, and neither the count that repeats it nor a compaction does",
             [
                 path: #"""
@@ -42,7 +42,7 @@ struct CodexTokenTests {
                     """# + "\n"
             ],
             reads: "gpt-5.6-sol: 1 × input 1500, output 400 (reasoning 150), read 9000, write 1500"),
-        TokenShape(
+        GrowingLogShape(
             "a count that is repeated, and one that tells how full the context is, count nothing",
             [
                 path: #"""
@@ -54,22 +54,22 @@ struct CodexTokenTests {
                     """# + "\n"
             ],
             reads: "gpt-5.1-codex: 1 × input 3000, output 400 (reasoning 150), read 9000"),
-        TokenShape(
+        GrowingLogShape(
             "what counts is by how much the total has grown",
             [path: meta("t1") + count(5, total: (10, 1), last: (10, 1)) + count(9, total: (30, 3), last: (15, 1))],
             reads: "gpt-5.5: 2 × input 30, output 3"),
-        TokenShape(
+        GrowingLogShape(
             "after a total that falls the last response counts",
             [path: meta("t1") + count(5, total: (100, 10), last: (100, 10)) + count(9, total: (20, 2), last: (7, 2))],
             reads: "gpt-5.5: 2 × input 107, output 12"),
-        TokenShape(
+        GrowingLogShape(
             "counts without a total, or without a last response, are read by the other",
             [
                 path: meta("t1") + count(5, total: nil, last: (10, 1)) + count(9, total: nil, last: (10, 1)),
                 ".codex/sessions/rollout-2026-11-20T09-00-00-t2.jsonl": meta("t2") + count(5, total: (4, 1)),
             ],
             reads: "gpt-5.5: 2 × input 20, output 2", "gpt-5.5: 1 × input 4, output 1"),
-        TokenShape(
+        GrowingLogShape(
             "a fork's copies count nothing, by their time or by their ids, and what follows them does",
             [
                 path: meta("t1") + count(30, total: (10, 1), last: (10, 1)) + count(31, total: (20, 2), last: (10, 1)),
@@ -78,14 +78,14 @@ struct CodexTokenTests {
                     + count(50, total: (20, 2), last: (10, 1)) + count(55, total: (50, 5), last: (30, 3)),
             ],
             reads: "gpt-5.5: 2 × input 20, output 2", "gpt-5.5: 1 × input 30, output 3"),
-        TokenShape(
+        GrowingLogShape(
             "of a fork whose parent is gone the copies count nothing by their time",
             [
                 path: meta("t2", 40, more: #","forked_from_id":"t1""#) + count(41, total: (10, 1), last: (10, 1))
                     + count(55, total: (50, 5), last: (40, 4))
             ],
             reads: "gpt-5.5: 1 × input 40, output 4"),
-        TokenShape(
+        GrowingLogShape(
             "lines before a subagent's first ordinal are copies",
             [
                 path: meta("t1", more: #","subagent_history_start_ordinal":4"#)
@@ -93,7 +93,7 @@ struct CodexTokenTests {
                     + count(30, total: (30, 3), last: (20, 2), more: #","ordinal":4"#)
             ],
             reads: "gpt-5.5: 1 × input 20, output 2"),
-        TokenShape(
+        GrowingLogShape(
             "the same rollout in the archive counts once",
             [
                 path: meta("t1") + count(5, total: (10, 1), last: (10, 1)),
@@ -101,7 +101,7 @@ struct CodexTokenTests {
                     + count(5, total: (10, 1), last: (10, 1)),
             ],
             reads: "gpt-5.5: 1 × input 10, output 1"),
-        TokenShape(
+        GrowingLogShape(
             "two sessions with the same counts are two sessions",
             [
                 path: meta("t1") + count(5, total: (10, 1), last: (10, 1)),
@@ -109,13 +109,13 @@ struct CodexTokenTests {
                     + count(5, total: (10, 1), last: (10, 1)),
             ],
             reads: "gpt-5.5: 1 × input 10, output 1", "gpt-5.5: 1 × input 10, output 1"),
-        TokenShape(
+        GrowingLogShape(
             "a count with no total of its own or with null says nothing",
             [path: meta("t1") + #"{"timestamp":"2026-11-20T09:00:05Z","type":"event_msg","payload":{"type":"token_count","info":null}}"# + "\n"]),
     ]
 
     @Test("shapes", arguments: shapes)
-    func shape(_ shape: TokenShape) throws { try shape.check(CodexTokens()) }
+    func shape(_ shape: GrowingLogShape) throws { try shape.check(CodexTokens()) }
 
     @Test("the sample home gives what was counted by hand")
     func sample() throws {

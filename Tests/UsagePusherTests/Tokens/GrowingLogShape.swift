@@ -4,7 +4,7 @@ import Testing
 @testable import UsagePusher
 
 /// Lines of a tool's log that were seen in public, and the requests that are read from them. docs/log-shapes.md says where.
-struct TokenShape: CustomTestStringConvertible, Sendable {
+struct GrowingLogShape: CustomTestStringConvertible, Sendable {
     /// The sentence that must hold.
     let testDescription: String
     /// By path in the home.
