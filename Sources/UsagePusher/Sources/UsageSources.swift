@@ -2,7 +2,9 @@
 public enum UsageSources {
     /// In the order in which they are shown.
     public static var all: [any UsageSource] {
-        [ClaudeSource(), CodexSource(), JetBrainsSource()]
+        [
+            ClaudeSource(), CodexSource(), JetBrainsSource(), GeminiSource(),
+        ]
     }
 
     /// The tools that can have several homes.
