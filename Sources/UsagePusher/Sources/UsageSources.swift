@@ -4,7 +4,7 @@ public enum UsageSources {
     public static var all: [any UsageSource] {
         [
             ClaudeSource(), CodexSource(), JetBrainsSource(), GeminiSource(),
-            QwenSource(), KimiSource(), GrokSource(),
+            QwenSource(), KimiSource(), GrokSource(), AmpSource(),
         ]
     }
 
