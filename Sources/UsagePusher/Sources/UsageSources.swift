@@ -4,7 +4,7 @@ public enum UsageSources {
     public static var all: [any UsageSource] {
         [
             ClaudeSource(), CodexSource(), JetBrainsSource(), GeminiSource(),
-            QwenSource(), KimiSource(), GrokSource(), AmpSource(),
+            QwenSource(), KimiSource(), GrokSource(), AmpSource(), DroidSource(),
         ]
     }
 
