@@ -9,6 +9,10 @@ protocol TokenRecording: UsageSource {
 
 extension TokenRecording {
     public func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
+        watchedLogs(in: environment)
+    }
+
+    func watchedLogs(in environment: SourceEnvironment) -> [WatchedPath] {
         tokenLogs.flatMap { $0.roots(in: environment) }.map { WatchedPath($0, isRecursive: true) }
     }
 

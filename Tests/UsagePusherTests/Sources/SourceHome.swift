@@ -25,7 +25,8 @@ struct SourceHome: CustomTestStringConvertible, Sendable {
         URL(fileURLWithPath: SampleHome.fixture("\(providerID)/expected/\(name).txt"))
     }
 
-    /// The reading of a copy of the home: the cards as they are pushed, the findings and every reading with its verdict.
+    /// The reading of a copy of the home: the cards as they are pushed, the findings, every reading with its verdict, and
+    /// the tokens.
     func outcome() throws -> String {
         let home = try SampleHome(copying: testDescription)
         var environment = home.environment()
@@ -46,10 +47,12 @@ struct SourceHome: CustomTestStringConvertible, Sendable {
                     + "    \(reading.observedAt.formatted(.iso8601)), \(reading.account ?? "no account named")\n"
                     + "    \(reading.path)\(reading.offset.map { " at byte \($0)" } ?? "")"
             }
+        let tokens = source is any TokenRecording ? home.tokens(of: providerID) : []
         let state =
             (reading.isInstalled ? "installed" : "not installed")
             + (reading.isPartial ? ", read in part" : "")
-        return ([state] + lines).joined(separator: "\n").replacing(home.path, with: "~") + "\n"
+        return ([state] + lines + tokens).joined(separator: "\n").replacing(home.path, with: "~")
+            + "\n"
     }
 
     private static func document(of card: ProviderUsageSnapshot) throws -> String {

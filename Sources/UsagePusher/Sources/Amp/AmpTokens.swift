@@ -1,0 +1,223 @@
+import Foundation
+
+/// The tokens in the threads of Amp: in the messages since spring 2026, before that in a ledger of the thread.
+struct AmpTokens: TokenLog {
+    let source = "amp"
+
+    func roots(in environment: SourceEnvironment) -> [String] {
+        let usual = environment.home + "/.local/share"
+        let own = environment.absolutePath(variable: "XDG_DATA_HOME")
+        return [own == usual ? nil : own, usual].compactMap { $0.map { $0 + "/amp/threads" } }
+    }
+
+    func isWanted(_ name: String) -> Bool { name.hasPrefix("T-") && name.hasSuffix(".json") }
+
+    func reader(of file: TokenFile) -> TokenReader? {
+        let name = String(file.name.dropLast(".json".count))
+        return .document { bytes, sink in AmpThread(bytes, name: name)?.add(to: &sink) }
+    }
+}
+
+/// One thread, whose members are read where they are.
+private struct AmpThread {
+    private var id: String
+    private var created: Int64?
+    private var project: String?
+    private var messages: JSONCursor?
+    private var events: JSONCursor?
+
+    init?(_ document: UnsafeRawBufferPointer, name: String) {
+        id = name
+        var cursor = JSONCursor(document)
+        guard cursor.enterObject() else { return nil }
+        while let key = cursor.nextKey() {
+            if key == "id" {
+                id = cursor.text()?.displayText ?? name
+            } else if key == "created" {
+                created = cursor.milliseconds()
+            } else if key == "env" {
+                project = Self.project(in: cursor.value())
+            } else if key == "messages" {
+                messages = cursor
+                cursor.skip()
+            } else if key == "usageLedger" {
+                guard cursor.enterObject() else { continue }
+                while let key = cursor.nextKey() {
+                    if key == "events" { events = cursor }
+                    cursor.skip()
+                }
+            } else {
+                cursor.skip()
+            }
+        }
+        if cursor.isFailed { return nil }
+    }
+
+    func add(to sink: inout TokenSink) {
+        var caches: [Int: TokenCounts] = [:]
+        var replies: [AmpMessage] = []
+        if var messages, messages.enterArray() {
+            var index = 0
+            while messages.nextElement() {
+                if let message = AmpMessage(&messages, index: index), message.hasUsage {
+                    replies.append(message)
+                    caches[message.number] = message.counts
+                }
+                index += 1
+            }
+        }
+        var hasEvents = false
+        if var events, events.enterArray() {
+            while events.nextElement() {
+                guard let event = AmpEvent(&events) else { continue }
+                hasEvents = true
+                add(event, caches, to: &sink)
+            }
+        }
+        if hasEvents { return }
+        for reply in replies where reply.counts != TokenCounts() {
+            add(
+                reply.counts, id: "message \(reply.number)", at: reply.time, reply.model, to: &sink)
+        }
+    }
+
+    private func add(
+        _ event: AmpEvent, _ caches: [Int: TokenCounts], to sink: inout TokenSink
+    ) {
+        var counts = event.counts
+        if !event.hasCache, let cache = event.message.flatMap({ caches[$0] }) {
+            counts.cacheRead = cache.cacheRead
+            counts.cacheWrite5m = cache.cacheWrite5m
+        }
+        guard counts != TokenCounts(), let id = event.id?.string else { return }
+        add(counts, id: "event \(id)", at: event.time, event.model, to: &sink)
+    }
+
+    private func add(
+        _ counts: TokenCounts, id: String, at time: Int64?, _ model: JSONCursor.Text?,
+        to sink: inout TokenSink
+    ) {
+        guard let stated = time ?? created else { return sink.leaveOut() }
+        sink.add(
+            TokenRecord(
+                time: stated, counts: counts, id: ContentHash.of("amp", self.id, id),
+                isCoarse: time == nil),
+            session: sink.session(self.id, project: project), model: sink.model(model))
+    }
+
+    /// The first of the directories: its path, else its name.
+    private static func project(in environment: UnsafeRawBufferPointer) -> String? {
+        let trees = JSONFields(Data(environment))?.fields("initial")?.list("trees")
+        guard let tree = trees?.first else { return nil }
+        let path = tree.text("uri").flatMap { URL(string: $0) }.flatMap {
+            $0.isFileURL ? $0.path : nil
+        }
+        return path ?? tree.text("displayName")
+    }
+}
+
+private struct AmpMessage {
+    /// Counts within the thread.
+    var number: Int
+    var time: Int64?
+    var model: JSONCursor.Text?
+    var counts = TokenCounts()
+    var hasUsage = false
+
+    init?(_ cursor: inout JSONCursor, index: Int) {
+        guard cursor.enterObject() else { return nil }
+        number = index
+        var isReply = false
+        var ownTime: Int64?
+        while let key = cursor.nextKey() {
+            if key == "role" {
+                isReply = cursor.text().map { $0 == "assistant" } ?? false
+            } else if key == "messageId" {
+                number = cursor.count() ?? index
+            } else if key == "timestamp" {
+                ownTime = cursor.milliseconds()
+            } else if key == "usage" {
+                readUsage(&cursor)
+            } else {
+                cursor.skip()
+            }
+        }
+        time = time ?? ownTime
+        hasUsage = hasUsage && isReply
+    }
+
+    private mutating func readUsage(_ cursor: inout JSONCursor) {
+        guard cursor.enterObject() else { return }
+        hasUsage = true
+        while let key = cursor.nextKey() {
+            if key == "model" {
+                model = cursor.text()
+            } else if key == "timestamp" {
+                time = cursor.milliseconds()
+            } else if key == "inputTokens" {
+                counts.input = cursor.tokenCount()
+            } else if key == "outputTokens" {
+                counts.output = cursor.tokenCount()
+            } else if key == "cacheReadInputTokens" {
+                counts.cacheRead = cursor.tokenCount()
+            } else if key == "cacheCreationInputTokens" {
+                counts.cacheWrite5m = cursor.tokenCount()
+            } else {
+                cursor.skip()
+            }
+        }
+        // OpenAI's models have no writes: Amp puts what was not cached there.
+        if counts.input == 0, model?.bytes.starts(with: "gpt-".utf8) == true {
+            counts.input = counts.cacheWrite5m
+            counts.cacheWrite5m = 0
+        }
+    }
+}
+
+private struct AmpEvent {
+    var id: JSONCursor.Text?
+    var time: Int64?
+    var model: JSONCursor.Text?
+    var counts = TokenCounts()
+    var hasCache = false
+    /// The number of the message that has what is missing here.
+    var message: Int?
+
+    init?(_ cursor: inout JSONCursor) {
+        guard cursor.enterObject() else { return nil }
+        while let key = cursor.nextKey() {
+            if key == "id" {
+                id = cursor.text()
+            } else if key == "timestamp" {
+                time = cursor.milliseconds()
+            } else if key == "model" {
+                model = cursor.text()
+            } else if key == "toMessageId" {
+                message = cursor.count()
+            } else if key == "tokens" {
+                readTokens(&cursor)
+            } else {
+                cursor.skip()
+            }
+        }
+    }
+
+    private mutating func readTokens(_ cursor: inout JSONCursor) {
+        guard cursor.enterObject() else { return }
+        while let key = cursor.nextKey() {
+            if key == "input" {
+                counts.input = cursor.tokenCount()
+            } else if key == "output" {
+                counts.output = cursor.tokenCount()
+            } else if key == "cacheReadInputTokens" {
+                counts.cacheRead = cursor.tokenCount()
+                hasCache = true
+            } else if key == "cacheCreationInputTokens" {
+                counts.cacheWrite5m = cursor.tokenCount()
+                hasCache = true
+            } else {
+                cursor.skip()
+            }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+/// The tokens in the chats of Gemini CLI: a document each up to 0.38, lines since.
+struct GeminiTokens: TokenLog {
+    let source = "gemini"
+
+    func roots(in environment: SourceEnvironment) -> [String] {
+        [GeminiSource.directory(in: environment) + "/tmp"]
+    }
+
+    func isWanted(_ name: String) -> Bool {
+        name.hasSuffix(".jsonl") || name.hasPrefix("session-") && name.hasSuffix(".json")
+    }
+
+    /// "<project>/chats/session-….jsonl", and of subagents "<project>/chats/<parent>/<session>.jsonl".
+    func reader(of file: TokenFile) -> TokenReader? {
+        let parts = file.components
+        guard parts.count == 4 || parts.count == 3 && file.name.hasPrefix("session-"),
+            parts[1] == "chats"
+        else { return nil }
+        let root = SideFile("\(file.root)/\(parts[0])/.project_root").text
+        let reader = GeminiTokenReader(
+            name: String(file.name.prefix { $0 != "." }),
+            parent: parts.count == 4 ? String(parts[2]) : nil,
+            project: root?.displayText(limit: 240) ?? String(parts[0]))
+        if file.name.hasSuffix(".jsonl") { return .lines(reader) }
+        return .document { bytes, sink in
+            var reader = reader
+            reader.add(bytes, to: &sink)
+        }
+    }
+}
+
+/// Reads lines; a whole document is like a line with all messages.
+struct GeminiTokenReader: TokenLineReader {
+    /// The file's name until its header is read.
+    private var session: String
+    /// The session that a subagent works for.
+    private let parent: String?
+    private let project: String
+
+    init(name: String, parent: String?, project: String) {
+        session = name
+        self.parent = parent
+        self.project = project
+    }
+
+    mutating func add(_ line: UnsafeRawBufferPointer, to sink: inout TokenSink) {
+        var cursor = JSONCursor(line)
+        var message = Message()
+        var messages: JSONCursor?
+        guard cursor.enterObject() else { return }
+        while let key = cursor.nextKey() {
+            if key == "sessionId" {
+                session = cursor.text()?.displayText ?? session
+            } else if key == "messages" {
+                messages = cursor
+                cursor.skip()
+            } else if key == "$set" {
+                guard cursor.enterObject() else { continue }
+                while let key = cursor.nextKey() {
+                    if key == "messages" { messages = cursor }
+                    cursor.skip()
+                }
+            } else {
+                message.read(key, &cursor)
+            }
+        }
+        guard !cursor.isFailed else { return }
+        add(message, to: &sink)
+        guard var messages, messages.enterArray() else { return }
+        while messages.nextElement() {
+            var message = Message()
+            guard messages.enterObject() else { continue }
+            while let key = messages.nextKey() { message.read(key, &messages) }
+            add(message, to: &sink)
+        }
+    }
+
+    private func add(_ message: Message, to sink: inout TokenSink) {
+        guard message.isReply, let id = message.id, message.counts != TokenCounts() else { return }
+        guard let time = message.time else { return sink.leaveOut() }
+        var hash = ContentHash()
+        hash.add("gemini")
+        hash.add(session)
+        hash.add(id)
+        sink.add(
+            TokenRecord(time: time, counts: message.counts, id: hash.value),
+            session: sink.session(parent ?? session, project: project),
+            model: sink.model(message.model))
+    }
+
+    private struct Message {
+        var id: JSONCursor.Text?
+        var time: Int64?
+        var isReply = false
+        var model: JSONCursor.Text?
+        var counts = TokenCounts()
+
+        mutating func read(_ key: JSONCursor.Text, _ cursor: inout JSONCursor) {
+            if key == "id" {
+                id = cursor.text()
+            } else if key == "timestamp" {
+                time = cursor.milliseconds()
+            } else if key == "type" {
+                isReply = cursor.text().map { $0 == "gemini" } ?? false
+            } else if key == "model" {
+                model = cursor.text()
+            } else if key == "tokens" {
+                readTokens(&cursor)
+            } else {
+                cursor.skip()
+            }
+        }
+
+        /// Input includes what was cached, but neither tools' results nor does output thoughts.
+        private mutating func readTokens(_ cursor: inout JSONCursor) {
+            guard cursor.enterObject() else { return }
+            var (input, output, tool) = (0, 0, 0)
+            while let key = cursor.nextKey() {
+                if key == "input" {
+                    input = cursor.tokenCount()
+                } else if key == "cached" {
+                    counts.cacheRead = cursor.tokenCount()
+                } else if key == "output" {
+                    output = cursor.tokenCount()
+                } else if key == "thoughts" {
+                    counts.reasoning = cursor.tokenCount()
+                } else if key == "tool" {
+                    tool = cursor.tokenCount()
+                } else {
+                    cursor.skip()
+                }
+            }
+            let uncached = TokenCounts.uncached(input, read: counts.cacheRead)
+            counts.input = TokenCounts.sum(uncached, tool)
+            counts.output = TokenCounts.sum(output, counts.reasoning)
+        }
+    }
+}

@@ -1,0 +1,175 @@
+import Foundation
+import LocalFiles
+
+/// The tokens in the sessions of Grok Build: the sum of each prompt.
+struct GrokTokens: TokenLog {
+    let source = "grok"
+
+    private static let groupLimit = 4_096
+
+    func roots(in environment: SourceEnvironment) -> [String] {
+        [GrokSource.directory(in: environment) + "/sessions"]
+    }
+
+    func isWanted(_ name: String) -> Bool { name == "updates.jsonl" }
+
+    /// "<directory>/<session>/updates.jsonl". A subagent's tokens are in the sums of the session that it works for.
+    func reader(of file: TokenFile) -> TokenReader? {
+        let parts = file.components.map(String.init)
+        guard parts.count == 3 else { return nil }
+        let group = file.root + "/" + parts[0]
+        let summary = SideFile("\(group)/\(parts[1])/summary.json").fields
+        if summary?.text("session_kind")?.hasPrefix("subagent") == true,
+            Self.hasSession(summary?.text("parent_session_id"), in: file.root)
+        {
+            return nil
+        }
+        let project =
+            summary?.fields("info")?.text("cwd") ?? SideFile(group + "/.cwd").text
+            ?? parts[0].removingPercentEncoding
+        return .lines(
+            GrokTokenReader(
+                session: parts[1], project: project, model: summary?.text("current_model_id")))
+    }
+
+    /// Whether there is a session, in the directory of any project; true for one without a name.
+    private static func hasSession(_ id: String?, in root: String) -> Bool {
+        guard let id, !id.contains("/"), id != ".." else { return true }
+        let groups = try? LocalDirectory(root).entries(limit: groupLimit).entries
+        return groups?.contains { SideFile("\(root)/\($0.name)/\(id)/updates.jsonl").exists }
+            ?? false
+    }
+}
+
+struct GrokTokenReader: TokenLineReader {
+    private let session: String
+    private let project: String?
+    /// For sums that name none.
+    private let model: String?
+
+    private static let modelLimit = 32
+    private static let ticksPerDollar = 1e10
+
+    init(session: String, project: String?, model: String?) {
+        self.session = session
+        self.project = project
+        self.model = model
+    }
+
+    mutating func add(_ line: UnsafeRawBufferPointer, to sink: inout TokenSink) {
+        var cursor = JSONCursor(line)
+        var time: Int64?
+        var turn: Turn?
+        guard cursor.enterObject() else { return }
+        while let key = cursor.nextKey() {
+            if key == "timestamp" {
+                time = cursor.milliseconds()
+            } else if key == "method" {
+                guard let method = cursor.text(), method == "_x.ai/session/update" else { return }
+            } else if key == "params" {
+                guard cursor.enterObject() else { continue }
+                while let key = cursor.nextKey() {
+                    if key == "update" { turn = Turn(&cursor) } else { cursor.skip() }
+                }
+            } else {
+                cursor.skip()
+            }
+        }
+        guard !cursor.isFailed, let turn, turn.isComplete else { return }
+        for usage in turn.usages where usage.counts != TokenCounts() {
+            guard let time else { return sink.leaveOut() }
+            // Over all sessions: a fork copies the lines, and the earlier ones are the original's.
+            var hash = ContentHash()
+            hash.add("grok")
+            if let prompt = turn.prompt {
+                hash.add(prompt)
+            } else {
+                hash.add(session)
+                hash.add(UInt64(bitPattern: time))
+            }
+            let name = usage.model?.displayText ?? model
+            sink.add(
+                TokenRecord(
+                    time: time, counts: usage.counts, id: hash.value,
+                    variant: name.map { UInt32(truncatingIfNeeded: ContentHash.of($0)) } ?? 0,
+                    ownCost: usage.ticks.map { $0 / Self.ticksPerDollar }),
+                session: sink.session(session, project: project), model: sink.model(name))
+        }
+    }
+
+    private struct Turn {
+        var isComplete = false
+        var prompt: JSONCursor.Text?
+        private var sum: Usage?
+
+        init?(_ cursor: inout JSONCursor) {
+            guard cursor.enterObject() else { return nil }
+            while let key = cursor.nextKey() {
+                if key == "sessionUpdate" {
+                    isComplete = cursor.text().map { $0 == "turn_completed" } ?? false
+                } else if key == "prompt_id" {
+                    prompt = cursor.text()
+                } else if key == "usage" {
+                    sum = Usage(&cursor)
+                } else {
+                    cursor.skip()
+                }
+            }
+        }
+
+        /// By model, where the sum is divided.
+        var usages: [Usage] {
+            guard let sum else { return [] }
+            var models: [Usage] = []
+            if var cursor = sum.models, cursor.enterObject() {
+                while models.count < GrokTokenReader.modelLimit, let name = cursor.nextKey() {
+                    var usage = Usage(&cursor, model: name)
+                    if !sum.isWhole { usage?.ticks = nil }
+                    if let usage { models.append(usage) }
+                }
+            }
+            if models.count == 1 { models[0].ticks = models[0].ticks ?? sum.ticks }
+            return models.isEmpty ? [sum] : models
+        }
+    }
+
+    private struct Usage {
+        var model: JSONCursor.Text?
+        var counts = TokenCounts()
+        /// Of the cost; nil when the tool knows none, or not all of it.
+        var ticks: Double?
+        /// False when the tool says that something is missing.
+        var isWhole = true
+        /// The object with the parts by model.
+        var models: JSONCursor?
+
+        init?(_ cursor: inout JSONCursor, model: JSONCursor.Text? = nil) {
+            guard cursor.enterObject() else { return nil }
+            self.model = model
+            var prompt = 0
+            while let key = cursor.nextKey() {
+                if key == "inputTokens" {
+                    prompt = cursor.tokenCount()
+                } else if key == "outputTokens" {
+                    counts.output = cursor.tokenCount()
+                } else if key == "cachedReadTokens" {
+                    counts.cacheRead = cursor.tokenCount()
+                } else if key == "cacheCreationTokens" {
+                    counts.cacheWrite5m = cursor.tokenCount()
+                } else if key == "reasoningTokens" {
+                    counts.reasoning = cursor.tokenCount()
+                } else if key == "costUsdTicks" {
+                    ticks = cursor.number().flatMap { $0 > 0 ? $0 : nil }
+                } else if key == "usageIsIncomplete" || key == "costIsPartial" {
+                    if cursor.flag() == true { isWhole = false }
+                } else {
+                    if key == "modelUsage" { models = cursor }
+                    cursor.skip()
+                }
+            }
+            counts.input = TokenCounts.uncached(
+                prompt, read: counts.cacheRead, write: counts.cacheWrite5m)
+            if !isWhole { ticks = nil }
+        }
+    }
+}

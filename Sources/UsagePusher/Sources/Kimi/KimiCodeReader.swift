@@ -1,0 +1,88 @@
+/// Reads the file of an agent of Kimi Code.
+///
+/// A fork begins with a copy of the other session's file, and goes on after a line "forked". What tells a line apart is
+/// therefore not the session but the agent, the line's number, its time and its counts: copies have the original's id.
+struct KimiCodeReader: TokenLineReader {
+    private let session: String
+    private let agent: String
+    private let project: String
+    private var isCopy: Bool
+    /// The models' own names by those in the lines.
+    private var models: [String: String]
+    private var lineCount: UInt64 = 0
+
+    private static let modelLimit = 64
+
+    init(
+        session: String, agent: String, project: String, isFork: Bool, models: [String: String]
+    ) {
+        self.session = session
+        self.agent = agent
+        self.project = project
+        isCopy = isFork
+        self.models = models
+    }
+
+    mutating func add(_ line: UnsafeRawBufferPointer, to sink: inout TokenSink) {
+        lineCount &+= 1
+        var cursor = JSONCursor(line)
+        var type: JSONCursor.Text?
+        var time: Int64?
+        var model: JSONCursor.Text?
+        var alias: JSONCursor.Text?
+        var counts = TokenCounts()
+        guard cursor.enterObject() else { return }
+        while let key = cursor.nextKey() {
+            if key == "type" {
+                type = cursor.text()
+            } else if key == "time" {
+                time = cursor.milliseconds()
+            } else if key == "model" {
+                model = cursor.text()
+            } else if key == "modelAlias" {
+                alias = cursor.text()
+            } else if key == "usage" {
+                Self.read(&counts, &cursor)
+            } else {
+                cursor.skip()
+            }
+        }
+        guard !cursor.isFailed, let type else { return }
+        if type == "forked" { isCopy = false }
+        if type == "llm.request", let alias = alias?.displayText, let name = model?.displayText,
+            models.count < Self.modelLimit || models[alias] != nil
+        {
+            models[alias] = name
+        }
+        guard type == "usage.record", counts != TokenCounts() else { return }
+        guard let time else { return sink.leaveOut() }
+        var hash = ContentHash()
+        hash.add("kimi-code")
+        hash.add(agent)
+        hash.add(lineCount)
+        hash.add(UInt64(bitPattern: time))
+        hash.add(counts)
+        let name = model?.displayText
+        sink.add(
+            TokenRecord(time: time, counts: counts, id: hash.value, isSidechain: isCopy),
+            session: sink.session(session, project: project),
+            model: sink.model(name.map { models[$0] ?? $0 }))
+    }
+
+    private static func read(_ counts: inout TokenCounts, _ cursor: inout JSONCursor) {
+        guard cursor.enterObject() else { return }
+        while let key = cursor.nextKey() {
+            if key == "inputOther" {
+                counts.input = cursor.tokenCount()
+            } else if key == "output" {
+                counts.output = cursor.tokenCount()
+            } else if key == "inputCacheRead" {
+                counts.cacheRead = cursor.tokenCount()
+            } else if key == "inputCacheCreation" {
+                counts.cacheWrite5m = cursor.tokenCount()
+            } else {
+                cursor.skip()
+            }
+        }
+    }
+}

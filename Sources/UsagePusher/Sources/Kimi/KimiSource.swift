@@ -1,0 +1,7 @@
+/// Kimi: the tokens of its command line tools, the older Kimi CLI and Kimi Code. They keep neither limits nor an account
+/// outside their credentials.
+struct KimiSource: TokenRecording {
+    let providerID = "kimi"
+    let providerName = "Kimi"
+    let tokenLogs: [any TokenLog] = [KimiTokens()]
+}

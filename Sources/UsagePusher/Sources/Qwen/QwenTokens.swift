@@ -1,0 +1,206 @@
+import LocalFiles
+
+/// The tokens in the ledger of Qwen Code, one line for each response, and in its chats, which repeat most of them and are
+/// there for older ones too.
+///
+/// A response has the same session and numbers in both, and the numbers of a session's responses differ. That is the id;
+/// a chat's record is a repetition of the ledger's, which counts if there is one.
+struct QwenTokens: TokenLog {
+    let source = "qwen"
+
+    func roots(in environment: SourceEnvironment) -> [String] {
+        QwenSource.directories(in: environment).flatMap { [$0 + "/usage", $0 + "/projects"] }
+    }
+
+    func isWanted(_ name: String) -> Bool { name.hasSuffix(".jsonl") }
+
+    /// "token-usage-<month>.jsonl"; "<project>/chats/<session>.jsonl" and
+    /// "<project>/subagents/<session>/agent-<id>.jsonl".
+    func reader(of file: TokenFile) -> TokenReader? {
+        if file.root.hasSuffix("/usage") {
+            guard file.name.hasPrefix("token-usage-") else { return nil }
+            let directory = file.root.dropLast("/usage".count) + "/projects"
+            return .lines(QwenLedgerReader(projectsDirectory: String(directory)))
+        }
+        let parts = file.components
+        let stem = file.name.dropLast(".jsonl".count)
+        if parts.count == 3, parts[1] == "chats" {
+            return .lines(QwenChatReader(session: String(stem), project: String(parts[0])))
+        }
+        guard parts.count == 4, parts[1] == "subagents" else { return nil }
+        let meta = SideFile(file.path.dropLast(".jsonl".count) + ".meta.json").fields
+        return .lines(
+            QwenChatReader(
+                session: String(parts[2]), project: String(parts[0]), model: meta?.text("model")))
+    }
+}
+
+/// The numbers of a response under the names of one of the files.
+private struct QwenUsage {
+    var input = 0
+    var output = 0
+    var cached = 0
+    var thoughts = 0
+    var total = 0
+
+    /// Thoughts are a part of the output, unless the total counts them besides.
+    var counts: TokenCounts {
+        let sum = TokenCounts.sum(TokenCounts.sum(input, output), thoughts)
+        return TokenCounts(
+            input: TokenCounts.uncached(input, read: cached),
+            output: total >= sum ? TokenCounts.sum(output, thoughts) : output,
+            reasoning: thoughts, cacheRead: cached)
+    }
+
+    func id(session: JSONCursor.Text?, orIn name: String) -> UInt64 {
+        var hash = ContentHash()
+        hash.add("qwen")
+        if let session { hash.add(session) } else { hash.add(name) }
+        for number in [input, output, cached, thoughts] {
+            hash.add(UInt64(bitPattern: Int64(number)))
+        }
+        return hash.value
+    }
+}
+
+struct QwenLedgerReader: TokenLineReader {
+    /// Where the chats are, which tell the project of a session.
+    private let projectsDirectory: String
+    /// By session; not kept.
+    private var projects: [String: String?] = [:]
+
+    private enum CodingKeys: CodingKey {
+        case projectsDirectory
+    }
+
+    private static let sessionLimit = 4_096
+    private static let projectLimit = 4_096
+
+    init(projectsDirectory: String) { self.projectsDirectory = projectsDirectory }
+
+    private mutating func project(of session: JSONCursor.Text) -> String? {
+        guard let id = session.displayText, !id.contains("/") else { return nil }
+        if let known = projects[id] { return known }
+        guard projects.count < Self.sessionLimit else { return nil }
+        let names = try? LocalDirectory(projectsDirectory).entries(limit: Self.projectLimit).entries
+        let project = names?.map(\.name).sorted().first {
+            SideFile("\(projectsDirectory)/\($0)/chats/\(id).jsonl").exists
+        }
+        projects[id] = .some(project)
+        return project
+    }
+
+    mutating func add(_ line: UnsafeRawBufferPointer, to sink: inout TokenSink) {
+        var cursor = JSONCursor(line)
+        var usage = QwenUsage()
+        var id: JSONCursor.Text?
+        var time: Int64?
+        var session: JSONCursor.Text?
+        var model: JSONCursor.Text?
+        guard cursor.enterObject() else { return }
+        while let key = cursor.nextKey() {
+            if key == "schemaVersion" {
+                guard cursor.count() == 1 else { return }
+            } else if key == "id" {
+                id = cursor.text()
+            } else if key == "timestamp" {
+                time = cursor.milliseconds()
+            } else if key == "sessionId" {
+                session = cursor.text()
+            } else if key == "model" {
+                model = cursor.text()
+            } else if key == "inputTokens" {
+                usage.input = cursor.tokenCount()
+            } else if key == "outputTokens" {
+                usage.output = cursor.tokenCount()
+            } else if key == "cachedTokens" {
+                usage.cached = cursor.tokenCount()
+            } else if key == "thoughtsTokens" {
+                usage.thoughts = cursor.tokenCount()
+            } else if key == "totalTokens" {
+                usage.total = cursor.tokenCount()
+            } else {
+                cursor.skip()
+            }
+        }
+        let counts = usage.counts
+        guard !cursor.isFailed, let id, let session, counts != TokenCounts() else { return }
+        guard let time else { return sink.leaveOut() }
+        sink.add(
+            TokenRecord(
+                time: time, counts: counts, id: usage.id(session: session, orIn: ""),
+                variant: UInt32(truncatingIfNeeded: id.hash)),
+            session: sink.session(session, project: project(of: session)),
+            model: sink.model(model.flatMap { $0 == "unknown" ? nil : $0 }))
+    }
+}
+
+struct QwenChatReader: TokenLineReader {
+    /// For lines that name none.
+    private let session: String
+    /// The name that Qwen Code gave the directory.
+    private let project: String
+    private let model: String?
+
+    init(session: String, project: String, model: String? = nil) {
+        self.session = session
+        self.project = project
+        self.model = model
+    }
+
+    mutating func add(_ line: UnsafeRawBufferPointer, to sink: inout TokenSink) {
+        var cursor = JSONCursor(line)
+        var usage = QwenUsage()
+        var time: Int64?
+        var session: JSONCursor.Text?
+        var model: JSONCursor.Text?
+        guard cursor.enterObject() else { return }
+        while let key = cursor.nextKey() {
+            if key == "type" {
+                guard let type = cursor.text(), type == "assistant" else { return }
+            } else if key == "forkedFrom" {
+                // A copy: the line of the other session counts.
+                if cursor.enterObject() { return }
+            } else if key == "timestamp" {
+                time = cursor.milliseconds()
+            } else if key == "sessionId" {
+                session = cursor.text()
+            } else if key == "model" {
+                model = cursor.text()
+            } else if key == "usageMetadata" {
+                Self.read(&usage, &cursor)
+            } else {
+                cursor.skip()
+            }
+        }
+        let counts = usage.counts
+        guard !cursor.isFailed, counts != TokenCounts() else { return }
+        guard let time else { return sink.leaveOut() }
+        sink.add(
+            TokenRecord(
+                time: time, counts: counts, id: usage.id(session: session, orIn: self.session),
+                isSidechain: true),
+            session: session.map { sink.session($0, project: project) }
+                ?? sink.session(self.session, project: project),
+            model: model.map { sink.model($0) } ?? sink.model(self.model))
+    }
+
+    private static func read(_ usage: inout QwenUsage, _ cursor: inout JSONCursor) {
+        guard cursor.enterObject() else { return }
+        while let key = cursor.nextKey() {
+            if key == "promptTokenCount" {
+                usage.input = cursor.tokenCount()
+            } else if key == "candidatesTokenCount" {
+                usage.output = cursor.tokenCount()
+            } else if key == "cachedContentTokenCount" {
+                usage.cached = cursor.tokenCount()
+            } else if key == "thoughtsTokenCount" {
+                usage.thoughts = cursor.tokenCount()
+            } else if key == "totalTokenCount" {
+                usage.total = cursor.tokenCount()
+            } else {
+                cursor.skip()
+            }
+        }
+    }
+}

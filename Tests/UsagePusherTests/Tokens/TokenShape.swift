@@ -1,0 +1,48 @@
+import Foundation
+import Testing
+
+@testable import UsagePusher
+
+/// A shape of a tool's log, and what is counted of it. docs/log-shapes.md says where it was seen.
+struct TokenShape: CustomTestStringConvertible, Sendable {
+    /// The sentence that must hold.
+    let testDescription: String
+    let provider: String
+    /// Contents by path in the home directory.
+    let files: KeyValuePairs<String, String>
+    /// As `TokenUsage.lines` writes them.
+    let lines: [String]
+
+    init(
+        _ sentence: String, of provider: String, _ files: KeyValuePairs<String, String>,
+        counts lines: [String]
+    ) {
+        testDescription = sentence
+        self.provider = provider
+        self.files = files
+        self.lines = lines
+    }
+
+    func check() throws {
+        let home = try SampleHome()
+        for (path, text) in files { try home.write(path, text) }
+        #expect(home.tokens(of: provider) == lines)
+    }
+
+    /// Logs are first read with half of their bytes.
+    func checkInTwoSteps() throws {
+        let home = try SampleHome()
+        for (path, text) in files where !path.hasSuffix(".jsonl") { try home.write(path, text) }
+        let logs = files.filter { $0.key.hasSuffix(".jsonl") }
+        for (path, text) in logs {
+            try home.write(path, Data(text.utf8.prefix(text.utf8.count / 2)))
+        }
+        _ = home.tokens(of: provider)
+        for (path, text) in logs {
+            let rest = text.utf8.dropFirst(text.utf8.count / 2)
+            try home.append(path, String(decoding: rest, as: UTF8.self))
+        }
+        #expect(home.tokens(of: provider) == lines)
+        #expect(home.tokens(of: provider) == lines, "after an update without changes")
+    }
+}
