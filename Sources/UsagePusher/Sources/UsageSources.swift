@@ -2,7 +2,7 @@
 public enum UsageSources {
     /// In the order in which they are shown.
     public static var all: [any UsageSource] {
-        [ClaudeSource(), CodexSource(), JetBrainsSource()]
+        [ClaudeSource(), CodexSource(), JetBrainsSource(), PluginsSource()]
     }
 
     /// The tools that can have several homes.
