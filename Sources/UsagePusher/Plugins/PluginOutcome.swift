@@ -63,7 +63,7 @@ struct PluginOutcome: Codable, Sendable, Equatable {
             issues = [stated + (firstLine.map { ": \($0)" } ?? "")]
         }
         let former = earlier?.providers ?? []
-        guard let document = ProviderDocument(process.output, observedAt: now, now: now) else {
+        guard let document = ProviderDocument(process.output, observedAt: now) else {
             failure = issues.first ?? ""
             if reason == nil {
                 failure =

@@ -1,4 +1,5 @@
 import Foundation
+import SnapshotModels
 import Testing
 
 @testable import UsagePusher
@@ -81,17 +82,16 @@ struct PluginRunsTests {
         #expect(home.detail("plugin").hasPrefix("exit status 12"))
     }
 
-    @Test("it gets an empty input, no open files and a short environment")
+    @Test("it gets an empty input and a short environment")
     func environment() throws {
         let home = try PluginHome()
         let output = home.home.path("output")
         _ = try home.outcome(
-            of: "{ cat; env; pwd; for f in /dev/fd/*; do echo \"${f##*/}\"; done; } >'\(output)'")
+            of: "{ cat; env; pwd; } >'\(output)'")
         let lines = try String(contentsOfFile: output, encoding: .utf8).split(separator: "\n")
         #expect(lines.contains("HOME=\(home.home.path)") && lines.contains("PATH=/usr/bin:/bin"))
         #expect(!lines.contains { $0.contains("API_TOKEN") })
         #expect(lines.contains("/"))
-        #expect(lines.compactMap { Int($0) }.filter { $0 > 10 }.isEmpty)
     }
 
     @Test("a plug-in that hangs does not keep another from giving its numbers")

@@ -7,7 +7,7 @@ import Testing
 @Suite("Documents of other programs")
 struct ProviderDocumentTests {
     private func document(_ text: String) -> ProviderDocument? {
-        ProviderDocument(Data(text.utf8), observedAt: sampleNow - 60, now: sampleNow)
+        ProviderDocument(Data(text.utf8), observedAt: sampleNow - 60)
     }
 
     @Test(

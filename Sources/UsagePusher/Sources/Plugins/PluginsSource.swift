@@ -34,7 +34,7 @@ public struct PluginsSource: UsageSource {
         let names = pass.names(in: directory)
         for name in names where name.hasSuffix(".json") {
             pass.readDocument(directory + "/" + name, title: "provider document") {
-                ProviderDocument($0, observedAt: $1, now: now)
+                ProviderDocument($0, observedAt: $1)
             }
         }
         for name in Set(names.filter(PluginFile.isName)).union(environment.plugins.keys).sorted() {
@@ -45,7 +45,7 @@ public struct PluginsSource: UsageSource {
         where name.lowercased().contains("codexbar") && name.hasSuffix(".plist") {
             pass.readDocument(copies + "/" + name, title: "CodexBar in iCloud") { data, date in
                 Self.snapshot(in: data).flatMap {
-                    ProviderDocument($0, observedAt: date, now: now)
+                    ProviderDocument($0, observedAt: date)
                 }
             }
         }
@@ -97,7 +97,9 @@ public struct PluginsSource: UsageSource {
                 let document = document(content.data, content.modificationDate)
                 add(
                     document?.providers ?? [], path: path, title: title,
-                    remarks: document?.issues ?? ["no document in a format that is read"])
+                    remarks: document?.issues ?? [
+                        "no JSON document, or one that is not written to its end yet"
+                    ])
             } catch {
                 reading.isInstalled = true
                 reading.findings.append(error.finding(title: title))
@@ -147,14 +149,15 @@ public struct PluginsSource: UsageSource {
             }
             let remarks = remarks + (isCut ? ["more than a snapshot can hold was left out"] : [])
             let withWindows = cards.filter { !$0.windows.isEmpty }
+            let summary = ([Self.summary(cards)] + remarks).filter { !$0.isEmpty }
+                .joined(separator: "; ")
             reading.isInstalled = true
             reading.providers += cards
             reading.findings.append(
                 SourceFinding(
                     path: path, title: title, certainty: withWindows.isEmpty ? nil : .cachedExact,
-                    observedAt: withWindows.map(\.lastUpdated).max(),
-                    detail: ([Self.summary(cards)] + remarks).filter { !$0.isEmpty }
-                        .joined(separator: "; ")))
+                    observedAt: withWindows.map { min($0.lastUpdated, now) }.max(),
+                    detail: summary.isEmpty ? "no providers" : summary))
         }
 
         private func byteCount(_ card: ProviderUsageSnapshot) -> Int {

@@ -19,7 +19,7 @@ struct ProviderDocument: Sendable, Equatable {
     /// Nil when it is not a JSON object or list, perhaps because it is not written to its end yet.
     ///
     /// - Parameter observedAt: for elements without a time of their own.
-    init?(_ data: Data, observedAt: Date, now: Date) {
+    init?(_ data: Data, observedAt: Date) {
         guard data.count <= Self.byteLimit,
             JSONShape.check(data, depthLimit: JSONFields.depthLimit) == .acceptable
         else { return nil }
@@ -30,12 +30,11 @@ struct ProviderDocument: Sendable, Equatable {
         for element in content.elements {
             switch element {
             case .provider(let card):
-                add(card, error: card.isError ? card.statusMessage ?? "" : nil, now)
+                add(card, error: card.isError ? card.statusMessage ?? "" : nil)
             case .codexBar(let row):
                 for row in row.withAccounts {
                     add(
-                        row.card(observedAt: content.generatedAt ?? observedAt), error: row.error,
-                        now)
+                        row.card(observedAt: content.generatedAt ?? observedAt), error: row.error)
                 }
             case .unreadable: unreadable += 1
             }
@@ -49,7 +48,7 @@ struct ProviderDocument: Sendable, Equatable {
         failedProviders.contains(providerID) || failedProviders.contains(CodexBarRow.wholeID)
     }
 
-    private mutating func add(_ card: ProviderUsageSnapshot?, error: String?, _ now: Date) {
+    private mutating func add(_ card: ProviderUsageSnapshot?, error: String?) {
         if let error, let id = card?.providerID {
             failedProviders.insert(id)
             let text = SecretMask.masked(error).displayText(limit: 160) ?? "failed"
@@ -62,8 +61,12 @@ struct ProviderDocument: Sendable, Equatable {
             // They repeat two of the list, perhaps with other labels.
             (card.primary, card.secondary) = (nil, nil)
         }
-        card.maskTexts()
-        card.lastUpdated = min(card.lastUpdated, now)
+        let windowCount = card.windows.count
+        card.tidy()
+        if card.windows.count < windowCount {
+            let id = card.providerID.displayText(limit: 40) ?? "?"
+            issues.append("\(id): percentages that are not between 0 and 1000 were dropped")
+        }
         if card.hasNumbers || card.costSummary != nil { providers.append(card) }
     }
 
@@ -126,19 +129,13 @@ struct ProviderDocument: Sendable, Equatable {
 }
 
 extension ProviderUsageSnapshot {
-    /// The card at the time `now`: without windows that have been reset since, which the status names, and without
-    /// percentages that cannot be.
+    /// The card at the time `now`: without windows that have been reset since, which the status names.
     func current(at now: Date) -> ProviderUsageSnapshot {
         var reset: Set<WindowKind> = []
         func live(_ window: SyncRateWindow?) -> SyncRateWindow? {
             guard let window else { return nil }
-            let kind =
-                window.windowMinutes.map { WindowKind(minutes: $0, place: 0) } ?? .unstated
-            let reading = LimitReading.Window(
-                kind: kind, usedPercent: window.usedPercent, resetsAt: window.resetsAt)
-            guard reading.flaw(observedAt: lastUpdated) != .implausiblePercent else { return nil }
-            if reading.isLive(observedAt: lastUpdated, at: now) { return window }
-            if window.label == nil { reset.insert(kind) }
+            if window.reading.isLive(observedAt: lastUpdated, at: now) { return window }
+            if window.label == nil { reset.insert(window.reading.kind) }
             return nil
         }
         var card = self
@@ -149,21 +146,36 @@ extension ProviderUsageSnapshot {
         return card
     }
 
-    /// Not the address: accounts that are told apart by it would become one.
-    fileprivate mutating func maskTexts() {
+    /// Makes the texts fit to be shown, without credentials, and leaves out percentages that cannot be. The address is not
+    /// masked: accounts that it distinguishes would become one.
+    fileprivate mutating func tidy() {
         func masked(_ text: String?) -> String? {
             text.flatMap { SecretMask.masked($0).displayText(limit: SnapshotBounds.messageLength) }
         }
-        func masked(_ window: SyncRateWindow?) -> SyncRateWindow? {
-            guard var window else { return nil }
-            window.label = masked(window.label)
+        func tidied(_ window: SyncRateWindow?) -> SyncRateWindow? {
+            guard var window, window.reading.flaw(observedAt: lastUpdated) != .implausiblePercent
+            else { return nil }
+            let isNamedByLength = window.label?.lowercased() == window.reading.kind.name
+            window.label = isNamedByLength ? nil : masked(window.label)
             window.resetDescription = masked(window.resetDescription)
             return window
         }
+        providerID = providerID.displayText() ?? "unknown"
+        providerName = providerName.displayText() ?? providerID
+        accountEmail = accountEmail?.displayText(limit: SnapshotBounds.emailLength)
         statusMessage = masked(statusMessage)
         loginMethod = masked(loginMethod)
-        primary = masked(primary)
-        secondary = masked(secondary)
-        rateWindows = rateWindows?.compactMap { masked($0) }
+        primary = tidied(primary)
+        secondary = tidied(secondary)
+        rateWindows = rateWindows?.compactMap { tidied($0) }
+    }
+}
+
+extension SyncRateWindow {
+    /// Without its label.
+    fileprivate var reading: LimitReading.Window {
+        LimitReading.Window(
+            kind: windowMinutes.map { WindowKind(minutes: $0, place: 0) } ?? .unstated,
+            usedPercent: usedPercent, resetsAt: resetsAt)
     }
 }
