@@ -67,23 +67,40 @@ struct ProviderDocumentTests {
         #expect(SecretMask.masked(text) == masked ?? text)
     }
 
-    @Test("no damage to a property list stops the reader")
-    func damagedPropertyLists() throws {
-        let path = SampleHome.fixture(
-            "plugins/homes/icloud/Library/SyncedPreferences/com.o1xhack.codexbar.plist")
-        let whole = try Data(contentsOf: URL(filePath: path))
-        let key = SyncedUsageSnapshot.storeKey
-        #expect(BinaryPropertyList(whole)?.data(at: "values", key, "value")?.first == 0x7B)
-        #expect(BinaryPropertyList(whole)?.data(at: "values", key) == nil)
-        #expect(BinaryPropertyList(whole)?.data(at: "other") == nil)
-        for count in 0..<whole.count {
-            _ = BinaryPropertyList(whole.prefix(count))?.data(at: "values", key, "value")
-        }
-        for index in whole.indices where index < 64 || index > whole.count - 256 {
-            for byte in [0, 0x0F, 0x1F, 0x7F, 0x80, 0xDF, 0xFF] as [UInt8] {
-                var damaged = whole
-                damaged[index] = byte
-                _ = BinaryPropertyList(damaged)?.data(at: "values", key, "value")
+    @Test("CodexBar's snapshot is read where the system keeps iCloud values")
+    func cloudValues() throws {
+        let home = try SampleHome()
+        let path = CloudValues.path(home: home.path)
+        try home.createDirectory(
+            String((path as NSString).deletingLastPathComponent.dropFirst(home.path.count + 1)))
+        let snapshot = try SnapshotCodec.encode(
+            SyncedUsageSnapshot(
+                providers: [
+                    ProviderUsageSnapshot(
+                        providerID: "kimi", providerName: "Kimi",
+                        primary: SyncRateWindow(usedPercent: 7, windowMinutes: 300),
+                        lastUpdated: sampleNow - 60)
+                ], syncTimestamp: sampleNow, deviceName: "mac"))
+        let list = try PropertyListSerialization.data(
+            fromPropertyList: snapshot, format: .binary, options: 0)
+        let value = list.map { String(format: "%02x", $0) }.joined()
+        _ = try WrittenDatabase(
+            path,
+            "CREATE TABLE ZSYDMANAGEDKEYVALUE (Z_PK INTEGER PRIMARY KEY, ZKEY, ZPLISTDATAVALUE)",
+            "INSERT INTO ZSYDMANAGEDKEYVALUE (ZKEY, ZPLISTDATAVALUE) VALUES"
+                + " ('\(SyncedUsageSnapshot.storeKey)', x'\(value)'), ('other', x'00')")
+        var source = PluginsSource()
+        let reading = source.read(in: home.environment(), at: sampleNow)
+        #expect(reading.providers.map(\.providerID) == ["kimi"])
+        #expect(reading.findings.map(\.detail) == ["kimi 7 %"])
+
+        for index in list.indices.prefix(16) {
+            for byte in [0, 0x0F, 0x1F, 0x40, 0x4F, 0x7F, 0x80, 0xFF] as [UInt8] {
+                for count in [index + 1, list.count] {
+                    var damaged = list.prefix(count)
+                    damaged[index] = byte
+                    damaged.withUnsafeBytes { _ = CloudValues.propertyListData($0) }
+                }
             }
         }
     }

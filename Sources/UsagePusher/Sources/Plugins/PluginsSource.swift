@@ -22,7 +22,8 @@ public struct PluginsSource: UsageSource {
     public func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
         [
             PluginFile.directory(environment), PluginOutcome.directory(environment),
-            syncedPreferences(environment),
+            CloudValues.path(home: environment.home),
+            CloudValues.path(home: environment.home) + "-wal",
         ].map { WatchedPath($0) }
     }
 
@@ -33,34 +34,13 @@ public struct PluginsSource: UsageSource {
         let directory = PluginFile.directory(environment)
         let names = pass.names(in: directory)
         for name in names where name.hasSuffix(".json") {
-            pass.readDocument(directory + "/" + name, title: "provider document") {
-                ProviderDocument($0, observedAt: $1)
-            }
+            pass.readDocument(directory + "/" + name)
         }
         for name in Set(names.filter(PluginFile.isName)).union(environment.plugins.keys).sorted() {
             pass.readPlugin(name)
         }
-        let copies = syncedPreferences(environment)
-        for name in pass.names(in: copies)
-        where name.lowercased().contains("codexbar") && name.hasSuffix(".plist") {
-            pass.readDocument(copies + "/" + name, title: "CodexBar in iCloud") { data, date in
-                Self.snapshot(in: data).flatMap {
-                    ProviderDocument($0, observedAt: date)
-                }
-            }
-        }
+        pass.readCloudCopy()
         return pass.reading
-    }
-
-    /// Where macOS kept the values of `NSUbiquitousKeyValueStore` until version 11: a binary property list for each store.
-    private func syncedPreferences(_ environment: SourceEnvironment) -> String {
-        environment.home + "/Library/SyncedPreferences"
-    }
-
-    private static func snapshot(in data: Data) -> Data? {
-        let key = SyncedUsageSnapshot.storeKey
-        guard let list = BinaryPropertyList(data) else { return nil }
-        return list.data(at: "values", key, "value") ?? list.data(at: key)
     }
 
     /// One read and what it has found.
@@ -89,22 +69,44 @@ public struct PluginsSource: UsageSource {
             }
         }
 
-        mutating func readDocument(
-            _ path: String, title: String, document: (Data, Date) -> ProviderDocument?
-        ) {
+        mutating func readDocument(_ path: String) {
+            let title = "provider document"
             do throws(FileError) {
                 guard let content = try budget.readDocument(path) else { return }
-                let document = document(content.data, content.modificationDate)
                 add(
-                    document?.providers ?? [], path: path, title: title,
-                    remarks: document?.issues ?? [
-                        "no JSON document, or one that is not written to its end yet"
-                    ])
+                    ProviderDocument(content.data, observedAt: content.modificationDate),
+                    path: path, title: title)
             } catch {
                 reading.isInstalled = true
                 reading.findings.append(error.finding(title: title))
             }
             if budget.isExceeded { reading.isPartial = true }
+        }
+
+        /// The snapshot that CodexBar keeps in iCloud, in this machine's copy.
+        mutating func readCloudCopy() {
+            let title = "CodexBar in iCloud"
+            let path = CloudValues.path(home: environment.home)
+            do throws(SQLiteError) {
+                let values = try CloudValues.data(
+                    forKey: SyncedUsageSnapshot.storeKey, in: path, budget: &budget)
+                for value in values ?? [] {
+                    // All of its providers state their own time.
+                    let document = ProviderDocument(
+                        value, observedAt: Date(timeIntervalSince1970: 0))
+                    add(document, path: path, title: title)
+                }
+            } catch {
+                reading.findings.append(error.finding(title: title))
+            }
+        }
+
+        private mutating func add(_ document: ProviderDocument?, path: String, title: String) {
+            add(
+                document?.providers ?? [], path: path, title: title,
+                remarks: document?.issues ?? [
+                    "no JSON document, or one that is not written to its end yet"
+                ])
         }
 
         mutating func readPlugin(_ name: String) {
