@@ -49,7 +49,7 @@ package struct PluginFile: Sendable {
     private let name: String
     private let directory: String
 
-    static let countLimit = 16
+    package static let countLimit = 16
 
     package init(_ name: String, in environment: SourceEnvironment) {
         self.name = name

@@ -76,6 +76,10 @@ extension ConfigCommand {
         let file = PusherConfigurationFile()
         var (configuration, _) = try file.readReportingFailure()
         guard configuration.setPlugin(name, plugin) else { return false }
+        guard configuration.plugins.count <= PluginFile.countLimit else {
+            throw CommandFailure(
+                .configuration, "no more than \(PluginFile.countLimit) plug-ins can be enabled")
+        }
         try file.writeReportingFailure(configuration)
         return true
     }

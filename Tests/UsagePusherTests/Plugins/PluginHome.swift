@@ -4,7 +4,7 @@ import SnapshotModels
 
 @testable import UsagePusher
 
-/// A home with plug-ins in it, which runs them as `usage-push` does, with short times.
+/// A home with plug-ins in it, which runs them as `usage-push` does.
 final class PluginHome {
     let home: SampleHome
     private(set) var environment: SourceEnvironment
@@ -29,19 +29,16 @@ final class PluginHome {
         return path
     }
 
-    func enable(_ name: String, interval: Int = 300) throws {
+    func enable(_ name: String, timeout: Int = 60) throws {
         environment.plugins[name] = try PluginFile(name, in: environment)
-            .enabled(timeout: 10, interval: interval)
+            .enabled(timeout: timeout, interval: 300)
     }
 
+    /// - Parameter limits: nil for the usual ones.
     func run(
-        seconds: Double = 60, memoryByteCount: Int = 1_073_741_824,
+        _ limits: BoundedProcess.Limits? = nil,
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) {
-        var limits = BoundedProcess.Limits()
-        limits.seconds = seconds
-        limits.graceSeconds = 0.1
-        limits.memoryByteCount = memoryByteCount
         PluginRuns(environment, limits: limits).runDue(isCancelled: isCancelled)
     }
 
@@ -56,29 +53,33 @@ final class PluginHome {
     }
 
     /// Writes a script that is enabled, and runs it once.
-    func outcome(of lines: String, seconds: Double = 60) throws -> String {
+    func outcome(of lines: String, timeout: Int = 60) throws -> String {
         try script("plugin", lines)
-        try enable("plugin")
-        run(seconds: seconds)
+        try enable("plugin", timeout: timeout)
+        run()
         return detail("plugin")
     }
 }
 
-/// A pipe with a name: whoever has opened it for writing is still there until it is closed.
+/// A pipe with a name: a process that has opened it for writing, or has inherited it, has not ended while it is open.
 final class Presence {
     let path: String
     private let descriptor: Int32
+    /// Without any writer the end could not be told from the beginning.
+    private let firstWriter: Int32
 
     init(_ path: String) {
         self.path = path
         mkfifo(path, 0o600)
-        descriptor = open(path, O_RDONLY | O_NONBLOCK)
+        descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        firstWriter = open(path, O_WRONLY | O_CLOEXEC)
     }
 
     deinit { close(descriptor) }
 
-    /// Waits until there has been a writer and nobody has the pipe open any more.
+    /// Waits until no process has the pipe open for writing. Once.
     func waitForEnd() {
+        close(firstWriter)
         var slot = pollfd(fd: descriptor, events: 0, revents: 0)
         while poll(&slot, 1, -1) == -1, errno == EINTR {}
     }
