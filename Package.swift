@@ -134,7 +134,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "UsagePusher", dependencies: ["SnapshotModels", "LocalFiles"],
+            name: "UsagePusher", dependencies: ["SnapshotModels", "LocalFiles", "CommandSupport"],
             resources: [.embedInCode("Tokens/model-prices.json")], swiftSettings: strict),
         .executableTarget(
             name: "usage-push",

@@ -60,7 +60,8 @@ public struct ProviderUsageSnapshot: Codable, Sendable, Equatable {
 extension ProviderUsageSnapshot {
     /// Lenient: an unreadable window is left out.
     ///
-    /// - Throws: When there is no id or no readable `lastUpdated`: the age of a number must be known.
+    /// - Throws: When there is no id or no readable `lastUpdated`: the age of a number must be known. A decoder may state it
+    ///   for documents without one, see `observationTime`.
     public init(from decoder: any Decoder) throws {
         self = try Reading(from: decoder).provider
     }
@@ -92,12 +93,25 @@ extension ProviderUsageSnapshot {
                 loginMethod: fields.text(.loginMethod),
                 statusMessage: fields.text(.statusMessage),
                 isError: fields.flag(.isError) ?? false,
-                lastUpdated: try fields.required(.lastUpdated, fields.date(.lastUpdated)),
+                lastUpdated: try fields.required(
+                    .lastUpdated,
+                    fields.date(.lastUpdated)
+                        ?? decoder.userInfo[.observationTime] as? Date),
                 rateWindows: rateWindows?.elements,
                 costSummary: fields.value(.costSummary),
                 budget: fields.value(.budget),
                 credits: fields.value(.credits),
                 usageDataConfidence: fields.text(.usageDataConfidence))
         }
+    }
+}
+
+extension CodingUserInfoKey {
+    /// A `Date`: when the numbers of a document that does not state it were observed.
+    package static var observationTime: CodingUserInfoKey {
+        guard let key = CodingUserInfoKey(rawValue: "observationTime") else {
+            preconditionFailure("any text is a key")
+        }
+        return key
     }
 }

@@ -3,6 +3,7 @@
 // lines (usage-push).
 
 public import Foundation
+import LocalFiles
 public import SnapshotModels
 
 /// Reads the limits of one tool from that tool's own files.
@@ -46,6 +47,8 @@ public struct SourceEnvironment: Sendable {
     public var variables: [String: String]
     /// Absolute paths of further homes of the tools, by provider id.
     public var additionalHomes: [String: [String]] = [:]
+    /// The plug-ins that the user has enabled, by name.
+    package var plugins: [String: EnabledPlugin] = [:]
     public var limits: ScanLimits
     /// Which accounts have been logged in.
     public var accounts = AccountHistory()
@@ -65,6 +68,11 @@ public struct SourceEnvironment: Sendable {
     /// `$XDG_STATE_HOME/ubiquity`, by default in `~/.local/state`.
     var stateDirectory: String {
         (absolutePath(variable: "XDG_STATE_HOME") ?? home + "/.local/state") + "/ubiquity"
+    }
+
+    /// Where this product's settings are, see `UserDirectories.config`.
+    var configurationDirectory: String {
+        UserDirectories(environment: variables.merging(["HOME": home]) { $1 }).config
     }
 
     /// A variable's value as an absolute path without a trailing slash; "~/" is expanded. Nil when

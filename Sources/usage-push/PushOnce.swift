@@ -12,6 +12,7 @@ struct PushOnce {
     let volume: Console.Volume
 
     func run(_ builder: SnapshotBuilder) async throws {
+        builder.pluginRuns?.runDue()
         let now = Date()
         let snapshot = try builder.requiredSnapshot(at: now)
         do {
@@ -40,6 +41,7 @@ struct PrintOnce {
     let isPretty: Bool
 
     func run(_ builder: SnapshotBuilder) throws {
+        builder.pluginRuns?.runDue()
         let snapshot = try builder.requiredSnapshot(at: Date())
         if isPretty { return try Console.printJSON(snapshot, isIndented: true) }
         try Console.write(

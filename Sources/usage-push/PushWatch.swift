@@ -25,12 +25,17 @@ struct PushWatch {
                 if !Task.isCancelled { note("the account has changed") }
             }
         }
+        // Beside the pushes: what a plug-in gives is a changed file.
+        let plugins = Task { await builder.pluginRuns?.run() }
         let stopping = Task {
             await signals.wait()
             watching.cancel()
         }
         defer { stopping.cancel() }
-        try await watching.value
+        let ended = await watching.result
+        plugins.cancel()
+        await plugins.value
+        try ended.get()
         note(tally.summary)
     }
 

@@ -84,6 +84,7 @@ struct HomeOption: ParsableArguments {
             let (configuration, issues) = try PusherConfigurationFile().read()
             for issue in issues { Console.report(issue) }
             environment.additionalHomes = configuration.homes
+            environment.plugins = configuration.plugins
         } catch {
             Console.report(error.description)
         }

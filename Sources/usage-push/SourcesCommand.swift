@@ -9,7 +9,8 @@ struct SourcesCommand: ParsableCommand {
         commandName: "sources",
         abstract: "List what was found where, how certain and how old it is.",
         discussion: """
-            Reads the files as a push does, and pushes nothing.
+            Reads the files as a push does, and pushes nothing. Enabled plug-ins that are due run \
+            first; see 'usage-push config'.
 
             CERTAINTY
               exact          the provider's own number, reported as it changes
@@ -29,6 +30,7 @@ struct SourcesCommand: ParsableCommand {
 
     func run() throws {
         var builder = reading.builder(device: DeviceIdentity(id: nil, name: ""))
+        builder.pluginRuns?.runDue()
         let now = Date()
         builder.readThoroughly(at: now)
         let listing = SourcesListing(

@@ -41,7 +41,7 @@ extension UsageSource {
 
 extension ProviderUsageSnapshot {
     /// Whether anything is known beyond the account.
-    fileprivate var hasNumbers: Bool {
+    var hasNumbers: Bool {
         primary != nil || secondary != nil || rateWindows != nil || credits != nil || budget != nil
     }
 }

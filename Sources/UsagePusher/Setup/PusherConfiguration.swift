@@ -6,9 +6,19 @@ package struct PusherConfiguration: Sendable, Equatable {
     /// Absolute paths of further homes of the tools, by provider id, in the user's order.
     package private(set) var homes: [String: [String]] = [:]
 
+    /// By name.
+    package private(set) var plugins: [String: EnabledPlugin] = [:]
+
     private static let homeLimit = 32
 
     package init() {}
+
+    /// Enables a plug-in, or disables it with nil. Returns false when that changes nothing.
+    package mutating func setPlugin(_ name: String, _ plugin: EnabledPlugin?) -> Bool {
+        guard plugins[name] != plugin else { return false }
+        plugins[name] = plugin
+        return true
+    }
 
     package func additionalHomes(for providerID: String) -> [String] { homes[providerID] ?? [] }
 
@@ -25,6 +35,25 @@ package struct PusherConfiguration: Sendable, Equatable {
         homes[home.providerID]?.removeAll { $0 == home.path }
         if homes[home.providerID]?.isEmpty == true { homes[home.providerID] = nil }
         return true
+    }
+
+    /// Reads the value of `plugins`. What cannot be used is left out and described.
+    fileprivate mutating func readPlugins(_ value: Any?, issues: inout [String]) {
+        guard let value else { return }
+        guard let members = value as? [String: Any] else {
+            issues.append("plugins is not an object")
+            return
+        }
+        for (name, value) in members.sorted(by: { $0.key < $1.key }) {
+            if PluginFile.isName(name), plugins.count < PluginFile.countLimit,
+                let plugin = (value as? [String: Any]).flatMap(EnabledPlugin.init(members:))
+            {
+                plugins[name] = plugin
+            } else {
+                issues.append(
+                    "plugins.\(name) cannot be used; run usage-push config enable-plugin again")
+            }
+        }
     }
 
     /// Reads the value of `homes`. What is not a list of absolute paths is left out and described.
@@ -51,7 +80,8 @@ package struct PusherConfiguration: Sendable, Equatable {
 
 /// `usage-push.json` in the user's configuration directory, mode 0600:
 ///
-///     {"homes": {"claude": ["/home/user/.claude-work"], "codex": []}}
+///     {"homes": {"claude": ["/home/user/.claude-work"], "codex": []},
+///      "plugins": {"codexbar": {"owner": 1000, "permissions": 493, "timeout": 10, "interval": 300}}}
 ///
 /// Unknown members are ignored and kept.
 package struct PusherConfigurationFile: Sendable {
@@ -82,15 +112,19 @@ package struct PusherConfigurationFile: Sendable {
     /// Reads the file; a missing one is empty. What could not be used is in `issues`.
     package func read() throws(Failure) -> (configuration: PusherConfiguration, issues: [String]) {
         var issues: [String] = []
-        let configuration = PusherConfiguration(
-            homes: try members()["homes"], home: home, issues: &issues)
+        let members = try members()
+        var configuration = PusherConfiguration(
+            homes: members["homes"], home: home, issues: &issues)
+        configuration.readPlugins(members["plugins"], issues: &issues)
         return (configuration, issues.map { "\(path): \($0)" })
     }
 
-    /// Replaces the homes; other members stay.
+    /// Replaces the homes and the plug-ins; other members stay.
     package func write(_ configuration: PusherConfiguration) throws(Failure) {
         var members = try members()
         members["homes"] = configuration.homes
+        let plugins = configuration.plugins.mapValues(\.members)
+        members["plugins"] = plugins.isEmpty ? nil : plugins
         guard
             let text = try? JSONSerialization.data(
                 withJSONObject: members,

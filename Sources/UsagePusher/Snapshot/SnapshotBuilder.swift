@@ -69,6 +69,12 @@ public struct SnapshotBuilder: Sendable {
         saveAccounts()
     }
 
+    /// The runs of the plug-ins that are read; nil when none is enabled.
+    package var pluginRuns: PluginRuns? {
+        reports.contains { $0.providerID == PluginsSource.id } && !environment.plugins.isEmpty
+            ? PluginRuns(environment) : nil
+    }
+
     /// Whether a limit ended the last read of a source early; the next one goes on there.
     public var isPartial: Bool { reports.contains { $0.reading?.isPartial == true } }
 
@@ -116,7 +122,12 @@ public struct SnapshotBuilder: Sendable {
 
     /// The snapshot of the last readings; nil when no source knows anything.
     public func snapshot(at now: Date) -> SyncedUsageSnapshot? {
-        var providers = reports.flatMap { $0.reading?.providers ?? [] }
+        // A card of a plug-in may be about an account that another source, or another plug-in, knows too.
+        let sources = reports.flatMap { report in
+            let cards = report.reading?.providers ?? []
+            return report.providerID == PluginsSource.id ? cards.map { [$0] } : [cards]
+        }
+        var providers = SnapshotMerge.mergeSources(sources, now: now)
         if let tokens {
             let names = Dictionary(
                 reports.map { ($0.providerID, $0.providerName) }, uniquingKeysWith: { $1 })

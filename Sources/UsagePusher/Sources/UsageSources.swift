@@ -3,8 +3,16 @@ public enum UsageSources {
     /// In the order in which they are shown.
     public static var all: [any UsageSource] {
         [
-            ClaudeSource(), CodexSource(), JetBrainsSource(), GeminiSource(),
-            QwenSource(), KimiSource(), GrokSource(), AmpSource(), DroidSource(),
+            ClaudeSource(),
+            CodexSource(),
+            JetBrainsSource(),
+            GeminiSource(),
+            QwenSource(),
+            KimiSource(),
+            GrokSource(),
+            AmpSource(),
+            DroidSource(),
+            PluginsSource(),
         ]
     }
 

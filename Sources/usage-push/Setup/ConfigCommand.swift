@@ -9,18 +9,25 @@ import UsagePusher
 struct ConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config",
-        abstract: "Show and change which homes of the tools are read.",
+        abstract: "Show and change which homes of the tools are read, and which plug-ins run.",
         discussion: """
             A tool can have several homes, one for each account. Those of CLAUDE_CONFIG_DIR and \
             CODEX_HOME, or the usual ones, are always read; others are configured here. A running \
             'usage-push --watch' reads the configuration when it starts.
 
+            A plug-in is a program in providers.d of the configuration directory that prints the \
+            limits of providers as JSON. It runs only if it is enabled here, and usually uses the \
+            network. Documents there, *.json, are read without that. See docs/plugins.md.
+
             EXAMPLES
               usage-push config add-home claude ~/.claude-work
               usage-push config remove-home claude ~/.claude-work
+              usage-push config enable-plugin codexbar --timeout 30
               usage-push config show --json
             """,
-        subcommands: [Show.self, AddHome.self, RemoveHome.self])
+        subcommands: [
+            Show.self, AddHome.self, RemoveHome.self, EnablePlugin.self, DisablePlugin.self,
+        ])
 
     /// A home as it is given on the command line.
     struct HomeArguments: ParsableArguments {
@@ -47,7 +54,8 @@ struct ConfigCommand: ParsableCommand {
     }
 
     struct Show: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show the configured homes.")
+        static let configuration = CommandConfiguration(
+            abstract: "Show the configured homes and the enabled plug-ins.")
 
         @Flag(help: "Print JSON.")
         var json = false
@@ -57,15 +65,22 @@ struct ConfigCommand: ParsableCommand {
             let (configuration, issues) = try file.readReportingFailure()
             for issue in issues { Console.report(issue) }
             if json {
-                let document = Document(path: file.path, homes: configuration.homes)
+                let document = Document(
+                    path: file.path, homes: configuration.homes, plugins: configuration.plugins)
                 return try Console.printJSON(document, isIndented: true)
             }
             if configuration.homes.isEmpty {
-                return try Console.print(
+                try Console.print(
                     "no further homes; to add one: usage-push config add-home TOOL DIRECTORY")
             }
             for (id, paths) in configuration.homes.sorted(by: { $0.key < $1.key }) {
                 for path in paths { try Console.print(VisibleText.escape("\(id)  \(path)")) }
+            }
+            for (name, plugin) in configuration.plugins.sorted(by: { $0.key < $1.key }) {
+                try Console.print(
+                    VisibleText.escape(
+                        "plug-in \(name)  at most every \(plugin.interval) s,"
+                            + " stopped after \(plugin.timeout) s"))
             }
         }
 
@@ -73,6 +88,7 @@ struct ConfigCommand: ParsableCommand {
         private struct Document: Encodable {
             var path: String
             var homes: [String: [String]]
+            var plugins: [String: EnabledPlugin]
         }
     }
 

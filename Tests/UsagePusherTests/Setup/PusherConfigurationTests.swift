@@ -68,6 +68,32 @@ struct PusherConfigurationTests {
         }
     }
 
+    @Test("plug-ins are stored, and those that cannot be used are left out and described")
+    func plugins() throws {
+        try withDirectory { directory in
+            let file = file(directory)
+            try Data(
+                #"""
+                {"plugins": {"a": {"owner": 0, "permissions": 493}, "b": {"owner": -1, "permissions": 0},
+                 "c": 7, "d": {"owner": 0, "permissions": 493, "timeout": 1e9}, "../e": {}}}
+                """#.utf8
+            ).write(to: URL(filePath: file.path))
+            var (configuration, issues) = try file.read()
+            #expect(configuration.plugins.keys.sorted() == ["a"])
+            #expect(configuration.plugins["a"]?.timeout == 10)
+            #expect(issues.count == 4)
+            let plugin = try #require(
+                EnabledPlugin(owner: 1, permissions: 0o700, timeout: 20, interval: 600))
+            let changes = [
+                configuration.setPlugin("f", plugin), configuration.setPlugin("f", plugin),
+                configuration.setPlugin("a", nil),
+            ]
+            #expect(changes == [true, false, true])
+            try file.write(configuration)
+            #expect(try file.read().configuration.plugins == ["f": plugin])
+        }
+    }
+
     @Test("a file that is not JSON is an error and is not replaced")
     func invalid() throws {
         try withDirectory { directory in

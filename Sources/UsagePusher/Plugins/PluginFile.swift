@@ -1,0 +1,132 @@
+import Foundation
+import LocalFiles
+
+/// A program in `providers.d` that the user has enabled.
+package struct EnabledPlugin: Sendable, Equatable, Encodable {
+    /// Of the file when it was enabled.
+    package var owner: UInt32
+    package var permissions: Int
+    /// Seconds after which a run is stopped.
+    package var timeout: Int
+    /// Seconds from the end of a run to the next one.
+    package var interval: Int
+
+    package static let defaultTimeout = 10
+    package static let defaultInterval = 300
+    package static let timeouts = 1...60
+    package static let intervals = 60...86_400
+
+    init?(owner: UInt32, permissions: Int, timeout: Int, interval: Int) {
+        guard Self.timeouts.contains(timeout), Self.intervals.contains(interval) else { return nil }
+        self.owner = owner
+        self.permissions = permissions
+        self.timeout = timeout
+        self.interval = interval
+    }
+
+    /// Of an object in the configuration.
+    init?(members: [String: Any]) {
+        guard let owner = (members["owner"] as? Int).flatMap({ UInt32(exactly: $0) }),
+            let permissions = members["permissions"] as? Int
+        else { return nil }
+        self.init(
+            owner: owner, permissions: permissions,
+            timeout: members["timeout"] as? Int ?? Self.defaultTimeout,
+            interval: members["interval"] as? Int ?? Self.defaultInterval)
+    }
+
+    var members: [String: Any] {
+        [
+            "owner": Int(owner), "permissions": permissions, "timeout": timeout,
+            "interval": interval,
+        ]
+    }
+}
+
+/// A program in `providers.d`, by its name there.
+package struct PluginFile: Sendable {
+    package let path: String
+    private let name: String
+    private let directory: String
+
+    package static let countLimit = 16
+
+    package init(_ name: String, in environment: SourceEnvironment) {
+        self.name = name
+        directory = Self.directory(environment)
+        path = directory + "/" + name
+    }
+
+    static func directory(_ environment: SourceEnvironment) -> String {
+        environment.configurationDirectory + "/providers.d"
+    }
+
+    /// Documents end in ".json".
+    package static func isName(_ name: String) -> Bool {
+        name.utf8.count <= 64 && !name.hasSuffix(".json")
+            && name.wholeMatch(of: /[A-Za-z0-9_][A-Za-z0-9._-]*/) != nil
+    }
+
+    /// As it is to be enabled.
+    ///
+    /// - Throws: why it must not run.
+    package func enabled(timeout: Int, interval: Int) throws(Refusal) -> EnabledPlugin {
+        let status = try checked()
+        guard
+            let plugin = EnabledPlugin(
+                owner: status.owner, permissions: status.permissions, timeout: timeout,
+                interval: interval)
+        else { throw Refusal("its timeout or interval is out of range") }
+        return plugin
+    }
+
+    /// Throws unless the file may run and is the user's own choice: nobody but the user and the superuser can have written it.
+    func check(_ plugin: EnabledPlugin) throws(Refusal) {
+        let status = try checked()
+        guard status.owner == plugin.owner, status.permissions == plugin.permissions else {
+            throw Refusal(
+                "its owner or mode has changed; run usage-push config enable-plugin \(name)")
+        }
+    }
+
+    private func checked() throws(Refusal) -> FileStatus {
+        _ = try status(of: directory, kind: .directory, followsLinks: true)
+        let status = try status(of: path, kind: .file, followsLinks: false)
+        guard status.permissions & 0o111 != 0 else {
+            throw Refusal("it is not executable; run chmod u+x \(path)")
+        }
+        return status
+    }
+
+    private func status(
+        of path: String, kind: FileStatus.Kind, followsLinks: Bool
+    ) throws(Refusal) -> FileStatus {
+        let found: FileStatus?
+        do throws(FileError) {
+            found = try FileStatus(path: path, followsLinks: followsLinks)
+        } catch {
+            throw Refusal(error.sourceMessage)
+        }
+        guard let status = found else { throw Refusal("there is no \(path)") }
+        guard status.kind == kind else {
+            throw Refusal(
+                status.kind == .link
+                    ? "it is a symbolic link; use a script that runs its target"
+                    : "\(path) is not a \(kind == .file ? "regular file" : "directory")")
+        }
+        guard [0, geteuid()].contains(status.owner) else {
+            throw Refusal("\(path) belongs to another user")
+        }
+        guard status.permissions & 0o022 == 0 else {
+            throw Refusal("others may write to \(path); run chmod go-w \(path)")
+        }
+        return status
+    }
+
+    /// Why a plug-in does not run.
+    package struct Refusal: Error, Sendable, Equatable {
+        package let reason: String
+
+        init(_ reason: String) { self.reason = reason }
+    }
+}

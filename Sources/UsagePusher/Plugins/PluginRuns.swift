@@ -1,0 +1,94 @@
+import Dispatch
+import Foundation
+import LocalFiles
+import Synchronization
+
+/// Runs the enabled plug-ins, each at most once per interval over all processes, and writes their outcomes where
+/// `PluginsSource` reads and watches them.
+package struct PluginRuns: Sendable {
+    /// Not those with a name for credentials, such as XDG_ACTIVATION_TOKEN.
+    private static let inheritedVariables = [
+        "PATH", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR",
+        "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME",
+        "XDG_RUNTIME_DIR", "XDG_CONFIG_DIRS", "XDG_DATA_DIRS",
+    ]
+    /// From one look at what is due to the next.
+    private static let checkInterval = Duration.seconds(15)
+
+    private let environment: SourceEnvironment
+    private let limits: BoundedProcess.Limits?
+
+    /// - Parameter limits: instead of the usual ones with the plug-in's own time.
+    init(_ environment: SourceEnvironment, limits: BoundedProcess.Limits? = nil) {
+        self.environment = environment
+        self.limits = limits
+    }
+
+    /// Runs those that are due, all at the same time, and returns when the last has ended or was stopped. Blocks the thread.
+    package func runDue(isCancelled: @escaping @Sendable () -> Bool = { false }) {
+        let group = DispatchGroup()
+        for (name, plugin) in environment.plugins where isDue(name, plugin) {
+            // A thread each: they wait, and the queues have no more threads than there are cores.
+            group.enter()
+            Thread.detachNewThread {
+                run(name, plugin, isCancelled)
+                group.leave()
+            }
+        }
+        group.wait()
+    }
+
+    /// Runs them again and again until the task is cancelled; what runs then is killed.
+    package func run() async {
+        let flag = CancellationFlag()
+        await withTaskCancellationHandler {
+            while !Task.isCancelled {
+                await withCheckedContinuation { continuation in
+                    Thread.detachNewThread {
+                        runDue { flag.isSet.load(ordering: .relaxed) }
+                        continuation.resume()
+                    }
+                }
+                try? await Task.sleep(for: Self.checkInterval)
+            }
+        } onCancel: {
+            flag.isSet.store(true, ordering: .relaxed)
+        }
+    }
+
+    /// A time in the future is of a clock that was wrong.
+    private func isDue(_ name: String, _ plugin: EnabledPlugin) -> Bool {
+        guard let last = PluginOutcome.read(name, in: environment) else { return true }
+        return !(0..<Double(plugin.interval)).contains(Date().timeIntervalSince(last.ranAt))
+    }
+
+    /// A plug-in that must not run, or whose outcome cannot be kept, is not started; the source says so.
+    private func run(_ name: String, _ plugin: EnabledPlugin, _ isCancelled: () -> Bool) {
+        let file = PluginFile(name, in: environment)
+        let directory = PluginOutcome.directory(environment)
+        guard (try? file.check(plugin)) != nil,
+            (try? LocalDirectory(directory).create()) != nil,
+            let lock = try? FileLock("\(directory)/\(name).lock"),
+            (try? lock.lockIfAvailable()) == true, isDue(name, plugin)
+        else { return }
+        var bounds = limits ?? BoundedProcess.Limits()
+        if limits == nil { bounds.seconds = Double(plugin.timeout) }
+        let process = BoundedProcess(
+            file.path, variables: variables, limits: bounds, isCancelled: isCancelled)
+        guard process.end != .cancelled else { return }
+        let outcome = PluginOutcome(
+            process, seconds: plugin.timeout,
+            following: PluginOutcome.read(name, in: environment), at: Date())
+        try? outcome.write(name, in: environment)
+    }
+
+    private var variables: [String: String] {
+        var variables = environment.variables.filter { Self.inheritedVariables.contains($0.key) }
+        variables["HOME"] = environment.home
+        return variables
+    }
+}
+
+private final class CancellationFlag: Sendable {
+    let isSet = Atomic(false)
+}

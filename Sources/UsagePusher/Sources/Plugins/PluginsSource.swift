@@ -1,0 +1,183 @@
+public import Foundation
+import LocalFiles
+import SnapshotModels
+
+/// Reads what other programs state about providers: documents in `providers.d`, what enabled plug-ins there have given, and
+/// the snapshot that CodexBar keeps in iCloud.
+///
+/// Runs nothing: `PluginRuns` does, and writes the outcomes that are read here.
+public struct PluginsSource: UsageSource {
+    static let id = "plugins"
+
+    public let providerID = PluginsSource.id
+    public let providerName = "Plug-ins"
+
+    private static let entryLimit = 256
+    /// Of all cards as they are pushed, so that the snapshot of this machine fits with those of others.
+    private static let byteLimit = 65_536
+    private static let cardByteLimit = 4_096
+
+    public init() {}
+
+    public func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
+        [
+            PluginFile.directory(environment), PluginOutcome.directory(environment),
+            CloudValues.path(home: environment.home),
+            CloudValues.path(home: environment.home) + "-wal",
+        ].map { WatchedPath($0) }
+    }
+
+    public mutating func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {
+        var environment = environment
+        environment.limits.documentByteCount = ProviderDocument.byteLimit
+        var pass = Pass(environment: environment, now: now)
+        let directory = PluginFile.directory(environment)
+        let names = pass.names(in: directory)
+        for name in names where name.hasSuffix(".json") {
+            pass.readDocument(directory + "/" + name)
+        }
+        for name in Set(names.filter(PluginFile.isName)).union(environment.plugins.keys).sorted() {
+            pass.readPlugin(name)
+        }
+        pass.readCloudCopy()
+        return pass.reading
+    }
+
+    /// One read and what it has found.
+    private struct Pass {
+        let environment: SourceEnvironment
+        let now: Date
+        var reading = SourceReading(isInstalled: false)
+        private var budget: ScanBudget
+        private var bytesLeft = PluginsSource.byteLimit
+
+        init(environment: SourceEnvironment, now: Date) {
+            self.environment = environment
+            self.now = now
+            budget = ScanBudget(environment)
+        }
+
+        /// The visible names in a directory, sorted.
+        mutating func names(in directory: String) -> [String] {
+            do throws(FileError) {
+                let listing = try LocalDirectory(directory).entries(limit: PluginsSource.entryLimit)
+                if listing.hasMore { reading.isPartial = true }
+                return listing.entries.map(\.name).filter { !$0.hasPrefix(".") }.sorted()
+            } catch {
+                if !error.isMissing { reading.findings.append(error.finding(title: "directory")) }
+                return []
+            }
+        }
+
+        mutating func readDocument(_ path: String) {
+            let title = "provider document"
+            do throws(FileError) {
+                guard let content = try budget.readDocument(path) else { return }
+                add(
+                    ProviderDocument(content.data, observedAt: content.modificationDate),
+                    path: path, title: title)
+            } catch {
+                reading.isInstalled = true
+                reading.findings.append(error.finding(title: title))
+            }
+            if budget.isExceeded { reading.isPartial = true }
+        }
+
+        /// The snapshot that CodexBar keeps in iCloud, in this machine's copy.
+        mutating func readCloudCopy() {
+            let title = "CodexBar in iCloud"
+            let path = CloudValues.path(home: environment.home)
+            do throws(SQLiteError) {
+                let values = try CloudValues.data(
+                    forKey: SyncedUsageSnapshot.storeKey, in: path, budget: &budget)
+                for value in values ?? [] {
+                    // All of its providers state their own time.
+                    let document = ProviderDocument(
+                        value, observedAt: Date(timeIntervalSince1970: 0))
+                    add(document, path: path, title: title)
+                }
+            } catch {
+                reading.findings.append(error.finding(title: title))
+            }
+        }
+
+        private mutating func add(_ document: ProviderDocument?, path: String, title: String) {
+            add(
+                document?.providers ?? [], path: path, title: title,
+                remarks: document?.issues ?? [
+                    "no JSON document, or one that is not written to its end yet"
+                ])
+        }
+
+        mutating func readPlugin(_ name: String) {
+            let file = PluginFile(name, in: environment)
+            var outcome: PluginOutcome?
+            var remarks: [String] = []
+            if let plugin = environment.plugins[name] {
+                do throws(PluginFile.Refusal) {
+                    try file.check(plugin)
+                    outcome = PluginOutcome.read(name, in: environment)
+                    remarks =
+                        outcome.map { ($0.failure.map { [$0] } ?? []) + $0.issues } ?? [
+                            "has not run; " + PluginOutcome.directory(environment)
+                                + " keeps what it gives"
+                        ]
+                } catch {
+                    remarks = ["not run: " + error.reason]
+                }
+            } else {
+                guard let status = try? FileStatus(path: file.path), status.kind == .file,
+                    status.permissions & 0o111 != 0
+                else { return }
+                remarks = ["not enabled; to run it: usage-push config enable-plugin \(name)"]
+            }
+            add(outcome?.providers ?? [], path: file.path, title: "plug-in", remarks: remarks)
+        }
+
+        private mutating func add(
+            _ stated: [ProviderUsageSnapshot], path: String, title: String, remarks: [String]
+        ) {
+            var cards: [ProviderUsageSnapshot] = []
+            var isCut = false
+            for var card in stated.map({ $0.current(at: now) }) {
+                if byteCount(card) > PluginsSource.cardByteLimit { card.costSummary?.daily = nil }
+                let count = byteCount(card)
+                guard count <= bytesLeft else {
+                    isCut = true
+                    continue
+                }
+                bytesLeft -= count
+                cards.append(card)
+            }
+            let remarks = remarks + (isCut ? ["more than a snapshot can hold was left out"] : [])
+            let withWindows = cards.filter { !$0.windows.isEmpty }
+            let summary = ([Self.summary(cards)] + remarks).filter { !$0.isEmpty }
+                .joined(separator: "; ")
+            reading.isInstalled = true
+            reading.providers += cards
+            reading.findings.append(
+                SourceFinding(
+                    path: path, title: title, certainty: withWindows.isEmpty ? nil : .cachedExact,
+                    observedAt: withWindows.map { min($0.lastUpdated, now) }.max(),
+                    detail: summary.isEmpty ? "no providers" : summary))
+        }
+
+        private func byteCount(_ card: ProviderUsageSnapshot) -> Int {
+            (try? JSONEncoder().encode(SnapshotBounds.bounded(card, at: now)).count) ?? .max
+        }
+
+        /// "claude 22 % / 37 %, opencodego 25 % (estimated)".
+        private static func summary(_ cards: [ProviderUsageSnapshot]) -> String {
+            cards.prefix(16).map { card in
+                let percents = card.windows.prefix(3).map {
+                    LimitReading.Window(kind: .unstated, usedPercent: $0.usedPercent, resetsAt: nil)
+                        .percentText
+                }
+                let numbers = percents.isEmpty ? "–" : percents.joined(separator: " / ")
+                let isEstimate = card.usageDataConfidence == "estimated"
+                return (card.providerID.displayText(limit: 40) ?? "?") + " " + numbers
+                    + (isEstimate ? " (estimated)" : "")
+            }.joined(separator: ", ") + (cards.count > 16 ? " and \(cards.count - 16) more" : "")
+        }
+    }
+}
