@@ -16,7 +16,8 @@ struct CostState: Codable, Sendable, Equatable {
     }
 
     var today: Amount
-    var last7Days: Amount
+    /// Absent when the writer states no days.
+    var last7Days: Amount?
     var last30Days: Amount
     /// Requests without a price, which are in no cost.
     var unpricedRequests: Int
@@ -28,35 +29,44 @@ struct CostState: Codable, Sendable, Equatable {
     /// Nil without costs.
     init?(_ merged: MergedProvider, now: Date, zone: ClockZone) {
         guard let summary = merged.snapshot.costSummary else { return nil }
-        func amounts(_ summary: SyncCostSummary) -> [Amount] {
-            let days = summary.days(30, until: now, secondsFromGMT: zone.secondsFromGMT)
-            return [1, 7, 30].map { count in
-                days.suffix(count).reduce(into: Amount(tokens: 0, costUSD: 0)) { sum, day in
-                    sum.tokens &+= day.totalTokens
-                    sum.costUSD += day.costUSD
-                }
-            }
-        }
-        let sums = amounts(summary)
-        today = sums[0]
-        last7Days = sums[1]
-        last30Days = sums[2]
-        // Writers that state no days.
-        if summary.hourly == nil, summary.daily?.isEmpty ?? true {
-            today = Amount(
-                tokens: summary.sessionTokens ?? 0, costUSD: summary.sessionCostUSD ?? 0)
-            last30Days = Amount(
-                tokens: summary.last30DaysTokens ?? 0, costUSD: summary.last30DaysCostUSD ?? 0)
-            last7Days = today
-        }
+        (today, last7Days, last30Days) = Self.amounts(of: summary, now: now, zone: zone)
         guard last30Days.tokens > 0 || last30Days.costUSD > 0 else { return nil }
         unpricedRequests = summary.unpricedRequests ?? 0
         isPartial = summary.historyCoverageIsEstablished == false
-        let costs = merged.parts.compactMap { part in
-            part.costSummary.map { (part.deviceName, amounts($0)) }
-        }
+        let devices = merged.parts.filter { $0.costSummary != nil }
         parts =
-            costs.count < 2
-            ? [] : costs.map { Part(device: $0.0, today: $0.1[0], last30Days: $0.1[2]) }
+            devices.count < 2
+            ? []
+            : devices.map { part in
+                let (today, _, month) = Self.amounts(
+                    of: part.costSummary ?? SyncCostSummary(), now: now, zone: zone)
+                return Part(device: part.deviceName, today: today, last30Days: month)
+            }
+    }
+
+    private static func amounts(
+        of summary: SyncCostSummary, now: Date, zone: ClockZone
+    ) -> (today: Amount, week: Amount?, month: Amount) {
+        guard summary.hourly != nil || summary.daily?.isEmpty == false else {
+            return (
+                Amount(tokens: summary.sessionTokens, costUSD: summary.sessionCostUSD), nil,
+                Amount(tokens: summary.last30DaysTokens, costUSD: summary.last30DaysCostUSD)
+            )
+        }
+        let days = summary.days(30, until: now, secondsFromGMT: zone.secondsFromGMT)
+        func sum(_ count: Int) -> Amount {
+            let days = days.suffix(count)
+            return Amount(
+                tokens: days.reduce(0) { $0 &+ $1.totalTokens },
+                costUSD: days.reduce(0) { $0 + $1.costUSD })
+        }
+        return (sum(1), sum(7), sum(30))
+    }
+}
+
+extension CostState.Amount {
+    /// In whole millionths of a dollar, which a sum of fractions is not.
+    fileprivate init(tokens: Int?, costUSD: Double?) {
+        self.init(tokens: tokens ?? 0, costUSD: ((costUSD ?? 0) * 1e6).rounded() / 1e6)
     }
 }

@@ -175,7 +175,8 @@ extension CostState {
             today.costUSD == 0 && unpricedRequests > 0
             ? "" : " (\(AmountFormatter.tokens(today.tokens)))"
         let period = isPartial ? "30 days, still reading" : "30 days"
-        return "today \(amount(today))\(tokens) · 7 days \(amount(last7Days)) · "
+        return "today \(amount(today))\(tokens) · "
+            + (last7Days.map { "7 days \(amount($0)) · " } ?? "")
             + "\(period) \(amount(last30Days))"
     }
 }
