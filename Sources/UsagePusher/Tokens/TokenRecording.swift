@@ -64,12 +64,31 @@ struct TokenAccount {
 
 extension TokenLedger {
     /// The sums of all tools, or of the providers with these ids.
-    package init(of providers: [String] = [], in environment: SourceEnvironment) {
+    ///
+    /// - Parameter cacheDirectory: nil for the one in the environment's state directory. A cache is of the tools that it was
+    ///   made for: with others it is made again.
+    package init(
+        of providers: [String] = [], in environment: SourceEnvironment,
+        cacheDirectory: String? = nil
+    ) {
         let sources = UsageSources.all.filter {
             providers.isEmpty || providers.contains($0.providerID)
         }
         self.init(
             logs: sources.flatMap { ($0 as? any TokenRecording)?.tokenLogs ?? [] },
-            environment: environment)
+            environment: environment, cacheDirectory: cacheDirectory)
+    }
+}
+
+extension UsageSources {
+    /// Provider ids by `TokenSession.source`.
+    static var providersByLog: [String: String] {
+        var providers: [String: String] = [:]
+        for source in all {
+            for log in (source as? any TokenRecording)?.tokenLogs ?? [] {
+                providers[log.source] = source.providerID
+            }
+        }
+        return providers
     }
 }
