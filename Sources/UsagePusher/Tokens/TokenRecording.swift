@@ -65,18 +65,14 @@ struct TokenAccount {
 extension TokenLedger {
     /// The sums of all tools, or of the providers with these ids.
     ///
-    /// - Parameter cacheDirectory: nil for the one in the environment's state directory. A cache is of the tools that it was
-    ///   made for: with others it is made again.
-    package init(
-        of providers: [String] = [], in environment: SourceEnvironment,
-        cacheDirectory: String? = nil
-    ) {
+    /// A cache is of the tools that it was made for: with others it is made again.
+    package init(of providers: [String] = [], in environment: SourceEnvironment) {
         let sources = UsageSources.all.filter {
             providers.isEmpty || providers.contains($0.providerID)
         }
         self.init(
             logs: sources.flatMap { ($0 as? any TokenRecording)?.tokenLogs ?? [] },
-            environment: environment, cacheDirectory: cacheDirectory)
+            environment: environment)
     }
 }
 

@@ -1,7 +1,4 @@
 import CommandSupport
-import Foundation
-import LocalFiles
-import TerminalText
 import UsagePusher
 
 /// Brings the sums of the tools' logs up to date, and says on standard error what is missing in them.
@@ -15,27 +12,14 @@ struct ReportScan {
         var options = TokenLedger.Options()
         options.progress = { bar.update($0, of: $1) }
         let environment = reading.place.environment
-        let usage = bar.show { update(environment, prices, options) }
+        // What is kept of this user's logs is of all tools; of another home nothing is kept.
+        let ledger = TokenLedger(
+            of: environment.keepsCache ? [] : reading.provider, in: environment)
+        let usage = bar.show {
+            ledger.update(in: environment, prices: prices, options: options)
+        }
         for message in Self.messages(usage) { Console.report(message) }
         return usage
-    }
-
-    private func update(
-        _ environment: SourceEnvironment, _ prices: ModelPrices, _ options: TokenLedger.Options
-    ) -> TokenUsage {
-        // One cache for all tools, whichever of them is asked for.
-        guard reading.home != nil else {
-            return TokenLedger(in: environment)
-                .update(in: environment, prices: prices, options: options)
-        }
-        // Another home gets no files of ours, and does not replace this user's cache.
-        let temporary = LocalDirectory(
-            FileManager.default.temporaryDirectory
-                .appendingPathComponent("usage-push-" + UUID().uuidString).path)
-        defer { try? temporary.removeAll() }
-        return TokenLedger(
-            of: reading.provider, in: environment, cacheDirectory: temporary.path
-        ).update(in: environment, prices: prices, options: options)
     }
 
     /// What the sums lack, in few lines.
