@@ -80,7 +80,10 @@ struct UsagePush: AsyncParsableCommand {
     static func main() async {
         guard
             let command = ClaudeStatuslineCommand.command(in: ProgramArguments.given)
-        else { return await runProgram() }
+        else {
+            return await runProgram(
+                ReportCommand.attachingProject(in: ProgramArguments.given))
+        }
         Console.start(program: "usage-push")
         ClaudeStatuslineCommand.capture(command)
     }

@@ -60,6 +60,25 @@ struct ReportCommand: ParsableCommand {
         defaultSubcommand: DailyReportCommand.self)
 }
 
+extension ReportCommand {
+    /// The program's arguments with the name of a project attached to its option. Claude Code's names begin with a hyphen, and
+    /// the parser would look for the program's own flags in them.
+    static func attachingProject(in arguments: [String]) -> [String] {
+        guard arguments.first == configuration.commandName else { return arguments }
+        var attached: [String] = []
+        for argument in arguments {
+            if let option = attached.last, ["--project", "-p"].contains(option),
+                argument.hasPrefix("-"), !argument.hasPrefix("--")
+            {
+                attached[attached.count - 1] = "--project=" + argument
+            } else {
+                attached.append(argument)
+            }
+        }
+        return attached
+    }
+}
+
 extension ReportOptions {
     /// Prints a report of days, weeks, months or sessions.
     func print(_ grouping: TokenReport.Grouping, byProject: Bool = false) throws {

@@ -22,16 +22,32 @@ package struct ReportQuery: Sendable {
         day >= since ?? day && day <= until ?? day
     }
 
-    /// By session's number its provider; nil for one that the report is not about.
-    func providers(of sessions: [TokenSession]) -> [String?] {
-        let byLog = UsageSources.providersByLog
-        return sessions.map { session in
-            let provider = byLog[session.source] ?? session.source
-            guard providers.isEmpty || providers.contains(provider) else { return nil }
-            guard project == nil || project == session.project ?? Self.unknownProject else {
-                return nil
+    /// The providers of sessions.
+    struct Providers {
+        private(set) var names: [String] = []
+        /// By session's number an index of `names`; nil for a session that the report is not about.
+        private(set) var indices: [Int?] = []
+
+        init(_ sessions: [TokenSession], _ query: ReportQuery) {
+            let byLog = UsageSources.providersByLog
+            indices.reserveCapacity(sessions.count)
+            for session in sessions {
+                let name = byLog[session.source] ?? session.source
+                let isIncluded =
+                    (query.providers.isEmpty || query.providers.contains(name))
+                    && (query.project ?? session.project ?? ReportQuery.unknownProject)
+                        == (session.project ?? ReportQuery.unknownProject)
+                guard isIncluded else {
+                    indices.append(nil)
+                    continue
+                }
+                if let index = names.firstIndex(of: name) {
+                    indices.append(index)
+                } else {
+                    names.append(name)
+                    indices.append(names.count - 1)
+                }
             }
-            return provider
         }
     }
 }

@@ -15,7 +15,7 @@ package struct TokenReport: Sendable {
         package var period: String
         /// Sorted.
         package var providers: [String]
-        /// Where the session was last at work, and of a report by projects the project.
+        /// Where the session was last at work; of a report by projects, or about one, the project.
         package var project: String?
         /// Milliseconds since 1970 of the first and the last request.
         package var first: Int64
@@ -32,18 +32,37 @@ package struct TokenReport: Sendable {
     package init(
         _ usage: TokenUsage, by grouping: Grouping, byProject: Bool = false, query: ReportQuery
     ) {
-        let providers = query.providers(of: usage.sessions)
-        let groups = Groups(usage, grouping, byProject: byProject)
+        let providers = ReportQuery.Providers(usage.sessions, query)
         var clock = ReportClock(zone: query.zone)
+        var sums = Self.sums(
+            usage, Groups(usage, grouping, byProject: byProject), providers, &clock, query)
+        if grouping == .session {
+            sums.removeAll {
+                $0.models.isEmpty || !query.includes(clock.day(of: $0.last))
+            }
+        }
+        let order = Self.order(sums, grouping, usage.sessions, byProject: byProject, query)
+        rows = order.map {
+            sums[$0].row(
+                grouping, usage, providers.names,
+                isOfProject: byProject || query.project != nil)
+        }
+        total = rows.reduce(into: UsageAmount()) { $0 += $1.total }
+    }
+
+    private static func sums(
+        _ usage: TokenUsage, _ groups: Groups, _ providers: ReportQuery.Providers,
+        _ clock: inout ReportClock, _ query: ReportQuery
+    ) -> [Sum] {
         var indices: [Key: Int] = [:]
         var sums: [Sum] = []
         var last: (key: Key, index: Int)?
         for bucket in usage.buckets {
             let session = Int(bucket.key.session)
-            guard let provider = providers[session] else { continue }
+            guard let provider = providers.indices[session] else { continue }
             let day = clock.day(of: bucket.first)
             // A session counts by its last day, which is known at the end.
-            guard grouping == .session || query.includes(day) else { continue }
+            guard groups.grouping == .session || query.includes(day) else { continue }
             let key = groups.key(day, session)
             let index: Int
             if let last, last.key == key {
@@ -58,25 +77,23 @@ package struct TokenReport: Sendable {
             }
             sums[index].add(bucket, provider)
         }
-        for sum in sums {
-            let row = sum.row(grouping, usage, byProject: byProject)
-            if grouping == .session {
-                guard row.total.counts.total > 0, query.includes(clock.day(of: row.last)) else {
-                    continue
-                }
+        return sums
+    }
+
+    private static func order(
+        _ sums: [Sum], _ grouping: Grouping, _ sessions: [TokenSession], byProject: Bool,
+        _ query: ReportQuery
+    ) -> [Int] {
+        sums.indices.sorted { left, right in
+            let names = (sessions[sums[left].session], sessions[sums[right].session])
+            if byProject, names.0.projectName != names.1.projectName {
+                return names.0.projectName < names.1.projectName
             }
-            rows.append(row)
-            total += row.total
-        }
-        rows.sort { left, right in
-            if byProject, left.project != right.project {
-                return left.project ?? "" < right.project ?? ""
-            }
-            let (first, second) = query.isDescending ? (right, left) : (left, right)
-            if grouping == .session, first.last != second.last { return first.last < second.last }
-            return (first.period, first.providers.joined()) < (
-                second.period, second.providers.joined()
-            )
+            let (first, second) =
+                query.isDescending ? (sums[right], sums[left]) : (sums[left], sums[right])
+            guard grouping == .session else { return first.key.group < second.key.group }
+            if first.last != second.last { return first.last < second.last }
+            return (names.0.id, names.0.source) < (names.1.id, names.1.source)
         }
     }
 
@@ -100,11 +117,9 @@ package struct TokenReport: Sendable {
         init(_ usage: TokenUsage, _ grouping: Grouping, byProject: Bool) {
             self.grouping = grouping
             if grouping == .session {
-                sessions = Self.numbers(usage.sessions) { [$0.source, $0.id] }
+                sessions = Self.numbers(usage.sessions) { ContentHash.of($0.source, $0.id) }
             } else if byProject {
-                projects = Self.numbers(usage.sessions) {
-                    $0.project ?? ReportQuery.unknownProject
-                }
+                projects = Self.numbers(usage.sessions) { $0.projectName }
             }
         }
 
@@ -135,7 +150,8 @@ package struct TokenReport: Sendable {
         let key: Key
         /// The one that was at work last.
         var session: Int
-        var providers: [String] = []
+        /// A bit for each provider.
+        private var providers: UInt64 = 0
         var first: Int64
         var last: Int64
         var models = ModelSums()
@@ -147,15 +163,17 @@ package struct TokenReport: Sendable {
             last = bucket.last
         }
 
-        mutating func add(_ bucket: TokenBucket, _ provider: String) {
-            if !providers.contains(provider) { providers.append(provider) }
+        mutating func add(_ bucket: TokenBucket, _ provider: Int) {
+            providers |= 1 &<< UInt64(provider)
             if bucket.last >= last { session = Int(bucket.key.session) }
             first = min(first, bucket.first)
             last = max(last, bucket.last)
             models.add(bucket)
         }
 
-        func row(_ grouping: Grouping, _ usage: TokenUsage, byProject: Bool) -> Row {
+        func row(
+            _ grouping: Grouping, _ usage: TokenUsage, _ names: [String], isOfProject: Bool
+        ) -> Row {
             let day = CalendarDay(number: key.group)
             let session = usage.sessions[session]
             let period =
@@ -164,13 +182,18 @@ package struct TokenReport: Sendable {
                 case .month: day.month
                 case .session: session.id
                 }
-            let project: String? =
-                byProject
-                ? session.project ?? ReportQuery.unknownProject
-                : grouping == .session ? session.project : nil
             return Row(
-                period: period, providers: providers.sorted(), project: project, first: first,
-                last: last, models: models.models(usage.models), total: models.total)
+                period: period,
+                providers: names.indices.filter { providers >> UInt64($0) & 1 == 1 }
+                    .map { names[$0] }.sorted(),
+                project: grouping == .session
+                    ? session.project : isOfProject ? session.projectName : nil,
+                first: first, last: last, models: models.models(usage.models),
+                total: models.total)
         }
     }
+}
+
+extension TokenSession {
+    fileprivate var projectName: String { project ?? ReportQuery.unknownProject }
 }

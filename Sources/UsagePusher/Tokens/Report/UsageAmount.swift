@@ -56,6 +56,9 @@ struct ModelSums: Sendable {
         amounts[index].amount.add(bucket)
     }
 
+    /// Whether there are no tokens.
+    var isEmpty: Bool { amounts.allSatisfy { $0.amount.counts.total == 0 } }
+
     var total: UsageAmount { amounts.reduce(into: UsageAmount()) { $0 += $1.amount } }
 
     /// Without what has neither model nor tokens: a tool's own messages.

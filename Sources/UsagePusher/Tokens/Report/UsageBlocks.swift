@@ -102,7 +102,7 @@ package struct UsageBlocks: Sendable {
     ) {
         self.now = now
         isDescending = query.isDescending
-        let providers = query.providers(of: usage.sessions)
+        let providers = ReportQuery.Providers(usage.sessions, query).indices
         let length = Int64(hours) * Self.hour
         var block: Block?
         var sums = ModelSums()
