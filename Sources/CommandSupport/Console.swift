@@ -30,6 +30,7 @@ package enum Console {
 
     package static var isInputTerminal: Bool { isatty(STDIN_FILENO) == 1 }
     package static var isOutputTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
+    package static var isErrorTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
     /// The width of the terminal that standard output is; nil if it is not one.
     package static var outputColumns: Int? { Descriptor.terminalSize(of: STDOUT_FILENO)?.columns }

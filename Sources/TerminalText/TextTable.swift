@@ -46,6 +46,11 @@ package struct TextTable: Sendable {
         }
     }
 
+    /// The width below which rows are cut.
+    package var narrowestWidth: Int {
+        columnWidths(limit: 0).reduce(0, +) + Self.gap.count * max(0, columns.count - 1)
+    }
+
     private static let gap = "  "
     private static let narrowest = 8
 

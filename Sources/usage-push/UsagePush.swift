@@ -29,6 +29,7 @@ struct UsagePush: AsyncParsableCommand {
               usage-push service install     keep pushing in the background
               usage-push sources             list what was found, and why limits are missing
               usage-push explain codex       list every reading of a tool, and why it counts or not
+              usage-push report              add up tokens and costs by day, week, month, session
               usage-push prices              list what models cost, and where each price is from
 
             EXIT STATUS
@@ -41,7 +42,8 @@ struct UsagePush: AsyncParsableCommand {
         version: ProgramVersion.text,
         subcommands: [
             SetupCommand.self, ServiceCommand.self, SourcesCommand.self, ExplainCommand.self,
-            PricesCommand.self, ConfigCommand.self, ClaudeStatuslineCommand.self,
+            ReportCommand.self, PricesCommand.self, ConfigCommand.self,
+            ClaudeStatuslineCommand.self,
         ])
 
     @Flag(help: "Keep running, and push when the limits change, at least every 100 seconds.")
@@ -78,7 +80,10 @@ struct UsagePush: AsyncParsableCommand {
     static func main() async {
         guard
             let command = ClaudeStatuslineCommand.command(in: ProgramArguments.given)
-        else { return await runProgram() }
+        else {
+            return await runProgram(
+                ReportCommand.attachingProject(in: ProgramArguments.given))
+        }
         Console.start(program: "usage-push")
         ClaudeStatuslineCommand.capture(command)
     }

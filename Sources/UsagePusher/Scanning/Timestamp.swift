@@ -60,7 +60,7 @@ enum Timestamp {
     }
 
     /// Days since 1970 in the Gregorian calendar: years begin in March, so that a leap day ends one.
-    private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+    static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         let shifted = month > 2 ? year : year - 1
         let monthFromMarch = (month + 9) % 12
         return 365 * shifted + shifted / 4 - shifted / 100 + shifted / 400

@@ -89,7 +89,9 @@ struct TokenBuckets {
             quarter: UInt32(clamping: entry.time / TokenBucket.quarter), session: entry.session,
             model: entry.model, tier: entry.tier, isCoarse: entry.isCoarse)
         let counts = entry.counts
-        let cost = price?.cost(of: counts, tier: entry.tier) ?? TokenCost(gaps: .model)
+        // A message of a tool's own, without a model, costs nothing.
+        let gaps: TokenCost.Gaps = counts.total == 0 && counts.webSearches == 0 ? [] : .model
+        let cost = price?.cost(of: counts, tier: entry.tier) ?? TokenCost(gaps: gaps)
         add(
             TokenBucket(
                 key: key, first: entry.time, last: entry.time, requestCount: 1, counts: counts,
@@ -122,7 +124,9 @@ struct TokenBuckets {
             if left.first != right.first { return left.first < right.first }
             let orders = [left, right].map { sessionOrder[Int($0.key.session)] }
             if orders[0] != orders[1] { return orders[0] < orders[1] }
-            return (left.key.model, left.key.tier.rawValue) < (right.key.model, right.key.tier.rawValue)
+            return (left.key.model, left.key.tier.rawValue) < (
+                right.key.model, right.key.tier.rawValue
+            )
         }
     }
 }

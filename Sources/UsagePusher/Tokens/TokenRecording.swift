@@ -64,6 +64,8 @@ struct TokenAccount {
 
 extension TokenLedger {
     /// The sums of all tools, or of the providers with these ids.
+    ///
+    /// A cache is of the tools that it was made for: with others it is made again.
     package init(of providers: [String] = [], in environment: SourceEnvironment) {
         let sources = UsageSources.all.filter {
             providers.isEmpty || providers.contains($0.providerID)
@@ -71,5 +73,18 @@ extension TokenLedger {
         self.init(
             logs: sources.flatMap { ($0 as? any TokenRecording)?.tokenLogs ?? [] },
             environment: environment)
+    }
+}
+
+extension UsageSources {
+    /// Provider ids by `TokenSession.source`.
+    static var providersByLog: [String: String] {
+        var providers: [String: String] = [:]
+        for source in all {
+            for log in (source as? any TokenRecording)?.tokenLogs ?? [] {
+                providers[log.source] = source.providerID
+            }
+        }
+        return providers
     }
 }

@@ -1,0 +1,125 @@
+import ArgumentParser
+import CommandSupport
+import UsagePusher
+
+/// `usage-push report`.
+struct ReportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "report",
+        abstract:
+            "Add up the tokens of your AI coding tools by day, week, month, session or block.",
+        discussion: """
+            Reads the logs that the tools keep, uses no network, and remembers what it has read: \
+            the next report reads only what is new. 'usage-push report' alone is the daily one.
+
+            WHAT THE NUMBERS ARE
+              INPUT          what the model read anew, without any cache
+              OUTPUT         what it wrote, reasoning included
+              CACHE CREATE   input that was stored in the provider's cache
+              CACHE READ     input that was read from it, the bulk of long sessions
+              TOTAL          all four
+              COST           US dollars at the list prices of the providers' APIs;
+                             with a subscription you do not pay this
+
+            A request counts once, however many files repeat it: resumed and forked sessions, \
+            subagents. A day is that of the time zone (--tz), and a week begins on Monday unless \
+            --start-of-week says otherwise.
+
+            COSTS
+              auto           what the tool itself says, else calculated
+              calculate      always from tokens and prices
+              display        only what the tool says; most say nothing
+
+            'usage-push prices' lists the prices, where they are from and how to add some. A \
+            model without one is never priced as another: its cost is –, and a sum without it \
+            has a +.
+
+            WHAT IS MISSING
+            Claude Code deletes transcripts after 30 days, unless cleanupPeriodDays in its \
+            settings says otherwise: older days are then too small, or gone. What cannot be read \
+            or cannot be true is left out and named on standard error.
+
+            JSON AND CSV
+            --json prints what ccusage prints: with --provider claude that of 'ccusage claude' \
+            (date, week, month, sessions), with --provider codex that of 'ccusage codex', else \
+            that of 'ccusage' (period, agent). --csv has one row for each period, or with \
+            --breakdown for each model of it; requestsWithoutPrice is how many the cost lacks.
+
+            EXAMPLES
+              usage-push report
+              usage-push report daily --since 2026-09-01 --breakdown
+              usage-push report monthly --provider claude --json
+              usage-push report weekly --start-of-week sunday --tz America/New_York
+              usage-push report session --project /home/me/app --order desc
+              usage-push report blocks --active --token-limit max
+            """,
+        subcommands: [
+            DailyReportCommand.self, WeeklyReportCommand.self, MonthlyReportCommand.self,
+            SessionReportCommand.self, BlocksReportCommand.self,
+        ],
+        defaultSubcommand: DailyReportCommand.self)
+}
+
+extension ReportCommand {
+    /// The program's arguments with the name of a project attached to its option. Claude Code's names begin with a hyphen, and
+    /// the parser would look for the program's own flags in them.
+    static func attachingProject(in arguments: [String]) -> [String] {
+        guard arguments.first == configuration.commandName else { return arguments }
+        var attached: [String] = []
+        for argument in arguments {
+            if let option = attached.last, ["--project", "-p"].contains(option),
+                argument.hasPrefix("-"), !argument.hasPrefix("--")
+            {
+                attached[attached.count - 1] = "--project=" + argument
+            } else {
+                attached.append(argument)
+            }
+        }
+        return attached
+    }
+}
+
+extension ReportOptions {
+    /// Prints a report of days, weeks, months or sessions.
+    func print(_ grouping: TokenReport.Grouping, byProject: Bool = false) throws {
+        let query = query
+        let usage = ReportScan(reading: reading).run()
+        let report = TokenReport(usage, by: grouping, byProject: byProject, query: query)
+        if json {
+            try Console.printJSON(
+                ReportDocument(
+                    report: report, grouping: grouping, byProject: byProject,
+                    statesProject: project != nil, format: format
+                ).value, isIndented: true)
+        } else if csv {
+            try Self.print(
+                ReportCSV(
+                    report: report, grouping: grouping, byProject: byProject, format: format
+                ).lines)
+        } else if report.rows.isEmpty {
+            return try Console.print(Self.emptyMessage)
+        } else {
+            try Self.print(
+                ReportTable(
+                    report: report, grouping: grouping, byProject: byProject, format: format,
+                    clock: ReportClock(zone: query.zone)
+                ).lines(width: TerminalWidth.ofOutput, isCompact: compact))
+        }
+        note(report.unknownModels(mode))
+    }
+
+    /// Names models without a price where the report itself has no place for that.
+    func note(_ unknown: [ModelUsage]) {
+        guard json || csv else { return }
+        for line in ReportTable.notes(unknown, format, width: .max) { Console.report(line) }
+    }
+
+    static let emptyMessage =
+        "no tokens in the tools' logs for this; to see where they are looked for, run: "
+        + "usage-push sources"
+
+    /// In one write: a report has up to thousands of lines.
+    static func print(_ lines: [String]) throws {
+        try Console.print(lines.joined(separator: "\n"))
+    }
+}

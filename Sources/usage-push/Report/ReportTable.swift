@@ -1,0 +1,152 @@
+import TerminalText
+import UsagePusher
+
+/// A report as a table. Pure.
+struct ReportTable {
+    let report: TokenReport
+    let grouping: TokenReport.Grouping
+    var byProject = false
+    let format: ReportFormat
+    let clock: ReportClock
+
+    /// Which columns there is room for.
+    enum Layout: CaseIterable {
+        case full, compact, narrow
+
+        static let compactWidth = 100
+        static let narrowWidth = 60
+
+        /// The widest that may be used on a terminal.
+        init(width: Int?, isCompact: Bool) {
+            let width = width ?? .max
+            self =
+                width < Self.narrowWidth
+                ? .narrow : width < Self.compactWidth || isCompact ? .compact : .full
+        }
+
+        /// Tables, the widest first, of which the first that fits is drawn; the last one is cut.
+        func lines(width: Int?, _ table: (Layout) -> TextTable) -> [String] {
+            for layout in Self.allCases.drop(while: { $0 != self }) {
+                let table = table(layout)
+                guard let width, layout != .narrow, table.narrowestWidth > width else {
+                    return table.lines(width: width)
+                }
+            }
+            return []
+        }
+    }
+
+    func lines(width: Int?, isCompact: Bool = false) -> [String] {
+        Layout(width: width, isCompact: isCompact).lines(width: width, table)
+            + Self.notes(report.unknownModels(format.mode), format, width: width)
+    }
+
+    /// Which models have no price, and what that leaves out.
+    static func notes(_ unknown: [ModelUsage], _ format: ReportFormat, width: Int?) -> [String] {
+        guard format.hasCosts else { return [] }
+        var notes = unknown.prefix(noteLimit).map { model in
+            let amount = model.amount
+            let count = amount.cost.unknownCount(format.mode)
+            let requests = ReportText.count(count) + (count == 1 ? " request" : " requests")
+            return amount.cost.dollars(format.mode) == 0
+                ? "no price for \(model.name) (\(requests), "
+                    + "\(ReportText.count(amount.counts.total)) tokens): usage-push prices"
+                : "no price for a part of \(model.name) (\(requests)): usage-push prices"
+        }
+        if unknown.count > noteLimit {
+            notes.append("no price for \(unknown.count - noteLimit) more models")
+        }
+        return notes.flatMap { VisibleText.escape($0).wrapped(toCells: max(30, width ?? 100)) }
+    }
+
+    private static let noteLimit = 5
+
+    private func table(_ layout: Layout) -> TextTable {
+        let columns = columns(layout)
+        var table = TextTable(columns: columns.map(\.column))
+        func append(_ amount: UsageAmount, row: TokenReport.Row?, model: String? = nil) {
+            table.append(columns.map { $0.cell(Cells(row: row, model: model, amount: amount)) })
+        }
+        for row in report.rows {
+            append(row.total, row: row)
+            guard format.hasModelRows else { continue }
+            for model in row.models.byCost(format.mode) {
+                append(model.amount, row: nil, model: "└ " + model.name)
+            }
+        }
+        append(report.total, row: nil)
+        return table
+    }
+
+    /// What a line of the table is about: a row, a model of it, or with neither all rows.
+    private struct Cells {
+        var row: TokenReport.Row?
+        var model: String?
+        var amount: UsageAmount
+    }
+
+    private struct Column {
+        var column: TextTable.Column
+        var cell: (Cells) -> String
+    }
+
+    private func columns(_ layout: Layout) -> [Column] {
+        func text(_ title: String, isFlexible: Bool = true, _ cell: @escaping (Cells) -> String)
+            -> Column
+        {
+            Column(column: .init(title, isFlexible: isFlexible), cell: cell)
+        }
+        func count(_ title: String, _ value: @escaping (TokenCounts) -> Int) -> Column {
+            Column(column: .init(title, alignment: .trailing)) {
+                ReportText.count(value($0.amount.counts))
+            }
+        }
+        let isSession = grouping == .session
+        let isNarrow = layout == .narrow
+        var columns = [
+            text(title, isFlexible: isSession || isNarrow) {
+                $0.row?.period ?? ($0.model == nil ? "TOTAL" : isNarrow ? $0.model ?? "" : "")
+            }
+        ]
+        if layout == .full, format.agents == .all {
+            columns.append(text("AGENT") { $0.row?.providers.joined(separator: ", ") ?? "" })
+        }
+        if layout == .full && isSession || byProject && !isNarrow {
+            columns.append(text("PROJECT") { $0.row?.project ?? "" })
+        }
+        if !isNarrow {
+            columns.append(
+                text("MODELS") { cells in
+                    cells.model
+                        ?? cells.row?.models.map(\.name).sorted().joined(separator: ", ") ?? ""
+                })
+            columns += [count("INPUT", \.input), count("OUTPUT", \.output)]
+        }
+        if layout == .full {
+            columns += [count("CACHE CREATE", \.cacheWrite), count("CACHE READ", \.cacheRead)]
+        }
+        if layout != .compact { columns.append(count("TOTAL", \.total)) }
+        if format.hasCosts {
+            columns.append(
+                Column(column: .init("COST", alignment: .trailing)) {
+                    ReportText.cost($0.amount, format.mode)
+                })
+        }
+        if isSession, !isNarrow {
+            columns.append(
+                text("LAST ACTIVITY", isFlexible: false) { cells in
+                    cells.row.map { clock.minute(of: $0.last) } ?? ""
+                })
+        }
+        return columns
+    }
+
+    private var title: String {
+        switch grouping {
+        case .day: "DAY"
+        case .week: "WEEK OF"
+        case .month: "MONTH"
+        case .session: "SESSION"
+        }
+    }
+}

@@ -1,0 +1,27 @@
+/// A value of a report's JSON, whose members depend on the kind of report.
+indirect enum ReportValue: Encodable {
+    case object([String: ReportValue])
+    case list([ReportValue])
+    case text(String)
+    case count(Int)
+    case number(Double)
+    case flag(Bool)
+    case null
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .object(let members): try container.encode(members)
+        case .list(let elements): try container.encode(elements)
+        case .text(let text): try container.encode(text)
+        case .count(let count): try container.encode(count)
+        case .number(let number): try container.encode(number)
+        case .flag(let flag): try container.encode(flag)
+        case .null: try container.encodeNil()
+        }
+    }
+
+    static func texts(_ texts: some Sequence<String>) -> ReportValue {
+        .list(texts.map { .text($0) })
+    }
+}
