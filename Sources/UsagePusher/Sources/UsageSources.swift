@@ -2,7 +2,10 @@
 public enum UsageSources {
     /// In the order in which they are shown.
     public static var all: [any UsageSource] {
-        [ClaudeSource(), CodexSource(), JetBrainsSource()]
+        [
+            ClaudeSource(), CodexSource(), JetBrainsSource(), ClineSource(), RooCodeSource(),
+            KiloSource(),
+        ]
     }
 
     /// The tools that can have several homes.
