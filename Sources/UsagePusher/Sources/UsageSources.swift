@@ -4,7 +4,7 @@ public enum UsageSources {
     public static var all: [any UsageSource] {
         [
             ClaudeSource(), CodexSource(), JetBrainsSource(), ClineSource(), RooCodeSource(),
-            KiloSource(),
+            KiloSource(), CodebuffSource(), KiroSource(),
         ]
     }
 
