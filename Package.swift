@@ -285,7 +285,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "UsagePushTests",
-            dependencies: ["usage-push", "ProgramTesting"],
+            dependencies: ["usage-push", "UsagePusher", "ProgramTesting"],
             swiftSettings: strict),
         .testTarget(
             name: "UsageViewTests",
