@@ -146,16 +146,19 @@ public struct SourceFinding: Sendable, Equatable, Encodable {
     public var observedAt: Date?
     /// The numbers, or why there are none; never contains a secret or a file's raw content.
     public var detail: String
+    /// Whether it could not be read, so that there may be more than was found.
+    public var isError: Bool
 
     public init(
         path: String, title: String, certainty: SourceCertainty? = nil, observedAt: Date? = nil,
-        detail: String
+        detail: String, isError: Bool = false
     ) {
         self.path = path
         self.title = title
         self.certainty = certainty
         self.observedAt = observedAt
         self.detail = detail
+        self.isError = isError
     }
 }
 

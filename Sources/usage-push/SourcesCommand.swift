@@ -17,8 +17,12 @@ struct SourcesCommand: ParsableCommand {
               cached-exact   the provider's own number, as old as its age
               –              no usable number; the line below says why
 
+            Then for each tool that states tokens its requests, their tokens, the days and the files. \
+            With --home only limits are listed.
+
             EXAMPLES
               usage-push sources
+              usage-push sources --all
               usage-push sources --provider claude
               usage-push sources --json
             """)
@@ -26,19 +30,41 @@ struct SourcesCommand: ParsableCommand {
     @Flag(help: "Print JSON.")
     var json = false
 
+    @Flag(help: "List where tools that were not found were looked for.")
+    var all = false
+
     @OptionGroup var reading: ReadingOptions
+
+    /// Seconds for the tokens of logs that have changed; the next listing reads on.
+    private static let tokenSeconds = 5.0
 
     func run() throws {
         var builder = reading.builder(device: DeviceIdentity(id: nil, name: ""))
         builder.pluginRuns?.runDue()
         let now = Date()
         builder.readThoroughly(at: now)
-        let listing = SourcesListing(
+        var listing = SourcesListing(
             reports: builder.reports, now: now, home: builder.environment.home)
+        if all || !reading.provider.isEmpty {
+            listing.places = Dictionary(
+                uniqueKeysWithValues: UsageSources.all.map {
+                    ($0.providerID, $0.watchedPaths(in: builder.environment).map(\.path))
+                })
+        }
+        if reading.home == nil { addTokens(to: &listing, in: builder.environment) }
         if json {
             try Console.printJSON(listing.document, isIndented: true)
         } else {
             for line in listing.lines(width: TerminalWidth.ofOutput) { try Console.print(line) }
         }
+    }
+
+    /// Of all tools, so that the sums that are kept serve every command.
+    private func addTokens(to listing: inout SourcesListing, in environment: SourceEnvironment) {
+        let usage = TokenLedger(in: environment).update(
+            in: environment, prices: ModelPrices.load().prices,
+            options: .init(seconds: Self.tokenSeconds))
+        listing.tokens = usage.summaries(of: UsageSources.all)
+        listing.tokenIssues = usage.issues
     }
 }

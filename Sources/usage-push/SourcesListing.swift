@@ -7,15 +7,31 @@ struct SourcesListing {
     let reports: [SnapshotBuilder.Report]
     let now: Date
     let home: String
+    /// Tokens by provider id.
+    var tokens: [String: TokenSummary] = [:]
+    /// Why logs of tokens could not be read.
+    var tokenIssues: [String] = []
+    /// Where tools that were not found were looked for, by provider id; nil to name these tools only.
+    var places: [String: [String]]?
+    /// Of the days.
+    var zone = TimeZone.current
 
-    /// A table with a row for each path, and below each row its details.
+    /// A table with a row for each path, and below each row its details; then a line for each tool that states tokens, and
+    /// the tools that were not found.
     func lines(width: Int?) -> [String] {
+        let tables = [findingLines(width: width), tokenLines(width: width)].filter { !$0.isEmpty }
+        let lines = Array(tables.joined(separator: [""]))
+        let missing = missingLines(width: width)
+        return lines + (lines.isEmpty || missing.isEmpty ? [] : [""]) + missing
+    }
+
+    private func findingLines(width: Int?) -> [String] {
         var table = TextTable(columns: [
             .init("PROVIDER"), .init("WHAT"), .init("CERTAINTY"), .init("AGE"),
             .init("WHERE", isFlexible: true),
         ])
         var details: [String] = []
-        for report in reports {
+        for report in listed {
             for finding in report.reading?.findings ?? [] {
                 table.append([
                     report.providerID, finding.title, finding.certainty?.rawValue ?? "–",
@@ -25,12 +41,12 @@ struct SourcesListing {
                 details.append(finding.detail)
             }
         }
+        guard !details.isEmpty else { return [] }
         let rows = table.lines(width: width)
         var lines = Array(rows.prefix(1))
         for (row, detail) in zip(rows.dropFirst(), details) {
             lines.append(row)
-            let escaped = VisibleText.escape(detail)
-            lines += escaped.wrapped(toCells: max(30, (width ?? 100) - 4)).map { "    " + $0 }
+            lines += Self.indented(detail, width: width)
         }
         for report in reports where report.reading?.isPartial == true {
             lines.append(
@@ -40,8 +56,106 @@ struct SourcesListing {
         return lines
     }
 
+    /// The tools that were found, and those of which that is not known, then with `places` the others.
+    private var listed: [SnapshotBuilder.Report] {
+        let found = reports.filter { !isMissing($0) }
+        return places == nil ? found : found + reports.filter(isMissing)
+    }
+
+    private func isMissing(_ report: SnapshotBuilder.Report) -> Bool {
+        guard let reading = report.reading else { return false }
+        return !reading.isInstalled && !reading.findings.contains(where: \.isError)
+    }
+
+    private static func indented(_ text: String, width: Int?) -> [String] {
+        VisibleText.escape(text).wrapped(toCells: max(30, (width ?? 100) - 4)).map { "    " + $0 }
+    }
+
+    // MARK: Tokens
+
+    private func tokenLines(width: Int?) -> [String] {
+        let stated = reports.compactMap { report in
+            tokens[report.providerID].map { (id: report.providerID, summary: $0) }
+        }
+        var lines: [String] = []
+        if !stated.isEmpty {
+            var table = TextTable(
+                columns: [.init("TOKENS OF")]
+                    + ["REQUESTS", "TOKENS"].map { .init($0, alignment: .trailing) }
+                    + [
+                        .init("DAYS"), .init("FILES", alignment: .trailing),
+                        .init("", isFlexible: true),
+                    ])
+            for (id, summary) in stated {
+                table.append([
+                    id, "\(summary.requestCount)", Self.amount(summary.counts.total), days(summary),
+                    "\(summary.fileCount)", Self.note(summary),
+                ])
+            }
+            lines = table.lines(width: width)
+        }
+        for (id, summary) in stated where !summary.leftOut.isEmpty {
+            let paths = summary.leftOut.prefix(3).map {
+                "\($0.count) in \(PushMessages.abbreviated($0.path, home: home))"
+            }
+            let more = summary.leftOut.count > 3 ? ", …" : ""
+            lines += Self.indented(
+                "\(id): left out, since a number or a time cannot be, or a record has no end: "
+                    + paths.joined(separator: ", ") + more, width: width)
+        }
+        return lines + tokenIssues.flatMap { Self.indented($0, width: width) }
+    }
+
+    /// "2026-09-01 – 2026-09-17", in the user's time zone.
+    private func days(_ summary: TokenSummary) -> String {
+        let style = Date.ISO8601FormatStyle(timeZone: zone).year().month().day()
+        let days = [summary.first, summary.last].map { $0.formatted(style) }
+        return days[0] == days[1] ? days[0] : days.joined(separator: " – ")
+    }
+
+    private static func note(_ summary: TokenSummary) -> String {
+        let leftOut = summary.leftOut.reduce(0) { $0 &+ $1.count }
+        let notes = [
+            leftOut == 0 ? nil : leftOut == 1 ? "1 record left out" : "\(leftOut) records left out",
+            summary.isPartial ? "partial, run again" : nil,
+        ]
+        return notes.compactMap { $0 }.joined(separator: "; ")
+    }
+
+    /// "812", "31k", "1.2M".
+    private static func amount(_ count: Int) -> String {
+        let units = [(1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k")]
+        guard let (unit, letter) = units.first(where: { count >= $0.0 }) else { return "\(count)" }
+        let tenths = count / (unit / 10)
+        return tenths < 100
+            ? "\(tenths / 10).\(tenths % 10)\(letter)" : "\(tenths / 10)\(letter)"
+    }
+
+    // MARK: Tools that were not found
+
+    private func missingLines(width: Int?) -> [String] {
+        let missing = reports.filter(isMissing)
+        guard !missing.isEmpty else { return [] }
+        guard let places else {
+            let names = PushMessages.names(missing)
+            return VisibleText.escape(
+                "not found: \(names) (usage-push sources --all lists where each was looked for)"
+            ).wrapped(toCells: max(30, width ?? 100))
+        }
+        return missing.flatMap { report in
+            ["not found: \(VisibleText.escape(report.providerName)), looked for in"]
+                + (places[report.providerID] ?? []).map {
+                    "    " + VisibleText.escape(PushMessages.abbreviated($0, home: home))
+                }
+        }
+    }
+
+    // MARK: JSON
+
     var document: some Encodable {
-        Document(generatedAt: now, sources: reports.map(Source.init))
+        Document(
+            generatedAt: now, sources: reports.map { Source($0, tokens[$0.providerID]) },
+            tokenIssues: tokenIssues)
     }
 
     /// Fields are added, never renamed or removed.
@@ -49,6 +163,7 @@ struct SourcesListing {
         var schemaVersion = 1
         var generatedAt: Date
         var sources: [Source]
+        var tokenIssues: [String]
     }
 
     private struct Source: Encodable {
@@ -58,14 +173,49 @@ struct SourcesListing {
         var isPartial: Bool
         var isPushed: Bool
         var findings: [SourceFinding]
+        var tokens: Tokens?
 
-        init(_ report: SnapshotBuilder.Report) {
+        init(_ report: SnapshotBuilder.Report, _ tokens: TokenSummary?) {
+            self.tokens = tokens.map(Tokens.init)
             providerID = report.providerID
             providerName = report.providerName
             isInstalled = report.reading?.isInstalled ?? false
             isPartial = report.reading?.isPartial ?? false
             isPushed = report.reading?.providers.isEmpty == false
             findings = report.reading?.findings ?? []
+        }
+    }
+
+    private struct Tokens: Encodable {
+        struct LeftOut: Encodable {
+            var path: String
+            var count: Int
+        }
+
+        var requests: Int
+        var inputTokens: Int
+        var outputTokens: Int
+        var cacheReadTokens: Int
+        var cacheCreationTokens: Int
+        var totalTokens: Int
+        var firstRequestAt: Date
+        var lastRequestAt: Date
+        var files: Int
+        var leftOut: [LeftOut]
+        var isPartial: Bool
+
+        init(_ summary: TokenSummary) {
+            requests = summary.requestCount
+            inputTokens = summary.counts.input
+            outputTokens = summary.counts.output
+            cacheReadTokens = summary.counts.cacheRead
+            cacheCreationTokens = summary.counts.cacheWrite
+            totalTokens = summary.counts.total
+            firstRequestAt = summary.first
+            lastRequestAt = summary.last
+            files = summary.fileCount
+            leftOut = summary.leftOut.map { LeftOut(path: $0.path, count: $0.count) }
+            isPartial = summary.isPartial
         }
     }
 }

@@ -19,7 +19,8 @@ extension FileError {
     var showsPresence: Bool { !isPermissionDenied || (try? FileStatus(path: path)) != nil }
 
     func finding(title: String) -> SourceFinding {
-        SourceFinding(path: path, title: title, detail: "cannot be read: \(sourceMessage)")
+        SourceFinding(
+            path: path, title: title, detail: "cannot be read: \(sourceMessage)", isError: true)
     }
 }
 

@@ -46,6 +46,6 @@ extension SQLiteError: CustomStringConvertible {
 
     func finding(title: String) -> SourceFinding {
         let verb = cause == .noLibrary ? "was not read" : "cannot be read"
-        return SourceFinding(path: path, title: title, detail: "\(verb): \(message)")
+        return SourceFinding(path: path, title: title, detail: "\(verb): \(message)", isError: true)
     }
 }

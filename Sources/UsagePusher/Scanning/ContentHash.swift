@@ -36,6 +36,13 @@ struct ContentHash {
         text.withUTF8 { add(UnsafeRawBufferPointer($0)) }
     }
 
+    mutating func add(_ counts: TokenCounts) {
+        for count in [
+            counts.input, counts.output, counts.reasoning, counts.cacheRead, counts.cacheWrite5m,
+            counts.cacheWrite1h,
+        ] { add(UInt64(bitPattern: Int64(count))) }
+    }
+
     static func of(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         var hash = ContentHash()
         hash.add(bytes)

@@ -32,12 +32,19 @@ struct DirectoryWalk {
 
     /// - Parameters:
     ///   - roots: absolute paths; a missing one is no error.
+    ///   - acceptsFiles: whether a root may be a file, which is then wanted.
+    ///   - isEntered: whether a directory of that name below a root is listed.
     ///   - isWanted: whether a file of that name is wanted; others are not even inspected.
-    init(roots: [String], budget: inout ScanBudget, isWanted: (String) -> Bool) {
+    init(
+        roots: [String], budget: inout ScanBudget, acceptsFiles: Bool = false,
+        isEntered: (String) -> Bool = { _ in true }, isWanted: (String) -> Bool
+    ) {
         for (index, root) in roots.enumerated() {
-            var stack = enter(Directory(path: root, depth: 0, root: index))
+            let directory = Directory(path: root, depth: 0, root: index)
+            var stack = enter(directory, acceptsFiles: acceptsFiles)
             while let directory = stack.popLast() {
-                stack += list(directory, budget: &budget, isWanted: isWanted)
+                stack += list(
+                    directory, budget: &budget, isEntered: isEntered, isWanted: isWanted)
             }
         }
     }
@@ -49,9 +56,15 @@ struct DirectoryWalk {
         (left.status.modified, left.path) > (right.status.modified, right.path)
     }
 
-    private mutating func enter(_ root: Directory) -> [Directory] {
+    private mutating func enter(_ root: Directory, acceptsFiles: Bool) -> [Directory] {
         do throws(FileError) {
             guard let status = try FileStatus(path: root.path) else { return [] }
+            if acceptsFiles, status.kind == .file {
+                if visited.insert(status.identity).inserted {
+                    files.append(File(path: root.path, status: status, root: root.root))
+                }
+                return []
+            }
             guard status.kind == .directory else {
                 throw FileError(operation: "list", path: root.path, cause: .notADirectory)
             }
@@ -66,7 +79,8 @@ struct DirectoryWalk {
     /// Adds the wanted files of a directory and returns its directories, the one to visit first
     /// last.
     private mutating func list(
-        _ directory: Directory, budget: inout ScanBudget, isWanted: (String) -> Bool
+        _ directory: Directory, budget: inout ScanBudget, isEntered: (String) -> Bool,
+        isWanted: (String) -> Bool
     ) -> [Directory] {
         let entries: [LocalDirectory.Entry]
         do throws(FileError) {
@@ -86,7 +100,8 @@ struct DirectoryWalk {
             do throws(FileError) {
                 // A name that is gone again, or a link to nothing, hides no numbers.
                 guard let status = try FileStatus(path: path),
-                    status.kind == .directory || (status.kind == .file && isWanted),
+                    status.kind == .directory
+                        ? isEntered(entry.name) : status.kind == .file && isWanted,
                     visited.insert(status.identity).inserted
                 else { continue }
                 if status.kind == .file {

@@ -15,6 +15,9 @@ struct JSONCursor {
     private let end: UnsafePointer<UInt8>
     /// Whether the text ended in the middle of a value, or is not JSON.
     private(set) var isFailed = false
+    /// Whether `count` has met a number that is no count: negative, too large, with a fraction. For the reader to clear
+    /// where a record begins.
+    var hasImpossibleCount = false
 
     init(_ text: UnsafeRawBufferPointer) {
         let bytes = text.assumingMemoryBound(to: UInt8.self)
@@ -112,8 +115,19 @@ struct JSONCursor {
 
     /// A whole number of 0 or more that fits; also one written as a string, or with a fraction of zero.
     mutating func count() -> Int? {
-        guard let number = number(), number >= 0, number < 0x1p62 else { return nil }
-        return Int(exactly: number.rounded(.towardZero))
+        let byte = next()
+        guard let number = number() else {
+            // A number that is none: 1e999, "NaN".
+            if byte == 0x2D || (0x30...0x39).contains(byte) || byte == 0x22 {
+                hasImpossibleCount = true
+            }
+            return nil
+        }
+        guard number >= 0, number < 0x1p62, let count = Int(exactly: number) else {
+            hasImpossibleCount = true
+            return nil
+        }
+        return count
     }
 
     /// A finite number, also one written as a string.
@@ -137,6 +151,18 @@ struct JSONCursor {
         position = start
         skip()
         return Self.number(UnsafeBufferPointer(start: start, count: position - start))
+    }
+
+    /// Reads a member of the next value, an object, and passes over the others.
+    mutating func member<Value>(
+        _ name: StaticString, _ read: (inout JSONCursor) -> Value?
+    ) -> Value? {
+        guard enterObject() else { return nil }
+        var value: Value?
+        while let key = nextKey() {
+            if key == name { value = read(&self) } else { skip() }
+        }
+        return value
     }
 
     mutating func flag() -> Bool? {

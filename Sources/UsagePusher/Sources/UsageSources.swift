@@ -12,6 +12,11 @@ public enum UsageSources {
             GrokSource(),
             AmpSource(),
             DroidSource(),
+            ClineSource(),
+            RooCodeSource(),
+            KiloSource(),
+            CodebuffSource(),
+            KiroSource(),
             PluginsSource(),
         ]
     }

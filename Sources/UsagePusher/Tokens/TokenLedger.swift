@@ -23,12 +23,18 @@ package struct TokenLedger: Sendable {
         package init(seconds: Double? = nil) { self.seconds = seconds }
     }
 
-    private static let entryLimit = 400_000
+    /// Directory entries that are listed of one log.
+    static let entryLimit = 400_000
     private static let depthLimit = 12
+    private static let listingSeconds = 60.0
+    private let entryLimit: Int
 
     /// - Parameter logs: of the tools that are read.
-    init(logs: [any TokenLog], environment: SourceEnvironment) {
+    init(
+        logs: [any TokenLog], environment: SourceEnvironment, entryLimit: Int = Self.entryLimit
+    ) {
         self.logs = logs
+        self.entryLimit = entryLimit
         cacheFile =
             environment.keepsCache
             ? LocalFile(environment.stateDirectory + "/tokens.cache") : nil
@@ -41,9 +47,9 @@ package struct TokenLedger: Sendable {
         in environment: SourceEnvironment, prices: ModelPrices, options: Options = .init()
     ) -> TokenUsage {
         var issues: [String] = []
-        let listing = list(in: environment, issues: &issues)
         let start = environment.monotonicSeconds()
         let deadline = options.seconds.map { start + $0 } ?? .infinity
+        let listing = list(in: environment, until: deadline, issues: &issues)
         for isRebuilding in [false, true] {
             let pass = Pass(
                 listing: listing, logsHash: logsHash(in: environment), cacheFile: cacheFile,
@@ -69,26 +75,34 @@ package struct TokenLedger: Sendable {
         var isPartial = false
     }
 
-    private func list(in environment: SourceEnvironment, issues: inout [String]) -> Listing {
+    private func list(
+        in environment: SourceEnvironment, until deadline: Double, issues: inout [String]
+    ) -> Listing {
         var listing = Listing()
         for log in logs {
             var environment = environment
-            environment.limits.entryCount = Self.entryLimit
+            environment.limits.entryCount = entryLimit
             environment.limits.depth = Self.depthLimit
-            environment.limits.seconds = 60
+            environment.limits.seconds = max(
+                0, min(Self.listingSeconds, deadline - environment.monotonicSeconds()))
             var budget = ScanBudget(environment)
             let roots = log.roots(in: environment)
-            let walk = DirectoryWalk(roots: roots, budget: &budget, isWanted: log.isWanted)
+            let walk = DirectoryWalk(
+                roots: roots, budget: &budget, acceptsFiles: true, isEntered: log.isEntered,
+                isWanted: log.isWanted)
             for file in walk.files {
                 let found = TokenFile(path: file.path, root: roots[file.root])
-                listing.found.append(Found(log: log, file: found, status: file.status))
+                let status = file.status.includingDatabaseLog(of: file.path)
+                listing.found.append(Found(log: log, file: found, status: status))
             }
             issues += walk.errors.map { "cannot read \($0.path): \($0.sourceMessage)" }
             if budget.isExceeded {
                 listing.isPartial = true
                 issues.append(
-                    "\(roots.first ?? log.source): more than \(Self.entryLimit) files or"
-                        + " \(Self.depthLimit) levels of directories; the rest was left out")
+                    budget.isOutOfTime
+                        ? "\(log.source): listing its files took too long; the rest was left out"
+                        : "\(roots.first ?? log.source): more than \(entryLimit) files or"
+                            + " \(Self.depthLimit) levels of directories; the rest was left out")
             }
         }
         return listing
@@ -151,7 +165,11 @@ private struct Pass {
             if state.isCurrent(found.status), state.isComplete { continue }
             jobs.append(TokenScan.Job(log: found.log, index: index, state: state))
         }
-        let gone = Set(cache.files.indices).subtracting(present)
+        var gone = Set(cache.files.indices).subtracting(present)
+        if listing.isPartial {
+            // What was not listed may still be there.
+            gone = gone.filter { cache.files[$0].isFree || !isThere(cache.files[$0]) }
+        }
         let isUnchanged = jobs.isEmpty && new.isEmpty && gone.allSatisfy { cache.files[$0].isFree }
         if isUnchanged, old != nil, cache.prices == prices.hash {
             return usage(of: cache, issues: issues)
@@ -161,10 +179,18 @@ private struct Pass {
         for found in new {
             let state = TokenCache.FileState(found.file, source: found.log.source, found.status)
             let index = places.popLast() ?? cache.files.count
-            if index == cache.files.count { cache.files.append(state) } else { cache.files[index] = state }
+            if index == cache.files.count {
+                cache.files.append(state)
+            } else {
+                cache.files[index] = state
+            }
             jobs.append(TokenScan.Job(log: found.log, index: index, state: state))
         }
         return merge(&cache, old, in: file, jobs, gone: Set(gone.map(UInt32.init)))
+    }
+
+    private func isThere(_ state: TokenCache.FileState) -> Bool {
+        (try? FileStatus(path: state.file.path))?.identity == state.identity
     }
 
     /// - Parameter gone: files whose records in the cache do not count any more.
@@ -221,11 +247,16 @@ private struct Pass {
         usage.sessions = cache.sessions
         usage.models = cache.models
         usage.buckets = cache.buckets
-        usage.fileCount = cache.files.count { !$0.isFree }
+        for state in cache.files where !state.isFree {
+            usage.fileCount += 1
+            usage.files[state.source, default: .init()].count += 1
+            if !state.isComplete { usage.files[state.source]?.unfinishedCount += 1 }
+        }
         usage.issues = issues
+        usage.isListingPartial = listing.isPartial
         usage.isPartial = listing.isPartial || cache.files.contains { !$0.isFree && !$0.isComplete }
         usage.leftOut = cache.files.filter { $0.leftOutCount > 0 }.map {
-            TokenUsage.LeftOut(path: $0.file.path, count: $0.leftOutCount)
+            TokenUsage.LeftOut(path: $0.file.path, source: $0.source, count: $0.leftOutCount)
         }.sorted { ($1.count, $0.path) < ($0.count, $1.path) }
         return usage
     }

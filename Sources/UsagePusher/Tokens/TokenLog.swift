@@ -14,12 +14,15 @@ protocol TokenLog: Sendable {
     func roots(in environment: SourceEnvironment) -> [String]
     /// Whether a file of this name below a root is read; others are not even inspected.
     func isWanted(_ name: String) -> Bool
+    /// Whether a directory of this name below a root is listed.
+    func isEntered(_ name: String) -> Bool
     /// How a file is read; nil to leave it out.
     func reader(of file: TokenFile) -> TokenReader?
 }
 
 extension TokenLog {
     var version: Int { 1 }
+    func isEntered(_ name: String) -> Bool { true }
 }
 
 /// A file of a log.
@@ -34,7 +37,9 @@ struct TokenFile: Sendable, Hashable {
         return path.split(separator: "/")
     }
 
-    var name: String { String(path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...]) }
+    var name: String {
+        String(path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...])
+    }
 }
 
 /// How a file is read.

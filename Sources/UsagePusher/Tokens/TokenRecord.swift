@@ -95,11 +95,17 @@ struct TokenEntry: Hashable, BitwiseCopyable {
     var tier: ServiceTier { ServiceTier(rawValue: UInt8(reasoningAndFlags >> 4 & 3)) ?? .standard }
 
     /// Whether this record of a request counts and `other` does not: the main chain before a side chain, then the larger
-    /// total (a reply is written several times while it grows), then the one that states a tier, then the earlier one.
+    /// total (a reply is written several times while it grows), then the one that states a tier, a cost (copies of a fork may
+    /// state none), or the larger one, then the earlier one.
     func outranks(_ other: TokenEntry) -> Bool {
         if isSidechain != other.isSidechain { return !isSidechain }
         if total != other.total { return total > other.total }
         if tier != other.tier { return tier.rawValue > other.tier.rawValue }
-        return time < other.time
+        if ownCost.isNaN != other.ownCost.isNaN { return other.ownCost.isNaN }
+        if !ownCost.isNaN, ownCost != other.ownCost { return ownCost > other.ownCost }
+        if time != other.time { return time < other.time }
+        return (output, input, cacheRead, cacheWrite5m) > (
+            other.output, other.input, other.cacheRead, other.cacheWrite5m
+        )
     }
 }

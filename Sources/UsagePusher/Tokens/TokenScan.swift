@@ -98,6 +98,7 @@ final class TokenScan: Sendable {
         }
         sink.finish()
         state.leftOutCount &+= sink.leftOutCount
+        report(sink.issues)
         finish(job, state, isReplaced: isReplaced)
     }
 
@@ -161,7 +162,12 @@ final class TokenScan: Sendable {
         _ progress: (Int) -> Void
     ) throws(FileError) {
         var reader = Self.resumed(new, from: state.reader)
-        if let status = try FileStatus(path: state.file.path) { state.adopt(status) }
+        if let status = try FileStatus(path: state.file.path) {
+            state.adopt(status.includingDatabaseLog(of: state.file.path))
+        }
+        var environment = environment
+        environment.limits.seconds = max(
+            0, min(environment.limits.seconds, deadline - environment.monotonicSeconds()))
         var budget = ScanBudget(environment)
         state.isComplete = try reader.read(state.file, budget: &budget, into: &sink)
         count(budget.bytesRead, progress)
@@ -177,10 +183,13 @@ final class TokenScan: Sendable {
     }
 
     private func report(_ error: FileError) {
+        report(["cannot read \(error.path): \(error.sourceMessage)"])
+    }
+
+    private func report(_ issues: [String]) {
+        guard !issues.isEmpty else { return }
         results.withLock {
-            if $0.issues.count < Self.issueLimit {
-                $0.issues.append("cannot read \(error.path): \(error.sourceMessage)")
-            }
+            $0.issues += issues.prefix(max(0, Self.issueLimit - $0.issues.count))
         }
     }
 
@@ -224,5 +233,18 @@ extension TokenCache.FileState {
 
     fileprivate mutating func remember(_ bytes: [UInt8]) {
         lastBytesHash = bytes.withUnsafeBytes(ContentHash.of)
+    }
+}
+
+extension FileStatus {
+    /// The status that changes with a database when its tool has written only to the log beside it.
+    func includingDatabaseLog(of path: String) -> FileStatus {
+        guard kind == .file, path.hasSuffix("db") || path.hasSuffix(".sqlite3"),
+            let log = (try? FileStatus(path: path + "-wal")) ?? nil
+        else { return self }
+        var status = self
+        status.byteCount = byteCount &+ log.byteCount
+        status.modified = max(modified, log.modified)
+        return status
     }
 }

@@ -12,8 +12,11 @@ struct TokenSink {
     private var models: [UInt64: UInt16] = [:]
     /// Records that cannot be: a number that no request has, a line without end.
     private(set) var leftOutCount = 0
+    /// Why a file that its reader opens itself was not read.
+    private(set) var issues: [String] = []
 
     private static let bufferCount = 2_048
+    private static let issueLimit = 8
 
     init(
         file: TokenFile, index: UInt32, source: String, names: TokenNames,
@@ -41,7 +44,12 @@ struct TokenSink {
     }
 
     /// Counts a record that is not added because something in it cannot be.
-    mutating func leaveOut() { leftOutCount += 1 }
+    mutating func leaveOut() { leftOutCount &+= 1 }
+
+    /// Reports why the file was not read, in a sentence with its path.
+    mutating func report(_ issue: String) {
+        if issues.count < Self.issueLimit { issues.append(issue) }
+    }
 
     /// Passes on what was added last.
     mutating func finish() {
@@ -90,7 +98,8 @@ extension TokenCounts {
     /// Whether nothing is negative or more than a request can have.
     fileprivate var isPlausible: Bool {
         // A negative number has the highest bit, a large one some of the upper ones.
-        let bits = input | output | reasoning | cacheRead | cacheWrite5m | cacheWrite1h | webSearches
+        let bits =
+            input | output | reasoning | cacheRead | cacheWrite5m | cacheWrite1h | webSearches
         return bits >= 0 && bits <= TokenEntry.countLimit
     }
 }

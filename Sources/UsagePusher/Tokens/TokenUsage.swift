@@ -8,15 +8,27 @@ package struct TokenUsage: Sendable {
     package var buckets: [TokenBucket] = []
     /// Files that were read, now or earlier.
     package var fileCount = 0
+    /// The same by `TokenLog.source`.
+    package var files: [String: Files] = [:]
     /// Records that cannot be, and lines that are too long, by path; the worst first.
     package var leftOut: [LeftOut] = []
     /// Why files could not be read, each with its path.
     package var issues: [String] = []
     /// Whether files are left that have not been read to their end.
     package var isPartial = false
+    /// Whether not even all files could be listed.
+    package var isListingPartial = false
+
+    package struct Files: Sendable, Hashable {
+        package var count = 0
+        /// Those that have not been read to their end.
+        package var unfinishedCount = 0
+    }
 
     package struct LeftOut: Sendable, Hashable {
         package var path: String
+        /// `TokenLog.source`.
+        package var source: String
         package var count: Int
     }
 

@@ -58,7 +58,10 @@ struct ClaudeTokenReader: TokenLineReader {
             default: cursor.skip()
             }
         }
-        guard !cursor.isFailed, row.usage.isStated, let time = row.time else { return }
+        guard row.usage.isStated else { return }
+        guard !cursor.isFailed, !cursor.hasImpossibleCount, let time = row.time else {
+            return sink.leaveOut()
+        }
         if row.id == nil { namelessCount += 1 }
         let id =
             row.id ?? ContentHash.of("claude", self.session, "\(namelessCount)", "\(time)")

@@ -63,9 +63,9 @@ struct CodexTokenReader: TokenLineReader {
 
         func growth(since total: Usage) -> Usage {
             Usage(
-                input: input - total.input, cached: max(0, cached - total.cached),
-                cacheWrite: max(0, cacheWrite - total.cacheWrite), output: output - total.output,
-                reasoning: max(0, reasoning - total.reasoning))
+                input: input &- total.input, cached: max(0, cached &- total.cached),
+                cacheWrite: max(0, cacheWrite &- total.cacheWrite), output: output &- total.output,
+                reasoning: max(0, reasoning &- total.reasoning))
         }
 
         static func + (left: Usage, right: Usage) -> Usage {
@@ -190,9 +190,12 @@ struct CodexTokenReader: TokenLineReader {
                 record.skip()
             }
         }
-        guard !record.isFailed, let time, let thread, let response, let usage,
-            thread.displayText == self.thread
-        else { return }
+        guard let thread, let response, let usage, thread.displayText == self.thread else {
+            return
+        }
+        guard !record.isFailed, !record.hasImpossibleCount, let time else {
+            return sink.leaveOut()
+        }
         hasRecords = true
         var id = ContentHash()
         id.add(self.thread)
@@ -229,14 +232,15 @@ struct CodexTokenReader: TokenLineReader {
             }
         }
         // Early versions state one of the two.
-        guard !payload.isFailed, let new = new ?? last.map({ (total ?? Usage()) + $0 }),
-            new != total
-        else { return }
+        guard let new = new ?? last.map({ (total ?? Usage()) + $0 }), new != total else { return }
+        guard !payload.isFailed, !payload.hasImpossibleCount else { return sink.leaveOut() }
         extendChain(by: new, last)
         let hasGrown = total.map { new.input >= $0.input && new.output >= $0.output } ?? false
         let used = hasGrown ? new.growth(since: total ?? Usage()) : last ?? new
         total = new
-        guard !hasRecords, let time, !new.isEmpty, !isCopy(time, ordinal) else { return }
+        guard !hasRecords, !new.isEmpty else { return }
+        guard let time else { return sink.leaveOut() }
+        guard !isCopy(time, ordinal) else { return }
         var id = ContentHash(seed: chain)
         id.add(origin)
         add(used, id: id.value, at: time, to: &sink)

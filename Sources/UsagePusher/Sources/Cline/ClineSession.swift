@@ -1,0 +1,179 @@
+import Foundation
+import LocalFiles
+
+/// A session of Cline's command line, and of the extension since version 4: `<id>/<agent>.messages.json` beside the
+/// manifest `<id>/<id>.json`.
+enum ClineSession {
+    static let suffix = ".messages.json"
+
+    static func read(_ document: UnsafeRawBufferPointer, to sink: inout TokenSink) {
+        var cursor = JSONCursor(document)
+        guard cursor.enterObject() else {
+            if !document.isEmpty { sink.leaveOut() }
+            return
+        }
+        let manifest = Manifest(of: sink.file)
+        var index = 0
+        while let key = cursor.nextKey() {
+            guard key == "messages" else {
+                cursor.skip()
+                continue
+            }
+            guard cursor.enterArray() else { continue }
+            while cursor.nextElement() {
+                guard cursor.enterObject() else { continue }
+                var message = Message()
+                message.read(&cursor)
+                guard !cursor.isFailed else { break }
+                index += 1
+                if let usage = message.usage {
+                    add(usage, of: message, index, isSum: false, manifest, to: &sink)
+                }
+                if message.isCompaction, let usage = message.usageBefore {
+                    add(usage, of: message, index, isSum: true, manifest, to: &sink)
+                }
+            }
+        }
+        if cursor.isFailed { sink.leaveOut() }
+    }
+
+    /// - Parameter isSum: whether it is the usage of the messages that a compaction has replaced.
+    private static func add(
+        _ usage: Usage, of message: Message, _ index: Int, isSum: Bool, _ manifest: Manifest,
+        to sink: inout TokenSink
+    ) {
+        guard usage.counts != TokenCounts() || usage.isImpossible else { return }
+        guard let time = message.time ?? manifest.time, !usage.isImpossible else {
+            return sink.leaveOut()
+        }
+        var id = ContentHash()
+        id.add(isSum ? "cline-compaction" : "cline-message")
+        if let own = message.id {
+            // A fork has the messages of the other session.
+            id.add(own)
+        } else {
+            id.add(sink.file.path)
+            id.add(UInt64(index))
+        }
+        id.add(UInt64(bitPattern: message.time ?? 0))
+        if !isSum { id.add(usage.counts) }
+        sink.add(
+            TokenRecord(
+                time: time, counts: usage.counts, id: id.value, ownCost: usage.cost,
+                isCoarse: isSum || message.time == nil),
+            session: sink.session(manifest.session, project: manifest.project),
+            model: sink.model(message.model?.displayText ?? manifest.model))
+    }
+
+    private struct Usage {
+        var counts = TokenCounts()
+        var cost: Double?
+        var isImpossible = false
+
+        init?(_ cursor: inout JSONCursor) {
+            guard cursor.enterObject() else { return nil }
+            cursor.hasImpossibleCount = false
+            var prompt = 0
+            while let key = cursor.nextKey() {
+                if key == "inputTokens" {
+                    prompt = cursor.count() ?? 0
+                } else if key == "outputTokens" {
+                    counts.output = cursor.count() ?? 0
+                } else if key == "cacheReadTokens" {
+                    counts.cacheRead = cursor.count() ?? 0
+                } else if key == "cacheWriteTokens" {
+                    counts.cacheWrite5m = cursor.count() ?? 0
+                } else if key == "cost" {
+                    cost = cursor.number().flatMap { $0 > 0 ? $0 : nil }
+                } else {
+                    cursor.skip()
+                }
+            }
+            counts.input = max(0, prompt &- (counts.cacheRead &+ counts.cacheWrite5m))
+            isImpossible = cursor.hasImpossibleCount
+        }
+    }
+
+    private struct Message {
+        var id: UInt64?
+        var time: Int64?
+        var model: JSONCursor.Text?
+        var usage: Usage?
+        var usageBefore: Usage?
+        var isCompaction = false
+
+        mutating func read(_ cursor: inout JSONCursor) {
+            while let key = cursor.nextKey() {
+                if key == "id" {
+                    id = cursor.text()?.hash
+                } else if key == "ts" {
+                    time = cursor.milliseconds()
+                } else if key == "modelInfo" {
+                    model = cursor.member("id") { $0.text() }
+                } else if key == "metrics" {
+                    usage = Usage(&cursor)
+                } else if key == "metadata" {
+                    readMetadata(&cursor)
+                } else {
+                    cursor.skip()
+                }
+            }
+        }
+
+        private mutating func readMetadata(_ cursor: inout JSONCursor) {
+            guard cursor.enterObject() else { return }
+            while let key = cursor.nextKey() {
+                if key == "kind" {
+                    isCompaction = cursor.text().map { $0 == "compaction" } ?? false
+                } else if key == "usageBefore" {
+                    usageBefore = Usage(&cursor)
+                } else {
+                    cursor.skip()
+                }
+            }
+        }
+    }
+
+    private struct Manifest {
+        let session: String
+        var model: String?
+        var project: String?
+        /// When the session ended, else when it began.
+        var time: Int64?
+
+        private static let byteLimit = 1_048_576
+
+        init(of file: TokenFile) {
+            let directory = LocalFile(file.path).directory.path
+            session = String(
+                directory[
+                    (directory.lastIndex(of: "/").map(directory.index(after:))
+                        ?? directory.startIndex)...])
+            let content = try? LocalFile("\(directory)/\(session).json").read(
+                byteLimit: Self.byteLimit)
+            content?.data.withUnsafeBytes { read($0) }
+        }
+
+        private mutating func read(_ bytes: UnsafeRawBufferPointer) {
+            var cursor = JSONCursor(bytes)
+            guard cursor.enterObject() else { return }
+            var startedAt: Int64?
+            while let key = cursor.nextKey() {
+                if key == "model" {
+                    model = cursor.text()?.displayText
+                } else if key == "cwd" {
+                    project = project ?? cursor.text()?.displayText
+                } else if key == "workspace_root" {
+                    project = cursor.text()?.displayText ?? project
+                } else if key == "started_at" {
+                    startedAt = cursor.milliseconds()
+                } else if key == "ended_at" {
+                    time = cursor.milliseconds()
+                } else {
+                    cursor.skip()
+                }
+            }
+            time = time ?? startedAt
+        }
+    }
+}

@@ -1,0 +1,148 @@
+import Foundation
+import LocalFiles
+import Testing
+
+@testable import UsagePusher
+
+/// Cline, Roo Code and Kilo.
+@Suite("Tokens of Cline, Roo Code and Kilo")
+struct EditorTokenTests {
+    static let logs: [String: any TokenLog] = [
+        "cline": ClineTokens(), "roocode": RooCodeTokens(), "kilo": KiloTokens(),
+    ]
+    static let homes = SourceHome.all.filter { logs[$0.providerID] != nil }
+
+    /// `UPDATE_READINGS=1 swift test` rewrites the expectations; review the diff.
+    @Test("every request of a home is read as its expectation says", arguments: homes)
+    func home(_ fixture: SourceHome) throws {
+        if fixture.providerID == "kilo", SQLiteLibrary.installed == nil { return }
+        let log = try #require(Self.logs[fixture.providerID])
+        let home = try SampleHome(copying: fixture.testDescription)
+        let entries = LogEntries(log)
+        for file in LogEntries.files(of: log, in: home.environment()) {
+            try entries.read(file, of: log)
+        }
+        let text =
+            (entries.lines + ["left out: \(entries.leftOutCount)"]
+            + entries.issues.map { $0.replacing(home.path, with: "~") })
+            .joined(separator: "\n") + "\n"
+        let expectation = URL(
+            fileURLWithPath: SampleHome.fixture("\(fixture.providerID)/tokens/\(fixture.name).txt"))
+        if ProcessInfo.processInfo.environment["UPDATE_READINGS"] == "1" {
+            try Data(text.utf8).write(to: expectation)
+        }
+        let expected = (try? String(contentsOf: expectation, encoding: .utf8)) ?? ""
+        #expect(text == expected, "differs from \(expectation.path)")
+    }
+
+    /// A task's row that says what its request used.
+    private static func row(_ usage: String, _ more: String = "", say: String = "api_req_started")
+        -> String
+    {
+        let text = usage.replacing("\"", with: "\\\"")
+        return
+            "[{\"ts\": 1789639200000, \"type\": \"say\", \"say\": \"\(say)\", \"text\": \"\(text)\"\(more)}]"
+    }
+
+    struct Case: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let id: String
+        let document: String
+        let lines: [String]
+        let leftOutCount: Int
+
+        init(
+            _ sentence: String, _ id: String, _ document: String, reads lines: String...,
+            leftOut: Int = 0
+        ) {
+            testDescription = sentence
+            self.id = id
+            self.document = document
+            self.lines = lines.map { "2026-09-17T10:00:00Z t – " + $0 }
+            leftOutCount = leftOut
+        }
+    }
+
+    @Test(
+        "a task's row is read as its tool means it",
+        arguments: [
+            Case(
+                "Cline's input is without the cache", "cline",
+                row(
+                    #"{"tokensIn":100,"tokensOut":50,"cacheReads":4000,"cacheWrites":7,"cost":0.0042}"#
+                ),
+                reads: "–: in 100, out 50, read 4000, write 7, $0.0042"),
+            Case(
+                "Roo Code's input is the whole prompt", "roocode",
+                row(
+                    #"{"apiProtocol":"anthropic","tokensIn":4100,"tokensOut":50,"cacheReads":4000}"#
+                ),
+                reads: "–: in 100, out 50, read 4000"),
+            Case(
+                "more cache than input proves that the input is without it", "roocode",
+                row(
+                    #"{"apiProtocol":"anthropic","tokensIn":100,"tokensOut":50,"cacheReads":4000}"#),
+                reads: "–: in 100, out 50, read 4000"),
+            Case(
+                "Kilo's tasks are Roo Code's", "kilo",
+                row(
+                    #"{"apiProtocol":"anthropic","tokensIn":4100,"tokensOut":50,"cacheReads":4000}"#
+                ),
+                reads: "–: in 100, out 50, read 4000"),
+            Case(
+                "a cost of 0 is unknown", "cline", row(#"{"tokensIn":1,"tokensOut":2,"cost":0}"#),
+                reads: "–: in 1, out 2"),
+            Case(
+                "a row names its model", "cline",
+                row(#"{"tokensIn":1,"tokensOut":2}"#, #", "modelInfo": {"modelId": "gpt-5.5"}"#),
+                reads: "gpt-5.5: in 1, out 2"),
+            Case("a request that has not ended has no counts", "cline", row(#"{"request":"x"}"#)),
+            Case(
+                "removed rows are a sum whose time is not known exactly", "cline",
+                row(#"{"tokensIn":9,"tokensOut":8}"#, say: "deleted_api_reqs"),
+                reads: "–: in 9, out 8, coarse"),
+            Case(
+                "a condensation has a cost and no tokens", "roocode",
+                row("", #", "contextCondense": {"cost": 0.001}"#, say: "condense_context"),
+                reads: "–: $0.001"),
+            Case(
+                "a text that is cut inside a character is read", "cline",
+                row(#"{"request":"\\ud83d","tokensIn":1,"tokensOut":2}"#), reads: "–: in 1, out 2"),
+            Case(
+                "other rows have no counts", "cline",
+                row(#"{"tokensIn":1,"tokensOut":2}"#, say: "text")),
+            Case(
+                "a negative number is left out", "cline", row(#"{"tokensIn":-1,"tokensOut":2}"#),
+                leftOut: 1),
+        ])
+    func tasks(_ shape: Case) throws {
+        let log = try #require(Self.logs[shape.id])
+        let entries = LogEntries(log)
+        let file = TokenFile(path: "/nowhere/tasks/t/ui_messages.json", root: "/nowhere/tasks")
+        try entries.read(file, of: log, as: Array(shape.document.utf8))
+        #expect(entries.lines == shape.lines)
+        #expect(entries.leftOutCount == shape.leftOutCount)
+    }
+
+    @Test("variables say where Cline keeps its data, and which database is Kilo's")
+    func variables() throws {
+        let home = try SampleHome()
+        let environment = home.environment([
+            "CLINE_DIR": "~/c", "XDG_CONFIG_HOME": home.path("cfg"),
+            "XDG_DATA_HOME": home.path("d"),
+            "KILO_DB": "own.db",
+        ])
+        let cline = ClineTokens().roots(in: environment)
+        #expect(cline.suffix(2) == [home.path("c/data/tasks"), home.path("c/data/sessions")])
+        #expect(
+            cline[0] == home.path("cfg/Code/User/globalStorage/saoudrizwan.claude-dev/tasks"))
+        #expect(
+            KiloTokens().roots(in: environment).prefix(2)
+                == [home.path("d/kilo/kilo.db"), home.path("d/kilo/own.db")])
+        let data = home.environment(["CLINE_DATA_DIR": "/x", "CLINE_SESSION_DATA_DIR": "/y"])
+        #expect(ClineTokens().roots(in: data).suffix(2) == ["/x/tasks", "/y"])
+        let memory = KiloTokens().roots(in: home.environment(["KILO_DB": ":memory:"]))
+        #expect(memory.first == home.path(".local/share/kilo/kilo.db"))
+        #expect(!memory.contains { $0.contains("memory") })
+    }
+}
