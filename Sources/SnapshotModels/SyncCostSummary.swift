@@ -182,7 +182,9 @@ extension SyncCostSummary {
                 guard let date = LenientDate.date(fromText: entry.dayKey + "T00:00Z") else {
                     continue
                 }
-                add(Int(date.timeIntervalSince1970) / 86_400, entry.totalTokens ?? 0, entry.costUSD ?? 0)
+                add(
+                    Int(date.timeIntervalSince1970) / 86_400, entry.totalTokens ?? 0,
+                    entry.costUSD ?? 0)
             }
         }
         return days

@@ -68,7 +68,9 @@ struct CostSummaryTests {
                     provider(
                         SyncCostSummary(
                             last30DaysCostUSD: name == "b" ? nil : 1, last30DaysTokens: tokens,
-                            daily: [SyncDailyCost(dayKey: "2026-09-18", costUSD: 1, totalTokens: tokens)],
+                            daily: [
+                                SyncDailyCost(dayKey: "2026-09-18", costUSD: 1, totalTokens: tokens)
+                            ],
                             historyCoverageIsEstablished: name != "b",
                             hourly: [SyncHourlyCost(hour: hour, totalTokens: tokens, costUSD: 1)]))
                 ], syncTimestamp: now, deviceName: name, deviceID: name)

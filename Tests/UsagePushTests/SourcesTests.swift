@@ -49,7 +49,7 @@ struct SourcesTests {
         try await withHome { home in
             let outcome = try await home.run("usage-push", ["sources"])
             #expect(outcome.status == 0)
-            #expect(outcome.text.hasPrefix("not found: Claude, Codex, JetBrains AI, Cline, "))
+            #expect(outcome.text.hasPrefix("not found: Claude, Codex, JetBrains AI, "))
             let all = try await home.run("usage-push", ["sources", "--all"]).text
             #expect(all.contains("    ~/.codex/sessions\n"))
             let one = try await home.run("usage-push", ["sources", "--provider", "kiro"]).text

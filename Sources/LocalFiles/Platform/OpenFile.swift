@@ -26,7 +26,8 @@ package struct OpenFile: Sendable {
         let values = [Value](unsafeUninitializedCapacity: count) { buffer, filled in
             do throws(FileError) {
                 filled =
-                    try read(descriptor, path, into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+                    try read(
+                        descriptor, path, into: UnsafeMutableRawBufferPointer(buffer), at: offset)
                     / MemoryLayout<Value>.stride
             } catch {
                 failure = error

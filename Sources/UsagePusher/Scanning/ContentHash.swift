@@ -36,6 +36,8 @@ struct ContentHash {
         text.withUTF8 { add(UnsafeRawBufferPointer($0)) }
     }
 
+    mutating func add(_ text: JSONCursor.Text) { add(UnsafeRawBufferPointer(text.bytes)) }
+
     mutating func add(_ counts: TokenCounts) {
         for count in [
             counts.input, counts.output, counts.reasoning, counts.cacheRead, counts.cacheWrite5m,

@@ -11,13 +11,15 @@ struct CostSummaries {
 
     /// - Parameter zone: of the days for readers that know no hours.
     init(_ usage: TokenUsage, at now: Date, zone: TimeZone = .current) {
-        var calendar = DayCalendar(zone)
-        let today = calendar.day(of: now)
+        var clock = ReportClock(zone: zone)
+        let today = clock.day(of: Int64(now.timeIntervalSince1970 * 1_000)).number
+        let providers = UsageSources.providersByLog
         var sums: [String: Sum] = [:]
         for bucket in usage.buckets {
-            let day = calendar.day(ofQuarter: bucket.key.quarter)
+            let day = clock.day(of: Int64(bucket.key.quarter) * TokenBucket.quarter).number
             guard day > today - Self.dayCount, day <= today else { continue }
-            sums[usage.session(of: bucket).source, default: Sum()].add(
+            let source = usage.session(of: bucket).source
+            sums[providers[source] ?? source, default: Sum()].add(
                 bucket, model: usage.model(of: bucket), day: day)
         }
         byProvider = sums.mapValues { sum in
@@ -63,7 +65,7 @@ struct CostSummaries {
                 daily: days.keys.sorted().map { day in
                     let (amount, models) = days[day] ?? (Amount(), [:])
                     return SyncDailyCost(
-                        dayKey: DayCalendar.key(ofDay: day), costUSD: amount.dollars,
+                        dayKey: CalendarDay(number: day).description, costUSD: amount.dollars,
                         totalTokens: amount.tokens, modelBreakdowns: Self.breakdown(models),
                         serviceBreakdowns: [])
                 },
@@ -83,37 +85,5 @@ struct CostSummaries {
                 .prefix(CostSummaries.modelLimit)
                 .map { SyncCostBreakdown(label: $0.key, costUSD: $0.value.dollars) }
         }
-    }
-}
-
-/// The days of a time zone, as numbers since 1970.
-struct DayCalendar {
-    private let zone: TimeZone
-    /// Seconds east of UTC by quarter of an hour.
-    private var offsets: [UInt32: Int] = [:]
-
-    init(_ zone: TimeZone) { self.zone = zone }
-
-    mutating func day(ofQuarter quarter: UInt32) -> Int {
-        let seconds = Int(quarter) * 900
-        let offset =
-            offsets[quarter]
-            ?? zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(seconds)))
-        offsets[quarter] = offset
-        return Self.day(ofSeconds: seconds + offset)
-    }
-
-    mutating func day(of date: Date) -> Int {
-        day(ofQuarter: UInt32(clamping: Int(date.timeIntervalSince1970) / 900))
-    }
-
-    private static func day(ofSeconds seconds: Int) -> Int {
-        Int((Double(seconds) / 86_400).rounded(.down))
-    }
-
-    /// "2026-09-18".
-    static func key(ofDay day: Int) -> String {
-        Date(timeIntervalSince1970: Double(day) * 86_400)
-            .formatted(Date.ISO8601FormatStyle(timeZone: .gmt).year().month().day())
     }
 }

@@ -55,8 +55,8 @@ public struct SnapshotBuilder: Sendable {
 
     /// From now on snapshots have the costs of the sources' tokens, by these prices.
     package mutating func addsCosts(prices: ModelPrices) {
-        tokens = TokenTracker(
-            TokenLedger(of: sources.map(\.providerID), in: environment), prices: prices)
+        // Of all tools, also for a snapshot of some: a cache is of all or none.
+        tokens = TokenTracker(TokenLedger(in: environment), prices: prices)
     }
 
     /// From now on readings tell what they considered.

@@ -21,16 +21,6 @@ extension TokenCounts {
     static func sum(_ left: Int, _ right: Int) -> Int { min(left, right) < 0 ? -1 : left &+ right }
 }
 
-extension ContentHash {
-    mutating func add(_ text: JSONCursor.Text) { add(UnsafeRawBufferPointer(text.bytes)) }
-
-    mutating func add(_ counts: TokenCounts) {
-        for count in [counts.input, counts.output, counts.cacheRead, counts.cacheWrite5m] {
-            add(UInt64(bitPattern: Int64(count)))
-        }
-    }
-}
-
 /// A small file of a tool that says more about its logs: one that is missing or cannot be read says nothing.
 struct SideFile {
     let path: String

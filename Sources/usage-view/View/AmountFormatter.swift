@@ -35,7 +35,8 @@ enum AmountFormatter {
             return count == 1 ? "1 token" : "\(count) tokens"
         }
         let tenths = count / (unit / 10)
-        let number = tenths < 100 && unit > 1_000 ? "\(tenths / 10).\(tenths % 10)" : "\(tenths / 10)"
+        let number =
+            tenths < 100 && unit > 1_000 ? "\(tenths / 10).\(tenths % 10)" : "\(tenths / 10)"
         return "\(number)\(letter) tokens"
     }
 

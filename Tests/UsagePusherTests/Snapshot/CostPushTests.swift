@@ -22,12 +22,15 @@ struct CostPushTests {
         return try #require(builder.snapshot(at: sampleNow))
     }
 
-    @Test("30 days are pushed with the writer's days, models and hours, and what CodexBar's readers require")
+    @Test(
+        "30 days are pushed with the writer's days, models and hours, and what CodexBar's readers require"
+    )
     func summary() throws {
         let home = try SampleHome()
         try home.write(
             ".claude/projects/p/s.jsonl",
-            line("m1", "2026-09-18T11:00:00Z") + line("m2", "2026-09-18T11:20:00Z", model: "claude-sonnet-5")
+            line("m1", "2026-09-18T11:00:00Z")
+                + line("m2", "2026-09-18T11:20:00Z", model: "claude-sonnet-5")
                 + line("m3", "2026-09-10T11:00:00Z") + line("old", "2026-08-01T11:00:00Z"))
         let card = try #require(try snapshot(home).providers.first { $0.providerID == "claude" })
         let costs = try #require(card.costSummary)
@@ -51,7 +54,8 @@ struct CostPushTests {
         let home = try SampleHome()
         try home.write(
             ".claude/projects/p/s.jsonl",
-            line("m1", "2026-09-18T11:00:00Z") + line("m2", "2026-09-18T11:20:00Z", model: "claude-opus-9"))
+            line("m1", "2026-09-18T11:00:00Z")
+                + line("m2", "2026-09-18T11:20:00Z", model: "claude-opus-9"))
         let costs = try #require(
             try snapshot(home).providers.first { $0.providerID == "claude" }?.costSummary)
         #expect(costs.last30DaysCostUSD == nil)
@@ -60,7 +64,9 @@ struct CostPushTests {
         #expect(costs.last30DaysTokens == 220_000)
     }
 
-    @Test("costs are updated at once with a complete reading, and at most every 15 seconds with changed files")
+    @Test(
+        "costs are updated at once with a complete reading, and at most every 15 seconds with changed files"
+    )
     func pace() throws {
         let home = try SampleHome()
         let path = ".claude/projects/p/s.jsonl"

@@ -25,7 +25,8 @@ struct CodexTokenTests {
             total.map { #""total_token_usage":\#(usage($0.0, $0.1))"# },
             last.map { #""last_token_usage":\#(usage($0.0, $0.1))"# },
         ].compactMap { $0 }.joined(separator: ",")
-        return #"{"timestamp":"2026-11-20T09:00:\#(padded(second)).000Z"\#(more),"type":"event_msg","payload":{"type":"token_count","info":{\#(members)}}}"#
+        return
+            #"{"timestamp":"2026-11-20T09:00:\#(padded(second)).000Z"\#(more),"type":"event_msg","payload":{"type":"token_count","info":{\#(members)}}}"#
             + "\n"
     }
 
@@ -34,54 +35,66 @@ struct CodexTokenTests {
             "a record of a response counts, and neither the count that repeats it nor a compaction does",
             [
                 path: #"""
-                    {"timestamp":"2026-11-20T09:00:00.000Z","ordinal":0,"type":"session_meta","payload":{"id":"t1","session_id":"t1","timestamp":"2026-11-20T09:00:00.000Z","cwd":"/src/app","originator":"codex-tui","cli_version":"0.162.1","source":"cli","thread_source":"user","model_provider":"openai","history_mode":"paginated"}}
-                    {"timestamp":"2026-11-20T09:00:01.000Z","ordinal":1,"type":"turn_context","payload":{"turn_id":"u1","cwd":"/src/app","model":"gpt-5.6-sol","effort":"medium"}}
-                    {"timestamp":"2026-11-20T09:00:05.000Z","ordinal":2,"type":"token_usage_record","payload":{"thread_id":"t1","session_id":"t1","turn_id":"u1","root_turn_id":"u1","response_id":"resp_1","usage":{"input_tokens":12000,"cached_input_tokens":9000,"cache_write_input_tokens":1500,"output_tokens":400,"reasoning_output_tokens":150,"total_tokens":12400},"turn_token_usage":{"input_tokens":12000,"cached_input_tokens":9000,"cache_write_input_tokens":1500,"output_tokens":400,"reasoning_output_tokens":150,"total_tokens":12400},"thread_token_usage":{"input_tokens":12000,"cached_input_tokens":9000,"cache_write_input_tokens":1500,"output_tokens":400,"reasoning_output_tokens":150,"total_tokens":12400}}}
-                    {"timestamp":"2026-11-20T09:00:05.010Z","ordinal":3,"type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":12000,"cached_input_tokens":9000,"cache_write_input_tokens":1500,"output_tokens":400,"reasoning_output_tokens":150,"total_tokens":12400},"last_token_usage":{"input_tokens":12000,"cached_input_tokens":9000,"cache_write_input_tokens":1500,"output_tokens":400,"reasoning_output_tokens":150,"total_tokens":12400},"model_context_window":272000},"rate_limits":null}}
-                    {"timestamp":"2026-11-20T09:01:00.000Z","ordinal":4,"type":"compacted","payload":{"message":"","latest_token_usage_record":{"thread_id":"t1","session_id":"t1","turn_id":"u1","root_turn_id":"u1","response_id":"resp_1","usage":{"input_tokens":12000,"cached_input_tokens":9000,"cache_write_input_tokens":1500,"output_tokens":400,"reasoning_output_tokens":150,"total_tokens":12400}}}}
-                    """# + "\n"
+                {"timestamp":"2026-11-20T09:00:00.000Z","ordinal":0,"type":"session_meta","payload":{"id":"t1","session_id":"t1","timestamp":"2026-11-20T09:00:00.000Z","cwd":"/src/app","originator":"codex-tui","cli_version":"0.162.1","source":"cli","thread_source":"user","model_provider":"openai","history_mode":"paginated"}}
+                {"timestamp":"2026-11-20T09:00:01.000Z","ordinal":1,"type":"turn_context","payload":{"turn_id":"u1","cwd":"/src/app","model":"gpt-5.6-sol","effort":"medium"}}
+                {"timestamp":"2026-11-20T09:00:05.000Z","ordinal":2,"type":"token_usage_record","payload":{"thread_id":"t1","session_id":"t1","turn_id":"u1","root_turn_id":"u1","response_id":"resp_1","usage":{"input_tokens":12000,"cached_input_tokens":9000,"cache_write_input_tokens":1500,"output_tokens":400,"reasoning_output_tokens":150,"total_tokens":12400},"turn_token_usage":{"input_tokens":12000,"cached_input_tokens":9000,"cache_write_input_tokens":1500,"output_tokens":400,"reasoning_output_tokens":150,"total_tokens":12400},"thread_token_usage":{"input_tokens":12000,"cached_input_tokens":9000,"cache_write_input_tokens":1500,"output_tokens":400,"reasoning_output_tokens":150,"total_tokens":12400}}}
+                {"timestamp":"2026-11-20T09:00:05.010Z","ordinal":3,"type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":12000,"cached_input_tokens":9000,"cache_write_input_tokens":1500,"output_tokens":400,"reasoning_output_tokens":150,"total_tokens":12400},"last_token_usage":{"input_tokens":12000,"cached_input_tokens":9000,"cache_write_input_tokens":1500,"output_tokens":400,"reasoning_output_tokens":150,"total_tokens":12400},"model_context_window":272000},"rate_limits":null}}
+                {"timestamp":"2026-11-20T09:01:00.000Z","ordinal":4,"type":"compacted","payload":{"message":"","latest_token_usage_record":{"thread_id":"t1","session_id":"t1","turn_id":"u1","root_turn_id":"u1","response_id":"resp_1","usage":{"input_tokens":12000,"cached_input_tokens":9000,"cache_write_input_tokens":1500,"output_tokens":400,"reasoning_output_tokens":150,"total_tokens":12400}}}}
+                """# + "\n"
             ],
             reads: "gpt-5.6-sol: 1 × input 1500, output 400 (reasoning 150), read 9000, write 1500"),
         GrowingLogShape(
             "a count that is repeated, and one that tells how full the context is, count nothing",
             [
                 path: #"""
-                    {"timestamp":"2025-11-20T09:00:00.000Z","type":"session_meta","payload":{"id":"t2","timestamp":"2025-11-20T09:00:00.000Z","cwd":"/src/app","originator":"codex_cli_rs","cli_version":"0.60.0","source":"cli"}}
-                    {"timestamp":"2025-11-20T09:00:01.000Z","type":"turn_context","payload":{"cwd":"/src/app","model":"gpt-5.1-codex"}}
-                    {"timestamp":"2025-11-20T09:00:05.000Z","type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":12000,"cached_input_tokens":9000,"output_tokens":400,"reasoning_output_tokens":150,"total_tokens":12400},"last_token_usage":{"input_tokens":12000,"cached_input_tokens":9000,"output_tokens":400,"reasoning_output_tokens":150,"total_tokens":12400},"model_context_window":272000}}}
-                    {"timestamp":"2025-11-20T09:00:09.000Z","type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":12000,"cached_input_tokens":9000,"output_tokens":400,"reasoning_output_tokens":150,"total_tokens":12400},"last_token_usage":{"input_tokens":12000,"cached_input_tokens":9000,"output_tokens":400,"reasoning_output_tokens":150,"total_tokens":12400},"model_context_window":272000}}}
-                    {"timestamp":"2025-11-20T09:00:10.000Z","type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":0,"cached_input_tokens":0,"output_tokens":0,"reasoning_output_tokens":0,"total_tokens":272000},"last_token_usage":{"input_tokens":0,"cached_input_tokens":0,"output_tokens":0,"reasoning_output_tokens":0,"total_tokens":259600},"model_context_window":272000}}}
-                    """# + "\n"
+                {"timestamp":"2025-11-20T09:00:00.000Z","type":"session_meta","payload":{"id":"t2","timestamp":"2025-11-20T09:00:00.000Z","cwd":"/src/app","originator":"codex_cli_rs","cli_version":"0.60.0","source":"cli"}}
+                {"timestamp":"2025-11-20T09:00:01.000Z","type":"turn_context","payload":{"cwd":"/src/app","model":"gpt-5.1-codex"}}
+                {"timestamp":"2025-11-20T09:00:05.000Z","type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":12000,"cached_input_tokens":9000,"output_tokens":400,"reasoning_output_tokens":150,"total_tokens":12400},"last_token_usage":{"input_tokens":12000,"cached_input_tokens":9000,"output_tokens":400,"reasoning_output_tokens":150,"total_tokens":12400},"model_context_window":272000}}}
+                {"timestamp":"2025-11-20T09:00:09.000Z","type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":12000,"cached_input_tokens":9000,"output_tokens":400,"reasoning_output_tokens":150,"total_tokens":12400},"last_token_usage":{"input_tokens":12000,"cached_input_tokens":9000,"output_tokens":400,"reasoning_output_tokens":150,"total_tokens":12400},"model_context_window":272000}}}
+                {"timestamp":"2025-11-20T09:00:10.000Z","type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":0,"cached_input_tokens":0,"output_tokens":0,"reasoning_output_tokens":0,"total_tokens":272000},"last_token_usage":{"input_tokens":0,"cached_input_tokens":0,"output_tokens":0,"reasoning_output_tokens":0,"total_tokens":259600},"model_context_window":272000}}}
+                """# + "\n"
             ],
             reads: "gpt-5.1-codex: 1 × input 3000, output 400 (reasoning 150), read 9000"),
         GrowingLogShape(
             "what counts is by how much the total has grown",
-            [path: meta("t1") + count(5, total: (10, 1), last: (10, 1)) + count(9, total: (30, 3), last: (15, 1))],
+            [
+                path: meta("t1") + count(5, total: (10, 1), last: (10, 1))
+                    + count(9, total: (30, 3), last: (15, 1))
+            ],
             reads: "gpt-5.5: 2 × input 30, output 3"),
         GrowingLogShape(
             "after a total that falls the last response counts",
-            [path: meta("t1") + count(5, total: (100, 10), last: (100, 10)) + count(9, total: (20, 2), last: (7, 2))],
+            [
+                path: meta("t1") + count(5, total: (100, 10), last: (100, 10))
+                    + count(9, total: (20, 2), last: (7, 2))
+            ],
             reads: "gpt-5.5: 2 × input 107, output 12"),
         GrowingLogShape(
             "counts without a total, or without a last response, are read by the other",
             [
-                path: meta("t1") + count(5, total: nil, last: (10, 1)) + count(9, total: nil, last: (10, 1)),
-                ".codex/sessions/rollout-2026-11-20T09-00-00-t2.jsonl": meta("t2") + count(5, total: (4, 1)),
+                path: meta("t1") + count(5, total: nil, last: (10, 1))
+                    + count(9, total: nil, last: (10, 1)),
+                ".codex/sessions/rollout-2026-11-20T09-00-00-t2.jsonl": meta("t2")
+                    + count(5, total: (4, 1)),
             ],
             reads: "gpt-5.5: 2 × input 20, output 2", "gpt-5.5: 1 × input 4, output 1"),
         GrowingLogShape(
             "a fork's copies count nothing, by their time or by their ids, and what follows them does",
             [
-                path: meta("t1") + count(30, total: (10, 1), last: (10, 1)) + count(31, total: (20, 2), last: (10, 1)),
-                ".codex/sessions/rollout-2026-11-20T09-00-40-t2.jsonl": meta("t2", 40, more: #","forked_from_id":"t1""#)
+                path: meta("t1") + count(30, total: (10, 1), last: (10, 1))
+                    + count(31, total: (20, 2), last: (10, 1)),
+                ".codex/sessions/rollout-2026-11-20T09-00-40-t2.jsonl": meta(
+                    "t2", 40, more: #","forked_from_id":"t1""#)
                     + meta("t1", 40) + count(41, total: (10, 1), last: (10, 1))
-                    + count(50, total: (20, 2), last: (10, 1)) + count(55, total: (50, 5), last: (30, 3)),
+                    + count(50, total: (20, 2), last: (10, 1))
+                    + count(55, total: (50, 5), last: (30, 3)),
             ],
             reads: "gpt-5.5: 2 × input 20, output 2", "gpt-5.5: 1 × input 30, output 3"),
         GrowingLogShape(
             "of a fork whose parent is gone the copies count nothing by their time",
             [
-                path: meta("t2", 40, more: #","forked_from_id":"t1""#) + count(41, total: (10, 1), last: (10, 1))
+                path: meta("t2", 40, more: #","forked_from_id":"t1""#)
+                    + count(41, total: (10, 1), last: (10, 1))
                     + count(55, total: (50, 5), last: (40, 4))
             ],
             reads: "gpt-5.5: 1 × input 40, output 4"),
@@ -111,7 +124,11 @@ struct CodexTokenTests {
             reads: "gpt-5.5: 1 × input 10, output 1", "gpt-5.5: 1 × input 10, output 1"),
         GrowingLogShape(
             "a count with no total of its own or with null says nothing",
-            [path: meta("t1") + #"{"timestamp":"2026-11-20T09:00:05Z","type":"event_msg","payload":{"type":"token_count","info":null}}"# + "\n"]),
+            [
+                path: meta("t1")
+                    + #"{"timestamp":"2026-11-20T09:00:05Z","type":"event_msg","payload":{"type":"token_count","info":null}}"#
+                    + "\n"
+            ]),
     ]
 
     @Test("shapes", arguments: shapes)

@@ -35,7 +35,10 @@ struct JSONCursorTests {
     private static func described(_ value: Any?) -> String {
         switch value {
         case let object as [String: Any]:
-            "{" + object.sorted { $0.key < $1.key }.map { "\($0.key.debugDescription):\(described($0.value))" }
+            "{"
+                + object.sorted { $0.key < $1.key }.map {
+                    "\($0.key.debugDescription):\(described($0.value))"
+                }
                 .joined(separator: ",") + "}"
         case let list as [Any]: "[" + list.map { described($0) }.joined(separator: ",") + "]"
         case let text as String: text.debugDescription
@@ -64,7 +67,10 @@ struct JSONCursorTests {
     }
 
     private static func random(_ random: inout SeededGenerator, depth: Int) -> Any {
-        let texts = ["", "a", "\"", "\\", "a\\\"b", "{}[],:", "é\u{1F600}", String(repeating: "x", count: 90)]
+        let texts = [
+            "", "a", "\"", "\\", "a\\\"b", "{}[],:", "é\u{1F600}",
+            String(repeating: "x", count: 90),
+        ]
         switch Int.random(in: 0..<(depth > 0 ? 8 : 6), using: &random) {
         case 0: return NSNull()
         case 1: return Bool.random(using: &random)
@@ -78,7 +84,8 @@ struct JSONCursorTests {
         default:
             var object: [String: Any] = [:]
             for _ in 0..<Int.random(in: 0..<5, using: &random) {
-                object[texts.randomElement(using: &random)!] = Self.random(&random, depth: depth - 1)
+                object[texts.randomElement(using: &random)!] = Self.random(
+                    &random, depth: depth - 1)
             }
             return object
         }
@@ -97,7 +104,9 @@ struct JSONCursorTests {
         }
     }
 
-    @Test("a text that was cut or changed anywhere is read to its end without a crash", arguments: 0..<60)
+    @Test(
+        "a text that was cut or changed anywhere is read to its end without a crash",
+        arguments: 0..<60)
     func damage(seed: Int) {
         var random = SeededGenerator(seed: UInt64(seed))
         let text = Array(Self.written(Self.random(&random, depth: 4)).utf8)
@@ -149,12 +158,14 @@ struct JSONCursorTests {
     @Test(
         "times are read in every form that tools write",
         arguments: [
-            ("2026-09-18T12:00:00Z", 1_789_732_800_000), ("2026-09-18T12:00:00.5Z", 1_789_732_800_500),
+            ("2026-09-18T12:00:00Z", 1_789_732_800_000),
+            ("2026-09-18T12:00:00.5Z", 1_789_732_800_500),
             ("2026-09-18T12:00:00.123456Z", 1_789_732_800_123),
             ("2026-09-18T14:00:00+02:00", 1_789_732_800_000),
             ("2026-09-18T05:30:00-0630", 1_789_732_800_000),
             ("2024-02-29T00:00:00Z", 1_709_164_800_000), ("2000-03-01T00:00:00Z", 951_868_800_000),
-            ("2026-09-18T12:00:00", nil), ("2026-13-18T12:00:00Z", nil), ("9999-01-01T00:00:00Z", nil),
+            ("2026-09-18T12:00:00", nil), ("2026-13-18T12:00:00Z", nil),
+            ("9999-01-01T00:00:00Z", nil),
             ("1969-12-31T23:59:59Z", nil), ("", nil), ("2026-09-18", nil),
             ("2026-09-18T12:00:00.Z0", nil),
         ] as [(String, Int64?)])
@@ -169,9 +180,10 @@ struct JSONCursorTests {
     @Test("lines are the same however the text arrives", arguments: 0..<50)
     func lines(seed: Int) {
         var random = SeededGenerator(seed: UInt64(seed))
-        let text = (0..<30).map { _ in
-            String(repeating: "x", count: Int.random(in: 0..<90, using: &random)) + "\n"
-        }.joined() + "rest"
+        let text =
+            (0..<30).map { _ in
+                String(repeating: "x", count: Int.random(in: 0..<90, using: &random)) + "\n"
+            }.joined() + "rest"
         let limit = 64
         let expected = text.split(separator: "\n", omittingEmptySubsequences: true).dropLast()
             .filter { $0.count < limit }.map(String.init)

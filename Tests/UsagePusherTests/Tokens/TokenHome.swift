@@ -35,7 +35,8 @@ extension TokenUsage {
             let session = session(of: bucket)
             let names = [session.source, session.id, session.project, model(of: bucket)]
             return names.compactMap { $0 }.joined(separator: " ") + ": \(bucket.requestCount) × "
-                + bucket.counts.summary + (bucket.key.tier == .standard ? "" : " \(bucket.key.tier)")
+                + bucket.counts.summary
+                + (bucket.key.tier == .standard ? "" : " \(bucket.key.tier)")
         }.sorted()
     }
 
@@ -51,7 +52,8 @@ extension TokenCounts {
             ? nil : "write \(cacheWrite5m)" + (cacheWrite1h > 0 ? " + \(cacheWrite1h)" : "")
         let parts = [
             input > 0 ? "input \(input)" : nil,
-            output > 0 ? "output \(output)" + (reasoning > 0 ? " (reasoning \(reasoning))" : "") : nil,
+            output > 0
+                ? "output \(output)" + (reasoning > 0 ? " (reasoning \(reasoning))" : "") : nil,
             cacheRead > 0 ? "read \(cacheRead)" : nil, writes,
             webSearches > 0 ? "searches \(webSearches)" : nil,
         ]

@@ -12,14 +12,16 @@ struct TokenLedgerTests {
     ) -> String {
         let time = Date(timeIntervalSince1970: 1_789_700_000 + Double(minute) * 60)
             .formatted(.iso8601)
-        return #"{"type":"assistant","timestamp":"\#(time)","sessionId":"\#(session)","isSidechain":\#(isSidechain),"#
+        return
+            #"{"type":"assistant","timestamp":"\#(time)","sessionId":"\#(session)","isSidechain":\#(isSidechain),"#
             + #""requestId":"r-\#(id)","message":{"id":"\#(id)","model":"claude-opus-5","#
             + #""usage":{"input_tokens":10,"output_tokens":\#(output)}}}"# + "\n"
     }
 
     private static let directory = ".claude/projects/p/"
 
-    @Test("the same request in two files counts once, with its larger total, whichever is read first")
+    @Test(
+        "the same request in two files counts once, with its larger total, whichever is read first")
     func duplicates() throws {
         let home = try TokenHome(logs: [ClaudeTokens()])
         try home.home.write(Self.directory + "a.jsonl", Self.line("m1", session: "a", output: 5))
@@ -80,7 +82,9 @@ struct TokenLedgerTests {
         #expect(home.usage().summary == right)
     }
 
-    @Test("files whose changes are read one after the other give what reading all of them gives", arguments: 0..<40)
+    @Test(
+        "files whose changes are read one after the other give what reading all of them gives",
+        arguments: 0..<40)
     func incremental(seed: Int) throws {
         var random = SeededGenerator(seed: UInt64(seed))
         let home = try TokenHome(logs: [ClaudeTokens()])
@@ -140,7 +144,8 @@ struct TokenLedgerTests {
     @Test("prices that change are applied to what was read before")
     func changedPrices() throws {
         let home = try TokenHome(logs: [ClaudeTokens()])
-        try home.home.write(Self.directory + "a.jsonl", Self.line("m1", session: "a", output: 1_000_000))
+        try home.home.write(
+            Self.directory + "a.jsonl", Self.line("m1", session: "a", output: 1_000_000))
         let before = home.usage().buckets[0].cost.dollars(.auto)
         var environment = home.home.environment()
         environment.keepsCache = true
@@ -168,7 +173,8 @@ struct TokenLedgerTests {
         let ledger = TokenLedger(logs: [ClaudeTokens()], environment: environment)
         var counts: [Int] = []
         repeat {
-            let usage = ledger.update(in: environment, prices: .packaged, options: .init(seconds: 5))
+            let usage = ledger.update(
+                in: environment, prices: .packaged, options: .init(seconds: 5))
             counts.append(usage.requestCount)
             if !usage.isPartial { break }
         } while counts.count < 50
