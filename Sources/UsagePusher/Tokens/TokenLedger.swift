@@ -15,7 +15,7 @@ package struct TokenLedger: Sendable {
 
     /// What an update may cost, and whom it tells.
     package struct Options: Sendable {
-        /// Seconds after which reading stops; the next update goes on. Nil for no limit.
+        /// Seconds after which listing, and after as many more reading stops; the next update goes on. Nil for no limit.
         package var seconds: Double?
         /// Called from any thread with the bytes that were read and those that there are to read.
         package var progress: @Sendable (Int, Int) -> Void = { _, _ in }
@@ -47,9 +47,12 @@ package struct TokenLedger: Sendable {
         in environment: SourceEnvironment, prices: ModelPrices, options: Options = .init()
     ) -> TokenUsage {
         var issues: [String] = []
-        let start = environment.monotonicSeconds()
-        let deadline = options.seconds.map { start + $0 } ?? .infinity
-        let listing = list(in: environment, until: deadline, issues: &issues)
+        // Both get the whole time: a slow listing must not keep what it has found from being read.
+        func deadline() -> Double {
+            options.seconds.map { environment.monotonicSeconds() + $0 } ?? .infinity
+        }
+        let listing = list(in: environment, until: deadline(), issues: &issues)
+        let deadline = deadline()
         for isRebuilding in [false, true] {
             let pass = Pass(
                 listing: listing, logsHash: logsHash(in: environment), cacheFile: cacheFile,

@@ -184,13 +184,13 @@ struct TokenLedgerTests {
     }
 }
 
-/// A clock that goes on by a second with each look at it.
+/// A clock that goes on by half a second with each look at it.
 private final class Ticks: Sendable {
     private let count = Mutex(0.0)
 
     func next() -> Double {
         count.withLock {
-            $0 += 1
+            $0 += 0.5
             return $0
         }
     }
