@@ -22,7 +22,7 @@ package enum LogError: Error, Sendable, Equatable {
 }
 
 /// Where a log is damaged.
-package struct LogDamage: Error, Sendable, Equatable {
+package struct LogDamage: Sendable, Equatable {
     package var path: String
     package var offset: Int
     package var detail: String

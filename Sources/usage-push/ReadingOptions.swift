@@ -79,7 +79,7 @@ struct HomeOption: ParsableArguments {
     /// This user's, with the configured homes. What is wrong with the configuration is reported.
     private static var configured: SourceEnvironment {
         var environment = ReadingOptions.ownEnvironment
-        do throws(PusherConfigurationFile.Failure) {
+        do throws(FileError) {
             let (configuration, issues) = try PusherConfigurationFile().read()
             for issue in issues { Console.report(issue) }
             environment.additionalHomes = configuration.homes
