@@ -86,6 +86,8 @@ public final class Emulator: Sendable {
         options.ledger.memoryByteLimit = serverLimits.memoryByteCount
         options.ledger.removalCount = limits.removedStoreCount
         options.ledger.isolatesAccounts = false
+        // A request is applied once, in its order in the record.
+        options.ledger.defersSegments = false
         var random = SplitMix64(seed: seed)
         let replica = ReplicaID(rawValue: .random(in: 1 ... .max, using: &random))
         let clock = SessionClock(now)

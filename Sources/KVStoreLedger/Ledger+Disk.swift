@@ -43,10 +43,34 @@ extension Ledger {
         noteDurable(unsyncedSequences)
     }
 
-    /// Continues after a failed sync: writes all that is live in the segment to a new one, and makes everything that was
-    /// appended durable, also what was not acknowledged. When it throws, the log remains closed.
-    package func recover() throws(LogError) {
-        guard log.isClosedByFailure else { return }
+    /// Whether something waits for the next segment.
+    package var isSegmentDue: Bool { log.isSegmentDue }
+
+    /// The next segment, if one is due. Precondition: everything is durable.
+    package func prepareSegment() throws(LogError) -> SegmentedLog.PendingSegment? {
+        try log.prepareSegment()
+    }
+
+    /// Records the outcome. When it throws, nothing has changed.
+    package func finish(
+        _ pending: SegmentedLog.PendingSegment, _ outcome: Result<any LogFile, FileError>
+    ) throws(LogError) {
+        try log.finish(pending, outcome)
+    }
+
+    /// A segment that replaces the one whose sync failed. Unchecked because `segment` alone is used elsewhere than by the
+    /// owner.
+    package struct PendingRecovery: @unchecked Sendable {
+        package let segment: SegmentedLog.PendingSegment
+        fileprivate let removals: [Store]
+        fileprivate let states: [Store]
+        fileprivate let records: [(store: Store, key: StoreKey)]
+    }
+
+    /// How to continue after a failed sync: all that is live in the segment is written to a new one. Nil if no sync has
+    /// failed. Nothing may be changed until it is finished.
+    package func prepareRecovery() throws(LogError) -> PendingRecovery? {
+        guard log.isClosedByFailure else { return nil }
         let segment = log.activeSegment
         // Without it, what a store held before a removal would return.
         let removals = stores.values.filter {
@@ -58,17 +82,36 @@ extension Ledger {
                 .filter { store.positions[$0.record.key]?.segment == segment }
                 .map { (store: store, entry: $0) }
         }
-        let positions = try log.recover(
+        let pending = try log.prepareRecovery(
             with: removals.map { LedgerEntry.removed($0.id, $0.hub.state).payload }
                 + states.map(\.stateEntry.payload)
                 + records.map { LedgerEntry.record($0.store.id, $0.entry).payload })
-        for (store, position) in zip(removals, positions) { store.removalPosition = position }
-        let rest = positions.dropFirst(removals.count)
-        for (store, position) in zip(states, rest) { placeState(of: store, at: position) }
-        for (record, position) in zip(records, rest.dropFirst(states.count)) {
-            place(record.entry.record.key, of: record.store, at: position)
+        return pending.map {
+            PendingRecovery(
+                segment: $0, removals: removals, states: states,
+                records: records.map { ($0.store, $0.entry.record.key) })
+        }
+    }
+
+    /// Records the outcome; everything that was appended is durable then, also what was not acknowledged. When it throws,
+    /// the log remains closed.
+    package func finish(
+        _ pending: PendingRecovery, _ outcome: Result<any LogFile, FileError>
+    ) throws(LogError) {
+        try log.finish(pending.segment, outcome)
+        var positions = pending.segment.positions[...]
+        for store in pending.removals { store.removalPosition = positions.removeFirst() }
+        for store in pending.states { placeState(of: store, at: positions.removeFirst()) }
+        for (store, key) in pending.records {
+            place(key, of: store, at: positions.removeFirst())
         }
         noteDurable(unsyncedSequences)
+    }
+
+    /// Blocks until the log has recovered from a failed sync.
+    package func recover() throws(LogError) {
+        guard let pending = try prepareRecovery() else { return }
+        try finish(pending, pending.segment.perform())
     }
 
     private func noteDurable(_ sequences: [(store: Store, sequence: UInt64)]) {

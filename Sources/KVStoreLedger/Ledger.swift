@@ -6,7 +6,7 @@ package import KVStoreCore
 package import KVStoreLog
 
 /// All stores of a daemon, with the log that remembers them. Not thread-safe: one owner calls it; only
-/// `PendingSync.sync.perform()` may run concurrently.
+/// `perform()` of what is pending may run concurrently.
 ///
 /// Order contract: an answer of `apply` may be sent only after a sync that was prepared after it has finished
 /// without failure. `durableSequence` bounds what live readers may see.
@@ -22,6 +22,9 @@ package final class Ledger {
         package var isolatesAccounts = true
         /// Bytes of old segments that one compaction step examines.
         package var compactionByteCount = 1 << 20
+        /// Whether what appends throws `needsSegment`, where the log needs its next segment, instead of creating it. The
+        /// owner creates it, when everything is durable, and tries again: nothing that counts has changed then.
+        package var defersSegments = false
 
         package init() {}
     }
@@ -127,6 +130,7 @@ package final class Ledger {
             try renewEpochs()
             try log.sync()
         }
+        log.defersSegments = options.defersSegments
     }
 
     static func replay(
@@ -287,8 +291,11 @@ package final class Ledger {
         store.hub = hub
     }
 
-    /// Begins a new epoch of every store and makes all readers start over, after history may have been lost.
+    /// Begins a new epoch of every store and makes all readers start over, after history may have been lost. Creates
+    /// segments at once.
     package func renewEpochs() throws(LogError) {
+        log.defersSegments = false
+        defer { log.defersSegments = options.defersSegments }
         for id in allStores {
             let state = stores[id]!.hub.state.beginning(
                 newEpochID(for: id), breakingEarlierEpochs: true)
@@ -302,10 +309,17 @@ package final class Ledger {
         return [.state(store.id, store.hub.state.beginning(newEpochID(for: store.id)))]
     }
 
+    /// The id of the account's next epoch. A state with it uses it up when it is appended, so that a failure leaves no
+    /// trace in later ids.
     func newEpochID(for id: StoreID) -> EpochID {
         let scope = scope(of: id)
-        return EpochID(
-            rawValue: random[scope, default: SplitMix64(seed: seed, account: scope)].next())
+        var generator = random[scope] ?? SplitMix64(seed: seed, account: scope)
+        return EpochID(rawValue: generator.next())
+    }
+
+    private func useEpochID(of id: StoreID) {
+        let scope = scope(of: id)
+        _ = random[scope, default: SplitMix64(seed: seed, account: scope)].next()
     }
 
     /// What removals and the ids of epochs are kept by.
@@ -327,7 +341,10 @@ package final class Ledger {
                 liveFrames.move(from: stores[id]?.statePosition, to: position)
                 Self.replay(entry, at: position, into: &stores)
                 let store = stores[id]!
-                if store.hub.end.epoch != epoch { store.hasBegun = true }
+                if store.hub.end.epoch != epoch {
+                    store.hasBegun = true
+                    useEpochID(of: id)
+                }
                 liveFrameByteCount +=
                     LedgerEntry.frameByteCount(store.hub.state, of: id) - (before ?? 0)
                 noteUnsynced(store)

@@ -13,6 +13,8 @@ package enum LogError: Error, Sendable, Equatable {
     case removed(path: String)
     /// A group of frames exceeds the largest segment.
     case tooLarge(byteCount: Int)
+    /// Nothing can be appended before the log has its next segment, which the owner creates.
+    case needsSegment
     /// The live data has reached its limit, in bytes.
     case full(limit: Int)
     /// The live data of one account has reached its limit, in bytes.
@@ -20,7 +22,7 @@ package enum LogError: Error, Sendable, Equatable {
 }
 
 /// Where a log is damaged.
-package struct LogDamage: Error, Sendable, Equatable {
+package struct LogDamage: Sendable, Equatable {
     package var path: String
     package var offset: Int
     package var detail: String
@@ -44,6 +46,7 @@ extension LogError: CustomStringConvertible {
             "writing stopped after a failed sync (\(failure.description)); restart to verify the files"
         case .removed(let path): "\(path): the file was removed while in use"
         case .tooLarge(let byteCount): "\(byteCount) bytes exceed the largest segment"
+        case .needsSegment: "the log needs its next segment"
         case .full(let limit): "the values would exceed \(limit) bytes"
         case .accountFull(let limit): "the account's values would exceed \(limit) bytes"
         }

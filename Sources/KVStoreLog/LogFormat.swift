@@ -95,24 +95,6 @@ enum SegmentHeader {
     static func possibleLogIDs(in bytes: UnsafeRawBufferPointer) -> [UInt64] {
         [bytes.littleEndian(UInt64.self, at: 16), bytes.littleEndian(UInt64.self, at: 48)]
     }
-
-    /// The fields of a valid header of `segment`.
-    static func fields(
-        in bytes: UnsafeRawBufferPointer, segment: UInt64
-    ) throws(SegmentHeaderFault) -> Fields {
-        guard bytes.count >= byteCount, bytes.prefix(8).elementsEqual(magic) else {
-            throw .notALog
-        }
-        let whole = UnsafeRawBufferPointer(rebasing: bytes[0..<60])
-        guard bytes.littleEndian(UInt32.self, at: 60) == Checksum.of(whole) else { throw .damaged }
-        let version = bytes.littleEndian(UInt32.self, at: 8)
-        guard version == self.version else { throw .version(version) }
-        guard bytes.littleEndian(UInt64.self, at: 24) == segment else { throw .misplaced }
-        return Fields(
-            logID: bytes.littleEndian(UInt64.self, at: 16),
-            byteCount: Int(clamping: bytes.littleEndian(UInt64.self, at: 32)),
-            previousEnd: Int(clamping: bytes.littleEndian(UInt64.self, at: 40)))
-    }
 }
 
 extension SegmentHeader {
@@ -120,31 +102,33 @@ extension SegmentHeader {
     static func read(
         _ file: any LogFile, segment: UInt64, path: String
     ) throws(LogError) -> Fields {
+        func damage(_ detail: String) -> LogError {
+            .damaged(LogDamage(path: path, offset: 0, detail: detail))
+        }
         let header = UnsafeMutableRawBufferPointer.allocate(byteCount: byteCount, alignment: 8)
         defer { header.deallocate() }
         let count: Int
         do throws(FileError) { count = try file.read(into: header, at: 0) } catch {
             throw .storage(error)
         }
-        do throws(SegmentHeaderFault) {
-            return try fields(
-                in: UnsafeRawBufferPointer(rebasing: header[0..<count]), segment: segment)
-        } catch {
-            let detail: String
-            switch error {
-            case .version(let version): throw .incompatible(path: path, version: version)
-            case .notALog: detail = "not a log segment"
-            case .damaged: detail = "invalid header checksum"
-            case .misplaced: detail = "the header names another segment"
-            }
-            throw .damaged(LogDamage(path: path, offset: 0, detail: detail))
+        guard count >= byteCount, header.prefix(8).elementsEqual(magic) else {
+            throw damage("not a log segment")
         }
+        let bytes = UnsafeRawBufferPointer(header)
+        let whole = UnsafeRawBufferPointer(rebasing: bytes[0..<60])
+        guard bytes.littleEndian(UInt32.self, at: 60) == Checksum.of(whole) else {
+            throw damage("invalid header checksum")
+        }
+        let version = bytes.littleEndian(UInt32.self, at: 8)
+        guard version == self.version else { throw .incompatible(path: path, version: version) }
+        guard bytes.littleEndian(UInt64.self, at: 24) == segment else {
+            throw damage("the header names another segment")
+        }
+        return Fields(
+            logID: bytes.littleEndian(UInt64.self, at: 16),
+            byteCount: Int(clamping: bytes.littleEndian(UInt64.self, at: 32)),
+            previousEnd: Int(clamping: bytes.littleEndian(UInt64.self, at: 40)))
     }
-}
-
-enum SegmentHeaderFault: Error, Equatable {
-    case notALog, damaged, misplaced
-    case version(UInt32)
 }
 
 package enum FrameFormat {

@@ -86,23 +86,20 @@ extension SegmentedLog {
         try finish(pending, failure: pending.perform())
     }
 
-    /// Continues after a failed sync, in a new segment that starts with `payloads`, durably; returns their positions.
+    /// The segment in which the log continues after a failed sync; it starts with `payloads`, durably. Nil if no sync has
+    /// failed.
     ///
     /// `payloads` replace every live frame of the segment whose sync failed. Nothing of it is needed any more, so it
-    /// ends, as far as the log is concerned, with the last of its synced frames that the disk still has. When it throws, the
-    /// log remains closed. On a log that is not shared.
-    package func recover(with payloads: [LogPayload]) throws(LogError) -> [LogPosition] {
-        guard failure != nil, let active else { return [] }
-        let end = try attempt { () throws(FileError) in
-            active.file.discardCache()
-            let scanner = SegmentScanner(file: active.file, logID: logID, segment: active.segment)
-            return try scan(
-                scanner, from: SegmentHeader.byteCount, upTo: active.synced, visit: { _ in }
-            ).end
-        }
-        let positions = try createSegment(
-            toHold: Self.byteCount(of: payloads), with: payloads, previousEnd: end)
-        failure = nil
-        return positions
+    /// ends, as far as the log is concerned, with the last of its synced frames that the disk still has. On a log that is
+    /// not shared.
+    package func prepareRecovery(
+        with payloads: [LogPayload]
+    ) throws(LogError) -> PendingSegment? {
+        guard failure != nil, let active else { return nil }
+        return planSegment(
+            toHold: try Self.byteCount(of: payloads), with: payloads,
+            previousEnd: .found(
+                before: LogPosition(segment: active.segment, offset: active.synced), logID: logID,
+                active.file))
     }
 }

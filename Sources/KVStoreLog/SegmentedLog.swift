@@ -7,7 +7,7 @@ import LocalFiles
 ///
 /// It serves a replica, which several processes may have open at once, and the daemon, which owns its log alone. It
 /// keeps no payloads: the owner visits the frames when it opens the log and holds the live state in memory. One owner
-/// calls it from one thread at a time; only `PendingSync.perform()` may run concurrently.
+/// calls it from one thread at a time; only `perform()` of a `PendingSync` or `PendingSegment` may run concurrently.
 ///
 /// Invariant: frames before `end` of the active segment are valid, and everything after is zero, or `dirtyTail`, or
 /// `keptTail`, or, on a shared log, what another process has written or is writing.
@@ -88,6 +88,11 @@ package final class SegmentedLog {
     /// The segment into which everything was rewritten; older ones are obsolete.
     var rewritten: UInt64 = 0
     var failure: FileError?
+    /// Whether `append` throws `needsSegment` instead of creating a segment, so that no call but `perform()` waits for a
+    /// disk. On a log that is not shared.
+    package var defersSegments = false
+    /// Bytes of frames for which the next segment must have room; nothing is appended before there is one.
+    var neededByteCount: Int?
     /// Of the last group that was written, for the capacity of the next one.
     var groupByteCount = 0
 
@@ -122,7 +127,7 @@ package final class SegmentedLog {
     /// Appends the payloads in order; returns their positions. Not durable before a sync.
     ///
     /// A log that is not shared is written by the next sync, with one write for all that was appended before; if `append`
-    /// throws there, nothing was appended. On a shared log `append` writes, in one write, because other processes read it;
+    /// throws there, nothing was appended; after `needsSegment` every call throws it until `finish(_:_:)`. On a shared log `append` writes, in one write, because other processes read it;
     /// if it throws, a prefix of the payloads may be valid, and `catchUp` visits it as if another process had written it;
     /// until then, `append` throws.
     @discardableResult
@@ -132,7 +137,12 @@ package final class SegmentedLog {
         let byteCount = try Self.byteCount(of: payloads)
         try scrub()
         try cutKeptTail()
-        if active == nil || active!.end + byteCount > active!.file.byteCount {
+        let hasRoom = active.map { $0.end + byteCount <= $0.file.byteCount } ?? false
+        if !hasRoom || neededByteCount != nil {
+            guard !defersSegments else {
+                neededByteCount = max(neededByteCount ?? 0, byteCount)
+                throw .needsSegment
+            }
             try startSegment(toHold: byteCount)
         }
         guard let (segment, end, synced) = active.map({ ($0.segment, $0.end, $0.synced) }) else {
@@ -165,7 +175,7 @@ package final class SegmentedLog {
     }
 
     /// Appends to `buffer` the frames for the positions from `start`; returns those positions.
-    private func append(
+    func append(
         _ payloads: [LogPayload], to buffer: inout [UInt8], segment: UInt64, from start: Int,
         durable: Int
     ) -> [LogPosition] {
@@ -197,44 +207,6 @@ package final class SegmentedLog {
             try? scrub()
             throw .storage(error)
         }
-    }
-
-    /// Finishes the active segment and starts the next, with room for `byteCount` bytes of frames. It contains
-    /// `payloads` from the start.
-    func startSegment(toHold byteCount: Int, with payloads: [LogPayload] = []) throws(LogError) {
-        try scrub()
-        try sync()
-        try createSegment(toHold: byteCount, with: payloads, previousEnd: active?.end ?? 0)
-    }
-
-    /// Returns the positions of `payloads`, which are durable.
-    @discardableResult
-    func createSegment(
-        toHold byteCount: Int, with payloads: [LogPayload], previousEnd: Int
-    ) throws(LogError) -> [LogPosition] {
-        let number = (segments.last ?? 0) + 1
-        if logID == 0 { logID = max(1, options.newLogID) }
-        let size = max(options.segmentByteCount, SegmentHeader.byteCount + byteCount)
-        var content = SegmentHeader.encode(
-            logID: logID, segment: number, segmentByteCount: size, previousEnd: previousEnd)
-        if !payloads.isEmpty { content.reserveCapacity(content.count + byteCount) }
-        let positions = append(
-            payloads, to: &content, segment: number, from: content.count, durable: content.count)
-        let file: any LogFile
-        do throws(FileError) {
-            file = try storage.create(segment: number, content: content, byteCount: size)
-        } catch {
-            // The segment may exist. Other processes may have seen it, and `catchUp` will find it.
-            if !options.isShared { try? storage.remove(segment: number) }
-            throw .storage(error)
-        }
-        segments.append(number)
-        fileByteCounts[number] = size
-        active = Active(
-            segment: number, file: file,
-            scanner: SegmentScanner(file: file, logID: logID, segment: number),
-            end: content.count, synced: content.count)
-        return positions
     }
 
     func attempt<Result>(

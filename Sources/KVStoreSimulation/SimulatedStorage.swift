@@ -9,6 +9,8 @@ package final class SimulatedStorage: LogStorage, @unchecked Sendable {
     package let disk: SimulatedDisk
     /// Runs at the start of every sync, which fails with the error number that it returns. It may block.
     package let duringSync = Mutex<(@Sendable () -> Int32?)?>(nil)
+    /// Runs at the start of every creation of a segment. It may block.
+    package let duringCreation = Mutex<(@Sendable () -> Void)?>(nil)
     /// Runs at the end of every write and creation, torn ones included. It may use the disk.
     package let afterWrite = Mutex(AfterWrite())
 
@@ -69,7 +71,8 @@ package final class SimulatedStorage: LogStorage, @unchecked Sendable {
     package func create(
         segment: UInt64, content: [UInt8], byteCount: Int
     ) throws(FileError) -> any LogFile {
-        try perform(.create, segment) { _ throws(FileError) in
+        duringCreation.withLock { $0 }?()
+        return try perform(.create, segment) { _ throws(FileError) in
             let used = disk.segments.values.reduce(0) { $0 + $1.current.count }
             if let capacity = disk.plan.capacity, used + byteCount > capacity {
                 disk.count("disk full")

@@ -10,6 +10,10 @@ package struct FileError: Error, Sendable, Hashable {
         case notADirectory
         /// The file exceeds the limit of a bounded read.
         case tooLarge(byteLimit: Int)
+        /// The file contains something else than it should: what is wrong, and what to do.
+        case invalid(String)
+        /// The file is no longer what it was when it was read.
+        case changed
     }
 
     /// A verb phrase that completes "cannot … PATH": "open", "write".
@@ -36,7 +40,7 @@ package struct FileError: Error, Sendable, Hashable {
     package var code: Int32 {
         switch cause {
         case .system(let code): code
-        case .notAFile: EINVAL
+        case .notAFile, .invalid, .changed: EINVAL
         case .notADirectory: ENOTDIR
         case .tooLarge: EFBIG
         }
@@ -49,11 +53,16 @@ package struct FileError: Error, Sendable, Hashable {
         case .notAFile: "not a regular file"
         case .notADirectory: "not a directory"
         case .tooLarge(let byteLimit): "larger than \(byteLimit) bytes"
+        case .invalid(let reason): reason
+        case .changed: "it has changed in the meantime; run this again"
         }
     }
 
     /// Whether the path, or a directory on the way to it, does not exist.
     package var isMissing: Bool { cause == .system(ENOENT) || cause == .system(ENOTDIR) }
+
+    /// Whether the file can be read, but contains something else than it should.
+    package var isInvalid: Bool { if case .invalid = cause { true } else { false } }
 
     package var isPermissionDenied: Bool { cause == .system(EACCES) || cause == .system(EPERM) }
 

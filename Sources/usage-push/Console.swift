@@ -1,6 +1,5 @@
 import CommandSupport
 import KVStore
-import UsagePusher
 
 extension Console {
     enum Volume: Int, Sendable, Comparable {
@@ -20,15 +19,5 @@ extension CommandFailure {
             self.init(.ioError, error.description)
         default: self.init(.unavailable, error.description)
         }
-    }
-
-    init(_ failure: DeviceIdentityFile.Failure) {
-        let status: ExitStatus =
-            switch failure {
-            case .notAnIdentity: .dataError
-            case .cannotRead: .ioError
-            case .cannotWrite: .cannotCreate
-            }
-        self.init(status, failure.description)
     }
 }

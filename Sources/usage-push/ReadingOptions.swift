@@ -80,7 +80,7 @@ struct HomeOption: ParsableArguments {
     private static var configured: SourceEnvironment {
         var environment = ReadingOptions.ownEnvironment
         environment.keepsCache = true
-        do throws(PusherConfigurationFile.Failure) {
+        do throws(FileError) {
             let (configuration, issues) = try PusherConfigurationFile().read()
             for issue in issues { Console.report(issue) }
             environment.additionalHomes = configuration.homes

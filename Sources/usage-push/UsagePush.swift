@@ -7,6 +7,7 @@ import CommandSupport
 import Foundation
 import KVStore
 import KVStoreHTTP
+import LocalFiles
 import TerminalText
 import UsagePusher
 
@@ -96,12 +97,7 @@ struct UsagePush: AsyncParsableCommand {
             addCosts(to: &builder)
             return try PrintOnce(isPretty: pretty).run(builder)
         }
-        var builder: SnapshotBuilder
-        do throws(DeviceIdentityFile.Failure) {
-            builder = reading.builder(device: Self.device(id: try identityFile.readOrCreate()))
-        } catch {
-            throw CommandFailure(error)
-        }
+        var builder = reading.builder(device: Self.device(id: try Self.id(in: identityFile)))
         if reading.home == nil {
             builder.rememberAccounts(in: AccountHistoryFile(builder.environment))
         }
@@ -120,6 +116,19 @@ struct UsagePush: AsyncParsableCommand {
         let (prices, issues) = ModelPrices.load()
         for issue in issues { Console.report(issue) }
         builder.addsCosts(prices: prices)
+    }
+
+    private static func id(in file: DeviceIdentityFile) throws(CommandFailure) -> String {
+        do throws(FileError) {
+            if let id = try file.read() { return id }
+        } catch {
+            throw CommandFailure(error.isInvalid ? .dataError : .ioError, error.description)
+        }
+        do throws(FileError) {
+            return try file.readOrCreate()
+        } catch {
+            throw CommandFailure(.cannotCreate, error.description)
+        }
     }
 
     private static func device(id: String?) -> DeviceIdentity {

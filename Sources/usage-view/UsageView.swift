@@ -118,12 +118,7 @@ struct UsageView: AsyncParsableCommand {
     }
 
     private func show(_ data: some AsyncSequence<UsageData, Never> & Sendable) async throws {
-        let session: TerminalSession
-        do throws(TerminalError) {
-            session = try TerminalSession()
-        } catch {
-            throw ValidationError(error.description)
-        }
+        let session = try TerminalSession()
         await LiveLoop(
             session: session, zone: .local, isColored: isColored, now: { Date() }
         ).run(options: options, data: data)

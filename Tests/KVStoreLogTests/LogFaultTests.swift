@@ -63,6 +63,38 @@ struct LogFaultTests {
         #expect(throws: LogError.self) { try log.finish(pending, failure: nil) }
     }
 
+    @Test(
+        "a log that defers its segments appends nothing until the next one is there or has failed")
+    func deferredSegment() throws {
+        let (log, storage, disk) = try openLog(isShared: false)
+        log.defersSegments = true
+        func create() throws {
+            let pending = try #require(try log.prepareSegment())
+            try log.finish(pending, pending.perform())
+        }
+        #expect(throws: LogError.needsSegment) { try log.append([.numbered(1)]) }
+        try create()
+        for number in 1...3 { try log.append([.numbered(number)]) }
+        let large = LogPayload(kind: 1, bytes: [UInt8](repeating: 7, count: 500))
+        #expect(throws: LogError.needsSegment) { try log.append([large]) }
+        // There is room for it, but the segment is about to end.
+        #expect(throws: LogError.needsSegment) { try log.append([.numbered(0)]) }
+        try log.sync()
+        storage.aim(.fail(Self.noSpace), at: .create)
+        #expect(throws: LogError.self) { try create() }
+        #expect(!log.isSegmentDue && !log.isClosedByFailure)
+        try log.append([.numbered(4)])
+        #expect(throws: LogError.needsSegment) { try log.append([large]) }
+        try log.sync()
+        try create()
+        try log.append([large])
+        try log.close()
+        #expect(disk.segments == [1, 2])
+        let (recovery, frames) = try framesOf(disk)
+        #expect(recovery.damage.isEmpty)
+        #expect(frames.map(\.payload) == (1...4).map { .numbered($0) } + [large])
+    }
+
     @Test("an exclusive log writes what was appended since the last sync at once")
     func groupWrite() throws {
         let (log, storage, _) = try openLog(isShared: false)
@@ -92,10 +124,18 @@ struct LogFaultTests {
             #expect(throws: LogError.self) { try log.append([.numbered(4)]) }
             let live: [LogPayload] = [.numbered(1), .numbered(3)]
             storage.aim(.fail(Self.inputOutput), at: .create)
-            #expect(throws: LogError.self) { try log.recover(with: live) }
-            #expect(log.isClosedByFailure)
-            let positions = try log.recover(with: live)
-            #expect(positions.map(\.segment) == [2, 2] && log.isDurable)
+            for isHealthy in [false, true] {
+                let pending = try #require(try log.prepareRecovery(with: live))
+                #expect(pending.positions.map(\.segment) == [2, 2])
+                let outcome = pending.perform()
+                if isHealthy {
+                    try log.finish(pending, outcome)
+                } else {
+                    #expect(throws: LogError.self) { try log.finish(pending, outcome) }
+                }
+                #expect(log.isClosedByFailure != isHealthy)
+            }
+            #expect(log.isDurable)
             try log.append([.numbered(5)])
             try log.sync()
             try log.close()

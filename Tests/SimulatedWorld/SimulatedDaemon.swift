@@ -26,6 +26,8 @@ struct SimulatedDaemon {
     var storage: SimulatedStorage
     var ledger: Ledger?
     var waiting: [Waiting] = []
+    /// Requests that wait for the log's next segment.
+    var parked: [(request: SyncRequest, id: UInt64, address: World.ProcessAddress)] = []
     var streams: [Stream] = []
     var isSyncDue = false
     var clockError: Int64 = 0

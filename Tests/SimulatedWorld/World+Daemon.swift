@@ -12,6 +12,7 @@ extension World {
         ledgerOptions.segmentByteCount = options.segmentByteCount
         ledgerOptions.page = options.page
         ledgerOptions.compactionByteCount = 1_024
+        ledgerOptions.defersSegments = true
         daemon.storage = daemon.disk.storage()
         do throws(LogError) {
             daemon.ledger = try Ledger(
@@ -32,6 +33,7 @@ extension World {
     func daemonEnds() {
         daemon.ledger = nil
         daemon.waiting = []
+        daemon.parked = []
         daemon.isSyncDue = false
         daemon.storage.kill()
         endStreams()
@@ -73,21 +75,14 @@ extension World {
         do throws(LogError) {
             response = try ledger.apply(request, to: store, now: daemonTime)
         } catch {
+            if case .needsSegment = error {
+                note("wait for a segment", name(address))
+                daemon.parked.append((request, id, address))
+                return scheduleSync()
+            }
             note("request failed", "\(error)")
             if case .closedByFailure = error { syncFailed(error) }
-            guard daemon.ledger != nil else { return }
-            let isFull =
-                switch error {
-                case .storage(let failure): failure.isOutOfSpace
-                case .closedByFailure: true
-                default: false
-                }
-            if isFull && !daemon.storage.isKilled || livesThrough(error, of: daemon.storage) {
-                return reply(
-                    .failure(.refused(status: 507, code: "disk", message: "the disk failed")),
-                    id: id, to: address)
-            }
-            return daemonEnds()
+            return refuse(id: id, from: address, error)
         }
         note(
             "request",
@@ -118,6 +113,23 @@ extension World {
         scheduleSync()
     }
 
+    /// Answers that the disk failed, or ends.
+    private func refuse(id: UInt64, from address: ProcessAddress, _ error: LogError) {
+        guard daemon.ledger != nil else { return }
+        let isFull =
+            switch error {
+            case .storage(let failure): failure.isOutOfSpace
+            case .closedByFailure: true
+            default: false
+            }
+        if isFull && !daemon.storage.isKilled || livesThrough(error, of: daemon.storage) {
+            return reply(
+                .failure(.refused(status: 507, code: "disk", message: "the disk failed")),
+                id: id, to: address)
+        }
+        daemonEnds()
+    }
+
     /// Whether power fails between a write and the sync that was to follow at once.
     func strikesUnsynced() -> Bool {
         options.hasCrashes && !isHealing && Int.random(in: 0..<60, using: &random) == 0
@@ -141,7 +153,26 @@ extension World {
         noteAcknowledged()
         answerWaiting { .success($0) }
         for index in daemon.streams.indices { try feedOrWait(index) }
-        compact(ledger)
+        try startSegment(ledger)
+        if daemon.ledger === ledger { compact(ledger) }
+    }
+
+    /// Creates the next segment, if one is due, and applies the requests that wait for it.
+    private func startSegment(_ ledger: Ledger) throws(Violation) {
+        let parked = daemon.parked
+        daemon.parked = []
+        do throws(LogError) {
+            if let pending = try ledger.prepareSegment() {
+                if strikesUnsynced() { return daemonFails(losesPower: true) }
+                try ledger.finish(pending, pending.perform())
+            }
+        } catch {
+            note("no segment", "\(error)")
+            if daemon.storage.isKilled { return daemonEnds() }
+            for (_, id, address) in parked { refuse(id: id, from: address, error) }
+            return
+        }
+        for (request, id, address) in parked { try receive(request, id: id, from: address) }
     }
 
     private func answerWaiting(
@@ -161,6 +192,9 @@ extension World {
         answerWaiting { _ in
             .failure(.refused(status: 503, code: "disk-failed", message: "the disk failed"))
         }
+        let parked = daemon.parked
+        daemon.parked = []
+        for (_, id, address) in parked { refuse(id: id, from: address, error) }
         queue.add(.daemonRecovery, at: time + delay(10...5_000))
     }
 
@@ -193,6 +227,7 @@ extension World {
             }
         } catch {
             note("compaction failed", "\(error)")
+            if case .needsSegment = error { return scheduleSync() }
             if case .closedByFailure = error { return syncFailed(error) }
             if !livesThrough(error, of: daemon.storage) { daemonEnds() }
         }

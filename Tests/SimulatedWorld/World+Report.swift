@@ -62,6 +62,7 @@ extension World {
             ("writes", "write"), ("writes of an equal value", "equal write"),
             ("requests", "request"), ("notifications", "notify"),
             ("starts of a program", "start"), ("starts of the daemon", "daemon"),
+            ("requests that waited for a segment", "wait for a segment"),
             ("compaction steps of the daemon", "compaction step"),
         ].map { FaultCount(name: $0.0, count: counts[$0.1] ?? 0) }
     }

@@ -202,7 +202,7 @@ struct SetupTests {
                 #expect(outcome.status == 65)
                 #expect(
                     outcome.errors
-                        == "usage-push: \(file): line 2, column 3: comments are not valid in"
+                        == "usage-push: cannot change \(file): line 2, column 3: comments are not valid in"
                         + " JSON; fix it and run this again; nothing was changed\n")
             }
             #expect(try self.text(home, ".claude/settings.json") == text)

@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import ProgramTesting
 import TerminalText
@@ -17,9 +18,10 @@ struct TerminalSessionTests {
             input: terminal.program, output: terminal.program)
         #expect(terminal.localFlags == 0)
         #expect(await terminal.wait(toSee: ANSI.enterScreen) == ANSI.enterScreen)
-        #expect(throws: TerminalError.alreadyOpen) {
+        let failure = #expect(throws: CommandFailure.self) {
             try TerminalSession(input: terminal.program, output: terminal.program)
         }
+        #expect(failure?.message == "the terminal is already in use by this process")
         session.close()
         #expect(terminal.localFlags == before)
         #expect(await terminal.wait(toSee: ANSI.leaveScreen) == ANSI.leaveScreen)
@@ -31,9 +33,10 @@ struct TerminalSessionTests {
     func refused() throws {
         let null = open("/dev/null", O_RDWR)
         defer { close(null) }
-        #expect(throws: TerminalError.notATerminal) {
+        let failure = #expect(throws: CommandFailure.self) {
             try TerminalSession(input: null, output: null)
         }
+        #expect(failure?.message.hasPrefix("--watch needs a terminal") == true)
     }
 
     @Test("the loop draws its data, responds to keys and restores the terminal at its end")

@@ -28,7 +28,7 @@ extension StoreError {
             self.init(
                 .storage, operation: operation, subject: path, reason: "the file was removed",
                 hint: "open the store again")
-        case .tooLarge, .full, .accountFull:
+        case .tooLarge, .needsSegment, .full, .accountFull:
             self.init(
                 .storage, operation: operation, subject: "log", reason: error.description)
         }

@@ -66,6 +66,8 @@ final class AccountRemover: Sendable {
                 hasMore.completeWith(result.mapError { $0 as any Error })
             }
         }
-        return try hasMore.futureResult.wait()
+        do { return try hasMore.futureResult.wait() } catch let error as Problem
+            where error == .again
+        { return true }
     }
 }

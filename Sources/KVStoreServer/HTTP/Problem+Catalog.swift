@@ -214,6 +214,11 @@ extension Problem {
         detail: "too many requests wait for the disk, or their bodies take too much memory",
         hint: "try again", retryAfterSeconds: 2)
 
+    /// Not an answer: the request waited for the log's next segment and can be applied now.
+    static let again = Problem(
+        503, "busy", "Server busy", detail: "the log needed its next segment", hint: "try again",
+        retryAfterSeconds: 2)
+
     static func tooManyConnections(limit: Int) -> Problem {
         Problem(
             503, "too-many-connections", "Too many connections",
@@ -286,6 +291,7 @@ extension Problem {
                 detail:
                     "the disk is full; no change is accepted, and the last may have been stored",
                 hint: "free space on the server; it needs no restart", retryAfterSeconds: 60)
+        case .needsSegment: self = .again
         case .damaged, .incompatible, .closedByFailure, .removed, .tooLarge: self = .diskFailed
         }
     }

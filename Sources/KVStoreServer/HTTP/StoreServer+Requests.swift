@@ -143,7 +143,12 @@ extension StoreServer {
         func durably<Value: Sendable>(
             _ body: () throws(Problem) -> Value, _ answer: @escaping (Value) -> Answer
         ) {
-            engine.perform(on: loop, body) { complete($0.map { .answer(answer($0)) }) }
+            engine.perform(on: loop, body) { [self] result in
+                if case .failure(.again) = result {
+                    return respond(to: request, on: loop, complete)
+                }
+                complete(result.map { .answer(answer($0)) })
+            }
         }
         do throws(Problem) {
             switch (request.resource, request.method) {

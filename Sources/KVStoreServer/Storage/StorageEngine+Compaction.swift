@@ -14,7 +14,7 @@ extension StorageEngine {
     }
 
     static let idleDelay = TimeAmount.milliseconds(20)
-    private static let retryDelay = TimeAmount.seconds(60)
+    static let retryDelay = TimeAmount.seconds(60)
 
     /// While no request waits, a step holds nobody up, so compaction goes on without writes that pay for it. So does that
     /// of a log which a former run has left.
@@ -41,6 +41,8 @@ extension StorageEngine {
                 hasCompacted = true
                 metrics.count { $0.compactionSteps += 1 }
             }
+            return true
+        } catch .needsSegment {
             return true
         } catch {
             // Nothing is lost: the frames to be moved are still in their old segment.

@@ -39,7 +39,7 @@ extension StorageEngine {
 
     /// The value of a key; nil without one.
     func value(of key: StoreKey, in id: StoreID) throws(Problem) -> SequencedRecord? {
-        if failure == nil { try admit() }
+        if failure == nil { try admit(isRead: true) }
         guard let entry = ledger.entry(of: key, in: id), !entry.record.content.isTombstone else {
             return nil
         }
@@ -49,7 +49,7 @@ extension StorageEngine {
 
     /// The keys of a store that have a value, sorted; nil for an unknown store.
     func values(in id: StoreID) throws(Problem) -> [SequencedRecord]? {
-        if failure == nil { try admit() }
+        if failure == nil { try admit(isRead: true) }
         guard let hub = ledger.hub(id) else { return nil }
         let durable = failure == nil ? UInt64.max : ledger.durableSequence(of: id)
         return hub.entries.values

@@ -11,7 +11,7 @@ extension StorageEngine {
     ) throws(Problem) -> SyncResponse {
         guard mayCreate || ledger.history(of: id) != nil else { throw .unknownStore }
         guard let failure else {
-            try admit()
+            try admit(isRead: request.changes.isEmpty)
             return try apply(request, to: id)
         }
         guard request.changes.isEmpty, let answer = durableAnswer(to: request, store: id)

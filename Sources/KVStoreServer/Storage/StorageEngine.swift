@@ -13,12 +13,13 @@ import Synchronization
 ///
 /// A request is applied and appended at once, in the order of arrival; its answer leaves after a
 /// sync that began later. The requests that an event loop reads in one tick are a group. While a sync runs on its
-/// own queue, further requests append and gather for the next one. A failed append changes nothing. After a failed sync
+/// own queue, further requests append and gather for the next one. A segment is created on that queue too, while writes
+/// wait and reads go on. A failed append changes nothing. After a failed sync
 /// memory holds what the disk may lack: the waiting requests fail, readers see only what earlier syncs have covered, and
 /// no write is accepted until the log has recovered, which is tried again and again.
 ///
 /// `perform`, `read` and `close` may be called from any thread. They take the lock that guards everything else, which is
-/// therefore unchecked.
+/// therefore unchecked. Of the calls to the disk only compaction's are made with the lock.
 package final class StorageEngine: @unchecked Sendable {
     package struct Options: Sendable {
         package var ledger = Ledger.Options()
@@ -32,7 +33,7 @@ package final class StorageEngine: @unchecked Sendable {
         /// The clock of an account, if accounts have clocks of their own.
         package var accountClock: (@Sendable (_ account: String) -> Int64)?
 
-        package init() {}
+        package init() { ledger.defersSegments = true }
 
         package func now(of account: String) -> Int64 { accountClock?(account) ?? now() }
     }
@@ -46,19 +47,21 @@ package final class StorageEngine: @unchecked Sendable {
     /// The event loops that serve connections, each with its live readers.
     package let loops: [WatcherRegistry]
     let lock = Mutex(())
-    private let disk = DispatchQueue(label: "ubiquity.kvsd.disk", qos: .userInteractive)
+    let disk = DispatchQueue(label: "ubiquity.kvsd.disk", qos: .userInteractive)
     private let background = DispatchQueue(label: "ubiquity.kvsd.background", qos: .utility)
 
     package let ledger: Ledger
     /// What waits for the next sync, for each event loop.
-    private var groups: [[Completion]]
+    var groups: [[Completion]]
     var isWaitingForSync = false
-    /// Requests of this group and of the one that is being synced.
-    private var waitingCount = 0 {
+    /// What waits for the log's next segment, for each event loop.
+    var parked: [[Completion]]
+    /// Requests of this group, of the one that is being synced, and those that wait for a segment.
+    var waitingCount = 0 {
         didSet { metrics.count { $0.waiting = waitingCount } }
     }
     /// Whether syncs begin at the end of an event loop's tick.
-    private var isScheduled = false
+    var isScheduled = false
     /// Whether `runSyncs` runs.
     var isSyncing = false
     /// Whether compaction has moved or removed something since the last sync began.
@@ -68,14 +71,14 @@ package final class StorageEngine: @unchecked Sendable {
     var pace: CompactionPace
     var isIdleStepScheduled = false
     /// Why the log accepts no writes for now.
-    private(set) var failure: LogError?
+    var failure: LogError?
     var closer: EventLoopPromise<Void>?
-    private var isClosed = false
+    var isClosed = false
 
     typealias Completion = (LogError?) -> Void
 
     /// What a sync has brought. Unchecked because each completion is called on its own event loop.
-    private struct Outcome: @unchecked Sendable {
+    struct Outcome: @unchecked Sendable {
         /// For each event loop.
         var completions: [[Completion]]
         var error: LogError?
@@ -90,6 +93,7 @@ package final class StorageEngine: @unchecked Sendable {
     ) throws(LogError) {
         self.loops = loops.enumerated().map { WatcherRegistry($1, index: $0) }
         groups = Array(repeating: [], count: loops.count)
+        parked = groups
         ledger = try Ledger(storage: storage, options: options.ledger, seed: seed)
         recovery = ledger.recovery
         self.options = options
@@ -102,7 +106,7 @@ package final class StorageEngine: @unchecked Sendable {
         compactWhenIdle(after: Self.idleDelay)
     }
 
-    private func prepareSpace() {
+    func prepareSpace() {
         if let prepare = ledger.spaceToPrepare() { background.async(execute: prepare) }
     }
 
@@ -110,30 +114,32 @@ package final class StorageEngine: @unchecked Sendable {
 
     /// Runs `body`, which applies a request or reads, and completes on the event loop after a sync that covers everything
     /// that has been applied; at once if one has already, or if no sync will: after a failure, requests see only what is
-    /// durable. Called on that event loop.
+    /// durable. Completes with `again` if `body` could not be applied because the log needed its next segment, as soon as
+    /// that is there: the caller performs it once more. Called on that event loop.
     package func perform<Value: Sendable>(
         on watchers: WatcherRegistry, _ body: () throws(Problem) -> Value,
         _ complete: @escaping (Result<Value, Problem>) -> Void
     ) {
-        let result: Result<Value, Problem>
-        do throws(Problem) {
-            let (value, isWaiting) = try read { () throws(Problem) in
+        let result = read { () -> Result<Value, Problem>? in
+            do throws(Problem) {
                 let value = try body()
-                guard failure == nil, !ledger.isDurable else { return (value, false) }
+                guard failure == nil, !ledger.isDurable else { return .success(value) }
                 groups[watchers.index].append { error in
                     complete(error.map { .failure(Problem($0)) } ?? .success(value))
                 }
-                waitingCount += 1
                 isWaitingForSync = true
-                scheduleSync(after: watchers.loop)
-                return (value, true)
+            } catch Problem.again {
+                parked[watchers.index].append { error in
+                    complete(.failure(error.map(Problem.init) ?? .again))
+                }
+            } catch {
+                return .failure(error)
             }
-            if isWaiting { return }
-            result = .success(value)
-        } catch {
-            result = .failure(error)
+            waitingCount += 1
+            scheduleSync(after: watchers.loop)
+            return nil
         }
-        complete(result)
+        if let result { complete(result) }
     }
 
     /// Runs `body`, which must not wait for anything, as the owner of the ledger.
@@ -143,10 +149,12 @@ package final class StorageEngine: @unchecked Sendable {
         try lock.withLock { _ throws(Failure) in try body() }
     }
 
-    /// Throws unless a request that needs the disk can be applied now.
-    func admit() throws(Problem) {
+    /// Throws unless a request can be applied now. One that only reads need not wait if everything is durable.
+    func admit(isRead: Bool = false) throws(Problem) {
         if closer != nil { throw .stopping }
-        guard waitingCount < options.waitingCount else { throw .busy }
+        guard waitingCount < options.waitingCount || isRead && ledger.isDurable else {
+            throw .busy
+        }
     }
 
     /// Applies a request; the answer must wait for a sync.
@@ -231,151 +239,6 @@ package final class StorageEngine: @unchecked Sendable {
         }
         // The promise is never failed.
         try? await closed.futureResult.get()
-    }
-
-    // MARK: - Group commit
-
-    /// At the end of the tick: what the event loop reads in one tick is a group.
-    private func scheduleSync(after loop: any EventLoop) {
-        guard !isScheduled, !isSyncing else { return }
-        isScheduled = true
-        loop.execute { [self] in
-            lock.withLock { _ in
-                isScheduled = false
-                startSyncs()
-            }
-        }
-    }
-
-    func startSyncs() {
-        guard !isSyncing else { return }
-        isSyncing = true
-        disk.async { [self] in runSyncs() }
-    }
-
-    private enum Step: @unchecked Sendable {
-        case sync(Ledger.PendingSync, [[Completion]])
-        case deliver(Outcome)
-        case end
-    }
-
-    /// On the disk's queue: a sync for all that waits, and another one as long as more has come meanwhile.
-    private func runSyncs() {
-        var hasSynced = false
-        while true {
-            let step = lock.withLock { _ in
-                if hasSynced {
-                    prepareSpace()
-                    compact()
-                }
-                return nextStep()
-            }
-            switch step {
-            case .sync(let pending, let completions):
-                let start = NIODeadline.now()
-                let failure = pending.sync.perform()
-                let elapsed = NIODeadline.now() - start
-                deliver(lock.withLock { _ in finish(pending, failure, elapsed, completions) })
-            case .deliver(let outcome): deliver(outcome)
-            case .end: return
-            }
-            hasSynced = true
-        }
-    }
-
-    private func nextStep() -> Step {
-        guard isWaitingForSync || hasCompacted else {
-            isSyncing = false
-            finishClosing()
-            return .end
-        }
-        hasCompacted = false
-        let completions = groups
-        groups = Array(repeating: [], count: loops.count)
-        isWaitingForSync = false
-        do throws(LogError) {
-            if let pending = try ledger.prepareSync() { return .sync(pending, completions) }
-            // The end of a segment has synced everything, or nothing was appended.
-            return .deliver(outcome(of: completions))
-        } catch {
-            return .deliver(outcome(of: completions, error))
-        }
-    }
-
-    private func outcome(of completions: [[Completion]], _ error: LogError? = nil) -> Outcome {
-        waitingCount -= completions.reduce(0) { $0 + $1.count }
-        if let error { fail(error) }
-        return Outcome(
-            completions: completions, error: error,
-            advanced: error == nil ? ledger.takeAdvanced() : [])
-    }
-
-    private func finish(
-        _ pending: Ledger.PendingSync, _ failure: FileError?, _ elapsed: TimeAmount,
-        _ completions: [[Completion]]
-    ) -> Outcome {
-        let requestCount = completions.reduce(0) { $0 + $1.count }
-        metrics.count {
-            $0.syncSeconds.observe(Double(elapsed.nanoseconds) / 1e9)
-            if requestCount > 0 { $0.groupRequests.observe(Double(requestCount)) }
-        }
-        do throws(LogError) {
-            try ledger.finish(pending, failure: failure)
-            return outcome(of: completions)
-        } catch {
-            return outcome(of: completions, error)
-        }
-    }
-
-    /// Answers what waited and wakes the readers, with one task for each event loop that has any. Without the lock.
-    private func deliver(_ outcome: Outcome) {
-        for (index, watchers) in loops.enumerated() {
-            let hasReaders = watchers.count > 0 && !outcome.advanced.isEmpty
-            guard hasReaders || !outcome.completions[index].isEmpty else { continue }
-            watchers.loop.execute {
-                for complete in outcome.completions[index] { complete(outcome.error) }
-                watchers.wake(outcome.advanced)
-            }
-        }
-    }
-
-    private func fail(_ error: LogError) {
-        guard failure == nil else { return }
-        failure = error
-        metrics.count { $0.hasFailed = true }
-        noteFailure(error)
-        recover(after: options.recoveryDelay)
-    }
-
-    private func recover(after delay: TimeAmount) {
-        loops[0].loop.scheduleTask(in: delay) { [self] in
-            deliver(lock.withLock { _ in recover(delay) })
-        }
-    }
-
-    private func recover(_ delay: TimeAmount) -> Outcome {
-        let none = groups.map { _ in [Completion]() }
-        guard closer == nil else { return Outcome(completions: none, advanced: []) }
-        do throws(LogError) { try ledger.recover() } catch {
-            logger.debug("the log cannot recover yet: \(error)")
-            recover(after: min(delay * 2, .seconds(5)))
-            return Outcome(completions: none, advanced: [])
-        }
-        failure = nil
-        metrics.count { $0.hasFailed = false }
-        endIncident()
-        prepareSpace()
-        compactWhenIdle(after: Self.idleDelay)
-        return outcome(of: none)
-    }
-
-    private func finishClosing() {
-        guard let closer, !isClosed else { return }
-        isClosed = true
-        do throws(LogError) { try ledger.close() } catch {
-            logger.error("cannot close the log: \(error)")
-        }
-        closer.succeed()
     }
 
     func countStores() {

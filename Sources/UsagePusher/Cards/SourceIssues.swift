@@ -11,7 +11,7 @@ extension FileError {
         case .notAFile, .notADirectory, .system(EISDIR):
             "it is not the kind of file expected here"
         case .tooLarge: "it is \(message)"
-        case .system: message
+        case .system, .invalid, .changed: message
         }
     }
 

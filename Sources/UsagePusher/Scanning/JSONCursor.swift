@@ -246,12 +246,7 @@ struct JSONCursor {
     private mutating func string() -> Text? {
         let start = position + 1
         var from = start
-        // Most strings are short: the search of the C library pays only beyond.
-        let near = min(end, start + 24)
-        while from < near, from.pointee != 0x22 { from += 1 }
-        if from == near { from = start }
-        while from < end, let hit = memchr(from, 0x22, end - from) {
-            let quote = UnsafePointer(hit.assumingMemoryBound(to: UInt8.self))
+        while let quote = nextQuote(from) {
             var backslash = quote
             while backslash > start, backslash[-1] == 0x5C { backslash -= 1 }
             if (quote - backslash) & 1 == 0 {
@@ -262,6 +257,22 @@ struct JSONCursor {
         }
         fail()
         return nil
+    }
+
+    /// Most strings are short, and the search of the C library pays only beyond: until then eight bytes at a time, of which a
+    /// quote becomes 0, and the first 0 is the first to have its highest bit set.
+    private func nextQuote(_ start: UnsafePointer<UInt8>) -> UnsafePointer<UInt8>? {
+        var from = start
+        let near = min(end - 8, start + 24)
+        while from <= near {
+            let word = UnsafeRawPointer(from).loadUnaligned(as: UInt64.self).littleEndian
+            let other = word ^ 0x2222_2222_2222_2222
+            let zeros = (other &- 0x0101_0101_0101_0101) & ~other & 0x8080_8080_8080_8080
+            if zeros != 0 { return from + (zeros.trailingZeroBitCount >> 3) }
+            from += 8
+        }
+        guard from < end, let hit = memchr(from, 0x22, end - from) else { return nil }
+        return UnsafePointer(hit.assumingMemoryBound(to: UInt8.self))
     }
 
     private static func number(_ bytes: UnsafeBufferPointer<UInt8>) -> Double? {

@@ -85,19 +85,6 @@ package struct PusherConfiguration: Sendable, Equatable {
 ///
 /// Unknown members are ignored and kept.
 package struct PusherConfigurationFile: Sendable {
-    package enum Failure: Error, Sendable, Equatable, CustomStringConvertible {
-        case file(FileError)
-        case invalid(path: String, reason: String)
-
-        package var description: String {
-            switch self {
-            case .file(let error): error.description
-            case .invalid(let path, let reason):
-                "cannot read \(path): \(reason); fix it, or remove it to start over"
-            }
-        }
-    }
-
     private static let byteLimit = 1_048_576
     private let file: LocalFile
     private let home: String
@@ -109,8 +96,9 @@ package struct PusherConfigurationFile: Sendable {
 
     package var path: String { file.path }
 
-    /// Reads the file; a missing one is empty. What could not be used is in `issues`.
-    package func read() throws(Failure) -> (configuration: PusherConfiguration, issues: [String]) {
+    /// Reads the file; a missing one is empty. What could not be used is in `issues`. `invalid` if it is not a JSON object.
+    package func read() throws(FileError) -> (configuration: PusherConfiguration, issues: [String])
+    {
         var issues: [String] = []
         let members = try members()
         var configuration = PusherConfiguration(
@@ -120,7 +108,7 @@ package struct PusherConfigurationFile: Sendable {
     }
 
     /// Replaces the homes and the plug-ins; other members stay.
-    package func write(_ configuration: PusherConfiguration) throws(Failure) {
+    package func write(_ configuration: PusherConfiguration) throws(FileError) {
         var members = try members()
         members["homes"] = configuration.homes
         let plugins = configuration.plugins.mapValues(\.members)
@@ -130,30 +118,26 @@ package struct PusherConfigurationFile: Sendable {
                 withJSONObject: members,
                 options: [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
         else { preconditionFailure("paths are text") }
-        do throws(FileError) {
-            try file.directory.create()
-            try file.resolvingLinks().replace(with: text + Data("\n".utf8))
-        } catch {
-            throw .file(error)
-        }
+        try file.directory.create()
+        try file.resolvingLinks().replace(with: text + Data("\n".utf8))
     }
 
-    private func members() throws(Failure) -> [String: Any] {
-        let data: Data
-        do throws(FileError) {
-            guard let content = try file.read(byteLimit: Self.byteLimit) else { return [:] }
-            data = content.data
-        } catch {
-            throw .file(error)
-        }
+    private func members() throws(FileError) -> [String: Any] {
+        guard let data = try file.read(byteLimit: Self.byteLimit)?.data else { return [:] }
         do throws(JSONDocumentError) {
             _ = try JSONOutline(Array(data))
         } catch {
-            throw .invalid(path: path, reason: error.description)
+            throw invalid(error.description)
         }
         guard let members = try? JSONSerialization.jsonObject(with: data) as? [String: Any] else {
-            throw .invalid(path: path, reason: "not a JSON object")
+            throw invalid("not a JSON object")
         }
         return members
+    }
+
+    private func invalid(_ reason: String) -> FileError {
+        FileError(
+            operation: "read", path: path,
+            cause: .invalid("\(reason); fix it, or remove it to start over"))
     }
 }

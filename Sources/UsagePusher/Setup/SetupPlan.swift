@@ -1,9 +1,11 @@
+package import LocalFiles
+
 /// What is set up for the tools on this machine, and what is left to do.
 package struct SetupPlan: Sendable, Equatable {
     package private(set) var homes: ToolHomes
     package private(set) var changes: [ClaudeSettingsFile.Change] = []
     /// Files that cannot be changed.
-    package private(set) var failures: [ClaudeSettingsFile.Failure] = []
+    package private(set) var failures: [FileError] = []
     /// What keeps the capture from running where setup was started; nil without Claude Code.
     package private(set) var statuslineOverride: StatuslineOverride?
 
@@ -19,7 +21,7 @@ package struct SetupPlan: Sendable, Equatable {
         var plan = SetupPlan(environment) { homes in
             homes.known
         } change: {
-            file throws(ClaudeSettingsFile.Failure) in
+            file throws(FileError) in
             try file.addition(program: program)
         }
         if plan.homes.known.contains(where: { ClaudeSettingsFile(home: $0) != nil }) {
@@ -34,19 +36,18 @@ package struct SetupPlan: Sendable, Equatable {
         SetupPlan(environment) { homes in
             homes.known + homes.unread
         } change: {
-            file throws(ClaudeSettingsFile.Failure) in
+            file throws(FileError) in
             try file.removal()
         }
     }
 
     private init(
         _ environment: SourceEnvironment, in selection: (ToolHomes) -> [ToolHome],
-        change: (ClaudeSettingsFile) throws(ClaudeSettingsFile.Failure) -> ClaudeSettingsFile
-            .Change?
+        change: (ClaudeSettingsFile) throws(FileError) -> ClaudeSettingsFile.Change?
     ) {
         homes = ToolHomes(environment)
         for file in selection(homes).compactMap(ClaudeSettingsFile.init(home:)) {
-            do throws(ClaudeSettingsFile.Failure) {
+            do throws(FileError) {
                 if let change = try change(file) {
                     changes.append(change)
                 }

@@ -13,47 +13,31 @@ package struct DeviceIdentityFile: Sendable {
 
     package var path: String { file.path }
 
-    package enum Failure: Error, Sendable, Equatable, CustomStringConvertible {
-        /// The file does not contain a UUID.
-        case notAnIdentity(path: String)
-        case cannotRead(FileError)
-        case cannotWrite(FileError)
-
-        package var description: String {
-            switch self {
-            case .notAnIdentity(let path):
-                "\(path) does not contain a device id; remove it to create a new id"
-                    + " (viewers then show this machine as a new device)"
-            case .cannotRead(let error), .cannotWrite(let error): error.description
-            }
-        }
-    }
-
-    /// Reads the id; nil when there is no file.
-    package func read() throws(Failure) -> String? {
+    /// Reads the id; nil when there is no file. `invalid` if it does not contain a UUID.
+    package func read() throws(FileError) -> String? {
         do throws(FileError) {
             guard let content = try file.read(byteLimit: Self.byteLimit) else { return nil }
             if let id = DeviceIdentity.id(in: String(decoding: content.data, as: UTF8.self)) {
                 return id
             }
         } catch {
-            if case .tooLarge = error.cause {} else { throw .cannotRead(error) }
+            if case .tooLarge = error.cause {} else { throw error }
         }
-        throw .notAnIdentity(path: path)
+        throw FileError(
+            operation: "read", path: path,
+            cause: .invalid(
+                "it does not contain a device id; remove it to create a new id"
+                    + " (viewers then show this machine as a new device)"))
     }
 
     /// Reads the id, or creates it when there is none. Of several processes that do so at the same
     /// time one wins, and all return its id.
-    package func readOrCreate() throws(Failure) -> String {
+    package func readOrCreate() throws(FileError) -> String {
         if let id = try read() { return id }
-        do throws(FileError) {
-            try file.directory.create()
-            _ = try file.create(with: Data((UUID().uuidString.lowercased() + "\n").utf8))
-        } catch {
-            throw .cannotWrite(error)
-        }
+        try file.directory.create()
+        _ = try file.create(with: Data((UUID().uuidString.lowercased() + "\n").utf8))
         guard let id = try read() else {
-            throw .cannotRead(FileError(operation: "read", path: path, code: ENOENT))
+            throw FileError(operation: "read", path: path, code: ENOENT)
         }
         return id
     }

@@ -10,8 +10,8 @@ struct PlainJSON: Decodable {
         let value: PropertyListValue
         do {
             value = try JSONDecoder().decode(PlainJSON.self, from: data).value
-        } catch is NullValue {
-            throw CommandFailure(.usage, "cannot store JSON null")
+        } catch let error as CommandFailure {
+            throw error
         } catch {
             throw CommandFailure(.usage, "invalid JSON")
         }
@@ -36,9 +36,7 @@ struct PlainJSON: Decodable {
         } else if let text = try? container.decode(String.self) {
             value = .string(text)
         } else {
-            throw NullValue()
+            throw CommandFailure(.usage, "cannot store JSON null")
         }
     }
-
-    private struct NullValue: Error {}
 }

@@ -1,6 +1,7 @@
 import Foundation
 import KVStore
 import KVStoreHTTP
+import LocalFiles
 import SnapshotModels
 import UsagePusher
 
@@ -25,7 +26,7 @@ enum LastPush {
             return data.flatMap { SnapshotCodec.read($0) }.map { .snapshot($0) } ?? .none
         } catch let error as StoreError {
             return .unknown(error.description)
-        } catch let error as DeviceIdentityFile.Failure {
+        } catch let error as FileError {
             return .unknown(error.description)
         } catch {
             return .unknown(error.localizedDescription)

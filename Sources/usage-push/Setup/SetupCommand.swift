@@ -69,7 +69,7 @@ struct SetupCommand: ParsableCommand {
         for change in plan.changes {
             if !json { for line in messages.change(change) { try Console.print(line) } }
             guard try isAccepted(messages.question(change)) else { continue }
-            do throws(ClaudeSettingsFile.Failure) {
+            do throws(FileError) {
                 try change.file.apply(change)
                 applied.append(change)
             } catch {
@@ -114,16 +114,17 @@ struct SetupCommand: ParsableCommand {
         return canAsk && Console.confirm(question)
     }
 
-    private static func report(_ failures: [ClaudeSettingsFile.Failure]) throws {
+    private static func report(_ failures: [FileError]) throws {
         guard let last = failures.last else { return }
-        for failure in failures.dropLast() { Console.report(failure.description) }
-        throw CommandFailure(last.isInvalidContent ? .dataError : .ioError, last.description)
+        for other in failures.dropLast() { Console.report("\(other); nothing was changed") }
+        throw CommandFailure(
+            last.isInvalid ? .dataError : .ioError, "\(last); nothing was changed")
     }
 }
 
 extension PusherConfigurationFile {
     func readReportingFailure() throws(CommandFailure) -> (PusherConfiguration, issues: [String]) {
-        do throws(Failure) {
+        do throws(FileError) {
             let (configuration, issues) = try read()
             return (configuration, issues)
         } catch {
@@ -132,7 +133,7 @@ extension PusherConfigurationFile {
     }
 
     func writeReportingFailure(_ configuration: PusherConfiguration) throws(CommandFailure) {
-        do throws(Failure) {
+        do throws(FileError) {
             try write(configuration)
         } catch {
             throw CommandFailure(.cannotCreate, error.description)

@@ -1,4 +1,5 @@
 import Foundation
+import LocalFiles
 import UsagePusher
 
 /// The plan of `usage-push setup` as JSON. Fields are added, never renamed or removed.
@@ -35,7 +36,7 @@ struct SetupReport: Encodable {
 
     init(
         _ plan: SetupPlan, applied: [ClaudeSettingsFile.Change],
-        failures: [ClaudeSettingsFile.Failure], isUndo: Bool
+        failures: [FileError], isUndo: Bool
     ) {
         self.isUndo = isUndo
         homes = plan.homes.known
@@ -47,7 +48,7 @@ struct SetupReport: Encodable {
                     removed: $0.removed, added: $0.added)
             }
         }
-        self.failures = failures.map { Failure(path: $0.path, reason: $0.reason) }
+        self.failures = failures.map { Failure(path: $0.path, reason: $0.description) }
         statuslineOverride = plan.statuslineOverride.map {
             StatuslineOverride(path: $0.path, isManaged: $0.isManaged)
         }

@@ -1,3 +1,4 @@
+import CommandSupport
 import Essentials
 import TerminalText
 
@@ -22,12 +23,18 @@ enum TerminalRestoration {
     ]
 
     /// Saves the terminal's settings, installs the handlers that restore them, and enters raw mode.
-    static func arm(input: Int32, output: Int32) throws(TerminalError) {
-        guard !state.isArmed else { throw .alreadyOpen }
-        guard isatty(input) == 1, isatty(output) == 1 else { throw .notATerminal }
+    static func arm(input: Int32, output: Int32) throws(CommandFailure) {
+        guard !state.isArmed else {
+            throw CommandFailure(.usage, "the terminal is already in use by this process")
+        }
+        guard isatty(input) == 1, isatty(output) == 1 else {
+            throw CommandFailure(
+                .usage,
+                "--watch needs a terminal for input and output; print once without --watch")
+        }
         var saved = termios()
         guard tcgetattr(input, &saved) == 0 else {
-            throw .refused(operation: "read the terminal settings", errno: errno)
+            throw refusal("read the terminal settings", errno)
         }
         if state.farewell.isEmpty {
             let bytes = Array(ANSI.leaveScreen.utf8)
@@ -54,8 +61,15 @@ enum TerminalRestoration {
         guard tcsetattr(input, TCSANOW, &raw) == 0 else {
             let code = errno
             state.isArmed = false
-            throw .refused(operation: "enter raw mode", errno: code)
+            throw refusal("enter raw mode", code)
         }
+    }
+
+    private static func refusal(_ operation: String, _ code: Int32) -> CommandFailure {
+        CommandFailure(
+            .usage,
+            "cannot \(operation): \(String(cString: strerror(code)).lowercased()); print once without --watch"
+        )
     }
 
     /// Does nothing unless armed.

@@ -21,7 +21,7 @@ final class TerminalSession: @unchecked Sendable {
     private let keys: any DispatchSourceRead
     private let resizes: any DispatchSourceSignal
 
-    init(input: Int32 = STDIN_FILENO, output: Int32 = STDOUT_FILENO) throws(TerminalError) {
+    init(input: Int32 = STDIN_FILENO, output: Int32 = STDOUT_FILENO) throws(CommandFailure) {
         try TerminalRestoration.arm(input: input, output: output)
         self.output = output
         // Unhandled input beyond this is dropped.
@@ -69,22 +69,5 @@ final class TerminalSession: @unchecked Sendable {
         keys.cancel()
         resizes.cancel()
         TerminalRestoration.restore()
-    }
-}
-
-/// Why a live screen cannot be opened.
-enum TerminalError: Error, Equatable, CustomStringConvertible {
-    case notATerminal
-    case alreadyOpen
-    case refused(operation: String, errno: Int32)
-
-    var description: String {
-        switch self {
-        case .notATerminal:
-            "--watch needs a terminal for input and output; print once without --watch"
-        case .alreadyOpen: "the terminal is already in use by this process"
-        case .refused(let operation, let errno):
-            "cannot \(operation): \(String(cString: strerror(errno)).lowercased()); print once without --watch"
-        }
     }
 }

@@ -26,6 +26,19 @@ extension SimulatedStorage {
         return (gate, began)
     }
 
+    /// Holds up the creation of segments until `gate` is signalled for each; `began` has an element for each that begins.
+    func holdCreations() -> (gate: DispatchSemaphore, began: AsyncStream<Void>) {
+        let gate = DispatchSemaphore(value: 0)
+        let (began, signal) = AsyncStream.makeStream(of: Void.self)
+        duringCreation.withLock {
+            $0 = {
+                signal.yield()
+                gate.wait()
+            }
+        }
+        return (gate, began)
+    }
+
     /// Holds up no further syncs.
     func releaseSyncs() { duringSync.withLock { $0 = nil } }
 }

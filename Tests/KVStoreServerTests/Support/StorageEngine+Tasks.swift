@@ -58,6 +58,10 @@ extension StorageEngine {
                 answer.completeWith($0.mapError { $0 as any Error })
             }
         }
-        return try await answer.futureResult.get()
+        do { return try await answer.futureResult.get() } catch let error as Problem
+            where error == .again
+        {
+            return try await durably(body)
+        }
     }
 }

@@ -99,10 +99,12 @@ struct PusherConfigurationTests {
         try withDirectory { directory in
             let file = file(directory)
             try Data("{\n  homes\n}".utf8).write(to: URL(filePath: file.path))
-            let failure = PusherConfigurationFile.Failure.invalid(
-                path: file.path, reason: "line 2, column 3: a name in quotes is expected")
-            #expect(throws: failure) { try file.read() }
-            #expect(throws: failure) { try file.write(PusherConfiguration()) }
+            let error = try #require(throws: FileError.self) { try file.read() }
+            #expect(
+                error.description
+                    == "cannot read \(file.path): line 2, column 3: a name in quotes is expected;"
+                    + " fix it, or remove it to start over")
+            #expect(throws: error) { try file.write(PusherConfiguration()) }
             #expect(try String(contentsOfFile: file.path, encoding: .utf8) == "{\n  homes\n}")
         }
     }

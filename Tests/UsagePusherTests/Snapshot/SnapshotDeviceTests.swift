@@ -1,4 +1,5 @@
 import Foundation
+import LocalFiles
 import Testing
 
 @testable import UsagePusher
@@ -44,9 +45,10 @@ struct SnapshotDeviceTests {
         try FileManager.default.createDirectory(
             atPath: directory, withIntermediateDirectories: true)
         try text.write(toFile: file.path, atomically: true, encoding: .utf8)
-        #expect(throws: DeviceIdentityFile.Failure.notAnIdentity(path: file.path)) {
-            try file.readOrCreate()
-        }
+        let error = #expect(throws: FileError.self) { try file.readOrCreate() }
+        #expect(error?.isInvalid == true)
+        #expect(
+            error?.description.contains("\(file.path): it does not contain a device id") == true)
         #expect(try String(contentsOfFile: file.path, encoding: .utf8) == text)
     }
 
@@ -61,7 +63,7 @@ struct SnapshotDeviceTests {
     func unwritable() throws {
         try "".write(toFile: directory, atomically: true, encoding: .utf8)
         let file = DeviceIdentityFile(dataDirectory: directory + "/data")
-        let failure = #expect(throws: DeviceIdentityFile.Failure.self) {
+        let failure = #expect(throws: FileError.self) {
             try file.readOrCreate()
         }
         #expect(failure?.description.contains(directory) == true)

@@ -1,5 +1,5 @@
 package import Foundation
-import LocalFiles
+package import LocalFiles
 
 /// Claude Code's `settings.json` in one of its homes.
 package struct ClaudeSettingsFile: Sendable, Hashable {
@@ -16,25 +16,6 @@ package struct ClaudeSettingsFile: Sendable, Hashable {
         package var difference: TextDifference? { TextDifference(from: original, to: edited) }
     }
 
-    package struct Failure: Error, Sendable, Equatable, CustomStringConvertible {
-        package var path: String
-        package var reason: String
-        /// Whether the file can be read, but is not what it should be.
-        package var isInvalidContent = false
-
-        package var description: String { "\(path): \(reason); nothing was changed" }
-
-        fileprivate init(_ file: ClaudeSettingsFile, _ reason: String) {
-            path = file.path
-            self.reason = reason
-        }
-
-        fileprivate init(_ file: ClaudeSettingsFile, _ error: JSONDocumentError) {
-            self.init(file, "\(error); fix it and run this again")
-            isInvalidContent = true
-        }
-    }
-
     private static let byteLimit = 64 * 1_048_576
     private let file: LocalFile
 
@@ -49,8 +30,8 @@ package struct ClaudeSettingsFile: Sendable, Hashable {
     private var backup: LocalFile { LocalFile(path + ".before-usage-push") }
 
     /// What adds the capture by `program`, a name or a path; nil when there is nothing to add.
-    package func addition(program: String) throws(Failure) -> Change? {
-        guard let original = try content() else {
+    package func addition(program: String) throws(FileError) -> Change? {
+        guard let original = try file.read(byteLimit: Self.byteLimit) else {
             return Change(
                 file: self, original: nil, edited: ClaudeSettings.new(program: program),
                 isBackedUp: false)
@@ -65,14 +46,14 @@ package struct ClaudeSettingsFile: Sendable, Hashable {
     }
 
     /// What removes the capture; nil when there is none.
-    package func removal() throws(Failure) -> Change? {
-        guard let original = try content() else { return nil }
+    package func removal() throws(FileError) -> Change? {
+        guard let original = try file.read(byteLimit: Self.byteLimit) else { return nil }
         let settings = try settings(original.data)
         let edited: Data
         do throws(JSONDocumentError) {
             edited = try settings.removingCapture()
         } catch {
-            throw Failure(self, error)
+            throw invalid(error)
         }
         guard edited != original.data else { return nil }
         // Without a backup there was no file.
@@ -84,38 +65,31 @@ package struct ClaudeSettingsFile: Sendable, Hashable {
 
     /// Replaces the file atomically, through symbolic links, and keeps its mode.
     ///
-    /// - Throws: also when the file is no longer what the change was planned for.
-    package func apply(_ change: Change) throws(Failure) {
-        let current = try content()
+    /// - Throws: `changed` when the file is no longer what the change was planned for.
+    package func apply(_ change: Change) throws(FileError) {
+        let current = try file.read(byteLimit: Self.byteLimit)
         guard current?.data == change.original else {
-            throw Failure(self, "it has changed in the meantime; run this again")
+            throw FileError(operation: "change", path: path, cause: .changed)
         }
-        do throws(FileError) {
-            let target = try file.resolvingLinks()
-            if change.isBackedUp, let original = change.original {
-                try backup.replace(with: original)
-            }
-            guard let edited = change.edited else { return try target.remove() }
-            try target.replace(with: edited, permissions: current?.status.permissions ?? 0o600)
-            if try backup.read(byteLimit: Self.byteLimit)?.data == edited { try backup.remove() }
-        } catch {
-            throw Failure(self, error.description)
+        let target = try file.resolvingLinks()
+        if change.isBackedUp, let original = change.original {
+            try backup.replace(with: original)
         }
+        guard let edited = change.edited else { return try target.remove() }
+        try target.replace(with: edited, permissions: current?.status.permissions ?? 0o600)
+        if try backup.read(byteLimit: Self.byteLimit)?.data == edited { try backup.remove() }
     }
 
-    private func content() throws(Failure) -> LocalFile.Content? {
-        do throws(FileError) {
-            return try file.read(byteLimit: Self.byteLimit)
-        } catch {
-            throw Failure(self, error.description)
-        }
-    }
-
-    private func settings(_ text: Data) throws(Failure) -> ClaudeSettings {
+    private func settings(_ text: Data) throws(FileError) -> ClaudeSettings {
         do throws(JSONDocumentError) {
             return try ClaudeSettings(text)
         } catch {
-            throw Failure(self, error)
+            throw invalid(error)
         }
+    }
+
+    private func invalid(_ error: JSONDocumentError) -> FileError {
+        FileError(
+            operation: "change", path: path, cause: .invalid("\(error); fix it and run this again"))
     }
 }
