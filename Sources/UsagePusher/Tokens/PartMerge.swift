@@ -5,7 +5,9 @@ import Synchronization
 /// Merges what was read now with what a cache has, part by part, on several threads.
 final class PartMerge: Sendable {
     struct Result: Sendable {
-        var buckets = TokenBuckets()
+        fileprivate var sums = TokenBuckets()
+        /// By time.
+        var buckets: [TokenBucket] = []
         /// Where the parts are in `target`.
         var parts: [TokenCache.Part]
         /// The end of the entries in `target`.
@@ -14,7 +16,7 @@ final class PartMerge: Sendable {
 
     /// Where the merged entries are written; nil to keep none.
     let target: ScratchFile?
-    private let old: TokenCache?
+    private let old: [TokenCache.Part]
     private let file: OpenFile?
     private let spool: TokenSpool
     private let dropped: Set<UInt32>
@@ -26,11 +28,11 @@ final class PartMerge: Sendable {
     private let result: Mutex<Result?>
 
     /// - Parameters:
-    ///   - file: the old cache's.
+    ///   - old: where the parts of the cache are in `file`; none without a cache.
     ///   - dropped: files whose records in the cache do not count any more.
     ///   - prices: by the number of a model.
     init(
-        old: TokenCache?, file: OpenFile?, spool: TokenSpool, dropped: Set<UInt32>,
+        old: [TokenCache.Part], file: OpenFile?, spool: TokenSpool, dropped: Set<UInt32>,
         sessionOrder: [UInt64], prices: [ModelPrice?], target: ScratchFile?
     ) {
         self.old = old
@@ -49,7 +51,6 @@ final class PartMerge: Sendable {
     func run() -> Result? {
         let workers = min(ProcessInfo.processInfo.activeProcessorCount, 8)
         DispatchQueue.concurrentPerform(iterations: workers) { _ in
-            var buckets = TokenBuckets()
             while true {
                 let part = next.add(1, ordering: .relaxed).oldValue
                 guard part < TokenSpool.partCount else { break }
@@ -57,25 +58,32 @@ final class PartMerge: Sendable {
                     result.withLock { $0 = nil }
                     return
                 }
-                for entry in entries {
+                let buckets = entries.map { entry in
                     let model = Int(entry.model)
-                    buckets.add(entry, price: model < prices.count ? prices[model] : nil)
+                    return TokenBucket(entry, price: model < prices.count ? prices[model] : nil)
+                }
+                result.withLock { result in
+                    for bucket in buckets { result?.sums.add(bucket) }
                 }
                 write(entries, asPart: part)
             }
-            result.withLock { $0?.buckets.add(buckets) }
         }
-        return result.withLock {
-            $0?.end = end.load(ordering: .relaxed)
-            return $0
+        let taken = result.withLock { result in
+            defer { result = nil }
+            return result
         }
+        guard var merged = taken else { return nil }
+        merged.end = end.load(ordering: .relaxed)
+        let buckets = merged.sums.takeSorted(sessionOrder: sessionOrder)
+        merged.buckets = buckets
+        return merged
     }
 
     private func entries(ofPart part: Int) -> [TokenEntry]? {
-        guard let new = try? spool.entries(ofPart: part) else { return nil }
+        guard let new = try? spool.takeEntries(ofPart: part) else { return nil }
         var entries: [TokenEntry] = []
-        if let old, let file {
-            guard let kept = old.entries(ofPart: part, in: file) else { return nil }
+        if !old.isEmpty, let file {
+            guard let kept = old[part].entries(in: file) else { return nil }
             entries = kept
         }
         if !dropped.isEmpty {

@@ -79,54 +79,62 @@ package struct CostSums: Sendable, Hashable, BitwiseCopyable {
     }
 }
 
-/// What entries add up to.
-struct TokenBuckets {
-    private(set) var buckets: [TokenBucket.Key: TokenBucket] = [:]
-
-    /// - Parameter price: of the entry's model; nil when it has none.
-    mutating func add(_ entry: TokenEntry, price: ModelPrice?) {
-        let key = TokenBucket.Key(
-            quarter: UInt32(clamping: entry.time / TokenBucket.quarter), session: entry.session,
-            model: entry.model, tier: entry.tier, isCoarse: entry.isCoarse)
+extension TokenBucket {
+    /// What one entry is.
+    ///
+    /// - Parameter price: of its model; nil when it has none.
+    init(_ entry: TokenEntry, price: ModelPrice?) {
         let counts = entry.counts
         // A message of a tool's own, without a model, costs nothing.
         let gaps: TokenCost.Gaps = counts.total == 0 && counts.webSearches == 0 ? [] : .model
         let cost = price?.cost(of: counts, tier: entry.tier) ?? TokenCost(gaps: gaps)
-        add(
-            TokenBucket(
-                key: key, first: entry.time, last: entry.time, requestCount: 1, counts: counts,
-                cost: CostSums(own: entry.ownCost, calculated: cost)))
+        self.init(
+            key: Key(
+                quarter: UInt32(clamping: entry.time / Self.quarter), session: entry.session,
+                model: entry.model, tier: entry.tier, isCoarse: entry.isCoarse),
+            first: entry.time, last: entry.time, requestCount: 1, counts: counts,
+            cost: CostSums(own: entry.ownCost, calculated: cost))
     }
 
-    mutating func add(_ other: TokenBuckets) {
-        for bucket in other.buckets.values { add(bucket) }
+    fileprivate static func += (sum: inout TokenBucket, bucket: TokenBucket) {
+        sum.first = min(sum.first, bucket.first)
+        sum.last = max(sum.last, bucket.last)
+        sum.requestCount += bucket.requestCount
+        sum.counts += bucket.counts
+        sum.cost += bucket.cost
     }
+}
 
-    private mutating func add(_ bucket: TokenBucket) {
-        let sum: (inout TokenBucket) -> Void = { sum in
-            sum.first = min(sum.first, bucket.first)
-            sum.last = max(sum.last, bucket.last)
-            sum.requestCount += bucket.requestCount
-            sum.counts += bucket.counts
-            sum.cost += bucket.cost
-        }
-        if let index = buckets.index(forKey: bucket.key) {
-            sum(&buckets.values[index])
+/// What entries add up to.
+struct TokenBuckets {
+    /// In no order.
+    private(set) var buckets: [TokenBucket] = []
+    private var indices: [TokenBucket.Key: UInt32] = [:]
+
+    mutating func add(_ bucket: TokenBucket) {
+        if let index = indices[bucket.key] {
+            buckets[Int(index)] += bucket
         } else {
-            buckets[bucket.key] = bucket
+            indices[bucket.key] = UInt32(buckets.count)
+            buckets.append(bucket)
         }
     }
 
-    /// By time, then in an order that is the same in every run.
-    func sorted(sessionOrder: [UInt64]) -> [TokenBucket] {
-        buckets.values.sorted { left, right in
+    /// Takes the buckets out: by time, then in an order that is the same in every run.
+    mutating func takeSorted(sessionOrder: [UInt64]) -> [TokenBucket] {
+        var sorted: [TokenBucket] = []
+        swap(&sorted, &buckets)
+        indices = [:]
+        sorted.sort { left, right in
             if left.key.quarter != right.key.quarter { return left.key.quarter < right.key.quarter }
             if left.first != right.first { return left.first < right.first }
-            let orders = [left, right].map { sessionOrder[Int($0.key.session)] }
-            if orders[0] != orders[1] { return orders[0] < orders[1] }
-            return (left.key.model, left.key.tier.rawValue) < (
-                right.key.model, right.key.tier.rawValue
+            let order = (
+                sessionOrder[Int(left.key.session)], sessionOrder[Int(right.key.session)]
             )
+            if order.0 != order.1 { return order.0 < order.1 }
+            return (left.key.model, left.key.tier.rawValue)
+                < (right.key.model, right.key.tier.rawValue)
         }
+        return sorted
     }
 }

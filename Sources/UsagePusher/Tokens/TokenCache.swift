@@ -3,14 +3,23 @@ import LocalFiles
 
 /// What earlier scans have found: which files were read how far, the requests in them and their sums.
 ///
-/// The file: the entries of `TokenSpool.partCount` parts, each sorted by id, then the index, then a footer of four 64-bit words:
-/// `magic`, offset, length and hash of the index. Numbers are in the machine's own byte order, because a cache stays on its
+/// The file: the entries of `TokenSpool.partCount` parts, each sorted by id, the buckets, the index, and a footer of six 64-bit words:
+/// `magic`, offset, length and hash of the index, number and hash of the buckets. Numbers are in the machine's own byte order, because a cache stays on its
 /// machine. A cache that is damaged, of another version or made for other logs is ignored, and everything read again.
 struct TokenCache: Sendable {
     struct Part: Sendable {
         var offset: Int64
         var count: Int
         var hash: UInt64
+
+        /// Nil when they are damaged.
+        func entries(in file: OpenFile) -> [TokenEntry]? {
+            let entries: [TokenEntry]? = try? file.values(at: offset, count: count)
+            guard let entries, entries.count == count,
+                entries.withUnsafeBytes(ContentHash.of) == hash
+            else { return nil }
+            return entries
+        }
     }
 
     /// How far a file has been read.
@@ -61,8 +70,8 @@ struct TokenCache: Sendable {
     var models: [String] = []
     var buckets: [TokenBucket] = []
 
-    private static let magic: UInt64 = 0x5562_546F_6B65_0001
-    private static let footerByteCount = 32
+    private static let magic: UInt64 = 0x5562_546F_6B65_0002
+    private static let footerByteCount: Int64 = 48
     private static let indexByteLimit = 512 * 1_048_576
 
     /// By the number of a session a hash of its name.
@@ -72,44 +81,46 @@ struct TokenCache: Sendable {
 
     /// Nil when there is no usable cache.
     static func read(_ file: OpenFile, logs: UInt64) -> TokenCache? {
-        let end = file.status.byteCount
-        guard end >= Int64(footerByteCount),
-            let words: [UInt64] = try? file.values(at: end - Int64(footerByteCount), count: 4),
-            words.count == 4
-        else { return nil }
-        guard words[0] == magic, words[2] <= UInt64(indexByteLimit),
-            words[1] == UInt64(end) &- UInt64(footerByteCount) &- words[2],
+        let end = file.status.byteCount - footerByteCount
+        guard end >= 0, let words: [UInt64] = try? file.values(at: end, count: 6), words.count == 6,
+            words[0] == magic, words[2] <= UInt64(indexByteLimit),
+            words[1] == UInt64(end) &- words[2],
+            words[4] <= words[1] / UInt64(MemoryLayout<TokenBucket>.stride),
             let index = try? file.bytes(at: Int64(words[1]), count: Int(words[2])),
-            index.count == Int(words[2])
+            index.withUnsafeBytes(ContentHash.of) == words[3]
         else { return nil }
-        return index.withUnsafeBytes { bytes in
-            guard ContentHash.of(bytes) == words[3] else { return nil }
+        let entriesEnd = Int64(words[1]) - Int64(words[4]) * bucketByteCount
+        var cache = index.withUnsafeBytes { bytes in
             var reader = ByteReader(bytes)
-            let cache = TokenCache(&reader, entriesEnd: Int64(words[1]))
-            return cache?.logs == logs ? cache : nil
+            return TokenCache(&reader, entriesEnd: entriesEnd)
         }
+        guard cache?.logs == logs,
+            let buckets: [TokenBucket] = try? file.values(at: entriesEnd, count: Int(words[4])),
+            buckets.withUnsafeBytes(ContentHash.of) == words[5]
+        else { return nil }
+        let sessionCount = UInt32(clamping: cache?.sessions.count ?? 0)
+        guard buckets.allSatisfy({ $0.key.session < sessionCount }) else { return nil }
+        cache?.buckets = buckets
+        return cache
     }
 
-    /// Appends index and footer to the entries, which end at `offset`.
+    private static let bucketByteCount = Int64(MemoryLayout<TokenBucket>.stride)
+
+    /// Appends buckets, index and footer to the entries, which end at `offset`.
     func write(to scratch: ScratchFile, at offset: Int64) throws(FileError) {
         var writer = ByteWriter()
         encode(into: &writer)
         let index = writer.bytes
-        try scratch.write(index, at: offset)
-        let hash = index.withUnsafeBytes(ContentHash.of)
+        let indexOffset = offset + Int64(buckets.count) * Self.bucketByteCount
+        try scratch.write(buckets, at: offset)
+        try scratch.write(index, at: indexOffset)
         try scratch.write(
-            [Self.magic, UInt64(offset), UInt64(index.count), hash],
-            at: offset + Int64(index.count))
-    }
-
-    /// The entries of a part; nil when they are damaged.
-    func entries(ofPart index: Int, in file: OpenFile) -> [TokenEntry]? {
-        let part = parts[index]
-        let entries: [TokenEntry]? = try? file.values(at: part.offset, count: part.count)
-        guard let entries, entries.count == part.count,
-            entries.withUnsafeBytes(ContentHash.of) == part.hash
-        else { return nil }
-        return entries
+            [
+                Self.magic, UInt64(indexOffset), UInt64(index.count),
+                index.withUnsafeBytes(ContentHash.of), UInt64(buckets.count),
+                buckets.withUnsafeBytes(ContentHash.of),
+            ],
+            at: indexOffset + Int64(index.count))
     }
 
     private func encode(into writer: inout ByteWriter) {
@@ -139,7 +150,6 @@ struct TokenCache: Sendable {
         }
         writer.add(models.count)
         for model in models { writer.add(text: model) }
-        writer.add(list: buckets)
     }
 
     init() {}
@@ -171,12 +181,11 @@ struct TokenCache: Sendable {
                     id: id, project: project.isEmpty ? nil : project, source: reader.text()))
         }
         for _ in 0..<reader.count() where !reader.isFailed { models.append(reader.text()) }
-        buckets = reader.list()
         guard !reader.isFailed, parts.count == TokenSpool.partCount,
             parts.allSatisfy({
                 $0.offset >= 0 && $0.count >= 0
                     && $0.count <= Int(entriesEnd) / TokenSpool.entryByteCount
-            }), buckets.allSatisfy({ $0.key.session < sessions.count })
+            })
         else { return nil }
     }
 }

@@ -146,8 +146,9 @@ private struct Pass {
         }
     }
 
-    private func update(_ old: TokenCache?, in file: OpenFile?) -> TokenUsage? {
-        var cache = old ?? TokenCache()
+    private func update(_ old: consuming TokenCache?, in file: OpenFile?) -> TokenUsage? {
+        let isKept = old != nil
+        var cache = old.take() ?? TokenCache()
         var known: [FileStatus.Identity: Int] = [:]
         for (index, state) in cache.files.enumerated() where !state.isFree {
             known[state.identity] = index
@@ -174,7 +175,7 @@ private struct Pass {
             gone = gone.filter { cache.files[$0].isFree || !isThere(cache.files[$0]) }
         }
         let isUnchanged = jobs.isEmpty && new.isEmpty && gone.allSatisfy { cache.files[$0].isFree }
-        if isUnchanged, old != nil, cache.prices == prices.hash {
+        if isUnchanged, isKept, cache.prices == prices.hash {
             return usage(of: cache, issues: issues)
         }
         for index in gone { cache.files[index] = .free }
@@ -189,7 +190,7 @@ private struct Pass {
             }
             jobs.append(TokenScan.Job(log: found.log, index: index, state: state))
         }
-        return merge(&cache, old, in: file, jobs, gone: Set(gone.map(UInt32.init)))
+        return merge(&cache, in: file, jobs, gone: Set(gone.map(UInt32.init)))
     }
 
     private func isThere(_ state: TokenCache.FileState) -> Bool {
@@ -198,9 +199,10 @@ private struct Pass {
 
     /// - Parameter gone: files whose records in the cache do not count any more.
     private func merge(
-        _ cache: inout TokenCache, _ old: TokenCache?, in file: OpenFile?,
-        _ jobs: [TokenScan.Job], gone: Set<UInt32>
+        _ cache: inout TokenCache, in file: OpenFile?, _ jobs: [TokenScan.Job], gone: Set<UInt32>
     ) -> TokenUsage? {
+        // They are summed again, and may be many.
+        cache.buckets = []
         let place = cacheFile ?? LocalFile(NSTemporaryDirectory() + "/tokens")
         if cacheFile != nil {
             try? place.directory.create()
@@ -221,11 +223,11 @@ private struct Pass {
         cache.logs = logsHash
         cache.prices = prices.hash
         let merge = PartMerge(
-            old: old, file: file, spool: spool, dropped: gone.union(result.replaced),
+            old: cache.parts, file: file, spool: spool, dropped: gone.union(result.replaced),
             sessionOrder: cache.sessionOrder, prices: cache.models.map(prices.price(for:)),
             target: cacheFile.flatMap { try? ScratchFile(for: $0) })
         guard let merged = merge.run() else { return nil }
-        cache.buckets = merged.buckets.sorted(sessionOrder: cache.sessionOrder)
+        cache.buckets = merged.buckets
         cache.parts = merged.parts
         if let target = merge.target {
             do throws(FileError) {

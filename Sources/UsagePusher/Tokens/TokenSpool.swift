@@ -8,8 +8,8 @@ import Synchronization
 final class TokenSpool: Sendable {
     static let partCount = 64
     static let entryByteCount = MemoryLayout<TokenEntry>.stride
-    /// Entries in memory: 8 MiB.
-    private static let memoryCount = 131_072
+    /// Entries in memory: 4 MiB.
+    private static let memoryCount = 65_536
 
     static func part(of id: UInt64) -> Int { Int(id >> 58) }
 
@@ -51,9 +51,12 @@ final class TokenSpool: Sendable {
         }
     }
 
-    /// All entries of a part, in no order.
-    func entries(ofPart part: Int) throws(FileError) -> [TokenEntry] {
-        let (inMemory, runs) = state.withLock { ($0.parts[part], $0.runs[part]) }
+    /// Takes out all entries of a part, in no order.
+    func takeEntries(ofPart part: Int) throws(FileError) -> [TokenEntry] {
+        let (inMemory, runs) = state.withLock { state in
+            defer { state.parts[part] = [] }
+            return (state.parts[part], state.runs[part])
+        }
         guard !runs.isEmpty, let scratch else { return inMemory }
         var entries = inMemory
         entries.reserveCapacity(runs.reduce(inMemory.count) { $0 + $1.count })
