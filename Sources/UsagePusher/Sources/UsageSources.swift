@@ -17,6 +17,8 @@ public enum UsageSources {
             KiloSource(),
             CodebuffSource(),
             KiroSource(),
+            OpenCodeSource(),
+            OpenCodeGoSource(),
             PluginsSource(),
         ]
     }
