@@ -19,6 +19,7 @@ public enum UsageSources {
             KiroSource(),
             OpenCodeSource(),
             OpenCodeGoSource(),
+            CopilotSource(),
             PluginsSource(),
         ]
     }
