@@ -20,6 +20,7 @@ public enum UsageSources {
             OpenCodeSource(),
             OpenCodeGoSource(),
             CopilotSource(),
+            WindsurfSource(),
             PluginsSource(),
         ]
     }
