@@ -21,6 +21,7 @@ public enum UsageSources {
             OpenCodeGoSource(),
             CopilotSource(),
             WindsurfSource(),
+            CursorSource(),
             PluginsSource(),
         ]
     }
