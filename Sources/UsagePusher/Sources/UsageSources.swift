@@ -22,6 +22,7 @@ public enum UsageSources {
             CopilotSource(),
             WindsurfSource(),
             CursorSource(),
+            GooseSource(),
             PluginsSource(),
         ]
     }
