@@ -23,6 +23,7 @@ public enum UsageSources {
             WindsurfSource(),
             CursorSource(),
             GooseSource(),
+            ZedSource(),
             PluginsSource(),
         ]
     }
