@@ -28,6 +28,9 @@ public protocol UsageSource: Sendable {
     /// Files and directories whose change may change the reading, present or not.
     func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath]
 
+    /// Seconds from one read to the next while the files change all the time, as those of a database do.
+    var readInterval: Double { get }
+
     /// Reads the tool's files, on the caller's thread. Failures are findings.
     mutating func read(in environment: SourceEnvironment, at now: Date) -> SourceReading
 }
@@ -37,6 +40,7 @@ extension UsageSource {
     public var homeMarks: [String] { [] }
     public var homeSettings: [String] { [] }
     public func ownHomes(in environment: SourceEnvironment) -> [String] { [] }
+    public var readInterval: Double { 0 }
 }
 
 /// Where a source looks and how much it may read.
@@ -133,6 +137,8 @@ public enum SourceCertainty: String, Sendable, Encodable {
     case exact
     /// The provider's own number, as old as its observation time.
     case cachedExact = "cached-exact"
+    /// Calculated here from what the tool recorded on this machine; the provider's own number may differ.
+    case estimated
 }
 
 /// What a source found at one path, or why it found nothing. Its fields are a stable JSON format.

@@ -15,6 +15,8 @@ struct LimitCard {
     var plan: String?
     /// What has been spent, and when that was observed.
     var budget: LimitReading?
+    /// Whether the percentages were calculated here.
+    var isEstimated = false
 
     /// Nil when neither an account nor a number is known.
     ///
@@ -35,7 +37,7 @@ struct LimitCard {
             secondary: general.first { $0.kind == .weekly }?.rateWindow(), accountEmail: email,
             loginMethod: plan, statusMessage: resetNotice, lastUpdated: min(observed, now),
             rateWindows: windows.isEmpty ? nil : windows, budget: budget?.budget,
-            usageDataConfidence: windows.isEmpty ? nil : "exact")
+            usageDataConfidence: windows.isEmpty ? nil : isEstimated ? "estimated" : "exact")
     }
 
     /// Names the general limits that have been reset; that of a model may have ended with the model.

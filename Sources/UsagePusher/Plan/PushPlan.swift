@@ -89,7 +89,8 @@ public struct PushPlan: Sendable, Equatable {
 
     private let timing: Timing
     private var state = State.idle
-    private var isChanged = false
+    /// When what has changed may be read; nil when nothing has.
+    private var changeDue: Duration?
     private var nextRead: Duration
     private var nextPush: Duration
     private var readTokens: Tokens
@@ -127,21 +128,23 @@ public struct PushPlan: Sendable, Equatable {
         }
         if now >= heartbeatDue {
             state = .reading(since: now, isHeartbeat: true)
-            isChanged = false
+            changeDue = nil
             return .readAll
         }
-        if isChanged, now >= nextRead {
+        let readDue = changeDue.map { max($0, nextRead) }
+        if let readDue, now >= readDue {
             state = .reading(since: now, isHeartbeat: false)
-            isChanged = false
+            changeDue = nil
             return .readChanged
         }
-        let times = [
-            heartbeatDue, isChanged ? nextRead : nil, pending == nil ? nil : nextPush,
-        ]
+        let times = [heartbeatDue, readDue, pending == nil ? nil : nextPush]
         return .wait(until: times.compactMap { $0 }.min() ?? heartbeatDue)
     }
 
-    public mutating func filesChanged() { isChanged = true }
+    /// - Parameter due: when the files may be read; at once unless stated.
+    public mutating func filesChanged(due: Duration = .zero) {
+        changeDue = min(changeDue ?? due, due)
+    }
 
     /// The snapshot is nil when no source knows anything.
     public mutating func readEnded(_ snapshot: SyncedUsageSnapshot?, at now: Duration) {

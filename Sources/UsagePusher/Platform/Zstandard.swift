@@ -93,6 +93,22 @@ struct Zstandard: Sendable {
         }
     }
 
+    /// Passes the decompressed bytes of a value, as `decompress` does those of a file.
+    func decompress(
+        _ bytes: UnsafeRawBufferPointer, consume: (UnsafeRawBufferPointer) -> Bool
+    ) -> Outcome {
+        guard let context = createContext() else { return .invalid }
+        defer { _ = freeContext(context) }
+        let (parameter, value) = Self.windowLogMax
+        guard isError(setParameter(context, parameter, value)) == 0 else { return .invalid }
+        var output = [UInt8](repeating: 0, count: Self.outputByteCount)
+        var wanted: UInt = 1
+        let end = output.withUnsafeMutableBytes {
+            decompress(bytes, context, &wanted, through: $0, consume)
+        }
+        return end ?? (wanted == 0 ? .complete : .truncated)
+    }
+
     /// Returns nil when all of `input` has been used.
     private func decompress(
         _ input: UnsafeRawBufferPointer, _ context: UnsafeMutableRawPointer,

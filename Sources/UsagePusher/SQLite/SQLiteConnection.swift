@@ -153,6 +153,20 @@ final class SQLiteConnection {
         }
     }
 
+    /// Passes the rows of one SELECT, all of them; none when a value is too long.
+    ///
+    /// - Throws: `outOfBudget` when the budget ended before the last row.
+    func lookUp(
+        _ sql: String, _ values: [SQLiteValue] = [], row: (borrowing SQLiteRow) -> Void
+    ) throws(SQLiteError) {
+        do throws(SQLiteError) {
+            let isDone = try query(sql, values, row: row)
+            guard isDone else { throw SQLiteError(path: path, cause: .outOfBudget) }
+        } catch {
+            guard error.cause == .valueTooLong(byteLimit: valueByteLimit) else { throw error }
+        }
+    }
+
     /// Passes the rows of a table in the order of their ids, with the columns in the order of `columns`, and skips
     /// those with a value that is too long.
     ///

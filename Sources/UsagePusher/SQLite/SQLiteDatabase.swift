@@ -91,6 +91,10 @@ struct SQLiteDatabase {
         let before = try SQLiteFileState(open)
         guard try isConsistent(open) else { return .success(nil) }
         guard before.header.starts(with: Self.magic) else { return .failure(error(.notADatabase)) }
+        // What is missing of the last page SQLite takes for zeros.
+        guard open.log != nil || Self.hasWholePages(before) else {
+            return .failure(error(.damaged))
+        }
         let pass = SQLitePass(
             budget: budget, stepCount: stepCount, database: open.database, log: open.log,
             library: library)
@@ -107,6 +111,12 @@ struct SQLiteDatabase {
             return .success(nil)
         }
         return result.map { .read($0) }
+    }
+
+    private static func hasWholePages(_ state: SQLiteFileState) -> Bool {
+        guard state.header.count > 17 else { return false }
+        let size = Int64(state.header[16]) << 8 | Int64(state.header[17])
+        return size > 0 && state.database.byteCount.isMultiple(of: size == 1 ? 65_536 : size)
     }
 
     /// Whether the open files are, at this moment, all that makes up the database.

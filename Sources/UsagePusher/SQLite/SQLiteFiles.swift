@@ -6,6 +6,11 @@ struct SQLiteFiles: Sendable, Hashable {
 
     init(_ database: String) { self.database = database }
 
+    /// Whether a file is named as a database is.
+    static func isName(_ path: String) -> Bool {
+        path.hasSuffix("db") || path.hasSuffix(".sqlite3")
+    }
+
     /// The write-ahead log.
     var log: String { database + "-wal" }
     /// The shared memory of the processes that have the log open.

@@ -2,7 +2,7 @@ import Foundation
 
 /// A row of a result, valid only inside the closure that received it. Nothing is copied that is not asked for.
 ///
-/// Columns count from 0. A value of another type than the one asked for, or of no column, is nil.
+/// Columns count from 0, and -1 is none. A value of another type than the one asked for, or of no column, is nil.
 struct SQLiteRow: ~Copyable {
     private let statement: SQLiteLibrary.Handle
     private let library: SQLiteLibrary
@@ -10,6 +10,12 @@ struct SQLiteRow: ~Copyable {
     init(_ statement: SQLiteLibrary.Handle, _ library: SQLiteLibrary) {
         self.statement = statement
         self.library = library
+    }
+
+    /// Also of no column.
+    func isNull(_ column: Int) -> Bool {
+        ![SQLiteCode.integer, SQLiteCode.float, SQLiteCode.text, SQLiteCode.blob]
+            .contains(type(column))
     }
 
     func integer(_ column: Int) -> Int64? {
@@ -51,7 +57,7 @@ struct SQLiteRow: ~Copyable {
     }
 
     private func type(_ column: Int) -> CInt {
-        CInt(exactly: column).map { library.columnType(statement, $0) } ?? 0
+        column < 0 ? 0 : CInt(exactly: column).map { library.columnType(statement, $0) } ?? 0
     }
 }
 

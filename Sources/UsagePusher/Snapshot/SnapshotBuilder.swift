@@ -15,6 +15,8 @@ public struct SnapshotBuilder: Sendable {
     }
 
     private var sources: [any UsageSource]
+    /// In the order of the sources.
+    private var paces: [ReadPace]
     /// Its accounts follow what is read.
     public private(set) var environment: SourceEnvironment
     private let device: DeviceIdentity
@@ -31,6 +33,7 @@ public struct SnapshotBuilder: Sendable {
         appVersion: String? = nil
     ) {
         self.sources = sources
+        paces = sources.map { ReadPace(interval: $0.readInterval) }
         self.environment = environment
         self.device = device
         self.appVersion = appVersion
@@ -84,7 +87,9 @@ public struct SnapshotBuilder: Sendable {
     /// Reads all sources, and goes on where a limit ends a read early.
     public mutating func readThoroughly(at now: Date) {
         readAll(at: now)
-        for _ in 1..<Self.sliceLimit where isPartial { read(changed: unfinishedPaths, at: now) }
+        for _ in 1..<Self.sliceLimit where isPartial {
+            _ = read(changed: unfinishedPaths, at: now, keepsPace: false)
+        }
         saveAccounts()
     }
 
@@ -97,14 +102,37 @@ public struct SnapshotBuilder: Sendable {
         return paths
     }
 
-    /// Reads the sources that watch one of the paths.
-    public mutating func read(changed paths: Set<WatchedPath>, at now: Date) {
-        for index in sources.indices
-        where !paths.isDisjoint(with: sources[index].watchedPaths(in: environment)) {
-            read(index, at: now)
+    /// What is to be read later, since it was read a moment ago.
+    public struct Postponed: Sendable, Equatable {
+        public var paths: Set<WatchedPath> = []
+        /// Until the first of them may be read.
+        public var seconds = Double.infinity
+    }
+
+    /// Reads the sources that watch one of the paths, except those for which that is too early; nil when there are none.
+    @discardableResult
+    public mutating func read(changed paths: Set<WatchedPath>, at now: Date) -> Postponed? {
+        read(changed: paths, at: now, keepsPace: true)
+    }
+
+    private mutating func read(
+        changed paths: Set<WatchedPath>, at now: Date, keepsPace: Bool
+    ) -> Postponed? {
+        var postponed = Postponed()
+        for index in sources.indices {
+            let changed = paths.intersection(sources[index].watchedPaths(in: environment))
+            guard !changed.isEmpty else { continue }
+            let seconds = keepsPace ? paces[index].wait(at: environment.monotonicSeconds()) : 0
+            if seconds > 0 {
+                postponed.paths.formUnion(changed)
+                postponed.seconds = min(postponed.seconds, seconds)
+            } else {
+                read(index, at: now)
+            }
         }
         tokens?.update(in: environment, isDue: false)
         if !environment.accounts.hasSameLogins(as: savedAccounts) { saveAccounts() }
+        return postponed.paths.isEmpty ? nil : postponed
     }
 
     /// If this fails (a full disk), the next complete read tries again.
@@ -115,6 +143,7 @@ public struct SnapshotBuilder: Sendable {
     }
 
     private mutating func read(_ index: Int, at now: Date) {
+        paces[index].read(at: environment.monotonicSeconds())
         let reading = sources[index].read(in: environment, at: now)
         environment.accounts = reading.accounts ?? environment.accounts
         reports[index].reading = reading

@@ -17,6 +17,13 @@ public enum UsageSources {
             KiloSource(),
             CodebuffSource(),
             KiroSource(),
+            OpenCodeSource(),
+            OpenCodeGoSource(),
+            CopilotSource(),
+            WindsurfSource(),
+            CursorSource(),
+            GooseSource(),
+            ZedSource(),
             PluginsSource(),
         ]
     }

@@ -61,7 +61,7 @@ protocol TokenLineReader: Codable, Sendable {
 }
 
 /// Reads a file that it opens itself. Its properties are how far it has read: they are kept between runs.
-protocol TokenFileReader: Codable, Sendable {
+protocol TokenFileReader: Codable, Sendable, Equatable {
     /// Adds what has changed since the last reading, in steps bounded by `budget`.
     ///
     /// - Returns: false when there is more to read, or the file is in use.

@@ -3,7 +3,8 @@
 /// Tools state a request several times: while a reply grows, in the transcript of a session that was resumed or forked, in that
 /// of a subagent. Of all records with one id:
 /// - without a record of the main chain, the one that outranks the others counts, whatever its variant;
-/// - else those of side chains are repetitions, and of each variant of the main chain the one that outranks the others counts.
+/// - else those of side chains are repetitions, and of each variant of the main chain the one that outranks the others counts;
+/// - a summary is a repetition of any record of the main chain that is none.
 ///
 /// The result does not depend on the order of the records: a total order decides. [ryoppippi/ccusage, adapter/claude; with
 /// the same result where that depends on the order of files]
@@ -15,6 +16,7 @@ enum TokenMerge {
         entries.sort { left, right in
             if left.id != right.id { return left.id < right.id }
             if left.isSidechain != right.isSidechain { return right.isSidechain }
+            if left.isSummary != right.isSummary { return right.isSummary }
             if !left.isSidechain, left.variant != right.variant {
                 return left.variant < right.variant
             }
@@ -33,7 +35,9 @@ enum TokenMerge {
             index += 1
             while index < entries.count, entries[index].id == entries[first].id {
                 let entry = entries[index]
-                let isCounted = !entry.isSidechain && entry.variant != entries[last].variant
+                let isCounted =
+                    !entry.isSidechain && entry.isSummary == entries[first].isSummary
+                    && entry.variant != entries[last].variant
                 isShared = isShared || entry.isShared || entry.file != entries[last].file
                 if isCounted {
                     last += 1

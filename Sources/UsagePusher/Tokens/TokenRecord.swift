@@ -17,6 +17,8 @@ struct TokenRecord {
     var ownCost: Double?
     /// Whether the time is that of a whole session, of which the tool keeps no more.
     var isCoarse = false
+    /// Whether it states in sum what other records with its id state one by one: without any of those it counts.
+    var isSummary = false
 }
 
 /// A record as it is sorted, merged and kept: 64 bytes, without references.
@@ -71,7 +73,7 @@ struct TokenEntry: Hashable, BitwiseCopyable {
         let reasoning = UInt32(clamping: min(max(counts.reasoning, 0), Self.reasoningLimit))
         reasoningAndFlags =
             reasoning << 8 | (record.isSidechain ? 1 : 0) | (record.isCoarse ? 2 : 0)
-            | UInt32(record.tier.rawValue) << 4
+            | (record.isSummary ? 8 : 0) | UInt32(record.tier.rawValue) << 4
     }
 
     var counts: TokenCounts {
@@ -92,6 +94,7 @@ struct TokenEntry: Hashable, BitwiseCopyable {
         get { reasoningAndFlags & 4 != 0 }
         set { reasoningAndFlags = newValue ? reasoningAndFlags | 4 : reasoningAndFlags & ~4 }
     }
+    var isSummary: Bool { reasoningAndFlags & 8 != 0 }
     var tier: ServiceTier { ServiceTier(rawValue: UInt8(reasoningAndFlags >> 4 & 3)) ?? .standard }
 
     /// Whether this record of a request counts and `other` does not: the main chain before a side chain, then the larger

@@ -13,7 +13,11 @@ extension TokenRecording {
     }
 
     func watchedLogs(in environment: SourceEnvironment) -> [WatchedPath] {
-        tokenLogs.flatMap { $0.roots(in: environment) }.map { WatchedPath($0, isRecursive: true) }
+        tokenLogs.flatMap { $0.roots(in: environment) }.flatMap { root in
+            SQLiteFiles.isName(root)
+                ? SQLiteFiles(root).watchedPaths.map { WatchedPath($0) }
+                : [WatchedPath(root, isRecursive: true)]
+        }
     }
 
     public func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {

@@ -165,13 +165,18 @@ final class TokenScan: Sendable {
         if let status = try FileStatus(path: state.file.path) {
             state.adopt(status.includingDatabaseLog(of: state.file.path))
         }
-        var environment = environment
-        environment.limits.seconds = max(
-            0, min(environment.limits.seconds, deadline - environment.monotonicSeconds()))
-        var budget = ScanBudget(environment)
-        state.isComplete = try reader.read(state.file, budget: &budget, into: &sink)
-        count(budget.bytesRead, progress)
-        state.reader = (try? JSONEncoder().encode(reader)) ?? Data()
+        var isStuck = false
+        repeat {
+            let start = reader
+            var environment = environment
+            environment.limits.seconds = max(
+                0, min(environment.limits.seconds, deadline - environment.monotonicSeconds()))
+            var budget = ScanBudget(environment)
+            state.isComplete = try reader.read(state.file, budget: &budget, into: &sink)
+            count(budget.bytesRead, progress)
+            state.reader = (try? JSONEncoder().encode(reader)) ?? Data()
+            isStuck = reader == start
+        } while !state.isComplete && !isStuck && !isOutOfTime
     }
 
     private static func resumed<Reader: Codable>(_ new: Reader, from data: Data) -> Reader {
@@ -239,7 +244,7 @@ extension TokenCache.FileState {
 extension FileStatus {
     /// The status that changes with a database when its tool has written only to the log beside it.
     func includingDatabaseLog(of path: String) -> FileStatus {
-        guard kind == .file, path.hasSuffix("db") || path.hasSuffix(".sqlite3"),
+        guard kind == .file, SQLiteFiles.isName(path),
             let log = (try? FileStatus(path: path + "-wal")) ?? nil
         else { return self }
         var status = self

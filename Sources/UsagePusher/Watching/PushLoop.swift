@@ -62,15 +62,23 @@ public struct PushLoop: Sendable {
                 let action = plan.next(at: clock.now - start)
                 switch action {
                 case .readAll, .readChanged:
+                    var postponed: SnapshotBuilder.Postponed?
                     if action == .readAll {
                         slicesLeft = SnapshotBuilder.sliceLimit
                         builder.readAll(at: date())
                     } else {
-                        builder.read(changed: changed, at: date())
+                        postponed = builder.read(changed: changed, at: date())
                     }
                     changed = slicesLeft > 0 ? builder.unfinishedPaths : []
-                    slicesLeft -= 1
-                    if !changed.isEmpty { plan.filesChanged() }
+                    if let postponed { changed.subtract(postponed.paths) }
+                    if !changed.isEmpty {
+                        slicesLeft -= 1
+                        plan.filesChanged()
+                    }
+                    if let postponed {
+                        changed.formUnion(postponed.paths)
+                        plan.filesChanged(due: clock.now - start + .seconds(postponed.seconds))
+                    }
                     let snapshot = builder.snapshot(at: date())
                     if snapshot == nil, !wasEmpty { report(.empty) }
                     wasEmpty = snapshot == nil

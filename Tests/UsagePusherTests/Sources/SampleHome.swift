@@ -12,6 +12,8 @@ func utc(_ text: String) -> Date { JSONFields.date(text: text)! }
 final class SampleHome {
     let path: String
 
+    /// A file "tool.db.sql" becomes the database "tool.db".
+    ///
     /// - Parameter name: "codex/usual" to copy fixtures/sources/codex/homes/usual; nil for an empty
     ///   home.
     init(copying name: String? = nil) throws {
@@ -25,6 +27,11 @@ final class SampleHome {
             let original = source + "/" + relative
             if try FileStatus(path: original)?.kind == .directory {
                 try createDirectory(relative)
+            } else if relative.hasSuffix(".sql") {
+                guard SQLiteLibrary.installed != nil else { continue }
+                try writeDatabase(
+                    String(relative.dropLast(".sql".count)),
+                    String(contentsOfFile: original, encoding: .utf8))
             } else {
                 try write(relative, Data(contentsOf: URL(fileURLWithPath: original)))
             }
@@ -65,6 +72,16 @@ final class SampleHome {
         try bytes.write(to: URL(fileURLWithPath: target))
         try touch(relative, modified)
         return target
+    }
+
+    @discardableResult
+    func writeDatabase(
+        _ relative: String, _ sql: String, modified: Date = sampleNow
+    ) throws -> String {
+        try createDirectory((relative as NSString).deletingLastPathComponent)
+        _ = try WrittenDatabase(path(relative), sql)
+        try touch(relative, modified)
+        return path(relative)
     }
 
     func append(_ relative: String, _ text: String, modified: Date = sampleNow) throws {

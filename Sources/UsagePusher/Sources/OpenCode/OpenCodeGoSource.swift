@@ -1,0 +1,108 @@
+public import Foundation
+import SnapshotModels
+
+/// Estimates how much of OpenCode Go's limits is used, from what OpenCode's databases say that each request has cost.
+///
+/// Requests from other machines are not there: the provider's own numbers may be higher.
+public struct OpenCodeGoSource: UsageSource {
+    public let providerID = "opencodego"
+    public let providerName = "OpenCode Go"
+    public let readInterval = 2.0
+
+    private static let title = "OpenCode Go requests"
+
+    private var state = OpenCodeGoState()
+    /// Databases that have been read to their end.
+    private var completed: Set<String> = []
+
+    public init() {}
+
+    public func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
+        OpenCodeTokens().databases(in: environment)
+            .flatMap { SQLiteFiles($0).watchedPaths }.map { WatchedPath($0) }
+    }
+
+    public mutating func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {
+        let paths = OpenCodeTokens().databases(in: environment)
+        var reading = SourceReading(isInstalled: false)
+        var budget = ScanBudget(environment)
+        var errors: [SourceFinding] = []
+        for path in paths {
+            do throws(SQLiteError) {
+                if try update(path, budget: &budget, at: now) {
+                    completed.insert(path)
+                } else {
+                    reading.isPartial = true
+                }
+            } catch {
+                completed.insert(path)
+                errors.append(error.finding(title: Self.title))
+            }
+        }
+        guard state.costs.isUsed else { return reading }
+        reading.isInstalled = true
+        reading.findings = errors
+        // Of a part of the requests it would be too little.
+        guard completed.isSuperset(of: paths), let path = paths.first else { return reading }
+        var evidence = Evidence()
+        for (limit, window) in state.costs.windows(at: now) {
+            evidence.add(
+                LimitReading(
+                    limit: limit, windows: [window], observedAt: now,
+                    origin: LimitReading.Origin(path: path)))
+        }
+        let card = LimitCard(
+            providerID: providerID, providerName: providerName, evidence: evidence, now: now,
+            isEstimated: true)
+        reading.providers = [card.snapshot()].compactMap { $0 }
+        if let summary = evidence.summary(at: now) {
+            reading.findings.append(
+                SourceFinding(
+                    path: path, title: Self.title, certainty: .estimated, observedAt: now,
+                    detail: summary.text + ", by the costs of this machine's requests"))
+        }
+        if environment.explains {
+            reading.considered = evidence.considered(
+                account: { _ in nil }, present: nil, shownAs: nil, at: now)
+        }
+        return reading
+    }
+
+    /// Reads what is new in a database. Returns false when there is more, or it is in use.
+    private mutating func update(
+        _ path: String, budget: inout ScanBudget, at now: Date
+    ) throws(SQLiteError) -> Bool {
+        let hasAllMessages = try step(path, OpenCodeGoState.messageByteLimit, &budget) {
+            state, connection throws(SQLiteError) in try state.readMessages(of: path, connection)
+        }
+        guard hasAllMessages else { return false }
+        return try step(path, OpenCodeDatabase.partByteLimit, &budget) {
+            state, connection throws(SQLiteError) in
+            try state.readSteps(of: path, connection, at: now)
+        }
+    }
+
+    private mutating func step(
+        _ path: String, _ valueByteLimit: Int, _ budget: inout ScanBudget,
+        _ read: (inout OpenCodeGoState, SQLiteConnection) throws(SQLiteError) -> Bool
+    ) throws(SQLiteError) -> Bool {
+        while true {
+            let start = state
+            let outcome = try SQLiteDatabase.read(
+                path, budget: &budget, valueByteLimit: valueByteLimit
+            ) { connection throws(SQLiteError) in
+                var state = start
+                let isComplete = try read(&state, connection)
+                return (state, isComplete)
+            }
+            switch outcome {
+            case .missing: return true
+            case .inUse, .outOfBudget: return false
+            case .read((let state, let isComplete)):
+                self.state = state
+                if isComplete { return true }
+                if budget.bytesLeft == 0 { return false }
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import LocalFiles
+
+/// Reads `threads.db`: a row for each thread, with what it has used so far, which is written again as a whole.
+///
+/// Of a thread the largest sum counts, on the day of its last change.
+struct ZedDatabase: TokenFileReader {
+    private var place = ChangePlace()
+
+    private static let batchCount = 64
+    /// Of a thread as it is stored.
+    private static let valueByteLimit = 4 * 1_048_576
+
+    init() {}
+
+    mutating func read(
+        _ file: TokenFile, budget: inout ScanBudget, into sink: inout TokenSink
+    ) throws(FileError) -> Bool {
+        let byteLimit = budget.limits.decompressedByteCount
+        return try readBatches(
+            of: file, valueByteLimit: Self.valueByteLimit, budget: &budget, into: &sink
+        ) { reader, connection throws(SQLiteError) in
+            try reader.readThreads(connection, byteLimit: byteLimit)
+        }
+    }
+
+    private mutating func readThreads(
+        _ connection: SQLiteConnection, byteLimit: Int
+    ) throws(SQLiteError) -> DatabaseBatch {
+        var batch = DatabaseBatch()
+        let required = ["id", "updated_at", "data_type", "data"]
+        guard let known = try connection.columns(of: "threads"), known.isSuperset(of: required)
+        else { return batch }
+        let columns =
+            (required + [known.contains("folder_paths") ? "folder_paths" : "NULL"])
+            .joined(separator: ", ")
+        let changed = try place.rows(
+            of: "threads", changedAt: "updated_at", in: connection, limit: Self.batchCount)
+        for (id, place) in changed.rows {
+            var wasRead = false
+            try connection.lookUp(
+                "SELECT \(columns) FROM threads WHERE _rowid_ = ?1", [.integer(id)]
+            ) { row in
+                let thread = row.withBytes(3) { bytes in
+                    ZedThread(bytes, isCompressed: row.text(2) == "zstd", byteLimit: byteLimit)
+                }
+                guard let thread = thread ?? nil, let id = row.text(0),
+                    let time = row.milliseconds(1)
+                else { return }
+                wasRead = true
+                guard thread.counts != TokenCounts(), !thread.isImported else { return }
+                batch.rows.append(
+                    .init(
+                        record: TokenRecord(
+                            time: time, counts: thread.counts, id: ContentHash.of("zed", id),
+                            isCoarse: true),
+                        session: id,
+                        project: row.text(4)?.split(separator: "\n").first.map(String.init),
+                        model: thread.model))
+            }
+            if !wasRead { batch.leftOutCount += 1 }
+            self.place = place
+        }
+        batch.isComplete = changed.isComplete
+        return batch
+    }
+}

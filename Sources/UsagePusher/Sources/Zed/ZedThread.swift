@@ -1,0 +1,72 @@
+import Foundation
+
+/// What a thread of Zed's agent has used.
+struct ZedThread {
+    private(set) var counts = TokenCounts()
+    private(set) var model: String?
+    /// Whether it was shared by someone else, who has used the tokens.
+    private(set) var isImported = false
+
+    private static let members: Set = [
+        "cumulative_token_usage", "request_token_usage", "model", "imported",
+    ]
+
+    /// Nil when it is no JSON, is larger than the limit, or has a number that cannot be.
+    init?(_ bytes: UnsafeRawBufferPointer, isCompressed: Bool, byteLimit: Int) {
+        var scan = JSONMemberScan(Self.members)
+        if isCompressed {
+            var left = byteLimit
+            let outcome = Zstandard.installed?.decompress(bytes) { chunk in
+                left -= chunk.count
+                guard left >= 0 else { return false }
+                scan.add(chunk)
+                return true
+            }
+            guard case .complete = outcome else { return nil }
+        } else {
+            guard bytes.count <= byteLimit else { return nil }
+            scan.add(bytes)
+        }
+        guard let object = scan.object, object.withUnsafeBytes({ read($0) }) else { return nil }
+    }
+
+    private mutating func read(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var cursor = JSONCursor(bytes)
+        var requests = TokenCounts()
+        guard cursor.enterObject() else { return false }
+        while let key = cursor.nextKey() {
+            if key == "cumulative_token_usage" {
+                counts = Self.counts(&cursor)
+            } else if key == "request_token_usage" {
+                guard cursor.enterObject() else { continue }
+                while cursor.nextKey() != nil { requests += Self.counts(&cursor) }
+            } else if key == "model" {
+                model = cursor.member("model") { $0.text() }?.displayText
+            } else {
+                isImported = cursor.flag() ?? false
+            }
+        }
+        // Some versions left the sum at 0; what each message has used is then the least that was used.
+        if counts == TokenCounts() { counts = requests }
+        return !cursor.isFailed && !cursor.hasImpossibleCount
+    }
+
+    private static func counts(_ cursor: inout JSONCursor) -> TokenCounts {
+        var counts = TokenCounts()
+        guard cursor.enterObject() else { return counts }
+        while let key = cursor.nextKey() {
+            if key == "input_tokens" {
+                counts.input = cursor.count() ?? 0
+            } else if key == "output_tokens" {
+                counts.output = cursor.count() ?? 0
+            } else if key == "cache_creation_input_tokens" {
+                counts.cacheWrite5m = cursor.count() ?? 0
+            } else if key == "cache_read_input_tokens" {
+                counts.cacheRead = cursor.count() ?? 0
+            } else {
+                cursor.skip()
+            }
+        }
+        return counts
+    }
+}

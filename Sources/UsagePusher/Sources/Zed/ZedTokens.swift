@@ -1,0 +1,28 @@
+/// The tokens of the threads of Zed's own agent. Others that run in Zed keep their own logs.
+///
+/// docs/log-shapes.md has the shapes.
+struct ZedTokens: TokenLog {
+    let source = "zed"
+
+    func roots(in environment: SourceEnvironment) -> [String] {
+        let data =
+            environment.absolutePath(variable: "FLATPAK_XDG_DATA_HOME")
+            ?? environment.absolutePath(variable: "XDG_DATA_HOME")
+            ?? environment.home + "/.local/share"
+        return [data + "/zed", environment.home + "/Library/Application Support/Zed"]
+            .map { $0 + "/threads/threads.db" }
+    }
+
+    func isWanted(_ name: String) -> Bool { false }
+
+    func reader(of file: TokenFile) -> TokenReader? { .opened(ZedDatabase()) }
+}
+
+/// The agent of the editor Zed.
+public struct ZedSource: TokenRecording {
+    public let providerID = "zed"
+    public let providerName = "Zed"
+    let tokenLogs: [any TokenLog] = [ZedTokens()]
+
+    public init() {}
+}

@@ -1,0 +1,145 @@
+import Foundation
+import LocalFiles
+import Testing
+
+@testable import UsagePusher
+
+/// Databases that change between two updates, of the tools beside OpenCode.
+@Suite("Tokens in databases", .enabled(if: SQLiteLibrary.installed != nil, "needs SQLite"))
+struct DatabaseTokenTests {
+    /// A copy of a fixture's database whose tool goes on writing, without checkpoints.
+    private final class Tool {
+        let home: TokenHome
+        let writer: WrittenDatabase
+
+        init(_ fixture: String, _ database: String, _ log: any TokenLog) throws {
+            home = try TokenHome(copying: fixture, logs: [log])
+            writer = try WrittenDatabase(home.home.path(database), "PRAGMA journal_mode = WAL;")
+        }
+
+        var lines: [String] { home.usage().lines }
+    }
+
+    @Test("Copilot: sums of a session count until the store has a request of it")
+    func copilotSums() throws {
+        let tool = try Tool("copilot/usual", ".copilot/session-store.db", CopilotTokens())
+        #expect(tool.lines.count { $0.contains(" s2 ") } == 3)
+        try tool.writer.execute(
+            """
+            INSERT INTO assistant_usage_events (session_id, model, input_tokens, output_tokens, created_at)
+            VALUES ('s2', 'gpt-5', 10, 1, '2026-09-17T12:00:00Z');
+            """)
+        #expect(
+            tool.lines.filter { $0.contains(" s2") } == [
+                "2026-09-17T12:00:00Z s2, gpt-5: in 10, out 1"
+            ])
+    }
+
+    @Test("Copilot: counters that began again count whole, and a log in two steps is one in one")
+    func copilotRestart() throws {
+        let home = try TokenHome(logs: [CopilotTokens()])
+        let sum = { (input: Int) in
+            #"{"type":"session.shutdown","id":"e\#(input)","timestamp":"2026-09-17T10:00:00Z","data":{"modelMetrics":{"m":{"usage":{"inputTokens":\#(input),"outputTokens":1}}}}}"#
+                + "\n"
+        }
+        let path = ".copilot/session-state/s/events.jsonl"
+        try home.home.write(path, sum(100))
+        #expect(home.usage().total.input == 100)
+        try home.home.append(path, sum(150) + sum(40), modified: sampleNow.addingTimeInterval(1))
+        #expect(home.usage().total.input == 190)
+        #expect(home.usage(keepsCache: false).total.input == 190)
+    }
+
+    @Test("Goose: the ledger takes the place of a session's sums, and only new answers are added")
+    func goose() throws {
+        let tool = try Tool(
+            "goose/usual", ".local/share/goose/sessions/sessions.db", GooseTokens())
+        #expect(tool.lines.count { $0.contains("20260601_2") && $0.contains("in 4000") } == 1)
+        try tool.writer.execute(
+            """
+            INSERT INTO usage_ledger (session_id, created_timestamp, model, input_tokens, output_tokens)
+            VALUES ('20260601_2', 1789700000, 'gpt-5', 30, 3);
+            """)
+        #expect(
+            tool.lines.filter { $0.contains("20260601_2") } == [
+                "2026-09-18T02:53:20Z 20260601_2 in /src/app, gpt-5: in 30, out 3"
+            ])
+    }
+
+    @Test("Goose: the sums of a session without answers are those of its last change")
+    func gooseSums() throws {
+        let tool = try Tool(
+            "goose/usual", ".local/share/goose/sessions/sessions.db", GooseTokens())
+        _ = tool.lines
+        try tool.writer.execute(
+            """
+            UPDATE sessions SET accumulated_input_tokens = 9000, updated_at = '2026-09-18 01:00:00'
+            WHERE id = '20260601_2';
+            """)
+        #expect(
+            tool.lines.contains {
+                $0.hasPrefix(
+                    "2026-09-18T01:00:00Z 20260601_2 in /src/app, claude-sonnet-5: in 8000")
+            })
+        #expect(tool.lines.count { $0.contains("20260601_2") } == 1)
+    }
+
+    @Test("Goose: the directory that the environment names comes in place of the usual one")
+    func gooseRoot() throws {
+        let home = try TokenHome(copying: "goose/usual", logs: [GooseTokens()])
+        #expect(home.usage(["GOOSE_PATH_ROOT": home.home.path("elsewhere")]).requestCount == 0)
+        #expect(home.usage(["GOOSE_PATH_ROOT": "relative"]).requestCount == 4)
+    }
+
+    @Test("Zed: a thread counts once, with what it has used at its last change")
+    func zed() throws {
+        let tool = try Tool(
+            "zed/macos", "Library/Application Support/Zed/threads/threads.db", ZedTokens())
+        #expect(
+            tool.lines == [
+                "2026-09-17T10:00:05Z a, claude-sonnet-4-6: in 100, read 4000, out 50, coarse"
+            ])
+        try tool.writer.execute(
+            """
+            UPDATE threads SET updated_at = '2026-09-18T10:00:05Z',
+            data = '{"cumulative_token_usage":{"input_tokens":9000,"output_tokens":70},"model":{"model":"gpt-5"}}';
+            INSERT INTO threads VALUES ('b', 't', '2026-09-18T09:00:00Z', 'json',
+            '{"cumulative_token_usage":{"input_tokens":5000,"output_tokens":1}}');
+            """)
+        #expect(
+            tool.lines == [
+                "2026-09-18T09:00:00Z b, no model: in 5000, out 1, coarse",
+                "2026-09-18T10:00:05Z a, gpt-5: in 9000, out 70, coarse",
+            ])
+    }
+
+    @Test(
+        "what is only in the log beside a database is found, and an update without changes reads nothing"
+    )
+    func logBeside() throws {
+        let tool = try Tool("copilot/usual", ".copilot/session-store.db", CopilotTokens())
+        let before = tool.home.usage()
+        try tool.writer.execute(
+            """
+            INSERT INTO assistant_usage_events (session_id, model, input_tokens, output_tokens, created_at)
+            VALUES ('s9', 'm', 10, 1, '2026-09-17T12:00:00Z');
+            """)
+        #expect(tool.home.usage().requestCount == before.requestCount + 1)
+        let status = try FileStatus(path: tool.home.cachePath)
+        #expect(tool.home.usage().requestCount == before.requestCount + 1)
+        #expect(try FileStatus(path: tool.home.cachePath) == status)
+    }
+
+    @Test("databases are watched with the files beside them")
+    func watchedPaths() {
+        let environment = SourceEnvironment(home: "/home/dev")
+        let sources: [any UsageSource] = [
+            OpenCodeSource(), OpenCodeGoSource(), CopilotSource(), GooseSource(), ZedSource(),
+            WindsurfSource(), CursorSource(),
+        ]
+        for source in sources {
+            let paths = source.watchedPaths(in: environment).map(\.path)
+            #expect(paths.contains { $0.hasSuffix("db-wal") }, "\(source.providerID)")
+        }
+    }
+}
