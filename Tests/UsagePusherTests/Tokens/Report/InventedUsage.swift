@@ -30,7 +30,7 @@ struct InventedUsage {
         let entry = TokenEntry(
             record, file: 0, session: session,
             model: model.map { names.index(ofModel: $0) } ?? TokenEntry.noModel)
-        if let entry { sums.add(entry, price: model.flatMap { prices[$0] }) }
+        if let entry { sums.add(TokenBucket(entry, price: model.flatMap { prices[$0] })) }
     }
 
     var usage: TokenUsage {
@@ -38,7 +38,8 @@ struct InventedUsage {
         var usage = TokenUsage()
         usage.sessions = content.sessions
         usage.models = content.models
-        usage.buckets = sums.sorted(sessionOrder: content.sessions.map { ContentHash.of($0.id) })
+        var sums = sums
+        usage.buckets = sums.takeSorted(sessionOrder: content.sessions.map { ContentHash.of($0.id) })
         return usage
     }
 }
