@@ -11,7 +11,8 @@ from dataclasses import dataclass
 # What the simulator consists of; the rest of KVStoreTesting would only take time to build.
 COPIED = ("Sources/LocalFiles", "Sources/KVStoreCore", "Sources/KVStoreLog", "Sources/KVStoreLedger",
           "Sources/KVStoreEssentials", "Sources/KVStore", "Sources/Essentials", "Sources/CChecksum",
-          "Sources/KVStoreSimulation", "Sources/KVStoreTesting/Time",
+          "Sources/KVStoreWire", "Sources/KVStoreDocuments", "Sources/KVStoreSimulation",
+          "Sources/KVStoreTesting/Time",
           "Sources/TerminalText", "Sources/CommandSupport", "Tests/SimulatedWorld", "Tests/simulate")
 
 # Files are optimized one by one, so that a planted bug has only its own files compiled anew.
@@ -45,8 +46,12 @@ let package = Package(
         .target(
             name: "KVStoreEssentials", dependencies: ["KVStoreLog"], swiftSettings: settings),
         .target(name: "KVStore", dependencies: ["KVStoreEssentials"], swiftSettings: settings),
+        .target(name: "KVStoreWire", dependencies: ["KVStoreCore"], swiftSettings: settings),
+        .target(name: "KVStoreDocuments", dependencies: ["KVStoreCore"], swiftSettings: settings),
         .target(
-            name: "KVStoreSimulation", dependencies: ["KVStoreLog"], swiftSettings: settings),
+            name: "KVStoreSimulation",
+            dependencies: ["KVStoreDocuments", "KVStoreLog", "KVStoreWire"],
+            swiftSettings: settings),
         .target(
             name: "KVStoreTesting", dependencies: ["KVStore", "KVStoreLedger"],
             swiftSettings: settings),
