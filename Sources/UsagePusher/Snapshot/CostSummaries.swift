@@ -13,13 +13,11 @@ struct CostSummaries {
     init(_ usage: TokenUsage, at now: Date, zone: TimeZone = .current) {
         var clock = ReportClock(zone: zone)
         let today = clock.day(of: Int64(now.timeIntervalSince1970 * 1_000)).number
-        let providers = UsageSources.providersByLog
         var sums: [String: Sum] = [:]
         for bucket in usage.buckets {
             let day = clock.day(of: Int64(bucket.key.quarter) * TokenBucket.quarter).number
             guard day > today - Self.dayCount, day <= today else { continue }
-            let source = usage.session(of: bucket).source
-            sums[providers[source] ?? source, default: Sum()].add(
+            sums[usage.session(of: bucket).source, default: Sum()].add(
                 bucket, model: usage.model(of: bucket), day: day)
         }
         byProvider = sums.mapValues { sum in

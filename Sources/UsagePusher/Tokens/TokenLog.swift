@@ -6,7 +6,7 @@ import Synchronization
 /// A reader gets what the tool left there: every number is implausible until checked, every text foreign, and a file is half
 /// written more often than not. What is not understood is left out; `TokenSink.leaveOut` counts it.
 protocol TokenLog: Sendable {
-    /// CodexBar's provider id, and of several logs of one provider a name besides; see `TokenSession.source`.
+    /// The id of the provider.
     var source: String { get }
     /// To be raised when files are read in another way: what was cached is then read again.
     var version: Int { get }
@@ -46,7 +46,7 @@ struct TokenFile: Sendable, Hashable {
 enum TokenReader {
     /// A file that grows by lines. What is appended later is read by the same reader.
     case lines(any TokenLineReader)
-    /// A document that is written again as a whole, up to `ScanLimits.tokenDocumentByteCount`. Each reading replaces the
+    /// A document that is written again as a whole, up to 16 MiB. Each reading replaces the
     /// records of the last one.
     case document(@Sendable (UnsafeRawBufferPointer, inout TokenSink) -> Void)
     /// A file that the reader opens itself, a database. Its records are added to those of earlier readings.
@@ -76,7 +76,7 @@ package struct TokenSession: Sendable, Hashable {
     package var id: String
     /// The directory that the tool was started in, or the tool's name for it.
     package var project: String?
-    /// `TokenLog.source`.
+    /// The id of the provider.
     package var source: String
 }
 

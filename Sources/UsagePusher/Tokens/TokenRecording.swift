@@ -79,16 +79,3 @@ extension TokenLedger {
             environment: environment)
     }
 }
-
-extension UsageSources {
-    /// Provider ids by `TokenSession.source`.
-    static var providersByLog: [String: String] {
-        var providers: [String: String] = [:]
-        for source in all {
-            for log in (source as? any TokenRecording)?.tokenLogs ?? [] {
-                providers[log.source] = source.providerID
-            }
-        }
-        return providers
-    }
-}

@@ -29,10 +29,9 @@ package struct ReportQuery: Sendable {
         private(set) var indices: [Int?] = []
 
         init(_ sessions: [TokenSession], _ query: ReportQuery) {
-            let byLog = UsageSources.providersByLog
             indices.reserveCapacity(sessions.count)
             for session in sessions {
-                let name = byLog[session.source] ?? session.source
+                let name = session.source
                 let isIncluded =
                     (query.providers.isEmpty || query.providers.contains(name))
                     && (query.project ?? session.project ?? ReportQuery.unknownProject)

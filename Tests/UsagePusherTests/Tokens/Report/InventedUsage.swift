@@ -39,7 +39,8 @@ struct InventedUsage {
         usage.sessions = content.sessions
         usage.models = content.models
         var sums = sums
-        usage.buckets = sums.takeSorted(sessionOrder: content.sessions.map { ContentHash.of($0.id) })
+        usage.buckets = sums.takeSorted(
+            sessionOrder: content.sessions.map { ContentHash.of($0.id) })
         return usage
     }
 }
