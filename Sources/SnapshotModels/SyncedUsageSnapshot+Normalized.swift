@@ -2,8 +2,8 @@ import Essentials
 
 extension SyncedUsageSnapshot {
     /// The snapshot as JSON can express it, so that it can be encoded and survives a round trip:
-    /// dates floored to whole seconds, windows without a finite percent left out, other non-finite
-    /// numbers and window lengths below one minute nil.
+    /// dates floored to whole seconds, costs with the days that readers require, windows without a
+    /// finite percent left out, other non-finite numbers and window lengths below one minute nil.
     public func normalized() -> SyncedUsageSnapshot {
         var copy = self
         copy.syncTimestamp = syncTimestamp.clamped
@@ -52,9 +52,11 @@ extension SyncCostSummary {
         copy.sessionCostUSD = sessionCostUSD?.ifFinite
         copy.last30DaysCostUSD = last30DaysCostUSD?.ifFinite
         copy.hourly = hourly?.filter(\.costUSD.isFinite)
-        copy.daily = daily?.map { day in
+        // CodexBar's readers take neither a summary without days nor a day without its numbers.
+        copy.daily = (daily ?? []).map { day in
             var day = day
-            day.costUSD = day.costUSD?.ifFinite
+            day.costUSD = day.costUSD?.ifFinite ?? 0
+            day.totalTokens = day.totalTokens ?? 0
             day.modelBreakdowns = day.modelBreakdowns?.filter(\.costUSD.isFinite)
             day.serviceBreakdowns = day.serviceBreakdowns?.filter(\.costUSD.isFinite)
             return day

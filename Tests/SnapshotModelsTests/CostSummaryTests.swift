@@ -84,4 +84,19 @@ struct CostSummaryTests {
         #expect(summary.historyCoverageIsEstablished == false)
         #expect(merged.providers[0].parts.map { $0.costSummary?.last30DaysTokens } == [1, 2])
     }
+
+    @Test("what CodexBar's readers require is always written")
+    func required() throws {
+        let summary = SyncCostSummary(
+            sessionTokens: 5, daily: [SyncDailyCost(dayKey: "2026-09-18", costUSD: .nan)])
+        for (summary, days) in [
+            (summary, #""daily":[{"costUSD":0,"dayKey":"2026-09-18","totalTokens":0}]"#),
+            (SyncCostSummary(sessionTokens: 5), #""daily":[]"#),
+        ] {
+            let data = try SnapshotCodec.encode(
+                SyncedUsageSnapshot(
+                    providers: [provider(summary)], syncTimestamp: now, deviceName: "box"))
+            #expect(String(decoding: data, as: UTF8.self).contains(days))
+        }
+    }
 }

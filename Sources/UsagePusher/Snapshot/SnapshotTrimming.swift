@@ -24,6 +24,7 @@ enum SnapshotTrimming {
             }
             provider.costSummary?.daily = days
         },
+        { $0.costSummary?.hourly = nil },
         { $0.costSummary?.daily = nil },
         { $0.statusMessage = $0.statusMessage.map { String($0.prefix(80)) } },
     ]

@@ -85,7 +85,7 @@ struct SnapshotPublisherTests {
         #expect(slim.providers[0].costSummary?.daily?.count == 31)
         #expect(slim.providers[0].costSummary?.daily?[0].modelBreakdowns == nil)
         let slimmest = try SnapshotCodec.decode(SnapshotTrimming.encode(large, byteCount: 600))
-        #expect(slimmest.providers[0].costSummary == SyncCostSummary(sessionTokens: 5))
+        #expect(slimmest.providers[0].costSummary == SyncCostSummary(sessionTokens: 5, daily: []))
         #expect(slimmest.providers[0].primary?.usedPercent == 10)
         #expect(try SnapshotTrimming.encode(large, byteCount: full).count == full)
     }
