@@ -10,6 +10,8 @@ final class HonestClient: Sendable {
     private struct State {
         var isStopped = false
         var acknowledged: [String: String] = [:]
+        /// What was sent since, without an answer: a daemon that is killed may have stored it.
+        var unanswered: [String: [String]] = [:]
         var failures: [String] = []
     }
 
@@ -36,10 +38,16 @@ final class HonestClient: Sendable {
             }
             do {
                 let (uri, value) = ("/v1/stores/honest/keys/k\(round % 50)", "v\(round)")
+                state.withLock { $0.unanswered[uri, default: []].append(value) }
                 let put = try await client.execute(
                     uri: uri, method: .put, headers: fields, body: ByteBuffer(string: value))
                 note(put.status == .ok, "PUT: \(put.status)")
-                if put.status == .ok { state.withLock { $0.acknowledged[uri] = value } }
+                if put.status == .ok {
+                    state.withLock {
+                        $0.acknowledged[uri] = value
+                        $0.unanswered[uri] = nil
+                    }
+                }
                 let found = try await get(uri, client)
                 note(found == value, "GET: \(found), not \(value)")
             } catch {
@@ -60,11 +68,13 @@ final class HonestClient: Sendable {
 
     func stop() { state.withLock { $0.isStopped = true } }
 
-    /// Reads everything that was acknowledged; returns the keys that have another value, or none.
+    /// Reads everything that was acknowledged; returns the keys that have neither that value nor one sent since.
     func lost(from client: TestClient) async throws -> [String] {
         var lost: [String] = []
-        for (uri, value) in state.withLock({ $0.acknowledged }) {
-            if try await get(uri, client) != value { lost.append(uri) }
+        let (acknowledged, unanswered) = state.withLock { ($0.acknowledged, $0.unanswered) }
+        for (uri, value) in acknowledged {
+            let found = try await get(uri, client)
+            if found != value, unanswered[uri]?.contains(found) != true { lost.append(uri) }
         }
         return lost
     }

@@ -24,7 +24,7 @@ struct SQLiteInUseTests {
             version += 1
             try writer.writePages(pageCount, version: version)
             // A tool that rests now and then.
-            if burst > 0, version.isMultiple(of: burst) { usleep(60_000) }
+            if burst > 0, version.isMultiple(of: burst) { usleep(60_000) }  // deadline
         }
     }
 
