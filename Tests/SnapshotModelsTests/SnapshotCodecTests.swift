@@ -92,7 +92,7 @@ struct SnapshotCodecTests {
             .providers[0]
         #expect(read.primary == nil)
         #expect(read.rateWindows == [.init(usedPercent: 7)])
-        #expect(read.costSummary == SyncCostSummary(sessionTokens: 3))
+        #expect(read.costSummary == SyncCostSummary(sessionTokens: 3, daily: []))
         #expect(read.budget == nil)
         #expect(read.credits == SyncCredits())
         #expect(read.lastUpdated.timeIntervalSince1970 == 253_402_300_799)

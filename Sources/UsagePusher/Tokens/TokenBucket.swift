@@ -12,6 +12,13 @@ package struct TokenBucket: Sendable, Hashable, BitwiseCopyable {
         package var tier: ServiceTier
         /// Whether the time is only that of the session's last change.
         package var isCoarse: Bool
+
+        /// In two words, for a million entries.
+        package func hash(into hasher: inout Hasher) {
+            hasher.combine(UInt64(quarter) << 32 | UInt64(session))
+            hasher.combine(
+                UInt32(model) << 8 | UInt32(tier.rawValue) << 1 | (isCoarse ? 1 : 0))
+        }
     }
 
     package var key: Key

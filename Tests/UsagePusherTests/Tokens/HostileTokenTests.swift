@@ -108,9 +108,9 @@ struct HostileTokenTests {
             let full = try sample.read()
             let totals = Dictionary(
                 full.entries.map { ($0.id, $0.total) }, uniquingKeysWith: { max($0, $1) })
-            // Every byte where a record ends; of what is before, some.
-            let last = sample.bytes.count - 1_536
-            let step = max(1, last / 512)
+            // Every byte of the end; of what is before, some.
+            let last = sample.bytes.count - 384
+            let step = max(1, last / 128)
             for count in 0..<sample.bytes.count where count > last || count.isMultiple(of: step) {
                 let prefix = Array(sample.bytes[..<count])
                 let isPart = try sample.read(prefix).entries.allSatisfy {
