@@ -156,7 +156,10 @@ extension SyncCostSummary {
     ///
     /// An hour belongs to the day in which it begins there. Without `hourly` the days are the writer's.
     ///
-    /// - Parameter secondsFromGMT: of the zone, at a time.
+    /// - Parameters:
+    ///   - count: how many days.
+    ///   - now: a time of the last of them.
+    ///   - secondsFromGMT: of the zone, at a time.
     public func days(
         _ count: Int, until now: Date, secondsFromGMT: (Date) -> Int
     ) -> [(totalTokens: Int, costUSD: Double)] {

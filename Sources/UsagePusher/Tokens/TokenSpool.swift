@@ -6,12 +6,12 @@ import Synchronization
 /// A part is merged alone, so that memory is bounded by the largest of them: beyond some megabytes entries wait in the
 /// scratch file.
 final class TokenSpool: Sendable {
-    static let partCount = 64
+    static let partCount = 256
     static let entryByteCount = MemoryLayout<TokenEntry>.stride
     /// Entries in memory: 4 MiB.
     private static let memoryCount = 65_536
 
-    static func part(of id: UInt64) -> Int { Int(id >> 58) }
+    static func part(of id: UInt64) -> Int { Int(id >> 56) }
 
     private struct State {
         var parts = [[TokenEntry]](repeating: [], count: partCount)
