@@ -12,10 +12,12 @@ final class PartMerge: Sendable {
         var parts: [TokenCache.Part]
         /// The end of the entries in `target`.
         var end: Int64
+        /// Why not all entries are in `target`.
+        var failure: FileError?
     }
 
     /// Where the merged entries are written; nil to keep none.
-    let target: ScratchFile?
+    private let target: ScratchFile?
     private let old: [TokenCache.Part]
     private let file: OpenFile?
     private let spool: TokenSpool
@@ -97,15 +99,17 @@ final class PartMerge: Sendable {
         return entries
     }
 
-    /// Without a target, or where that cannot be written, the next update has no cache.
     private func write(_ entries: [TokenEntry], asPart part: Int) {
         guard let target else { return }
         let byteCount = Int64(entries.count * TokenSpool.entryByteCount)
         let offset = end.add(byteCount, ordering: .relaxed).oldValue
-        let isWritten = (try? target.write(entries, at: offset)) != nil
-        // What is not there has the wrong hash.
-        let hash = isWritten ? entries.withUnsafeBytes(ContentHash.of) : 0
-        let place = TokenCache.Part(offset: offset, count: entries.count, hash: hash)
-        result.withLock { $0?.parts[part] = place }
+        do throws(FileError) {
+            try target.write(entries, at: offset)
+            let hash = entries.withUnsafeBytes(ContentHash.of)
+            let place = TokenCache.Part(offset: offset, count: entries.count, hash: hash)
+            result.withLock { $0?.parts[part] = place }
+        } catch {
+            result.withLock { $0?.failure = error }
+        }
     }
 }

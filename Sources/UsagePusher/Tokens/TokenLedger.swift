@@ -203,13 +203,11 @@ private struct Pass {
     ) -> TokenUsage? {
         // They are summed again, and may be many.
         cache.buckets = []
-        let place = cacheFile ?? LocalFile(NSTemporaryDirectory() + "/tokens")
-        if cacheFile != nil {
-            try? place.directory.create()
-            try? place.directory.removeAbandonedFiles()
-        }
+        let (target, failure) = newCache()
+        let spool = TokenSpool(
+            scratch: try? ScratchFile(
+                for: cacheFile ?? LocalFile(NSTemporaryDirectory() + "/tokens")))
         let names = TokenNames(.init(sessions: cache.sessions, models: cache.models))
-        let spool = TokenSpool(scratch: try? ScratchFile(for: place))
         let scan = TokenScan(
             names: names, spool: spool, environment: environment, deadline: deadline)
         let byteCount = jobs.reduce(0) {
@@ -225,19 +223,40 @@ private struct Pass {
         let merge = PartMerge(
             old: cache.parts, file: file, spool: spool, dropped: gone.union(result.replaced),
             sessionOrder: cache.sessionOrder, prices: cache.models.map(prices.price(for:)),
-            target: cacheFile.flatMap { try? ScratchFile(for: $0) })
+            target: target)
         guard let merged = merge.run() else { return nil }
         cache.buckets = merged.buckets
         cache.parts = merged.parts
-        if let target = merge.target {
-            do throws(FileError) {
-                try cache.write(to: target, at: merged.end)
-                try target.replaceFile()
-            } catch {
-                // A full disk: the next update reads again what this one has read.
-            }
+        let issue = (failure ?? merged.failure ?? keep(cache, in: target, at: merged.end)).map {
+            "what was read is not kept, and is read again each time: \($0)"
         }
-        return usage(of: cache, issues: issues + result.issues)
+        return usage(of: cache, issues: [issue].compactMap { $0 } + issues + result.issues)
+    }
+
+    /// A file for the next cache; nil to keep none, and with the reason where there cannot be one.
+    private func newCache() -> (file: ScratchFile?, failure: FileError?) {
+        guard let cacheFile else { return (nil, nil) }
+        do throws(FileError) {
+            try cacheFile.directory.create()
+            try? cacheFile.directory.removeAbandonedFiles()
+            return (try ScratchFile(for: cacheFile), nil)
+        } catch {
+            return (nil, error)
+        }
+    }
+
+    /// Returns why the cache cannot be kept.
+    private func keep(
+        _ cache: TokenCache, in target: ScratchFile?, at end: Int64
+    ) -> FileError? {
+        guard let target else { return nil }
+        do throws(FileError) {
+            try cache.write(to: target, at: end)
+            try target.replaceFile()
+            return nil
+        } catch {
+            return error
+        }
     }
 
     /// With a deadline the newest files first, else the largest, so that no thread is left alone with one.

@@ -13,7 +13,7 @@ struct ReportCommand: ParsableCommand {
             the next report reads only what is new. 'usage-push report' alone is the daily one.
 
             WHAT THE NUMBERS ARE
-              INPUT          what the model read anew, without any cache
+              INPUT          what the model read that was not cached
               OUTPUT         what it wrote, reasoning included
               CACHE CREATE   input that was stored in the provider's cache
               CACHE READ     input that was read from it, the bulk of long sessions

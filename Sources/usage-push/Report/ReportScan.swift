@@ -1,4 +1,5 @@
 import CommandSupport
+import TerminalText
 import UsagePusher
 
 /// Brings the sums of the tools' logs up to date, and says on standard error what is missing in them.
@@ -26,7 +27,9 @@ struct ReportScan {
     static func messages(_ usage: TokenUsage) -> [String] {
         var messages = Array(usage.issues.prefix(issueLimit))
         if usage.issues.count > issueLimit {
-            messages.append("\(usage.issues.count - issueLimit) more files cannot be read")
+            messages.append(
+                "\(usage.issues.count - issueLimit) more; to see them, run: usage-push sources --json"
+            )
         }
         let leftOut = usage.leftOut.reduce(0) { $0 &+ $1.count }
         if leftOut > 0 {
@@ -38,7 +41,8 @@ struct ReportScan {
         if usage.isPartial {
             messages.append("not all files have been read to their end; the sums are too small")
         }
-        return messages
+        // A line each, whatever a path contains.
+        return messages.map(VisibleText.escape)
     }
 
     private static let issueLimit = 2
