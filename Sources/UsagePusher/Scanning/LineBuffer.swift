@@ -44,47 +44,68 @@ final class LineBuffer {
     /// Where the next bytes come from.
     var end: Int64 { offset + Int64(pendingCount) }
 
-    /// Takes `count` bytes that were put into `free`, and passes the lines that they complete to `line`, without newlines.
+    /// Takes `count` bytes that were put into `free`, and passes the lines that they complete to `line`, without newlines and
+    /// with their offsets in the text. Empty lines are left out.
     ///
     /// - Returns: the number of lines that were left out because they are too long.
-    func add(_ count: Int, line: (UnsafeRawBufferPointer) -> Void) -> Int {
+    func add(_ count: Int, line: (UnsafeRawBufferPointer, Int64) -> Void) -> Int {
         let base = UnsafeRawPointer(bytes.baseAddress!)
         let total = pendingCount + count
+        var tooLongCount = 0
         var start = 0
         var searched = pendingCount
         while let hit = memchr(base + searched, 0x0A, total - searched) {
             let newline = base.distance(to: UnsafeRawPointer(hit))
             if isInsideLongLine {
                 isInsideLongLine = false
+            } else if newline - start > lineByteCount {
+                tooLongCount += 1
             } else if newline > start {
-                line(UnsafeRawBufferPointer(start: base + start, count: newline - start))
+                line(
+                    UnsafeRawBufferPointer(start: base + start, count: newline - start),
+                    offset + Int64(start))
             }
             start = newline + 1
             searched = start
         }
-        pendingCount = total - start
-        offset += Int64(start)
-        if start > 0, pendingCount > 0 { memmove(bytes.baseAddress!, base + start, pendingCount) }
-        return makeRoom()
+        drop(start, of: total)
+        if !isInsideLongLine, pendingCount > lineByteCount {
+            isInsideLongLine = true
+            tooLongCount += 1
+        }
+        if isInsideLongLine { drop(pendingCount, of: pendingCount) }
+        if pendingCount == bytes.count { grow() }
+        return tooLongCount
     }
 
-    private func makeRoom() -> Int {
-        if isInsideLongLine {
-            offset += Int64(pendingCount)
-            pendingCount = 0
+    /// Takes bytes of any number, as the other `add` does.
+    func add(
+        _ chunk: UnsafeRawBufferPointer, line: (UnsafeRawBufferPointer, Int64) -> Void
+    ) -> Int {
+        var tooLongCount = 0
+        var rest = chunk
+        while !rest.isEmpty {
+            let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(free.count))
+            free.copyMemory(from: piece)
+            rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(piece.count))
+            tooLongCount += add(piece.count, line: line)
         }
-        guard pendingCount == bytes.count else { return 0 }
-        guard bytes.count < lineByteCount else {
-            isInsideLongLine = true
-            offset += Int64(pendingCount)
-            pendingCount = 0
-            return 1
+        return tooLongCount
+    }
+
+    private func drop(_ count: Int, of total: Int) {
+        pendingCount = total - count
+        offset += Int64(count)
+        if count > 0, pendingCount > 0 {
+            memmove(bytes.baseAddress!, bytes.baseAddress! + count, pendingCount)
         }
+    }
+
+    private func grow() {
         let larger = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: bytes.count * 4, alignment: 16)
+            byteCount: min(bytes.count * 4, lineByteCount + byteCount), alignment: 16)
         memcpy(larger.baseAddress!, bytes.baseAddress!, pendingCount)
         bytes.deallocate()
         bytes = larger
-        return 0
     }
 }

@@ -22,6 +22,8 @@ final class TokenScan: Sendable {
     }
 
     private static let lineByteLimit = 4 * 1_048_576
+    /// What follows in a compressed file is left out.
+    private static let decompressedByteLimit = 4 * 1_024 * 1_024 * 1_024
     private static let documentByteLimit: Int64 = 16 * 1_048_576
     private static let issueLimit = 32
 
@@ -112,9 +114,8 @@ final class TokenScan: Sendable {
             if isReplaced { state.restart(as: file.status) } else { state.adopt(file.status) }
             var reader = Self.resumed(new, from: state.reader)
             if state.file.path.hasSuffix(".zst") {
-                try readCompressed(file, &reader, lines, &sink)
+                state.isComplete = try readCompressed(file, &reader, lines, &sink)
                 count(Int(file.status.byteCount), progress)
-                state.isComplete = true
                 return isReplaced
             }
             state.isComplete = false
@@ -125,7 +126,7 @@ final class TokenScan: Sendable {
                     state.isComplete = true
                     break
                 }
-                let tooLong = lines.add(got) { reader.add($0, to: &sink) }
+                let tooLong = lines.add(got) { line, _ in reader.add(line, to: &sink) }
                 for _ in 0..<tooLong { sink.leaveOut() }
                 count(got, progress)
             }
@@ -137,24 +138,24 @@ final class TokenScan: Sendable {
         }
     }
 
+    /// Returns false when the time has ended, or nothing here can decompress it.
     private func readCompressed<Reader: TokenLineReader>(
         _ file: OpenFile, _ reader: inout Reader, _ lines: LineBuffer, _ sink: inout TokenSink
-    ) throws(FileError) {
-        guard let zstandard = Zstandard.installed else { return }
-        lines.begin()
-        _ = try zstandard.decompress(file) { chunk in
-            var rest = chunk
-            while !rest.isEmpty {
-                let free = lines.free
-                let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(free.count))
-                free.copyMemory(from: piece)
-                rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(piece.count))
-                for _ in 0..<lines.add(piece.count, line: { reader.add($0, to: &sink) }) {
-                    sink.leaveOut()
-                }
-            }
-            return !isOutOfTime
+    ) throws(FileError) -> Bool {
+        guard let zstandard = Zstandard.installed else {
+            sink.report("\(file.path) is compressed: install \(Zstandard.packageName) to read it")
+            return false
         }
+        lines.begin()
+        var bytesLeft = Self.decompressedByteLimit
+        let outcome = try zstandard.decompress(file) { chunk in
+            bytesLeft -= chunk.count
+            let tooLong = lines.add(chunk) { line, _ in reader.add(line, to: &sink) }
+            for _ in 0..<tooLong { sink.leaveOut() }
+            return bytesLeft > 0 && !isOutOfTime
+        }
+        if bytesLeft <= 0 { sink.leaveOut() }
+        return outcome != .stopped || bytesLeft <= 0
     }
 
     private func open<Reader: TokenFileReader>(

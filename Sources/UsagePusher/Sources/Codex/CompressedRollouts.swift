@@ -77,13 +77,15 @@ struct CompressedRollouts: Sendable {
         _ open: OpenFile, with zstandard: Zstandard, at now: Date, budget: inout ScanBudget
     ) throws(FileError) -> File? {
         var file = File(status: open.status)
-        var lines = LineStream(
-            LineFilter(needles: [CodexRow.needle], lineByteCount: budget.limits.lineByteCount))
+        let lines = LineBuffer(lineByteCount: budget.limits.lineByteCount)
         func add(_ bytes: UnsafeRawBufferPointer) {
-            lines.add(bytes) { line, offset in
+            _ = lines.add(bytes) { line, offset in
+                guard CodexRow.needle.firstOffset(in: line, from: 0, to: line.count) != nil else {
+                    return
+                }
                 let origin = LimitReading.Origin(
                     path: open.path, offset: offset, isCompressed: true, isOfSession: true)
-                file.rollout.add(line, origin: origin, at: now)
+                file.rollout.add(Data(line), origin: origin, at: now)
             }
         }
         // The first lines say which of those after them are copies.
