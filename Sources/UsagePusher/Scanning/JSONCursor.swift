@@ -15,8 +15,8 @@ struct JSONCursor {
     private let end: UnsafePointer<UInt8>
     /// Whether the text ended in the middle of a value, or is not JSON.
     private(set) var isFailed = false
-    /// Whether `count` has met a number that is no count: negative, too large, with a fraction. For the reader to clear
-    /// where a record begins.
+    /// Whether `count` has read something that is neither a count nor null: a negative, fractional or too large number, or a value
+    /// of another type. For the reader to clear where a record begins.
     var hasImpossibleCount = false
 
     init(_ text: UnsafeRawBufferPointer) {
@@ -117,10 +117,7 @@ struct JSONCursor {
     mutating func count() -> Int? {
         let byte = next()
         guard let number = number() else {
-            // A number that is none: 1e999, "NaN".
-            if byte == 0x2D || (0x30...0x39).contains(byte) || byte == 0x22 {
-                hasImpossibleCount = true
-            }
+            if byte != 0x6E { hasImpossibleCount = true }
             return nil
         }
         guard number >= 0, number < 0x1p62, let count = Int(exactly: number) else {

@@ -86,7 +86,8 @@ extension TokenCounts {
     init(prompt: Int, cacheRead: Int, cacheWrite: Int, output: Int, reasoning: Int = 0) {
         let isPossible = min(prompt, cacheRead, cacheWrite, output, reasoning) >= 0
         self.init(
-            input: isPossible ? max(0, prompt - cacheRead - cacheWrite) : -1, output: output,
-            reasoning: min(reasoning, output), cacheRead: cacheRead, cacheWrite5m: cacheWrite)
+            input: prompt, output: output, reasoning: min(reasoning, output), cacheRead: cacheRead,
+            cacheWrite5m: cacheWrite)
+        if isPossible { removeCachesFromInput() } else { input = -1 }
     }
 }

@@ -4,7 +4,7 @@
 /// of a subagent. Of all records with one id:
 /// - without a record of the main chain, the one that outranks the others counts, whatever its variant;
 /// - else those of side chains are repetitions, and of each variant of the main chain the one that outranks the others counts;
-/// - a summary is a repetition of any record of the main chain that is none.
+/// - a summary repeats any record of the main chain that is not a summary.
 ///
 /// The result does not depend on the order of the records: a total order decides. [ryoppippi/ccusage, adapter/claude; with
 /// the same result where that depends on the order of files]

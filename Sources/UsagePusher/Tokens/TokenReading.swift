@@ -1,24 +1,33 @@
-import Foundation
 import LocalFiles
 
 extension JSONCursor {
-    /// A number of tokens. Null is 0; what is no such number is -1, which no record can have.
-    mutating func tokenCount() -> Int {
-        let bytes = value()
-        var cursor = JSONCursor(bytes)
-        if let count = cursor.count() { return count }
-        return bytes.elementsEqual("null".utf8) ? 0 : -1
+    /// Counts by the names that a tool gives them.
+    typealias CountNames = [(
+        name: StaticString, kind: any WritableKeyPath<TokenCounts, Int> & Sendable
+    )]
+
+    /// Reads the members of an object that have one of the names, and passes over the others. Does nothing to `counts` where
+    /// the next value is not an object.
+    mutating func readCounts(_ names: CountNames, into counts: inout TokenCounts) {
+        guard enterObject() else { return }
+        while let key = nextKey() { readCount(key, names, into: &counts) }
+    }
+
+    /// Reads the value of a key that is one of the names, or passes over it. See `hasImpossibleCount`.
+    mutating func readCount(_ key: Text, _ names: CountNames, into counts: inout TokenCounts) {
+        for (name, kind) in names where key == name {
+            counts[keyPath: kind] = count() ?? 0
+            return
+        }
+        skip()
     }
 }
 
 extension TokenCounts {
-    /// What is left of a prompt without the tokens that a cache had or got; -1 when one of the numbers cannot be.
-    static func uncached(_ prompt: Int, read: Int, write: Int = 0) -> Int {
-        min(prompt, read, write) < 0 ? -1 : max(0, prompt &- read &- write)
+    /// Takes from the input what a cache had or got, where the tool states the whole prompt.
+    mutating func removeCachesFromInput() {
+        input = max(0, input &- cacheRead &- cacheWrite)
     }
-
-    /// -1 when one of the numbers cannot be.
-    static func sum(_ left: Int, _ right: Int) -> Int { min(left, right) < 0 ? -1 : left &+ right }
 }
 
 /// A small file of a tool that says more about its logs: one that is missing or cannot be read says nothing.

@@ -290,7 +290,7 @@ struct SQLiteInUseTests {
         let writer = try WrittenDatabase(
             path, WrittenDatabase.pages, "PRAGMA journal_mode = PERSIST")
         try writer.writePages(3, version: 1)
-        // A journal whose header is zeroed is none.
+        // A journal whose header is zeroed is not hot.
         #expect(try FileStatus(path: path + "-journal") != nil)
         #expect(try readDatabase(path, PagesReading.init).value?.versions == [1])
 

@@ -90,7 +90,7 @@ struct GrokTokenTests {
                 sessions + "s1/updates.jsonl": turn("p1", "{\(counts), \"modelUsage\": {}}"),
             ], counts: [line]),
         TokenShape(
-            "a cost of which something is missing is none, nor is 0", of: "grok",
+            "an incomplete cost is ignored, and so is 0", of: "grok",
             [
                 sessions + "s1/updates.jsonl":
                     turn(

@@ -65,7 +65,7 @@ struct KiloDatabaseTests {
         #expect(outputs() == (2, 25, false))
     }
 
-    @Test("after a VACUUM, which may number rows anew, nothing is missed or counted twice")
+    @Test("after a VACUUM, which may renumber rows, nothing is missed or counted twice")
     func vacuum() throws {
         for index in 0..<5 {
             try write("msg_\(index)", created: Self.start + index * 1_000, output: 1)

@@ -90,7 +90,7 @@ struct QwenTokenTests {
             counts: [line.replacing("out 700", with: "out 1000")]),
         TokenShape("a chat alone counts", of: "qwen", [chat: reply("u2")], counts: [chatLine]),
         TokenShape(
-            "a reply without numbers, or with zeros, is none", of: "qwen",
+            "a reply without numbers, or with zeros, is ignored", of: "qwen",
             [
                 chat: reply("u1", #""promptTokenCount":0,"candidatesTokenCount":0"#)
                     + reply("u2", "")

@@ -60,7 +60,7 @@ struct TokenCostTests {
         #expect(try dollars(TokenCounts(input: 300_000), "qwen3-coder-plus") == 1.8)
     }
 
-    @Test("a sum of requests has no long prompt, and output alone is none")
+    @Test("neither a sum of requests nor output alone counts as a long prompt")
     func sums() throws {
         #expect(try dollars(TokenCounts(input: 1_000_000), "gpt-5.5", isSum: true) == 5)
         #expect(try dollars(TokenCounts(output: 1_000_000), "gpt-5.5") == 30)

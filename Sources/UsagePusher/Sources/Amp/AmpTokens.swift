@@ -54,14 +54,14 @@ private struct AmpThread {
     }
 
     func add(to sink: inout TokenSink) {
-        var caches: [Int: TokenCounts] = [:]
+        var numbered: [Int: AmpMessage] = [:]
         var replies: [AmpMessage] = []
         if var messages, messages.enterArray() {
             var index = 0
             while messages.nextElement() {
                 if let message = AmpMessage(&messages, index: index), message.hasUsage {
                     replies.append(message)
-                    caches[message.number] = message.counts
+                    numbered[message.number] = message
                 }
                 index += 1
             }
@@ -71,24 +71,31 @@ private struct AmpThread {
             while events.nextElement() {
                 guard let event = AmpEvent(&events) else { continue }
                 hasEvents = true
-                add(event, caches, to: &sink)
+                add(event, numbered, to: &sink)
             }
         }
         if hasEvents { return }
-        for reply in replies where reply.counts != TokenCounts() {
+        for reply in replies where reply.counts != TokenCounts() || reply.isImpossible {
+            guard !reply.isImpossible else {
+                sink.leaveOut()
+                continue
+            }
             add(
                 reply.counts, id: "message \(reply.number)", at: reply.time, reply.model, to: &sink)
         }
     }
 
     private func add(
-        _ event: AmpEvent, _ caches: [Int: TokenCounts], to sink: inout TokenSink
+        _ event: AmpEvent, _ replies: [Int: AmpMessage], to sink: inout TokenSink
     ) {
         var counts = event.counts
-        if !event.hasCache, let cache = event.message.flatMap({ caches[$0] }) {
-            counts.cacheRead = cache.cacheRead
-            counts.cacheWrite5m = cache.cacheWrite5m
+        var isImpossible = event.isImpossible
+        if !event.hasCache, let reply = event.message.flatMap({ replies[$0] }) {
+            counts.cacheRead = reply.counts.cacheRead
+            counts.cacheWrite5m = reply.counts.cacheWrite5m
+            isImpossible = isImpossible || reply.isImpossible
         }
+        guard !isImpossible else { return sink.leaveOut() }
         guard counts != TokenCounts(), let id = event.id?.string else { return }
         add(counts, id: "event \(id)", at: event.time, event.model, to: &sink)
     }
@@ -123,6 +130,12 @@ private struct AmpMessage {
     var model: JSONCursor.Text?
     var counts = TokenCounts()
     var hasUsage = false
+    var isImpossible = false
+
+    private static let names: JSONCursor.CountNames = [
+        ("inputTokens", \.input), ("outputTokens", \.output),
+        ("cacheReadInputTokens", \.cacheRead), ("cacheCreationInputTokens", \.cacheWrite5m),
+    ]
 
     init?(_ cursor: inout JSONCursor, index: Int) {
         guard cursor.enterObject() else { return nil }
@@ -149,23 +162,17 @@ private struct AmpMessage {
     private mutating func readUsage(_ cursor: inout JSONCursor) {
         guard cursor.enterObject() else { return }
         hasUsage = true
+        cursor.hasImpossibleCount = false
         while let key = cursor.nextKey() {
             if key == "model" {
                 model = cursor.text()
             } else if key == "timestamp" {
                 time = cursor.milliseconds()
-            } else if key == "inputTokens" {
-                counts.input = cursor.tokenCount()
-            } else if key == "outputTokens" {
-                counts.output = cursor.tokenCount()
-            } else if key == "cacheReadInputTokens" {
-                counts.cacheRead = cursor.tokenCount()
-            } else if key == "cacheCreationInputTokens" {
-                counts.cacheWrite5m = cursor.tokenCount()
             } else {
-                cursor.skip()
+                cursor.readCount(key, Self.names, into: &counts)
             }
         }
+        isImpossible = cursor.hasImpossibleCount
         // OpenAI's models have no writes: Amp puts what was not cached there.
         if counts.input == 0, model?.bytes.starts(with: "gpt-".utf8) == true {
             counts.input = counts.cacheWrite5m
@@ -180,6 +187,7 @@ private struct AmpEvent {
     var model: JSONCursor.Text?
     var counts = TokenCounts()
     var hasCache = false
+    var isImpossible = false
     /// The number of the message that has what is missing here.
     var message: Int?
 
@@ -204,20 +212,18 @@ private struct AmpEvent {
 
     private mutating func readTokens(_ cursor: inout JSONCursor) {
         guard cursor.enterObject() else { return }
+        cursor.hasImpossibleCount = false
         while let key = cursor.nextKey() {
-            if key == "input" {
-                counts.input = cursor.tokenCount()
-            } else if key == "output" {
-                counts.output = cursor.tokenCount()
-            } else if key == "cacheReadInputTokens" {
-                counts.cacheRead = cursor.tokenCount()
+            if key == "cacheReadInputTokens" || key == "cacheCreationInputTokens" {
                 hasCache = true
-            } else if key == "cacheCreationInputTokens" {
-                counts.cacheWrite5m = cursor.tokenCount()
-                hasCache = true
-            } else {
-                cursor.skip()
             }
+            cursor.readCount(key, Self.names, into: &counts)
         }
+        isImpossible = cursor.hasImpossibleCount
     }
+
+    private static let names: JSONCursor.CountNames = [
+        ("input", \.input), ("output", \.output), ("cacheReadInputTokens", \.cacheRead),
+        ("cacheCreationInputTokens", \.cacheWrite5m),
+    ]
 }

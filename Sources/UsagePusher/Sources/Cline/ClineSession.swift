@@ -70,26 +70,22 @@ enum ClineSession {
         var cost: Double?
         var isImpossible = false
 
+        private static let names: JSONCursor.CountNames = [
+            ("inputTokens", \.input), ("outputTokens", \.output), ("cacheReadTokens", \.cacheRead),
+            ("cacheWriteTokens", \.cacheWrite5m),
+        ]
+
         init?(_ cursor: inout JSONCursor) {
             guard cursor.enterObject() else { return nil }
             cursor.hasImpossibleCount = false
-            var prompt = 0
             while let key = cursor.nextKey() {
-                if key == "inputTokens" {
-                    prompt = cursor.count() ?? 0
-                } else if key == "outputTokens" {
-                    counts.output = cursor.count() ?? 0
-                } else if key == "cacheReadTokens" {
-                    counts.cacheRead = cursor.count() ?? 0
-                } else if key == "cacheWriteTokens" {
-                    counts.cacheWrite5m = cursor.count() ?? 0
-                } else if key == "cost" {
+                if key == "cost" {
                     cost = cursor.number().flatMap { $0 > 0 ? $0 : nil }
                 } else {
-                    cursor.skip()
+                    cursor.readCount(key, Self.names, into: &counts)
                 }
             }
-            counts.input = max(0, prompt &- (counts.cacheRead &+ counts.cacheWrite5m))
+            counts.removeCachesFromInput()
             isImpossible = cursor.hasImpossibleCount
         }
     }

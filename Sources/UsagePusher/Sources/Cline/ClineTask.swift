@@ -110,6 +110,11 @@ struct ClineTask {
         var isImpossible = false
     }
 
+    private static let names: JSONCursor.CountNames = [
+        ("tokensIn", \.input), ("tokensOut", \.output), ("cacheReads", \.cacheRead),
+        ("cacheWrites", \.cacheWrite5m),
+    ]
+
     /// Nil for a row that has no counts.
     private func usage(of row: Row) -> Usage? {
         if row.kind == .condensation {
@@ -122,32 +127,23 @@ struct ClineTask {
             var cursor = JSONCursor(bytes)
             guard cursor.enterObject() else { return nil }
             var usage = Usage()
-            var tokensIn: Int?
             var isOpenAI = false
             while let key = cursor.nextKey() {
-                if key == "tokensIn" {
-                    tokensIn = cursor.count()
-                } else if key == "tokensOut" {
-                    usage.counts.output = cursor.count() ?? 0
-                } else if key == "cacheReads" {
-                    usage.counts.cacheRead = cursor.count() ?? 0
-                } else if key == "cacheWrites" {
-                    usage.counts.cacheWrite5m = cursor.count() ?? 0
-                } else if key == "cost" {
+                if key == "cost" {
                     usage.cost = cursor.number().flatMap { $0 > 0 ? $0 : nil }
                 } else if key == "apiProtocol" {
                     isOpenAI = cursor.text().map { $0 == "openai" } ?? false
                 } else {
-                    cursor.skip()
+                    cursor.readCount(key, Self.names, into: &usage.counts)
                 }
             }
             usage.isImpossible = cursor.hasImpossibleCount
             let cached = usage.counts.cacheRead &+ usage.counts.cacheWrite5m
-            let whole = tokensIn ?? 0
-            let isWhole =
-                prompt == .byProtocol && cached <= whole
-                && (isOpenAI || (row.time ?? 0) >= Self.wholeSince)
-            usage.counts.input = isWhole ? whole - cached : whole
+            if prompt == .byProtocol, cached <= usage.counts.input,
+                isOpenAI || (row.time ?? 0) >= Self.wholeSince
+            {
+                usage.counts.removeCachesFromInput()
+            }
             guard !cursor.isFailed else { return Usage(isImpossible: true) }
             return usage.counts != TokenCounts() || usage.cost != nil || usage.isImpossible
                 ? usage : nil

@@ -22,6 +22,7 @@ private struct DroidSession {
     private var model: String?
     private var counts = TokenCounts()
     private var isWhole = false
+    private var isImpossible = false
 
     init(_ settings: UnsafeRawBufferPointer) {
         var cursor = JSONCursor(settings)
@@ -30,38 +31,25 @@ private struct DroidSession {
             if key == "model" {
                 model = cursor.text()?.displayText
             } else if key == "tokenUsage" {
-                readUsage(&cursor)
+                cursor.readCounts(Self.names, into: &counts)
             } else {
                 cursor.skip()
             }
         }
+        // Thinking is beside output.
+        counts.output &+= counts.reasoning
         isWhole = !cursor.isFailed
+        isImpossible = cursor.hasImpossibleCount
     }
 
-    /// Thinking is beside output.
-    private mutating func readUsage(_ cursor: inout JSONCursor) {
-        guard cursor.enterObject() else { return }
-        var output = 0
-        while let key = cursor.nextKey() {
-            if key == "inputTokens" {
-                counts.input = cursor.tokenCount()
-            } else if key == "outputTokens" {
-                output = cursor.tokenCount()
-            } else if key == "thinkingTokens" {
-                counts.reasoning = cursor.tokenCount()
-            } else if key == "cacheReadTokens" {
-                counts.cacheRead = cursor.tokenCount()
-            } else if key == "cacheCreationTokens" {
-                counts.cacheWrite5m = cursor.tokenCount()
-            } else {
-                cursor.skip()
-            }
-        }
-        counts.output = TokenCounts.sum(output, counts.reasoning)
-    }
+    private static let names: JSONCursor.CountNames = [
+        ("inputTokens", \.input), ("outputTokens", \.output), ("thinkingTokens", \.reasoning),
+        ("cacheReadTokens", \.cacheRead), ("cacheCreationTokens", \.cacheWrite5m),
+    ]
 
     func add(to sink: inout TokenSink) {
-        guard isWhole, counts != TokenCounts() else { return }
+        guard isWhole, counts != TokenCounts() || isImpossible else { return }
+        if isImpossible { return sink.leaveOut() }
         let path = sink.file.path
         let name = String(sink.file.name.dropLast(DroidTokens.suffix.count))
         let chat = DroidChat(String(path.dropLast(DroidTokens.suffix.count)) + ".jsonl")

@@ -76,8 +76,10 @@ struct GeminiTokenReader: TokenLineReader {
     }
 
     private func add(_ message: Message, to sink: inout TokenSink) {
-        guard message.isReply, let id = message.id, message.counts != TokenCounts() else { return }
-        guard let time = message.time else { return sink.leaveOut() }
+        guard message.isReply, let id = message.id,
+            message.counts != TokenCounts() || message.isImpossible
+        else { return }
+        guard let time = message.time, !message.isImpossible else { return sink.leaveOut() }
         var hash = ContentHash()
         hash.add("gemini")
         hash.add(session)
@@ -94,6 +96,7 @@ struct GeminiTokenReader: TokenLineReader {
         var isReply = false
         var model: JSONCursor.Text?
         var counts = TokenCounts()
+        var isImpossible = false
 
         mutating func read(_ key: JSONCursor.Text, _ cursor: inout JSONCursor) {
             if key == "id" {
@@ -114,25 +117,24 @@ struct GeminiTokenReader: TokenLineReader {
         /// Input includes what was cached, but neither tools' results nor does output thoughts.
         private mutating func readTokens(_ cursor: inout JSONCursor) {
             guard cursor.enterObject() else { return }
-            var (input, output, tool) = (0, 0, 0)
+            var tool = 0
+            cursor.hasImpossibleCount = false
             while let key = cursor.nextKey() {
-                if key == "input" {
-                    input = cursor.tokenCount()
-                } else if key == "cached" {
-                    counts.cacheRead = cursor.tokenCount()
-                } else if key == "output" {
-                    output = cursor.tokenCount()
-                } else if key == "thoughts" {
-                    counts.reasoning = cursor.tokenCount()
-                } else if key == "tool" {
-                    tool = cursor.tokenCount()
+                if key == "tool" {
+                    tool = cursor.count() ?? 0
                 } else {
-                    cursor.skip()
+                    cursor.readCount(key, Self.names, into: &counts)
                 }
             }
-            let uncached = TokenCounts.uncached(input, read: counts.cacheRead)
-            counts.input = TokenCounts.sum(uncached, tool)
-            counts.output = TokenCounts.sum(output, counts.reasoning)
+            counts.removeCachesFromInput()
+            counts.input &+= tool
+            counts.output &+= counts.reasoning
+            isImpossible = cursor.hasImpossibleCount
         }
+
+        private static let names: JSONCursor.CountNames = [
+            ("input", \.input), ("cached", \.cacheRead), ("output", \.output),
+            ("thoughts", \.reasoning),
+        ]
     }
 }

@@ -76,8 +76,12 @@ struct GrokTokenReader: TokenLineReader {
             }
         }
         guard !cursor.isFailed, let turn, turn.isComplete else { return }
-        for usage in turn.usages where usage.counts != TokenCounts() {
+        for usage in turn.usages where usage.counts != TokenCounts() || usage.isImpossible {
             guard let time else { return sink.leaveOut() }
+            if usage.isImpossible {
+                sink.leaveOut()
+                continue
+            }
             // Over all sessions: a fork copies the lines, and the earlier ones are the original's.
             var hash = ContentHash()
             hash.add("grok")
@@ -142,33 +146,30 @@ struct GrokTokenReader: TokenLineReader {
         var isWhole = true
         /// The object with the parts by model.
         var models: JSONCursor?
+        var isImpossible = false
+
+        private static let names: JSONCursor.CountNames = [
+            ("inputTokens", \.input), ("outputTokens", \.output),
+            ("cachedReadTokens", \.cacheRead), ("cacheCreationTokens", \.cacheWrite5m),
+            ("reasoningTokens", \.reasoning),
+        ]
 
         init?(_ cursor: inout JSONCursor, model: JSONCursor.Text? = nil) {
             guard cursor.enterObject() else { return nil }
             self.model = model
-            var prompt = 0
+            cursor.hasImpossibleCount = false
             while let key = cursor.nextKey() {
-                if key == "inputTokens" {
-                    prompt = cursor.tokenCount()
-                } else if key == "outputTokens" {
-                    counts.output = cursor.tokenCount()
-                } else if key == "cachedReadTokens" {
-                    counts.cacheRead = cursor.tokenCount()
-                } else if key == "cacheCreationTokens" {
-                    counts.cacheWrite5m = cursor.tokenCount()
-                } else if key == "reasoningTokens" {
-                    counts.reasoning = cursor.tokenCount()
-                } else if key == "costUsdTicks" {
+                if key == "costUsdTicks" {
                     ticks = cursor.number().flatMap { $0 > 0 ? $0 : nil }
                 } else if key == "usageIsIncomplete" || key == "costIsPartial" {
                     if cursor.flag() == true { isWhole = false }
                 } else {
                     if key == "modelUsage" { models = cursor }
-                    cursor.skip()
+                    cursor.readCount(key, Self.names, into: &counts)
                 }
             }
-            counts.input = TokenCounts.uncached(
-                prompt, read: counts.cacheRead, write: counts.cacheWrite5m)
+            counts.removeCachesFromInput()
+            isImpossible = cursor.hasImpossibleCount
             if !isWhole { ticks = nil }
         }
     }

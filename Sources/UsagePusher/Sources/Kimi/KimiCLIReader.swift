@@ -32,9 +32,9 @@ struct KimiCLIReader: TokenLineReader {
             }
         }
         guard !cursor.isFailed, let message, let update = Self.update(in: message),
-            update.counts != TokenCounts()
+            update.counts != TokenCounts() || update.isImpossible
         else { return }
-        guard let time else { return sink.leaveOut() }
+        guard let time, !update.isImpossible else { return sink.leaveOut() }
         // Over all sessions: a fork copies lines with their times.
         var hash = ContentHash()
         hash.add("kimi")
@@ -51,6 +51,7 @@ struct KimiCLIReader: TokenLineReader {
         var id: JSONCursor.Text?
         var agent: JSONCursor.Text?
         var counts = TokenCounts()
+        var isImpossible = false
     }
 
     /// The update in a message, or in the event of a subagent that it passes on, at any depth.
@@ -95,25 +96,18 @@ struct KimiCLIReader: TokenLineReader {
             if key == "message_id" {
                 update.id = payload.text()
             } else if key == "token_usage" {
-                guard payload.enterObject() else { continue }
-                while let key = payload.nextKey() {
-                    if key == "input_other" {
-                        update.counts.input = payload.tokenCount()
-                    } else if key == "output" {
-                        update.counts.output = payload.tokenCount()
-                    } else if key == "input_cache_read" {
-                        update.counts.cacheRead = payload.tokenCount()
-                    } else if key == "input_cache_creation" {
-                        update.counts.cacheWrite5m = payload.tokenCount()
-                    } else {
-                        payload.skip()
-                    }
-                }
+                payload.readCounts(names, into: &update.counts)
             } else {
                 payload.skip()
             }
         }
+        update.isImpossible = payload.hasImpossibleCount
     }
+
+    private static let names: JSONCursor.CountNames = [
+        ("input_other", \.input), ("output", \.output), ("input_cache_read", \.cacheRead),
+        ("input_cache_creation", \.cacheWrite5m),
+    ]
 
     private mutating func model(ofAgent agent: JSONCursor.Text) -> String {
         guard let name = agent.displayText, !name.contains("/"), name != ".." else { return model }

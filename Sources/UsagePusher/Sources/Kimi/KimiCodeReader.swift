@@ -42,7 +42,7 @@ struct KimiCodeReader: TokenLineReader {
             } else if key == "modelAlias" {
                 alias = cursor.text()
             } else if key == "usage" {
-                Self.read(&counts, &cursor)
+                cursor.readCounts(Self.names, into: &counts)
             } else {
                 cursor.skip()
             }
@@ -54,8 +54,10 @@ struct KimiCodeReader: TokenLineReader {
         {
             models[alias] = name
         }
-        guard type == "usage.record", counts != TokenCounts() else { return }
-        guard let time else { return sink.leaveOut() }
+        guard type == "usage.record", counts != TokenCounts() || cursor.hasImpossibleCount else {
+            return
+        }
+        guard let time, !cursor.hasImpossibleCount else { return sink.leaveOut() }
         var hash = ContentHash()
         hash.add("kimi-code")
         hash.add(agent)
@@ -69,20 +71,8 @@ struct KimiCodeReader: TokenLineReader {
             model: sink.model(name.map { models[$0] ?? $0 }))
     }
 
-    private static func read(_ counts: inout TokenCounts, _ cursor: inout JSONCursor) {
-        guard cursor.enterObject() else { return }
-        while let key = cursor.nextKey() {
-            if key == "inputOther" {
-                counts.input = cursor.tokenCount()
-            } else if key == "output" {
-                counts.output = cursor.tokenCount()
-            } else if key == "inputCacheRead" {
-                counts.cacheRead = cursor.tokenCount()
-            } else if key == "inputCacheCreation" {
-                counts.cacheWrite5m = cursor.tokenCount()
-            } else {
-                cursor.skip()
-            }
-        }
-    }
+    private static let names: JSONCursor.CountNames = [
+        ("inputOther", \.input), ("output", \.output), ("inputCacheRead", \.cacheRead),
+        ("inputCacheCreation", \.cacheWrite5m),
+    ]
 }

@@ -25,7 +25,7 @@ enum KiroCredits {
         parts.reduce(into: ContentHash(seed: 0x6B69_726F)) { $0.add($1) }.value
     }
 
-    /// Credits of a list whose elements have an amount and a unit; nil where there is none, or one that is no number.
+    /// Adds up a list whose elements have an amount and a unit; nil if an amount is missing or not a valid number.
     private static func sum(_ list: [JSONFields], _ amount: String) -> Double? {
         let credits = list.filter { $0.text("unit").map { $0 == "credit" } ?? true }
         guard !credits.isEmpty else { return 0 }

@@ -134,31 +134,23 @@ struct OpenCodeUsage {
         }
     }
 
+    private static let names: JSONCursor.CountNames = [
+        ("input", \.input), ("output", \.output), ("reasoning", \.reasoning),
+    ]
+    private static let cacheNames: JSONCursor.CountNames = [
+        ("read", \.cacheRead), ("write", \.cacheWrite5m),
+    ]
+
     private mutating func readTokens(_ cursor: inout JSONCursor) {
         guard cursor.enterObject() else { return }
         var total: Int?
         while let key = cursor.nextKey() {
-            if key == "input" {
-                counts.input = cursor.count() ?? 0
-            } else if key == "output" {
-                counts.output = cursor.count() ?? 0
-            } else if key == "reasoning" {
-                counts.reasoning = cursor.count() ?? 0
-            } else if key == "total" {
+            if key == "total" {
                 total = cursor.count()
             } else if key == "cache" {
-                guard cursor.enterObject() else { continue }
-                while let key = cursor.nextKey() {
-                    if key == "read" {
-                        counts.cacheRead = cursor.count() ?? 0
-                    } else if key == "write" {
-                        counts.cacheWrite5m = cursor.count() ?? 0
-                    } else {
-                        cursor.skip()
-                    }
-                }
+                cursor.readCounts(Self.cacheNames, into: &counts)
             } else {
-                cursor.skip()
+                cursor.readCount(key, Self.names, into: &counts)
             }
         }
         // Early versions have reasoning in the output as well.

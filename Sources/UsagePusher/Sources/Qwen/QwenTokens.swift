@@ -35,30 +35,26 @@ struct QwenTokens: TokenLog {
     }
 }
 
-/// The numbers of a response under the names of one of the files.
+/// The numbers of a response as one of the files states them: what was cached is a part of the input.
 private struct QwenUsage {
-    var input = 0
-    var output = 0
-    var cached = 0
-    var thoughts = 0
+    var stated = TokenCounts()
     var total = 0
 
     /// Thoughts are a part of the output, unless the total counts them besides.
     var counts: TokenCounts {
-        let sum = TokenCounts.sum(TokenCounts.sum(input, output), thoughts)
-        return TokenCounts(
-            input: TokenCounts.uncached(input, read: cached),
-            output: total >= sum ? TokenCounts.sum(output, thoughts) : output,
-            reasoning: thoughts, cacheRead: cached)
+        var counts = stated
+        if total >= stated.input &+ stated.output &+ stated.reasoning {
+            counts.output &+= stated.reasoning
+        }
+        counts.removeCachesFromInput()
+        return counts
     }
 
     func id(session: JSONCursor.Text?, orIn name: String) -> UInt64 {
         var hash = ContentHash()
         hash.add("qwen")
         if let session { hash.add(session) } else { hash.add(name) }
-        for number in [input, output, cached, thoughts] {
-            hash.add(UInt64(bitPattern: Int64(number)))
-        }
+        hash.add(stated)
         return hash.value
     }
 }
@@ -73,6 +69,10 @@ struct QwenLedgerReader: TokenLineReader {
         case projectsDirectory
     }
 
+    private static let names: JSONCursor.CountNames = [
+        ("inputTokens", \.input), ("outputTokens", \.output), ("cachedTokens", \.cacheRead),
+        ("thoughtsTokens", \.reasoning),
+    ]
     private static let sessionLimit = 4_096
     private static let projectLimit = 4_096
 
@@ -109,23 +109,17 @@ struct QwenLedgerReader: TokenLineReader {
                 session = cursor.text()
             } else if key == "model" {
                 model = cursor.text()
-            } else if key == "inputTokens" {
-                usage.input = cursor.tokenCount()
-            } else if key == "outputTokens" {
-                usage.output = cursor.tokenCount()
-            } else if key == "cachedTokens" {
-                usage.cached = cursor.tokenCount()
-            } else if key == "thoughtsTokens" {
-                usage.thoughts = cursor.tokenCount()
             } else if key == "totalTokens" {
-                usage.total = cursor.tokenCount()
+                usage.total = cursor.count() ?? 0
             } else {
-                cursor.skip()
+                cursor.readCount(key, Self.names, into: &usage.stated)
             }
         }
         let counts = usage.counts
-        guard !cursor.isFailed, let id, let session, counts != TokenCounts() else { return }
-        guard let time else { return sink.leaveOut() }
+        guard !cursor.isFailed, let id, let session,
+            counts != TokenCounts() || cursor.hasImpossibleCount
+        else { return }
+        guard let time, !cursor.hasImpossibleCount else { return sink.leaveOut() }
         sink.add(
             TokenRecord(
                 time: time, counts: counts, id: usage.id(session: session, orIn: ""),
@@ -174,8 +168,8 @@ struct QwenChatReader: TokenLineReader {
             }
         }
         let counts = usage.counts
-        guard !cursor.isFailed, counts != TokenCounts() else { return }
-        guard let time else { return sink.leaveOut() }
+        guard !cursor.isFailed, counts != TokenCounts() || cursor.hasImpossibleCount else { return }
+        guard let time, !cursor.hasImpossibleCount else { return sink.leaveOut() }
         sink.add(
             TokenRecord(
                 time: time, counts: counts, id: usage.id(session: session, orIn: self.session),
@@ -188,19 +182,16 @@ struct QwenChatReader: TokenLineReader {
     private static func read(_ usage: inout QwenUsage, _ cursor: inout JSONCursor) {
         guard cursor.enterObject() else { return }
         while let key = cursor.nextKey() {
-            if key == "promptTokenCount" {
-                usage.input = cursor.tokenCount()
-            } else if key == "candidatesTokenCount" {
-                usage.output = cursor.tokenCount()
-            } else if key == "cachedContentTokenCount" {
-                usage.cached = cursor.tokenCount()
-            } else if key == "thoughtsTokenCount" {
-                usage.thoughts = cursor.tokenCount()
-            } else if key == "totalTokenCount" {
-                usage.total = cursor.tokenCount()
+            if key == "totalTokenCount" {
+                usage.total = cursor.count() ?? 0
             } else {
-                cursor.skip()
+                cursor.readCount(key, names, into: &usage.stated)
             }
         }
     }
+
+    private static let names: JSONCursor.CountNames = [
+        ("promptTokenCount", \.input), ("candidatesTokenCount", \.output),
+        ("cachedContentTokenCount", \.cacheRead), ("thoughtsTokenCount", \.reasoning),
+    ]
 }

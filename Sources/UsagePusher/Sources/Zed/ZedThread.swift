@@ -53,20 +53,12 @@ struct ZedThread {
 
     private static func counts(_ cursor: inout JSONCursor) -> TokenCounts {
         var counts = TokenCounts()
-        guard cursor.enterObject() else { return counts }
-        while let key = cursor.nextKey() {
-            if key == "input_tokens" {
-                counts.input = cursor.count() ?? 0
-            } else if key == "output_tokens" {
-                counts.output = cursor.count() ?? 0
-            } else if key == "cache_creation_input_tokens" {
-                counts.cacheWrite5m = cursor.count() ?? 0
-            } else if key == "cache_read_input_tokens" {
-                counts.cacheRead = cursor.count() ?? 0
-            } else {
-                cursor.skip()
-            }
-        }
+        cursor.readCounts(names, into: &counts)
         return counts
     }
+
+    private static let names: JSONCursor.CountNames = [
+        ("input_tokens", \.input), ("output_tokens", \.output),
+        ("cache_creation_input_tokens", \.cacheWrite5m), ("cache_read_input_tokens", \.cacheRead),
+    ]
 }
