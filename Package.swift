@@ -101,6 +101,9 @@ let package = Package(
         .target(name: "SnapshotModels", dependencies: ["Essentials"], swiftSettings: strict),
         .target(name: "TerminalText", dependencies: ["Essentials"], swiftSettings: strict),
         .target(
+            name: "UsageState", dependencies: ["SnapshotModels", "TerminalText", "Essentials"],
+            swiftSettings: strict),
+        .target(
             name: "CommandSupport", dependencies: ["TerminalText", "Essentials"],
             swiftSettings: strict),
         .target(name: "CProgramArguments"),
@@ -147,9 +150,8 @@ let package = Package(
         .executableTarget(
             name: "usage-view",
             dependencies: [
-                "SnapshotModels", "KVStoreEssentials", "KVStoreHTTP", "TerminalText",
-                "CommandSupport",
-                "CommandRunner", argumentParser, "Essentials",
+                "UsageState", "SnapshotModels", "KVStoreEssentials", "KVStoreHTTP",
+                "TerminalText", "CommandSupport", "CommandRunner", argumentParser, "Essentials",
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -290,7 +292,8 @@ let package = Package(
         .testTarget(
             name: "UsageViewTests",
             dependencies: [
-                "usage-view", "CommandSupport", "SnapshotModels", "TerminalText", "ProgramTesting",
+                "usage-view", "UsageState", "CommandSupport", "SnapshotModels", "TerminalText",
+                "ProgramTesting",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -8,6 +8,7 @@ import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
 import TerminalText
+import UsageState
 
 @main
 struct UsageView: AsyncParsableCommand {
@@ -111,7 +112,7 @@ struct UsageView: AsyncParsableCommand {
 
     private func print(_ data: UsageData) throws {
         let model = ViewModel(data: data, now: Date(), zone: .local, options: options)
-        if json { return try Console.printJSON(JSONReport(model), isIndented: true) }
+        if json { return try Console.printJSON(UsageReport(model), isIndented: true) }
         let size = ScreenSize(columns: Console.outputColumns ?? 80)
         let screen = ScreenLayout.screen(for: model, size: size)
         try Console.write(Data(screen.text(isColored: isColored).utf8))

@@ -3,6 +3,7 @@ import ProgramTesting
 import SnapshotModels
 import TerminalText
 import Testing
+import UsageState
 
 @testable import usage_view
 

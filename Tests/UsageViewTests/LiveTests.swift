@@ -1,6 +1,7 @@
 import Foundation
 import TerminalText
 import Testing
+import UsageState
 
 @testable import usage_view
 

@@ -1,5 +1,6 @@
 import Foundation
 import SnapshotModels
+import UsageState
 
 @testable import usage_view
 

@@ -2,6 +2,7 @@ import Foundation
 import SnapshotModels
 import TerminalText
 import Testing
+import UsageState
 
 @testable import usage_view
 

@@ -3,6 +3,7 @@ import Foundation
 import ProgramTesting
 import TerminalText
 import Testing
+import UsageState
 
 @testable import usage_view
 

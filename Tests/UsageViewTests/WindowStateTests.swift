@@ -1,6 +1,7 @@
 import Foundation
 import SnapshotModels
 import Testing
+import UsageState
 
 @testable import usage_view
 

@@ -1,5 +1,6 @@
 import Essentials
 import SnapshotModels
+import UsageState
 
 /// Invented usage, to see the screen on a machine without any tool. Its device name says so.
 enum DemoUsage {

@@ -3,6 +3,7 @@ import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
 import SnapshotModels
+import UsageState
 
 /// Reads what the viewer shows. The only code of the viewer that knows the store.
 struct UsageReader: Sendable {

@@ -1,5 +1,6 @@
 import Essentials
 import TerminalText
+import UsageState
 
 /// The live screen. Redraws when data, size or options change and every minute, until the user quits, the
 /// terminal is gone or the task is cancelled. Owns the session and closes it.

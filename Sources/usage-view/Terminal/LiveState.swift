@@ -1,3 +1,5 @@
+import UsageState
+
 /// The interactive state of the live screen. Pure: a key in, an outcome out.
 struct LiveState: Sendable, Equatable {
     enum Outcome: Sendable {

@@ -1,4 +1,5 @@
 import TerminalText
+import UsageState
 
 /// The foot of a screen: the devices that push, and whether this machine reaches the daemon.
 enum DeviceLines {

@@ -1,4 +1,5 @@
 import TerminalText
+import UsageState
 
 /// The screen without data: why there is none, and what to do next.
 enum EmptyStateMessage {

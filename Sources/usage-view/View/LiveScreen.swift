@@ -1,4 +1,5 @@
 import TerminalText
+import UsageState
 
 /// The live screen: a scrollable window on the model's screen, and a footer with the keys.
 enum LiveScreen {

@@ -1,6 +1,7 @@
 import Essentials
 import SnapshotModels
 import TerminalText
+import UsageState
 
 /// One line of a card before it is laid out.
 struct CardRow {

@@ -1,4 +1,5 @@
 import TerminalText
+import UsageState
 
 /// Draws a model for a size.
 enum ScreenLayout {

@@ -1,5 +1,6 @@
 import SnapshotModels
 import TerminalText
+import UsageState
 
 /// The shortest useful screen, for a small pane: no bars, devices or accounts.
 enum ShortForm {

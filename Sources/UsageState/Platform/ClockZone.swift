@@ -1,14 +1,14 @@
-import Essentials
+package import Essentials
 
 /// A time zone of clock times. Without Foundation's localization data, which would triple the size of the program,
 /// `TimeZone` has only fixed offsets.
-enum ClockZone: Sendable, Equatable {
+package enum ClockZone: Sendable, Equatable {
     /// The zone that `TZ` names, else that of the system.
     case local
     case fixed(secondsFromGMT: Int)
 
     /// Seconds east of UTC at a time.
-    func secondsFromGMT(at date: Date) -> Int {
+    package func secondsFromGMT(at date: Date) -> Int {
         switch self {
         case .fixed(let seconds): return seconds
         case .local:

@@ -1,29 +1,29 @@
-import Essentials
-import SnapshotModels
+package import Essentials
+package import SnapshotModels
 
 /// One rate limit window at one time.
-struct WindowState: Sendable, Equatable {
+package struct WindowState: Sendable, Equatable {
     /// How close the limit is.
-    enum Level: String, Sendable, Codable {
+    package enum Level: String, Sendable, Codable {
         /// Less than 10 % left.
         case critical
         /// Less than 25 % left.
         case low
         case comfortable
 
-        init(remainingPercent: Double) {
+        package init(remainingPercent: Double) {
             self =
                 remainingPercent < 10 ? .critical : remainingPercent < 25 ? .low : .comfortable
         }
     }
 
-    let window: SyncRateWindow
-    let label: WindowLabel
+    package let window: SyncRateWindow
+    package let label: WindowLabel
     /// The reset has passed: the percentage is history, and the current one is unknown.
-    let isExpired: Bool
-    let pace: Pace?
+    package let isExpired: Bool
+    package let pace: Pace?
 
-    var level: Level { Level(remainingPercent: window.remainingPercent) }
+    package var level: Level { Level(remainingPercent: window.remainingPercent) }
 
     private init(_ window: SyncRateWindow, label: WindowLabel, observedAt: Date, now: Date) {
         self.window = window
@@ -33,7 +33,9 @@ struct WindowState: Sendable, Equatable {
     }
 
     /// The session window first, then the weekly one, then the others in their order.
-    static func inDisplayOrder(of provider: ProviderUsageSnapshot, now: Date) -> [WindowState] {
+    package static func inDisplayOrder(of provider: ProviderUsageSnapshot, now: Date)
+        -> [WindowState]
+    {
         let hasList = provider.rateWindows?.isEmpty == false
         let kinds: [WindowLabel.Kind] =
             hasList

@@ -1,32 +1,38 @@
-import Essentials
+package import Essentials
 import TerminalText
 
 /// Times relative to now, in English.
-struct TimeFormatter {
-    var now: Date
+package struct TimeFormatter {
+    package var now: Date
     /// The zone of clock times.
-    var zone: ClockZone
+    package var zone: ClockZone
     /// Clock times instead of countdowns and ages.
-    var isAbsolute = false
+    package var isAbsolute: Bool
+
+    package init(now: Date, zone: ClockZone, isAbsolute: Bool = false) {
+        self.now = now
+        self.zone = zone
+        self.isAbsolute = isAbsolute
+    }
 
     /// "12 min ago", or the clock time.
-    func past(_ date: Date) -> String {
+    package func past(_ date: Date) -> String {
         isAbsolute ? clock(date) : DurationFormatter.age(of: date, at: now)
     }
 
     /// "in 1h 30m", or the clock time.
-    func upcoming(_ date: Date) -> String {
+    package func upcoming(_ date: Date) -> String {
         isAbsolute ? clock(date) : "in " + DurationFormatter.countdown(to: date, from: now)
     }
 
     /// "resets in 1h 30m", "resets 13:30", "reset 10 min ago", "reset at 13:30".
-    func reset(_ date: Date) -> String {
+    package func reset(_ date: Date) -> String {
         if date > now { return "resets " + upcoming(date) }
         return (isAbsolute ? "reset at " : "reset ") + past(date)
     }
 
     /// "ahead of pace · runs out in 50m", "under pace · lasts until reset".
-    func pace(_ pace: Pace) -> String {
+    package func pace(_ pace: Pace) -> String {
         let stage =
             switch pace.stage {
             case .farUnder: "well under pace"
@@ -45,7 +51,7 @@ struct TimeFormatter {
     }
 
     /// "13:30" today, "Mon 21 Sep 17:00" within half a year, else "21 Sep 2027".
-    func clock(_ date: Date) -> String {
+    package func clock(_ date: Date) -> String {
         let (time, present) = (components(of: date), components(of: now))
         let clock = twoDigits(time.hour) + ":" + twoDigits(time.minute)
         if (time.year, time.month, time.day) == (present.year, present.month, present.day) {
@@ -76,7 +82,7 @@ struct TimeFormatter {
 }
 
 extension ViewModel {
-    var times: TimeFormatter {
+    package var times: TimeFormatter {
         TimeFormatter(now: now, zone: zone, isAbsolute: options.isAbsolute)
     }
 }

@@ -1,50 +1,50 @@
-import Essentials
-import SnapshotModels
+package import Essentials
+package import SnapshotModels
 
 /// The output of `--json`. Fields are added, never renamed or removed; `schemaVersion` increases when a meaning
 /// changes. Absent values are omitted, times are ISO 8601 in UTC, ages are whole seconds (negative for a time in
 /// the future). The fields of the model's types that it contains are part of it.
-struct JSONReport: Codable, Sendable, Equatable {
-    struct Window: Codable, Sendable, Equatable {
-        var label: String
+package struct UsageReport: Codable, Sendable, Equatable {
+    package struct Window: Codable, Sendable, Equatable {
+        package var label: String
         /// Absent if expired.
-        var usedPercent: Double?
-        var remainingPercent: Double?
-        var level: WindowState.Level?
-        var windowMinutes: Int?
-        var resetsAt: Date?
+        package var usedPercent: Double?
+        package var remainingPercent: Double?
+        package var level: WindowState.Level?
+        package var windowMinutes: Int?
+        package var resetsAt: Date?
         /// Not negative; absent without a reset.
-        var resetsInSeconds: Int?
-        var isExpired: Bool
-        var pace: Pace?
+        package var resetsInSeconds: Int?
+        package var isExpired: Bool
+        package var pace: Pace?
     }
 
-    struct Provider: Codable, Sendable, Equatable {
-        var id: String
-        var name: String
-        var account: String?
-        var plan: String?
-        var observedAt: Date
-        var ageSeconds: Int
-        var freshness: Freshness
-        var isError: Bool
-        var status: String?
-        var windows: [Window]
-        var credits: SyncCredits?
-        var budget: SyncBudget?
+    package struct Provider: Codable, Sendable, Equatable {
+        package var id: String
+        package var name: String
+        package var account: String?
+        package var plan: String?
+        package var observedAt: Date
+        package var ageSeconds: Int
+        package var freshness: Freshness
+        package var isError: Bool
+        package var status: String?
+        package var windows: [Window]
+        package var credits: SyncCredits?
+        package var budget: SyncBudget?
         /// Absent without tokens in the last 30 days of the viewer's zone.
-        var cost: CostState?
-        var devices: [String]
+        package var cost: CostState?
+        package var devices: [String]
     }
 
-    var schemaVersion = 1
-    var generatedAt: Date
-    var situation: ViewModel.Situation
-    var connection: UsageData.Link
-    var devices: [DeviceState]
-    var providers: [Provider]
+    package var schemaVersion = 1
+    package var generatedAt: Date
+    package var situation: ViewModel.Situation
+    package var connection: UsageData.Link
+    package var devices: [DeviceState]
+    package var providers: [Provider]
 
-    init(_ model: ViewModel) {
+    package init(_ model: ViewModel) {
         let now = model.now
         generatedAt = now
         situation = model.situation

@@ -1,26 +1,26 @@
-import Essentials
-import SnapshotModels
+package import Essentials
+package import SnapshotModels
 
 /// How use compares with elapsed time, as of the observation.
 ///
 /// Expected use is the elapsed part of the window in percent. A difference of up to 2 points is on pace, up to 6
 /// slightly off, up to 12 off, beyond that far off.
-struct Pace: Sendable, Equatable, Codable {
-    enum Stage: String, Sendable, Codable {
+package struct Pace: Sendable, Equatable, Codable {
+    package enum Stage: String, Sendable, Codable {
         case farUnder, under, slightlyUnder, onPace, slightlyOver, over, farOver
     }
 
-    let stage: Stage
+    package let stage: Stage
     /// Rounded to one decimal.
-    let expectedPercent: Double
+    package let expectedPercent: Double
     /// When the limit is reached at the average rate so far; nil if that is not before the reset.
-    let runsOutAt: Date?
+    package let runsOutAt: Date?
 
     /// Below this expected percentage the pace is noise.
-    static let leastExpectedPercent = 3.0
+    package static let leastExpectedPercent = 3.0
 
     /// Nil without a length or a reset, early in the window, for an observation outside of it, and at the limit.
-    init?(of window: SyncRateWindow, observedAt: Date) {
+    package init?(of window: SyncRateWindow, observedAt: Date) {
         guard let minutes = window.windowMinutes, let resetsAt = window.resetsAt,
             (0..<100).contains(window.usedPercent)
         else { return nil }

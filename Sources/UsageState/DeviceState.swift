@@ -1,9 +1,9 @@
-import Essentials
-import SnapshotModels
+package import Essentials
+package import SnapshotModels
 
 /// A device that pushes, and whether it still does.
-struct DeviceState: Sendable, Equatable, Codable {
-    enum Presence: String, Sendable, Codable {
+package struct DeviceState: Sendable, Equatable, Codable {
+    package enum Presence: String, Sendable, Codable {
         case active
         case stale
         /// This machine is offline and may have missed newer pushes.
@@ -13,16 +13,16 @@ struct DeviceState: Sendable, Equatable, Codable {
     }
 
     /// A device is active for this long after a push, in seconds.
-    static let activeAge: TimeInterval = 300
+    package static let activeAge: TimeInterval = 300
 
-    let id: String?
-    let name: String
-    let presence: Presence
-    let lastPush: Date
+    package let id: String?
+    package let name: String
+    package let presence: Presence
+    package let lastPush: Date
     /// Of the last push.
-    let ageSeconds: Int
+    package let ageSeconds: Int
 
-    init(_ device: MergedDevice, isOnline: Bool, now: Date) {
+    package init(_ device: MergedDevice, isOnline: Bool, now: Date) {
         id = device.deviceID
         name = device.name
         lastPush = device.syncTimestamp
@@ -36,5 +36,5 @@ struct DeviceState: Sendable, Equatable, Codable {
 
 extension TimeInterval {
     /// Rounded down, and bounded because a date from outside may be any number.
-    var wholeSeconds: Int { Int(Swift.min(Swift.max(self, -1e12), 1e12).rounded(.down)) }
+    package var wholeSeconds: Int { Int(Swift.min(Swift.max(self, -1e12), 1e12).rounded(.down)) }
 }

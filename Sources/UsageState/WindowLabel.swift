@@ -1,22 +1,22 @@
-import SnapshotModels
+package import SnapshotModels
 import TerminalText
 
 /// The name of a window: the writer's label, else one derived from its length.
-struct WindowLabel: Sendable, Equatable {
-    enum Kind: Sendable { case session, weekly, other }
+package struct WindowLabel: Sendable, Equatable {
+    package enum Kind: Sendable { case session, weekly, other }
 
-    let text: String
+    package let text: String
     /// "5h", "7d": a few cells if derived from the length.
-    let short: String
+    package let short: String
     /// The place in the display order. A labelled window is an additional limit unless its label is that of a
     /// plain one.
-    let kind: Kind
+    package let kind: Kind
 
     /// Tools report 299 for five hours and 10 079 for a week.
     private static let tolerance = 2
 
     /// - Parameter expected: the kind of a window with neither label nor length.
-    init(of window: SyncRateWindow, expected: Kind = .other) {
+    package init(of window: SyncRateWindow, expected: Kind = .other) {
         let derived = Self.derived(minutes: window.windowMinutes, expected: expected)
         guard let label = window.label, !label.isEmpty else {
             (text, short, kind) = derived

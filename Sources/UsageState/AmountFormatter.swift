@@ -1,12 +1,12 @@
 import Essentials
 
 /// Percentages, money and credits as text.
-enum AmountFormatter {
+package enum AmountFormatter {
     /// A whole percentage that never rounds across a significant limit: more than nothing is at least "<1 %", less
     /// than everything at most "99 %". Not clamped: "105 %", "-5 %".
     ///
     /// - Parameter isLeft: rounds halves down, so that used and left add up to 100.
-    static func percent(_ percent: Double, isLeft: Bool = false) -> String {
+    package static func percent(_ percent: Double, isLeft: Bool = false) -> String {
         if percent > 0, percent < 1 { return "<1 %" }
         if percent > 99, percent < 100 { return "99 %" }
         let rounded = isLeft ? (percent - 0.5).rounded(.up) : (percent + 0.5).rounded(.down)
@@ -14,7 +14,7 @@ enum AmountFormatter {
     }
 
     /// "$4.00", "12.50 EUR", "3000.00 credits".
-    static func money(_ amount: Double, currency: String) -> String {
+    package static func money(_ amount: Double, currency: String) -> String {
         switch currency {
         case "USD": amount < 0 ? "-$" + number(-amount) : "$" + number(amount)
         case "": number(amount)
@@ -23,13 +23,13 @@ enum AmountFormatter {
     }
 
     /// "$4.00 of $20.00", "462.04 of 3000.00 credits".
-    static func ratio(_ used: Double, of limit: Double, currency: String) -> String {
+    package static func ratio(_ used: Double, of limit: Double, currency: String) -> String {
         (currency == "USD" ? money(used, currency: currency) : number(used))
             + " of " + money(limit, currency: currency)
     }
 
     /// "812 tokens", "31k tokens", "1.2M tokens".
-    static func tokens(_ count: Int) -> String {
+    package static func tokens(_ count: Int) -> String {
         let units = [(1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k")]
         guard let (unit, letter) = units.first(where: { count >= $0.0 }) else {
             return count == 1 ? "1 token" : "\(count) tokens"
@@ -41,7 +41,7 @@ enum AmountFormatter {
     }
 
     /// Two decimals, or a power of ten for what does not fit a line.
-    static func number(_ amount: Double) -> String {
+    package static func number(_ amount: Double) -> String {
         let format = amount.magnitude < 1e12 ? "%.2f" : "%.3g"
         return withVaList([amount]) { arguments in
             String(unsafeUninitializedCapacity: 32) {

@@ -1,8 +1,8 @@
-import Essentials
-import SnapshotModels
+package import Essentials
+package import SnapshotModels
 
 /// How current a provider's numbers are.
-enum Freshness: String, Sendable, Codable {
+package enum Freshness: String, Sendable, Codable {
     case fresh
     /// Already old when pushed: the tool's own file held an earlier reading.
     case cached
@@ -11,11 +11,11 @@ enum Freshness: String, Sendable, Codable {
     case clockAhead
 
     /// Numbers older than this are stale, in seconds.
-    static let staleAge: TimeInterval = 3_600
+    package static let staleAge: TimeInterval = 3_600
     /// A reading is cached if it is older than its push by more than this, in seconds.
-    static let cachedLag: TimeInterval = 300
+    package static let cachedLag: TimeInterval = 300
 
-    init(observedAt: Date, pushedAt: Date?, now: Date) {
+    package init(observedAt: Date, pushedAt: Date?, now: Date) {
         let age = now.timeIntervalSince(observedAt)
         if age < -SnapshotMerge.clockTolerance {
             self = .clockAhead
@@ -30,15 +30,15 @@ enum Freshness: String, Sendable, Codable {
 }
 
 /// One provider account at one time. Strings are unescaped.
-struct ProviderState: Sendable, Equatable {
-    let snapshot: ProviderUsageSnapshot
-    let deviceNames: [String]
+package struct ProviderState: Sendable, Equatable {
+    package let snapshot: ProviderUsageSnapshot
+    package let deviceNames: [String]
     /// In display order.
-    let windows: [WindowState]
-    let freshness: Freshness
-    let cost: CostState?
+    package let windows: [WindowState]
+    package let freshness: Freshness
+    package let cost: CostState?
 
-    init(_ merged: MergedProvider, now: Date, zone: ClockZone) {
+    package init(_ merged: MergedProvider, now: Date, zone: ClockZone) {
         snapshot = merged.snapshot
         deviceNames = merged.parts.map(\.deviceName)
         windows = WindowState.inDisplayOrder(of: merged.snapshot, now: now)
@@ -49,16 +49,16 @@ struct ProviderState: Sendable, Equatable {
     }
 
     /// The window with the least left that has not passed its reset.
-    var tightestWindow: WindowState? {
+    package var tightestWindow: WindowState? {
         windows.filter { !$0.isExpired }
             .min { $0.window.remainingPercent < $1.window.remainingPercent }
     }
 
     /// Percentage left in `tightestWindow`.
-    var leastRemaining: Double? { tightestWindow?.window.remainingPercent }
+    package var leastRemaining: Double? { tightestWindow?.window.remainingPercent }
 
     /// Providers without a current window last; equal ones in their order.
-    static func tightestFirst(_ providers: [ProviderState]) -> [ProviderState] {
+    package static func tightestFirst(_ providers: [ProviderState]) -> [ProviderState] {
         providers.sorted { ($0.leastRemaining ?? .infinity) < ($1.leastRemaining ?? .infinity) }
     }
 }

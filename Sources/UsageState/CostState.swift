@@ -1,33 +1,39 @@
-import Essentials
-import SnapshotModels
+package import Essentials
+package import SnapshotModels
 
 /// What a provider account's tokens cost, by the viewer's days.
-struct CostState: Codable, Sendable, Equatable {
-    struct Amount: Codable, Sendable, Equatable {
-        var tokens: Int
-        var costUSD: Double
+package struct CostState: Codable, Sendable, Equatable {
+    package struct Amount: Codable, Sendable, Equatable {
+        package var tokens: Int
+        /// In whole millionths, which a sum of fractions is not.
+        package var costUSD: Double
+
+        package init(tokens: Int, costUSD: Double) {
+            self.tokens = tokens
+            self.costUSD = (costUSD * 1e6).rounded() / 1e6
+        }
     }
 
     /// One device's part.
-    struct Part: Codable, Sendable, Equatable {
-        var device: String
-        var today: Amount
-        var last30Days: Amount
+    package struct Part: Codable, Sendable, Equatable {
+        package var device: String
+        package var today: Amount
+        package var last30Days: Amount
     }
 
-    var today: Amount
+    package var today: Amount
     /// Absent when the writer states no days.
-    var last7Days: Amount?
-    var last30Days: Amount
+    package var last7Days: Amount?
+    package var last30Days: Amount
     /// Requests without a price, which are in no cost.
-    var unpricedRequests: Int
+    package var unpricedRequests: Int
     /// Whether older logs are still being read.
-    var isPartial: Bool
+    package var isPartial: Bool
     /// Of several devices.
-    var parts: [Part]
+    package var parts: [Part]
 
     /// Nil without costs.
-    init?(_ merged: MergedProvider, now: Date, zone: ClockZone) {
+    package init?(_ merged: MergedProvider, now: Date, zone: ClockZone) {
         guard let summary = merged.snapshot.costSummary else { return nil }
         (today, last7Days, last30Days) = Self.amounts(of: summary, now: now, zone: zone)
         guard last30Days.tokens > 0 || last30Days.costUSD > 0 else { return nil }
@@ -49,8 +55,10 @@ struct CostState: Codable, Sendable, Equatable {
     ) -> (today: Amount, week: Amount?, month: Amount) {
         guard summary.hourly != nil || summary.daily?.isEmpty == false else {
             return (
-                Amount(tokens: summary.sessionTokens, costUSD: summary.sessionCostUSD), nil,
-                Amount(tokens: summary.last30DaysTokens, costUSD: summary.last30DaysCostUSD)
+                Amount(tokens: summary.sessionTokens ?? 0, costUSD: summary.sessionCostUSD ?? 0),
+                nil,
+                Amount(
+                    tokens: summary.last30DaysTokens ?? 0, costUSD: summary.last30DaysCostUSD ?? 0)
             )
         }
         let days = summary.days(30, until: now, secondsFromGMT: zone.secondsFromGMT)
@@ -61,12 +69,5 @@ struct CostState: Codable, Sendable, Equatable {
                 costUSD: days.reduce(0) { $0 + $1.costUSD })
         }
         return (sum(1), sum(7), sum(30))
-    }
-}
-
-extension CostState.Amount {
-    /// In whole millionths of a dollar, which a sum of fractions is not.
-    fileprivate init(tokens: Int?, costUSD: Double?) {
-        self.init(tokens: tokens ?? 0, costUSD: ((costUSD ?? 0) * 1e6).rounded() / 1e6)
     }
 }

@@ -2,21 +2,22 @@ import CommandSupport
 import Foundation
 import SnapshotModels
 import Testing
+import UsageState
 
 @testable import usage_view
 
 @Suite("The JSON report")
-struct JSONReportTests {
+struct UsageReportTests {
     @Test("two devices are reported as in the stored document")
     func busy() throws {
         let model = try Sample.model("busy-box", "busy-laptop")
-        let data = try JSONOutput.data(JSONReport(model), isIndented: true)
+        let data = try JSONOutput.data(UsageReport(model), isIndented: true)
         try StoredScreens.expect(String(decoding: data, as: UTF8.self), equals: "busy-json")
     }
 
     @Test("an expired window has no percentage")
     func expired() throws {
-        let report = JSONReport(try Sample.model("busy-box", minutesLater: 120))
+        let report = UsageReport(try Sample.model("busy-box", minutesLater: 120))
         let session = try #require(report.providers.first?.windows.first)
         #expect(session.isExpired)
         #expect(session.usedPercent == nil && session.remainingPercent == nil)
@@ -25,8 +26,8 @@ struct JSONReportTests {
 
     @Test("every empty state has its own situation")
     func situations() throws {
-        func report(_ stored: UsageData.Stored, _ link: UsageData.Link) -> JSONReport {
-            JSONReport(Sample.model(stored: stored, link: link))
+        func report(_ stored: UsageData.Stored, _ link: UsageData.Link) -> UsageReport {
+            UsageReport(Sample.model(stored: stored, link: link))
         }
         #expect(report(.nothing, .notJoined).situation == .notJoined)
         #expect(report(.nothing, .online).situation == .waitingForFirstPush)
@@ -41,11 +42,11 @@ struct JSONReportTests {
 
     @Test("hostile strings are encoded and decode to the same report")
     func hostile() throws {
-        let report = JSONReport(try Sample.model("hostile-text"))
+        let report = UsageReport(try Sample.model("hostile-text"))
         let data = try JSONOutput.data(report, isIndented: true)
         #expect(!data.contains(0x1B))
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .iso8601
-        #expect(try decoder.decode(JSONReport.self, from: data) == report)
+        #expect(try decoder.decode(UsageReport.self, from: data) == report)
     }
 }

@@ -1,0 +1,119 @@
+// What there is to say about usage at one time, for every form in which it is shown. Not here: how it is laid out.
+
+package import Essentials
+package import SnapshotModels
+
+/// What the viewer reads from the store.
+package struct UsageData: Sendable, Equatable {
+    /// Whether the daemon is reachable.
+    package struct Link: Sendable, Equatable, Codable {
+        package enum State: String, Sendable, Codable { case online, offline, notJoined }
+
+        package let state: State
+        /// The last time the daemon responded. Only if offline; nil if it never did.
+        package let lastSeen: Date?
+
+        package static let online = Link(state: .online, lastSeen: nil)
+        package static let notJoined = Link(state: .notJoined, lastSeen: nil)
+        package static func offline(lastSeen: Date?) -> Link {
+            Link(state: .offline, lastSeen: lastSeen)
+        }
+    }
+
+    package enum Stored: Sendable, Equatable {
+        case nothing
+        /// There is a value, but it is not a snapshot.
+        case unreadable(reason: String)
+        case usage(MergedUsage)
+    }
+
+    package var link: Link
+    package var stored: Stored
+
+    package init(link: Link, stored: Stored) {
+        self.link = link
+        self.stored = stored
+    }
+}
+
+/// The user's choices about the presentation.
+package struct ViewOptions: Sendable, Equatable {
+    package enum Measure: String, Sendable, CaseIterable {
+        case used, left
+    }
+
+    package enum SortOrder: String, Sendable, CaseIterable {
+        /// By provider id, then account.
+        case name
+        /// The account closest to a limit first.
+        case tightest
+    }
+
+    package var measure: Measure
+    /// Clock times instead of countdowns and ages.
+    package var isAbsolute: Bool
+    package var sortOrder: SortOrder
+    /// False if the locale supports only ASCII.
+    package var isUnicode: Bool
+
+    package init(
+        measure: Measure = .used, isAbsolute: Bool = false, sortOrder: SortOrder = .name,
+        isUnicode: Bool = true
+    ) {
+        self.measure = measure
+        self.isAbsolute = isAbsolute
+        self.sortOrder = sortOrder
+        self.isUnicode = isUnicode
+    }
+}
+
+/// Everything a screen is drawn from. Equal models draw equal screens.
+package struct ViewModel: Sendable, Equatable {
+    package var data: UsageData
+    package var now: Date
+    /// The zone of clock times.
+    package var zone: ClockZone
+    package var options: ViewOptions
+
+    package init(data: UsageData, now: Date, zone: ClockZone, options: ViewOptions = .init()) {
+        self.data = data
+        self.now = now
+        self.zone = zone
+        self.options = options
+    }
+
+    /// What there is to show. Each situation without data calls for another next step.
+    package enum Situation: String, Sendable, Codable {
+        case ready
+        case notJoined
+        case waitingForFirstPush
+        case offlineWithoutData
+        case noProviders
+        case unreadable
+    }
+
+    package var situation: Situation {
+        switch (data.stored, data.link.state) {
+        case (.usage(let usage), _) where !usage.devices.isEmpty:
+            usage.providers.isEmpty ? .noProviders : .ready
+        case (.unreadable, _): .unreadable
+        case (_, .notJoined): .notJoined
+        case (_, .online): .waitingForFirstPush
+        case (_, .offline): .offlineWithoutData
+        }
+    }
+
+    private var usage: MergedUsage? {
+        if case .usage(let usage) = data.stored { usage } else { nil }
+    }
+
+    /// In display order.
+    package var providers: [ProviderState] {
+        let states = (usage?.providers ?? []).map { ProviderState($0, now: now, zone: zone) }
+        return options.sortOrder == .name ? states : ProviderState.tightestFirst(states)
+    }
+
+    package var devices: [DeviceState] {
+        (usage?.devices ?? []).map { DeviceState($0, isOnline: data.link == .online, now: now) }
+    }
+}
