@@ -53,11 +53,7 @@ struct UsageView: AsyncParsableCommand {
     @Option(help: "Use color: auto, always or never. NO_COLOR is respected.")
     var color: ColorPolicy.Choice = .auto
 
-    @Option(help: "Name of the store to read.")
-    var store = StoreConfiguration.defaultStoreName
-
-    @Option(help: "Seconds to wait for the daemon before showing local data; 0 does not wait.")
-    var timeout = 2.0
+    @OptionGroup var reading: ReadingOptions
 
     @Flag(help: "Show invented data.")
     var demo = false
@@ -68,13 +64,6 @@ struct UsageView: AsyncParsableCommand {
     }
 
     func validate() throws {
-        guard StoreConfiguration.isValidStoreName(store) else {
-            throw ValidationError(
-                "invalid store name '\(store)': use letters, digits, '.', '_' or '-'")
-        }
-        guard (0...60).contains(timeout) else {
-            throw ValidationError("--timeout must be between 0 and 60 seconds")
-        }
         if json, watch { throw ValidationError("--json cannot be combined with --watch") }
     }
 
@@ -83,17 +72,12 @@ struct UsageView: AsyncParsableCommand {
             let data = DemoUsage.data(at: Date())
             return watch ? try await show(AsyncStream { $0.yield(data) }) : try print(data)
         }
-        var configuration = try StoreEnvironment().configuration(
-            storeNamed: store, isLive: watch)
-        configuration.isWatched = watch
-        let reader = UsageReader(store: try UbiquitousKeyValueStore(configuration: configuration))
+        let reader = try reading.open(isLive: watch)
         defer { reader.store.close() }
-        // Before the live screen, so that they stay above the prompt when it is left.
-        for note in reader.store.status.recoveryNotes { Console.report(note) }
         if watch {
             try await show(reader.live())
         } else {
-            try print(reader.data(isOnline: await reader.refresh(within: timeout)))
+            try print(reader.data(isOnline: await reader.refresh(within: reading.timeout)))
         }
     }
 

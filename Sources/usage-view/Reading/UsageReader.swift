@@ -51,27 +51,6 @@ struct UsageReader: Sendable {
     }
 }
 
-extension UsageData.Stored {
-    /// - Parameter values: the values of the shared key and of the devices' keys; others are ignored.
-    init(values: [String: Data], now: Date) {
-        let shared = values[SyncedUsageSnapshot.storeKey]
-        let own = values.filter { $0.key.hasPrefix(SyncedUsageSnapshot.storeKey + ".") }
-            .sorted { $0.key < $1.key }
-            .compactMap { SnapshotCodec.read($0.value) }
-        let snapshots = SnapshotMerge.devices(own: own, shared: SnapshotCodec.read(shared))
-        if !snapshots.isEmpty {
-            self = .usage(SnapshotMerge.merge(snapshots, now: now))
-            return
-        }
-        do throws(SnapshotCodecError) {
-            if let shared { _ = try SnapshotCodec.decode(shared) }
-            self = .nothing
-        } catch {
-            self = .unreadable(reason: "\(error)")
-        }
-    }
-}
-
 extension UsageData {
     /// The result of `read`, now and after every event of two streams; finishes when both have.
     ///
