@@ -222,7 +222,8 @@ let package = Package(
             name: "SnapshotModelsTests", dependencies: ["SnapshotModels", "SeededRandomness"],
             swiftSettings: strict),
         .testTarget(
-            name: "TerminalTextTests", dependencies: ["TerminalText", "SeededRandomness"],
+            name: "TerminalTextTests",
+            dependencies: ["TerminalText", "ProgramTesting", "SeededRandomness"],
             swiftSettings: strict),
         .target(name: "ProgramTesting", path: "Tests/ProgramTesting", swiftSettings: strict),
         .testTarget(
@@ -293,7 +294,7 @@ let package = Package(
             name: "UsageViewTests",
             dependencies: [
                 "usage-view", "UsageState", "CommandSupport", "SnapshotModels", "TerminalText",
-                "ProgramTesting",
+                "ProgramTesting", "SeededRandomness",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -2,19 +2,28 @@ import Essentials
 import TerminalText
 import UsageState
 
-/// The live screen. Redraws when data, size or options change and every minute, until the user quits, the
+/// The live screen. Redraws when data, size or options change and when the text would, until the user quits, the
 /// terminal is gone or the task is cancelled. Owns the session and closes it.
 struct LiveLoop: Sendable {
     let session: TerminalSession
     let zone: ClockZone
     let isColored: Bool
     let now: @Sendable () -> Date
+    /// Called when the process or the machine has slept, with the time since when.
+    var missed: @Sendable (Date) -> Void = { _ in }
+
+    /// How long the rest of a key's sequence may take after an escape byte.
+    private static let escapeDelay = Duration.milliseconds(50)
+    /// From a write that the terminal did not accept to the next, in seconds.
+    private static let retryInterval: TimeInterval = 2
 
     private enum Event: Sendable {
         case terminal(TerminalSession.Event)
         case terminalGone
         case data(UsageData)
-        case minute
+        case clock
+        /// Nothing has followed the input that far.
+        case pause(inputCount: Int)
     }
 
     /// - Parameter data: the state to show, the first of it at once.
@@ -23,6 +32,7 @@ struct LiveLoop: Sendable {
     ) async {
         defer { session.close() }
         let (events, continuation) = AsyncStream.makeStream(of: Event.self)
+        let timer = WakeTimer { continuation.yield(.clock) }
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 for await event in session.events { continuation.yield(.terminal(event)) }
@@ -31,42 +41,91 @@ struct LiveLoop: Sendable {
             group.addTask {
                 for await value in data { continuation.yield(.data(value)) }
             }
-            group.addTask {
-                while !Task.isCancelled {
-                    let past = now().timeIntervalSince1970.truncatingRemainder(dividingBy: 60)
-                    try? await Task.sleep(for: .seconds(60 - past))
-                    continuation.yield(.minute)
-                }
-            }
-            await draw(events, options: options)
+            await draw(events, continuation, timer, options: options)
             continuation.finish()
             group.cancelAll()
         }
     }
 
-    private func draw(_ events: AsyncStream<Event>, options: ViewOptions) async {
+    private func draw(
+        _ events: AsyncStream<Event>, _ continuation: AsyncStream<Event>.Continuation,
+        _ timer: WakeTimer, options: ViewOptions
+    ) async {
         var parser = KeyParser()
         var state = LiveState(options: options)
+        var writer = ScreenWriter(isColored: isColored)
+        var wakefulness = Wakefulness()
         var shown: UsageData?
+        var inputCount = 0
         for await event in events {
+            var needsDrawing = true
+            var keys: [Key] = []
             switch event {
-            case .terminalGone:
-                return
+            case .terminalGone: return
             case .terminal(.bytes(let bytes)):
-                let keys = parser.keys(from: bytes) + parser.endOfInput()
-                let outcomes = keys.map { state.handle($0) }
-                if outcomes.contains(.quit) { return }
-                guard outcomes.contains(.redraw) else { continue }
+                inputCount += 1
+                keys = parser.keys(from: bytes)
+                if parser.isUndecided { reportPause(after: inputCount, to: continuation) }
+                needsDrawing = false
+            case .pause(inputCount):
+                keys = parser.endOfInput()
+                needsDrawing = false
+            case .pause: continue
             case .data(let value):
-                guard value != shown else { continue }
+                needsDrawing = value != shown
                 shown = value
-            case .terminal(.resized), .minute:
-                break
+            case .terminal(.suspendRequested): keys = [.suspend]
+            case .terminal(.continued):
+                switch session.resume() {
+                case .taken: writer.forget()
+                case .unchanged: needsDrawing = false
+                case .lost: return
+                }
+            // The size may be the former one again, and the text still have moved.
+            case .terminal(.resized): writer.forget()
+            case .clock: break
             }
-            guard let shown else { continue }
-            let model = ViewModel(data: shown, now: now(), zone: zone, options: state.options)
-            let screen = LiveScreen.screen(for: model, state: &state, size: session.size)
-            session.write(ANSI.frame(screen, isColored: isColored))
+            for key in keys {
+                switch key {
+                case .mode(ANSI.synchronizedUpdates, let isSupported):
+                    writer.isSynchronized = isSupported
+                case .redraw:
+                    writer.forget()
+                    needsDrawing = true
+                case .suspend:
+                    guard session.suspend() == .taken else { return }
+                    writer.forget()
+                    needsDrawing = true
+                default:
+                    switch state.handle(key) {
+                    case .quit: return
+                    case .redraw: needsDrawing = true
+                    case .nothing: break
+                    }
+                }
+            }
+            let time = now()
+            if let start = wakefulness.note(time) { missed(start) }
+            guard needsDrawing, let shown else { continue }
+            let model = ViewModel(data: shown, now: time, zone: zone, options: state.options)
+            let size = session.size
+            let screen = LiveScreen.screen(for: model, state: &state, size: size)
+            let isWritten = session.write(
+                writer.draw(screen, columns: size.columns, rows: size.rows ?? screen.count))
+            if !isWritten { writer.forget() }
+            timer.wake(
+                at: isWritten
+                    ? wakefulness.nextLook(at: time, change: model.nextChange)
+                    : time.addingTimeInterval(Self.retryInterval))
+        }
+    }
+
+    private func reportPause(
+        after count: Int, to continuation: AsyncStream<Event>.Continuation
+    ) {
+        Task {
+            try? await Task.sleep(for: Self.escapeDelay)
+            continuation.yield(.pause(inputCount: count))
         }
     }
 }

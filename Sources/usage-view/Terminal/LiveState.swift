@@ -33,7 +33,7 @@ struct LiveState: Sendable, Equatable {
         case .pageDown, .character(" "): firstLine += page
         case .home: firstLine = 0
         case .end: firstLine = contentLines
-        case .character, .unknown: break
+        default: break
         }
         clampScroll()
         return self == before ? .nothing : .redraw
