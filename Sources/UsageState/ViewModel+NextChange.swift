@@ -10,7 +10,9 @@ extension ViewModel {
     package var nextChange: Date? {
         var dates: [Date] = []
         func add(countdownTo date: Date) {
-            if let next = DurationFormatter.nextCountdown(to: date, from: now) { dates.append(next) }
+            if let next = DurationFormatter.nextCountdown(to: date, from: now) {
+                dates.append(next)
+            }
         }
         func add(upcoming date: Date?) {
             guard let date, date > now else { return add(past: date) }

@@ -57,7 +57,9 @@ package final class PseudoTerminal: @unchecked Sendable {
     package var settings: [UInt32] {
         var attributes = termios()
         tcgetattr(program, &attributes)
-        let flags = [attributes.c_iflag, attributes.c_oflag, attributes.c_cflag, attributes.c_lflag]
+        let flags = [
+            attributes.c_iflag, attributes.c_oflag, attributes.c_cflag, attributes.c_lflag,
+        ]
         return flags.map { UInt32(truncatingIfNeeded: $0) }
             + withUnsafeBytes(of: attributes.c_cc) { $0.map { UInt32($0) } }
     }

@@ -26,7 +26,8 @@ package struct TerminalScreen: Sendable, Equatable {
     private var row = 0
     private var column = 0
     private var style: [Int] = []
-    private var mainCells: [[Cell]]?
+    /// The main screen with its cursor, while the alternate one is shown.
+    private var main: (cells: [[Cell]], row: Int, column: Int)?
     /// The start of a sequence or character that has not ended.
     private var rest: [UInt8] = []
 
@@ -48,6 +49,9 @@ package struct TerminalScreen: Sendable, Equatable {
     package mutating func resize(columns: Int, rows: Int, noise: Cell = Cell()) {
         (self.columns, self.rows) = (columns, rows)
         cells = Array(repeating: Array(repeating: noise, count: columns), count: rows)
+        main?.cells = Self.blank(columns, rows)
+        main?.row = 0
+        main?.column = 0
         (row, column) = (rows - 1, columns - 1)
     }
 
@@ -83,7 +87,8 @@ package struct TerminalScreen: Sendable, Equatable {
                 }
                 perform(sequence)
             case "\r": column = 0
-            case "\n": row = min(row + 1, rows - 1)
+            case "\n": lineFeed()
+            case "\u{8}": column = max(0, column - 1)
             default: unknown.append("U+" + String(scalar.value, radix: 16))
             }
         }
@@ -117,10 +122,14 @@ package struct TerminalScreen: Sendable, Equatable {
     }
 
     private mutating func perform(_ sequence: String) {
-        guard sequence.first == "[", let final = sequence.last else { return unknown.append(sequence) }
+        guard sequence.first == "[", let final = sequence.last else {
+            return unknown.append(sequence)
+        }
         let body = sequence.dropFirst().dropLast()
         if body.first == "?" { return setModes(body.dropFirst(), final, sequence) }
-        let numbers = body.split(separator: ";", omittingEmptySubsequences: false).map { Int($0) ?? 0 }
+        let numbers = body.split(separator: ";", omittingEmptySubsequences: false).map {
+            Int($0) ?? 0
+        }
         let first = numbers.first ?? 0
         switch final {
         case "H":
@@ -144,15 +153,15 @@ package struct TerminalScreen: Sendable, Equatable {
         case "p" where body.hasSuffix("$"): modeQueries += numbers
         case "h":
             modes.formUnion(numbers)
-            if numbers.contains(1_049), mainCells == nil {
-                mainCells = cells
+            if numbers.contains(1_049), main == nil {
+                main = (cells, row, column)
                 cells = Self.blank(columns, rows)
             }
         case "l":
             modes.subtract(numbers)
-            if numbers.contains(1_049), let main = mainCells {
-                cells = main
-                mainCells = nil
+            if numbers.contains(1_049), let (cells, row, column) = main {
+                (self.cells, self.row, self.column) = (cells, row, column)
+                main = nil
             }
         default: unknown.append(sequence)
         }
@@ -184,18 +193,21 @@ package struct TerminalScreen: Sendable, Equatable {
                     continue
                 }
                 column = 0
-                row += 1
-                if row == rows {
-                    cells.removeFirst()
-                    cells.append(Array(repeating: Cell(), count: columns))
-                    row = rows - 1
-                }
+                lineFeed()
             }
             blank(row, column..<column + width)
             cells[row][column] = Cell(text: String(character), style: style)
             if width == 2 { cells[row][column + 1] = Cell(text: "", style: style) }
             column += width
         }
+    }
+
+    private mutating func lineFeed() {
+        row += 1
+        guard row >= rows else { return }
+        cells.removeFirst()
+        cells.append(Array(repeating: Cell(), count: columns))
+        row = rows - 1
     }
 
     /// Blanks cells, and the other halves of wide characters of which one half is among them.

@@ -40,7 +40,8 @@ struct ScreenWriterTests {
     // MARK: - Random frames
 
     private static let alphabet = [
-        "a", "b", "c", " ", " ", "  ", "0", "%", "─", "█", "⣿", "…", "é", "日", "本", "한", "😀", "👍🏽", "🇩🇪",
+        "a", "b", "c", " ", " ", "  ", "0", "%", "─", "█", "⣿", "…", "é", "日", "本", "한", "😀", "👍🏽",
+        "🇩🇪",
         "🇩", "e\u{301}", "\u{301}", "\u{20E3}", "ש", "ل", "क्षि", "ｗ", "ﾊﾞ",
     ]
     private static let styles: [TextStyle] = [
@@ -120,7 +121,8 @@ struct ScreenWriterTests {
     }
 
     @Test(
-        "text stays in its cells on a terminal with other widths", arguments: 1...60 as ClosedRange<UInt64>, [1, 2])
+        "text stays in its cells on a terminal with other widths",
+        arguments: 1...60 as ClosedRange<UInt64>, [1, 2])
     func otherWidths(seed: UInt64, width: Int) {
         var random = SeededGenerator(seed: seed)
         var window = Window(columns: 40, rows: 6) { character in
@@ -171,8 +173,10 @@ struct ScreenWriterTests {
         var writer = ScreenWriter(isColored: true)
         func draw(_ line: StyledLine) -> String { writer.draw([line], columns: 40, rows: 5) }
         _ = draw(StyledLine("......"))
-        let line = StyledLine("a", .dim).appending("b", .colored(.red)).appending("c", .colored(.green))
-        #expect(draw(line.appending("def")) == "\u{1B}[H\u{1B}[2ma\u{1B}[0;31mb\u{1B}[32mc\u{1B}[mdef")
+        let line = StyledLine("a", .dim).appending("b", .colored(.red)).appending(
+            "c", .colored(.green))
+        #expect(
+            draw(line.appending("def")) == "\u{1B}[H\u{1B}[2ma\u{1B}[0;31mb\u{1B}[32mc\u{1B}[mdef")
     }
 
     @Test("without color nothing has a style")

@@ -22,7 +22,8 @@ struct KeyParserTests {
             ("\u{C}", .redraw), ("\u{1}", .control("a")), ("\u{17}", .control("w")),
             ("\u{1B}[A", .up), ("\u{1B}OB", .down), ("\u{1B}[C", .right), ("\u{1B}OD", .left),
             ("\u{1B}[5~", .pageUp), ("\u{1B}[6~", .pageDown), ("\u{1B}[H", .home),
-            ("\u{1B}[1~", .home), ("\u{1B}OF", .end), ("\u{1B}[4~", .end), ("\u{1B}OP", .function(1)),
+            ("\u{1B}[1~", .home), ("\u{1B}OF", .end), ("\u{1B}[4~", .end),
+            ("\u{1B}OP", .function(1)),
             ("\u{1B}[[A", .function(1)), ("\u{1B}[15~", .function(5)),
             ("\u{1B}[24~", .function(12)), ("\u{1B}[1;5C", .unknown), ("\u{1B}]", .unknown),
             ("\u{0}", .unknown), ("\u{9B}", .unknown), ("\u{202E}", .unknown),
@@ -45,7 +46,8 @@ struct KeyParserTests {
         arguments: [
             "\u{1B}[I", "\u{1B}[O", "\u{1B}[201~", "\u{1B}[?62;22c", "\u{1B}]11;rgb:0/0/0\u{7}",
             "\u{1B}]11;rgb:0/0/0\u{1B}\\", "\u{1B}P1+r544e=78\u{1B}\\", "\u{1B}_Gi=1;OK\u{1B}\\",
-            "\u{1B}[<0;1;1m", "\u{1B}[<35;1;1M", "\u{1B}[<0;0;1M", "\u{1B}[<0;99999999999999999999;1M",
+            "\u{1B}[<0;1;1m", "\u{1B}[<35;1;1M", "\u{1B}[<0;0;1M",
+            "\u{1B}[<0;99999999999999999999;1M",
             "\u{1B}[M q!", "\u{1B}[200~\u{1B}[201~",
         ])
     func reports(bytes: String) {
@@ -97,14 +99,17 @@ struct KeyParserTests {
         switch Int.random(in: 0..<4, using: &random) {
         case 0:
             let kind = Array("]P^_X".utf8).randomElement(using: &random)!
-            return [0x1B, kind] + bytes(0x20...0x7E, 1...40) + [[0x07], [0x1B, 0x5C]][Int.random(in: 0...1, using: &random)]
+            return [0x1B, kind] + bytes(0x20...0x7E, 1...40)
+                + [[0x07], [0x1B, 0x5C]][Int.random(in: 0...1, using: &random)]
         case 1: return Array("\u{1B}[M".utf8) + bytes(0x20...0xFF, 3...3)
         default:
             // Not those whose end is beyond their last byte.
             let body = bytes(0x30...0x3F, 0...80) + bytes(0x20...0x2F, 0...2)
             let final = bytes(0x40...0x7E, 1...1)[0]
             let isOpen = body.isEmpty && [0x4D, 0x5B].contains(final)
-            return [0x1B, 0x5B] + (isOpen ? [0x3F] : body) + [body == Array("200".utf8) ? 0x6D : final]
+            return [0x1B, 0x5B] + (isOpen ? [0x3F] : body) + [
+                body == Array("200".utf8) ? 0x6D : final
+            ]
         }
     }
 
@@ -128,7 +133,9 @@ struct KeyParserTests {
         }
     }
 
-    @Test("noise never traps, shows nothing invisible and can be left", arguments: 1...50 as ClosedRange<UInt64>)
+    @Test(
+        "noise never traps, shows nothing invisible and can be left",
+        arguments: 1...50 as ClosedRange<UInt64>)
     func noise(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var whole = KeyParser()
@@ -147,7 +154,9 @@ struct KeyParserTests {
                 _ = state.handle(key)
                 #expect((0...30).contains(state.firstLine), "seed \(seed)")
                 if case .character(let character) = key {
-                    #expect(character.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F })
+                    #expect(
+                        character.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }
+                    )
                 }
             }
         }

@@ -67,7 +67,8 @@ struct TerminalProgramTests {
         try shell.send(SIGTSTP)
         await shell.expectStopped(1)
         // In the background it stops again instead of taking the terminal.
-        shell.terminal.type("bg; until jobs | grep -q Stopped; do :; done; echo in-the-backgroun''d\n")
+        shell.terminal.type(
+            "bg; until jobs | grep -q Stopped; do :; done; echo in-the-backgroun''d\n")
         await shell.terminal.show(on: &shell.screen, until: "in-the-background")
         #expect(!shell.screen.modes.contains(1_049))
         shell.terminal.type("fg\n")
@@ -84,8 +85,8 @@ struct TerminalProgramTests {
         try shell.send(SIGSTOP)
         await shell.terminal.show(on: &shell.screen, until: "Stopped")
         shell.terminal.type("fg\n")
+        await shell.terminal.show(on: &shell.screen) { !$0.text.contains("Stopped") }
         await shell.expectShown()
-        #expect(!shell.screen.text.contains("Stopped"))
         shell.terminal.type("q")
         await shell.expectRestored()
     }
@@ -148,7 +149,8 @@ private struct Shell {
 
     mutating func start() async {
         await terminal.show(on: &screen, until: "ready>")
-        terminal.type("cd; stty -g >before; (echo $BASHPID >pid; exec \"$PROGRAM\" --demo --watch)\n")
+        terminal.type(
+            "cd; stty -g >before; (echo $BASHPID >pid; exec \"$PROGRAM\" --demo --watch)\n")
         await expectShown()
     }
 

@@ -105,10 +105,10 @@ struct TerminalSessionTests {
         await loop.terminal.show(on: &loop.screen, until: "43 % used")
         loop.data.yield(model.data)
         var changed = model.data
-        guard case .usage(var usage) = changed.stored else { return }
-        let window = try #require(usage.providers[0].snapshot.rateWindows?[0])
-        usage.providers[0].snapshot.rateWindows?[0].usedPercent = window.usedPercent + 1
-        changed.stored = .usage(usage)
+        if case .usage(var usage) = changed.stored {
+            usage.providers[0].snapshot.primary?.usedPercent += 1
+            changed.stored = .usage(usage)
+        }
         loop.data.yield(changed)
         let bytes = await loop.terminal.wait(toSee: "4")
         #expect(bytes.utf8.count < 40, "\(bytes.debugDescription)")

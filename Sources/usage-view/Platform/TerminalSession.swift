@@ -36,9 +36,10 @@ final class TerminalSession: @unchecked Sendable {
         input: Int32 = STDIN_FILENO, output: Int32 = STDOUT_FILENO, usesMouse: Bool = false
     ) throws(CommandFailure) {
         // Without blocking, and without changing that for the programs that share the descriptor.
-        let own = ttyname(output).map {
-            open($0, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
-        } ?? -1
+        let own =
+            ttyname(output).map {
+                open($0, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
+            } ?? -1
         ownsOutput = own >= 0
         self.output = ownsOutput ? own : output
         do throws(CommandFailure) {
