@@ -53,6 +53,12 @@ struct UsageView: AsyncParsableCommand {
     @Option(help: "Use color: auto, always or never. NO_COLOR is respected.")
     var color: ColorPolicy.Choice = .auto
 
+    @Flag(
+        help: """
+            Let --watch react to clicks and the wheel; selecting text in the terminal then needs Shift.
+            """)
+    var mouse = false
+
     @OptionGroup var reading: ReadingOptions
 
     @Flag(help: "Show invented data.")
@@ -65,17 +71,18 @@ struct UsageView: AsyncParsableCommand {
 
     func validate() throws {
         if json, watch { throw ValidationError("--json cannot be combined with --watch") }
+        if mouse, !watch { throw ValidationError("--mouse needs --watch") }
     }
 
     func run() async throws {
         if demo {
             let data = DemoUsage.data(at: Date())
-            return watch ? try await show(AsyncStream { $0.yield(data) }) : try print(data)
+            return watch ? try await show(AsyncStream { $0.yield(data) }) {} : try print(data)
         }
         let reader = try reading.open(isLive: watch)
         defer { reader.store.close() }
         if watch {
-            try await show(reader.live())
+            try await show(reader.live()) { await reader.verify() }
         } else {
             try print(reader.data(isOnline: await reader.refresh(within: reading.timeout)))
         }
@@ -102,10 +109,13 @@ struct UsageView: AsyncParsableCommand {
         try Console.write(Data(screen.text(isColored: isColored).utf8))
     }
 
-    private func show(_ data: some AsyncSequence<UsageData, Never> & Sendable) async throws {
-        let session = try TerminalSession()
+    private func show(
+        _ data: some AsyncSequence<UsageData, Never> & Sendable,
+        verify: @escaping @Sendable () async -> Void
+    ) async throws {
+        let session = try TerminalSession(usesMouse: mouse)
         await LiveLoop(
-            session: session, zone: .local, isColored: isColored, now: { Date() }
+            session: session, zone: .local, isColored: isColored, now: { Date() }, verify: verify
         ).run(options: options, data: data)
     }
 }

@@ -9,8 +9,9 @@ struct LiveLoop: Sendable {
     let zone: ClockZone
     let isColored: Bool
     let now: @Sendable () -> Date
-    /// Called when the process or the machine has slept, with the time since when.
-    var missed: @Sendable (Date) -> Void = { _ in }
+    /// Called when the process or the machine has slept; returns when the daemon has responded since. Until then the screen
+    /// says that it was last seen before.
+    var verify: @Sendable () async -> Void = {}
 
     /// How long the rest of a key's sequence may take after an escape byte.
     private static let escapeDelay = Duration.milliseconds(50)
@@ -22,6 +23,8 @@ struct LiveLoop: Sendable {
         case terminalGone
         case data(UsageData)
         case clock
+        /// The daemon has responded since that sleep.
+        case verified(since: Date)
         /// Nothing has followed the input that far.
         case pause(inputCount: Int)
     }
@@ -41,21 +44,27 @@ struct LiveLoop: Sendable {
             group.addTask {
                 for await value in data { continuation.yield(.data(value)) }
             }
-            await draw(events, continuation, timer, options: options)
+            await draw(events, timer, options: options) { event, work in
+                group.addTask {
+                    await work()
+                    continuation.yield(event)
+                }
+            }
             continuation.finish()
             group.cancelAll()
         }
     }
 
     private func draw(
-        _ events: AsyncStream<Event>, _ continuation: AsyncStream<Event>.Continuation,
-        _ timer: WakeTimer, options: ViewOptions
+        _ events: AsyncStream<Event>, _ timer: WakeTimer, options: ViewOptions,
+        report: (Event, _ work: @escaping @Sendable () async -> Void) -> Void
     ) async {
         var parser = KeyParser()
         var state = LiveState(options: options)
         var writer = ScreenWriter(isColored: isColored)
         var wakefulness = Wakefulness()
         var shown: UsageData?
+        var unverifiedSince: Date?
         var inputCount = 0
         for await event in events {
             var needsDrawing = true
@@ -65,7 +74,11 @@ struct LiveLoop: Sendable {
             case .terminal(.bytes(let bytes)):
                 inputCount += 1
                 keys = parser.keys(from: bytes)
-                if parser.isUndecided { reportPause(after: inputCount, to: continuation) }
+                if parser.isUndecided {
+                    report(.pause(inputCount: inputCount)) {
+                        try? await Task.sleep(for: Self.escapeDelay)
+                    }
+                }
                 needsDrawing = false
             case .pause(inputCount):
                 keys = parser.endOfInput()
@@ -83,6 +96,8 @@ struct LiveLoop: Sendable {
                 }
             // The size may be the former one again, and the text still have moved.
             case .terminal(.resized): writer.forget()
+            case .verified(let start):
+                if unverifiedSince == start { unverifiedSince = nil }
             case .clock: break
             }
             for key in keys {
@@ -105,8 +120,13 @@ struct LiveLoop: Sendable {
                 }
             }
             let time = now()
-            if let start = wakefulness.note(time) { missed(start) }
-            guard needsDrawing, let shown else { continue }
+            if let start = wakefulness.note(time) {
+                unverifiedSince = unverifiedSince ?? start
+                report(.verified(since: unverifiedSince ?? start), verify)
+                needsDrawing = true
+            }
+            guard needsDrawing, var shown else { continue }
+            if let unverifiedSince { shown.link = shown.link.unverified(since: unverifiedSince) }
             let model = ViewModel(data: shown, now: time, zone: zone, options: state.options)
             let size = session.size
             let screen = LiveScreen.screen(for: model, state: &state, size: size)
@@ -117,15 +137,6 @@ struct LiveLoop: Sendable {
                 at: isWritten
                     ? wakefulness.nextLook(at: time, change: model.nextChange)
                     : time.addingTimeInterval(Self.retryInterval))
-        }
-    }
-
-    private func reportPause(
-        after count: Int, to continuation: AsyncStream<Event>.Continuation
-    ) {
-        Task {
-            try? await Task.sleep(for: Self.escapeDelay)
-            continuation.yield(.pause(inputCount: count))
         }
     }
 }

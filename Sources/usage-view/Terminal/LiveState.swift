@@ -27,6 +27,12 @@ struct LiveState: Sendable, Equatable {
         case .character("a"): options.isAbsolute.toggle()
         case .character("s"):
             options.sortOrder = options.sortOrder == .name ? .tightest : .name
+        case .mouse(let event):
+            switch event.action {
+            case .wheelUp: firstLine -= 3
+            case .wheelDown: firstLine += 3
+            case .press: break
+            }
         case .up, .character("k"): firstLine -= 1
         case .down, .character("j"): firstLine += 1
         case .pageUp: firstLine -= page
