@@ -2,6 +2,7 @@ import CommandSupport
 import Foundation
 import ProgramTesting
 import SnapshotModels
+import Synchronization
 import TerminalText
 import Testing
 import UsageState
@@ -58,14 +59,17 @@ struct TerminalSessionTests {
         let running: Task<Void, Never>
         var screen = TerminalSessionTests.screen()
 
-        init(_ model: ViewModel) throws {
+        init(
+            _ model: ViewModel, now: @escaping @Sendable () -> Date = { Sample.now },
+            verify: @escaping @Sendable () async -> Void = {}
+        ) throws {
             terminal = try PseudoTerminal()
             before = terminal.settings
             let session = try TerminalSession(
                 input: terminal.program, output: terminal.program)
             let loop = LiveLoop(
                 session: session, zone: .fixed(secondsFromGMT: 0), isColored: false,
-                now: { Sample.now })
+                now: now, verify: verify)
             let (stream, data) = AsyncStream.makeStream(of: UsageData.self)
             data.yield(model.data)
             self.data = data
@@ -126,6 +130,24 @@ struct TerminalSessionTests {
         let bytes = await loop.terminal.wait(toSee: ANSI.endSynchronizedUpdate)
         #expect(bytes.hasPrefix(ANSI.beginSynchronizedUpdate + ANSI.clearScreen))
         #expect(bytes.contains("43 % used"))
+        await loop.quit()
+    }
+
+    @Test("after a sleep the daemon counts as lost until it has responded")
+    func sleep() async throws {
+        let minutes = Mutex(0.0)
+        let (answers, answer) = AsyncStream.makeStream(of: Void.self)
+        var loop = try Loop(
+            Sample.model("v0-first"),
+            now: { minutes.withLock { Sample.now.addingTimeInterval($0 * 60) } },
+            verify: { for await _ in answers { break } })
+        await loop.terminal.show(on: &loop.screen, until: "just now")
+        #expect(!loop.screen.text.contains("Offline"))
+        minutes.withLock { $0 = 9.5 }
+        loop.terminal.type("u")
+        await loop.terminal.show(on: &loop.screen, until: "Offline, daemon last seen 9 min ago")
+        answer.yield()
+        await loop.terminal.show(on: &loop.screen) { !$0.text.contains("Offline") }
         await loop.quit()
     }
 
