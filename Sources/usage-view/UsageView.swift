@@ -28,6 +28,8 @@ struct UsageView: AsyncParsableCommand {
 
             KEYS WITH --watch
               q quit · u used/left · a clock times · s sort · ? help
+              Control-Z suspends, Control-L draws everything again. If the program is killed by SIGKILL, \
+              type 'reset' to get the terminal back.
 
             EXIT STATUS
               0 printed, even if the data is old or incomplete · 64 usage error · 74 the replica

@@ -162,9 +162,17 @@ private struct Shell {
         #expect(terminal.localFlags == 0)
     }
 
-    mutating func expectStopped(_ round: Int) async {
-        await terminal.show(on: &screen) { !$0.modes.contains(1_049) }
+    /// The main screen, on which the shell asks for a command. What is typed earlier may be read by the program.
+    private mutating func expectPrompt() async {
+        await terminal.show(on: &screen) { screen in
+            !screen.modes.contains(1_049)
+                && screen.text.split(separator: "\n").last?.hasSuffix("ready>") == true
+        }
         #expect(screen.modes == [7, 25])
+    }
+
+    mutating func expectStopped(_ round: Int) async {
+        await expectPrompt()
         terminal.type("stty -g >stopped; echo seen-\(round)-''again\n")
         await terminal.show(on: &screen, until: "seen-\(round)-again")
         #expect(settings("stopped") == settings("before"))
@@ -172,8 +180,7 @@ private struct Shell {
 
     /// The shell is in the foreground, the screen is the main one, and the settings are those from before.
     mutating func expectRestored() async {
-        await terminal.show(on: &screen) { !$0.modes.contains(1_049) }
-        #expect(screen.modes == [7, 25])
+        await expectPrompt()
         terminal.type("stty -g >after; echo all-''restored\n")
         await terminal.show(on: &screen, until: "all-restored")
         #expect(settings("before") != nil && settings("after") == settings("before"))

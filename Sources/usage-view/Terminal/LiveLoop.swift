@@ -36,7 +36,7 @@ struct LiveLoop: Sendable {
         defer { session.close() }
         let (events, continuation) = AsyncStream.makeStream(of: Event.self)
         let timer = WakeTimer { continuation.yield(.clock) }
-        await withTaskGroup(of: Void.self) { group in
+        await withDiscardingTaskGroup { group in
             group.addTask {
                 for await event in session.events { continuation.yield(.terminal(event)) }
                 continuation.yield(.terminalGone)
