@@ -1,20 +1,25 @@
 package import Essentials
-import SnapshotModels
+package import SnapshotModels
 
 extension UsageData.Stored {
-    /// - Parameter values: the values of the shared key and of the devices' keys; others are ignored.
-    package init(values: [String: Data], now: Date) {
+    /// - Parameters:
+    ///   - values: the values of the shared key and of the devices' keys; others are ignored.
+    ///   - decode: how a snapshot is decoded.
+    package init(
+        values: [String: Data], now: Date,
+        decode: (Data) throws(SnapshotCodecError) -> SyncedUsageSnapshot = SnapshotCodec.decode
+    ) {
         let shared = values[SyncedUsageSnapshot.storeKey]
         let own = values.filter { $0.key.hasPrefix(SyncedUsageSnapshot.storeKey + ".") }
             .sorted { $0.key < $1.key }
-            .compactMap { SnapshotCodec.read($0.value) }
-        let snapshots = SnapshotMerge.devices(own: own, shared: SnapshotCodec.read(shared))
+            .compactMap { try? decode($0.value) }
+        let snapshots = SnapshotMerge.devices(own: own, shared: shared.flatMap { try? decode($0) })
         if !snapshots.isEmpty {
             self = .usage(SnapshotMerge.merge(snapshots, now: now))
             return
         }
         do throws(SnapshotCodecError) {
-            if let shared { _ = try SnapshotCodec.decode(shared) }
+            if let shared { _ = try decode(shared) }
             self = .nothing
         } catch {
             self = .unreadable(reason: "\(error)")
