@@ -18,6 +18,11 @@ package enum ANSI {
             + csi + "J" + endSynchronizedUpdate
     }
 
+    /// A line in place of the one that the cursor is in.
+    package static func replacingLine(_ line: StyledLine) -> String {
+        "\r" + line.plainText + eraseToEndOfLine
+    }
+
     /// Switches to the alternate screen and hides the cursor.
     package static let enterScreen = csi + "?1049h" + csi + "?25l"
     /// Undoes `enterScreen`, also in the middle of a frame.

@@ -6,7 +6,7 @@ package struct TextStyle: Sendable, Equatable {
         case green, yellow
     }
 
-    var color: Color?
+    package private(set) var color: Color?
     var isBold = false
     var isDim = false
 
