@@ -25,6 +25,8 @@ struct UsageView: AsyncParsableCommand {
               usage-view --left           show percentages left
               usage-view --json           print JSON for scripts
               usage-view --demo           show invented data
+              usage-view status           print one line for a status bar or a prompt
+              usage-view check --max 90   succeed unless a limit is nearly reached
 
             KEYS WITH --watch
               q quit · u used/left · a clock times · s sort · ? help
@@ -33,7 +35,10 @@ struct UsageView: AsyncParsableCommand {
               0 printed, even if the data is old or incomplete · 64 usage error · 74 the replica
               cannot be read, or the output cannot be written
             """,
-        version: ProgramVersion.text)
+        version: ProgramVersion.text,
+        subcommands: [
+            StatusCommand.self, CheckCommand.self, WaitCommand.self, MetricsCommand.self,
+        ])
 
     @Flag(help: "Keep running and redraw when something changes.")
     var watch = false
@@ -59,8 +64,13 @@ struct UsageView: AsyncParsableCommand {
     var demo = false
 
     static func main() async {
-        await runProgram(
-            failure: { ($0 as? StoreError).map { CommandFailure(.ioError, $0.description) } })
+        let failure = { @Sendable (error: any Error) in
+            (error as? StoreError).map { CommandFailure(.ioError, $0.description) }
+        }
+        if let name = ProgramArguments.given.first, Subcommands.names.contains(name) {
+            return await Subcommands.runProgram(failure: failure)
+        }
+        await runProgram(failure: failure)
     }
 
     func validate() throws {
@@ -107,6 +117,18 @@ struct UsageView: AsyncParsableCommand {
         await LiveLoop(
             session: session, zone: .local, isColored: isColored, now: { Date() }
         ).run(options: options, data: data)
+    }
+}
+
+/// The program without options of its own, which would be taken from those of a subcommand where both have the same name.
+private struct Subcommands: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: UsageView.configuration.commandName,
+        version: UsageView.configuration.version,
+        subcommands: UsageView.configuration.subcommands)
+
+    static var names: [String] {
+        configuration.subcommands.compactMap { $0.configuration.commandName }
     }
 }
 

@@ -9,6 +9,17 @@ import UsageState
 struct UsageReader: Sendable {
     let store: UbiquitousKeyValueStore
 
+    /// Opens a store; repairs are reported on standard error, before a live screen hides it.
+    ///
+    /// - Parameter isLive: whether changes are followed.
+    static func open(storeNamed name: String, isLive: Bool) throws -> UsageReader {
+        var configuration = try StoreEnvironment().configuration(storeNamed: name, isLive: isLive)
+        configuration.isWatched = isLive
+        let store = try UbiquitousKeyValueStore(configuration: configuration)
+        for note in store.status.recoveryNotes { Console.report(note) }
+        return UsageReader(store: store)
+    }
+
     /// Asked of the store each time, because an account may be joined or left while it is open.
     private var isJoined: Bool { store.configuration.transport != nil }
 
