@@ -142,8 +142,8 @@ let package = Package(
         .executableTarget(
             name: "usage-push",
             dependencies: [
-                "UsagePusher", "SnapshotModels", "KVStore", "KVStoreHTTP", "TerminalText",
-                "BackgroundServices", "CommandSupport", "CommandRunner", "LocalFiles",
+                "UsagePusher", "UsageState", "SnapshotModels", "KVStore", "KVStoreHTTP",
+                "TerminalText", "BackgroundServices", "CommandSupport", "CommandRunner", "LocalFiles",
                 argumentParser,
             ],
             swiftSettings: strict),

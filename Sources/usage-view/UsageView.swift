@@ -25,6 +25,7 @@ struct UsageView: AsyncParsableCommand {
               usage-view --left           show percentages left
               usage-view --json           print JSON for scripts
               usage-view --demo           show invented data
+              usage-view history          show the last days, and how often a limit was reached
 
             KEYS WITH --watch
               q quit · u used/left · a clock times · s sort · ? help
@@ -33,7 +34,8 @@ struct UsageView: AsyncParsableCommand {
               0 printed, even if the data is old or incomplete · 64 usage error · 74 the replica
               cannot be read, or the output cannot be written
             """,
-        version: ProgramVersion.text)
+        version: ProgramVersion.text,
+        subcommands: [HistoryCommand.self])
 
     @Flag(help: "Keep running and redraw when something changes.")
     var watch = false

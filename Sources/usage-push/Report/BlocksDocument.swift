@@ -75,6 +75,6 @@ struct BlocksDocument {
                     + [block.isActive ? "true" : "false", name] + ReportCSV.cells(amount, format)
             }
         }
-        return ([header] + rows).map(ReportCSV.line)
+        return ([header] + rows).map(CSVText.line)
     }
 }
