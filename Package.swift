@@ -287,13 +287,13 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "UsagePushTests",
-            dependencies: ["usage-push", "UsagePusher", "ProgramTesting"],
+            dependencies: ["usage-push", "UsagePusher", "TerminalText", "ProgramTesting"],
             swiftSettings: strict),
         .testTarget(
             name: "UsageViewTests",
             dependencies: [
-                "usage-view", "UsageState", "CommandSupport", "SnapshotModels", "TerminalText",
-                "ProgramTesting",
+                "usage-view", "usage-push", "UsageState", "CommandSupport", "SnapshotModels",
+                "TerminalText", "ProgramTesting", "SeededRandomness",
             ],
             swiftSettings: strict),
         .testTarget(

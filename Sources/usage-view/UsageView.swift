@@ -61,8 +61,13 @@ struct UsageView: AsyncParsableCommand {
     var demo = false
 
     static func main() async {
-        await runProgram(
-            failure: { ($0 as? StoreError).map { CommandFailure(.ioError, $0.description) } })
+        let failure = { @Sendable (error: any Error) in
+            (error as? StoreError).map { CommandFailure(.ioError, $0.description) }
+        }
+        if let name = ProgramArguments.given.first, Subcommands.names.contains(name) {
+            return await Subcommands.runProgram(failure: failure)
+        }
+        await runProgram(failure: failure)
     }
 
     func validate() throws {
@@ -109,6 +114,18 @@ struct UsageView: AsyncParsableCommand {
         await LiveLoop(
             session: session, zone: .local, isColored: isColored, now: { Date() }
         ).run(options: options, data: data)
+    }
+}
+
+/// The program without options of its own, which would be taken from those of a subcommand where both have the same name.
+private struct Subcommands: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: UsageView.configuration.commandName,
+        version: UsageView.configuration.version,
+        subcommands: UsageView.configuration.subcommands)
+
+    static var names: [String] {
+        configuration.subcommands.compactMap { $0.configuration.commandName }
     }
 }
 

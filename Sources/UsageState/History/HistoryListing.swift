@@ -1,5 +1,5 @@
 package import Essentials
-package import SnapshotModels
+import SnapshotModels
 
 /// The past of the windows that were asked for, in the order of their identities.
 package struct HistoryListing: Sendable, Equatable {

@@ -1,4 +1,4 @@
-package import SnapshotModels
+import SnapshotModels
 
 /// Which limit of which account a number is about, the same on every device and for every later observation.
 package struct WindowIdentity: Sendable, Hashable {

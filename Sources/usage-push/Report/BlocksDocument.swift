@@ -1,3 +1,4 @@
+import TerminalText
 import UsagePusher
 
 /// Blocks as JSON with the members of ccusage's, and as CSV. Pure.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandSupport
 import Essentials
+import KVStoreEssentials
 import TerminalText
 import UsageState
 

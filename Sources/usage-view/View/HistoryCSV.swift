@@ -9,18 +9,23 @@ enum HistoryCSV {
             "provider", "account", "window", "windowMinutes", "time", "seconds", "percent",
             "percentBeforeReset", "isReached", "isEstimate",
         ]
-        let rows = HistoryReport(listing).windows.flatMap { window in
-            window.points.map { point in
-                [
-                    window.provider, window.account ?? "", window.label,
-                    window.windowMinutes.map { "\($0)" } ?? "",
-                    point.at.formatted(.iso8601), "\(point.seconds)",
-                    point.percent.map { "\($0)" } ?? "",
-                    point.percentBeforeReset.map { "\($0)" } ?? "", "\(point.isReached)",
-                    "\(point.isEstimate)",
-                ]
-            }
+        var rows = [header]
+        for window in HistoryReport(listing).windows {
+            let head = [
+                window.provider, window.account ?? "", window.label,
+                window.windowMinutes.map(String.init) ?? "",
+            ]
+            rows += window.points.map { head + cells(of: $0) }
         }
-        return ([header] + rows).map(CSVText.line)
+        return rows.map(CSVText.line)
     }
+
+    private static func cells(of point: HistoryReport.Point) -> [String] {
+        [
+            point.at.formatted(.iso8601), String(point.seconds), text(point.percent),
+            text(point.percentBeforeReset), String(point.isReached), String(point.isEstimate),
+        ]
+    }
+
+    private static func text(_ percent: Double?) -> String { percent.map { "\($0)" } ?? "" }
 }

@@ -90,7 +90,9 @@ struct HistoryLines {
         if let least = summary.least, let greatest = summary.greatest {
             parts.append("least \(percent(least)), most \(percent(greatest))")
         }
-        parts.append("last \(percent(entry.last.level))")
+        parts.append(
+            entry.points.last?.slot.level.map { "last \(percent($0))" }
+                ?? "reset since, no newer data")
         parts.append(
             summary.reachedIn90Days == 0
                 ? "never reached in 90 days"
