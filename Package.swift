@@ -143,7 +143,8 @@ let package = Package(
             name: "usage-push",
             dependencies: [
                 "UsagePusher", "UsageState", "SnapshotModels", "KVStore", "KVStoreHTTP",
-                "TerminalText", "BackgroundServices", "CommandSupport", "CommandRunner", "LocalFiles",
+                "TerminalText", "BackgroundServices", "CommandSupport", "CommandRunner",
+                "LocalFiles",
                 argumentParser,
             ],
             swiftSettings: strict),

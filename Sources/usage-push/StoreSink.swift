@@ -55,7 +55,8 @@ final class StoreSink: SnapshotSink {
                 of: credentials, storeNamed: storeName, isLive: isLive,
                 timeouts: isLive ? HTTPTimeouts() : Self.timeouts))
         historyKey = deviceID.map(UsageHistory.storeKey)
-        recorder = Mutex(HistoryRecorder(stored: historyKey.flatMap { [store] in store.data(forKey: $0) }))
+        recorder = Mutex(
+            HistoryRecorder(stored: historyKey.flatMap { [store] in store.data(forKey: $0) }))
         for note in store.status.recoveryNotes { Console.report(note) }
     }
 
@@ -63,7 +64,7 @@ final class StoreSink: SnapshotSink {
     func put(_ data: Data, forKey key: String) throws {
         do {
             try store.write(.data(data), forKey: key)
-        } catch where error.code == .quotaExceeded {
+        } catch  where error.code == .quotaExceeded {
             guard let historyKey, store.data(forKey: historyKey) != nil else { throw error }
             try store.write(nil, forKey: historyKey)
             try store.write(.data(data), forKey: key)

@@ -77,7 +77,8 @@ package struct HistorySummary: Sendable, Equatable {
                 }
             } else {
                 if slot.isReached, !atLimit { count += 1 }
-                atLimit = slot.isReached && slot.level.map(\.isReached) ?? true
+                atLimit =
+                    slot.isReached && slot.level.map(\.isReached) ?? true
                     || atLimit && slot.level == nil
             }
             reachedIn90Days += count

@@ -43,13 +43,14 @@ package struct WorkingHours: Sendable, Equatable {
         let rises = Self.rises(points)
         let hoursOfDay = Self.hoursOfDay(rises, clock: &clock)
         for rise in rises where rise.end > first.lowerBound {
-            guard spans.contains(where: { $0.contains(rise.end - 1) }) else { continue }
-            let pieces = clock.pieces(from: rise.start, to: rise.end)
+            guard let span = spans.first(where: { $0.contains(rise.end - 1) }) else { continue }
+            let start = max(rise.start, span.lowerBound)
+            let pieces = clock.pieces(from: start, to: rise.end)
             let weights = pieces.map {
                 Double($0.seconds) * (rise.isCoarse ? hoursOfDay[$0.hour % 24] : 1)
             }
             let sum = weights.reduce(0, +)
-            let total = Double(rise.end - rise.start)
+            let total = Double(rise.end - start)
             for (piece, weight) in zip(pieces, weights) {
                 let part = sum > 0 ? weight / sum : Double(piece.seconds) / total
                 used[piece.hour] += rise.percent * part

@@ -29,14 +29,16 @@ struct HistoryRecorderTests {
 
     @Test("a busy tool is written once a slot, or when it has moved by five points")
     func rate() {
-        var recorder = HistoryRecorder(stored: nil)
-        var writes = 0
-        for second in stride(from: 0, to: 3_600, by: 1) {
-            let value = recorder.record(
-                snapshot(Double(second) / 600, at: Self.start + second))
-            if value != nil { writes += 1 }
+        func writes(_ percentPerSecond: Double, _ recorder: inout HistoryRecorder) -> Int {
+            (0..<3_600).count { second in
+                recorder.record(
+                    snapshot(Double(second) * percentPerSecond, at: Self.start + second)) != nil
+            }
         }
-        #expect(writes == 5)
+        var fast = HistoryRecorder(stored: nil)
+        #expect(writes(1 / 72, &fast) == 12)
+        var recorder = HistoryRecorder(stored: nil)
+        #expect(writes(1 / 600, &recorder) == 4)
         // A slot has its last percentage once the next one begins.
         let value = recorder.record(snapshot(6, at: Self.start + 3_600))
         #expect(slots(value) == [1.5, 3, 4.5, 6, 6])

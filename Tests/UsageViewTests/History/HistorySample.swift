@@ -41,6 +41,19 @@ enum HistorySample {
             providers: cards, syncTimestamp: date(seconds), deviceName: device, deviceID: device)
     }
 
+    /// A window that was used in every slot.
+    static func full(until end: Int, using generator: inout SeededGenerator) -> WindowHistory {
+        func track(_ empty: SlotTrack) -> SlotTrack {
+            let slots = (0..<empty.capacity).map { _ in
+                HistorySlot(level: PercentLevel(halves: .random(in: 0...60, using: &generator)))
+            }
+            return empty.with(first: empty.number(at: end) - empty.capacity + 1, slots: slots)
+        }
+        return WindowHistory(
+            last: .init(time: end, level: .zero, resetsAt: end + 60), fine: track(.fine),
+            coarse: track(.coarse))
+    }
+
     /// A history of random observations, as one device may have it.
     static func random(
         _ windowCount: Int, until now: Int, steps: Int, using generator: inout SeededGenerator
