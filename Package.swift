@@ -288,7 +288,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "UsagePushTests",
-            dependencies: ["usage-push", "UsagePusher", "TerminalText", "ProgramTesting"],
+            dependencies: [
+                "usage-push", "UsagePusher", "UsageState", "SnapshotModels", "KVStoreEssentials",
+                "KVStoreHTTP", "TerminalText", "ProgramTesting",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "UsageViewTests",

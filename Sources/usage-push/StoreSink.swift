@@ -65,9 +65,15 @@ final class StoreSink: SnapshotSink {
         do {
             try store.write(.data(data), forKey: key)
         } catch  where error.code == .quotaExceeded {
-            guard let historyKey, store.data(forKey: historyKey) != nil else { throw error }
+            guard let historyKey, let history = store.data(forKey: historyKey) else { throw error }
             try store.write(nil, forKey: historyKey)
-            try store.write(.data(data), forKey: key)
+            do {
+                try store.write(.data(data), forKey: key)
+            } catch {
+                // It was not enough.
+                try? store.write(.data(history), forKey: historyKey)
+                throw error
+            }
         }
     }
 
