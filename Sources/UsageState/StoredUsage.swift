@@ -6,9 +6,9 @@ extension UsageData {
     package init(link: Link, values: [String: Data], now: Date) {
         let stored = Stored(values: values, now: now)
         var history = UsageHistory(values: values, now: now)
-        if case .usage(let usage) = stored {
-            history.add(usage.providers.map(\.snapshot), now: now)
-        }
+        let usage =
+            if case .usage(let usage) = stored { usage.providers } else { [MergedProvider]() }
+        history.add(usage.map(\.snapshot), now: now)
         self.init(link: link, stored: stored, history: history)
     }
 
