@@ -33,7 +33,7 @@ enum ShortForm {
 
         let labels = column(provider.windows.map(\.label.short), limit: 9)
         let percents = column(
-            provider.windows.map { percent($0, model) }, limit: 20, alignment: .trailing)
+            provider.windows.map { percent($0, provider, model) }, limit: 20, alignment: .trailing)
         var lines = [heading]
         for (index, window) in provider.windows.enumerated() {
             let label = StyledLine(" " + labels[index] + "  ")
@@ -63,7 +63,9 @@ enum ShortForm {
         let names = column(shown.map(\.snapshot.providerName), limit: 12)
         let labels = column(windows.map { $0?.label.short ?? "" }, limit: 9)
         let percents = column(
-            windows.map { $0.map { percent($0, model) } ?? "" }, limit: 20, alignment: .trailing)
+            zip(windows, shown).map { window, provider in
+                window.map { percent($0, provider, model) } ?? ""
+            }, limit: 20, alignment: .trailing)
         var lines = shown.indices.map { index in
             var line = StyledLine(names[index], .bold)
             guard let window = windows[index] else {
@@ -87,8 +89,13 @@ enum ShortForm {
             ?? (provider.windows.isEmpty ? "no limits reported" : "no newer data")
     }
 
-    private static func percent(_ state: WindowState, _ model: ViewModel) -> String {
-        state.isExpired ? "" : model.percentText(used: state.window.usedPercent)
+    private static func percent(
+        _ state: WindowState, _ provider: ProviderState, _ model: ViewModel
+    ) -> String {
+        guard !state.isExpired else { return "" }
+        return model.signedText(
+            used: state.window.usedPercent, level: state.level,
+            isEstimate: provider.snapshot.isEstimate)
     }
 
     private static func reset(_ state: WindowState, _ model: ViewModel) -> String {
