@@ -294,7 +294,7 @@ let package = Package(
             name: "UsageViewTests",
             dependencies: [
                 "usage-view", "UsageState", "CommandSupport", "SnapshotModels", "TerminalText",
-                "ProgramTesting",
+                "ProgramTesting", "SeededRandomness", "KVStoreCore",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -59,8 +59,8 @@ extension DemoUsage {
                     providerID: provider.providerID, account: provider.accountEmail, label: label,
                     samples: [])
                 var (percent, former) = (0.0, 0)
-                for time in stride(from: now.addingTimeInterval(-HistorySection.period), through: now, by: step)
-                {
+                let start = now.addingTimeInterval(-HistorySection.period)
+                for time in stride(from: start, through: now, by: step) {
                     let period = Int((end.timeIntervalSince(time) / length).rounded(.down))
                     if period != former, !series.samples.isEmpty {
                         percent = 0
@@ -69,11 +69,10 @@ extension DemoUsage {
                     former = period
                     let hour = Int(time.timeIntervalSince1970 / 3_600) % 24
                     let isWorking = (8..<18).contains(hour)
-                    if isWorking { percent += step / length * (length < 86_400 ? 130 : 220) }
-                    if percent >= 100, percent - step / length * 220 < 100 {
-                        series.reached.append(time)
-                    }
+                    let before = percent
+                    if isWorking { percent += step / length * (length < 86_400 ? 110 : 220) }
                     percent = min(percent, 100)
+                    if percent >= 100, before < 100 { series.reached.append(time) }
                     let isGap = hour == 3
                     series.samples.append(
                         PlotSeries.Sample(date: time, percent: isGap ? nil : percent))

@@ -64,8 +64,9 @@ struct Dialog: Sendable, Equatable {
             SectionContent(section: section, model: model, state: state)
                 .listing(width: Layout.dialogColumns).items.filter { $0.matches(text) }
                 .map { item in
-                    Entry(
-                        key: section.title, title: item.lines.first?.plainText ?? "",
+                    let words = item.lines.first?.plainText.split(separator: " ") ?? []
+                    return Entry(
+                        key: section.title, title: words.joined(separator: " "),
                         action: .show(section, id: item.id))
                 }
         }

@@ -71,8 +71,13 @@ struct PlacedListing {
                 lines[row].append(line.truncated(toCells: columnCells - Self.gutter))
             }
         }
-        if listing.items.isEmpty { lines += listing.empty }
-        if !listing.footer.isEmpty { lines += [StyledLine()] + listing.footer }
+        let indented = { (line: StyledLine) in
+            var indented = StyledLine(String(repeating: " ", count: Self.gutter))
+            indented.append(line)
+            return indented
+        }
+        if listing.items.isEmpty { lines += listing.empty.map(indented) }
+        if !listing.footer.isEmpty { lines += [StyledLine()] + listing.footer.map(indented) }
     }
 
     /// The lines of an item; of the last one also the footer.

@@ -9,16 +9,22 @@ struct ProviderDetail {
     let model: LiveModel
     /// At most that of a text.
     let width: Int
+    /// Whether the account's card is on the screen already.
+    let isBesideList: Bool
 
     private static let dayCount = 7
     private static let plotRows = 5
     private static let modelCount = 8
 
     var lines: [StyledLine] {
-        let card = ProviderCard(provider, model: model.usage)
-        let columns = RowColumns(fitting: card.rows, width: width)
-        let parts = [card.lines(columns: columns, width: width), notes, plots, days, models, devices]
+        let parts = [card, notes, plots, days, models, devices]
         return Array(parts.filter { !$0.isEmpty }.joined(separator: [StyledLine()]))
+    }
+
+    private var card: [StyledLine] {
+        if isBesideList { return [StyledLine(provider.title.truncated(toCells: width), .bold)] }
+        let card = ProviderCard(provider, model: model.usage)
+        return card.lines(columns: RowColumns(fitting: card.rows, width: width), width: width)
     }
 
     private var notes: [StyledLine] {

@@ -43,9 +43,11 @@ struct SectionContent {
         return listing
     }
 
-    func detail(id: String, width: Int) -> [StyledLine] {
+    /// - Parameter isBesideList: whether the list shows the entry too.
+    func detail(id: String, width: Int, isBesideList: Bool) -> [StyledLine] {
         switch section {
-        case .usage: UsageSection.detail(model, id: id, width: width)
+        case .usage:
+            UsageSection.detail(model, id: id, width: width, isBesideList: isBesideList)
         case .history: HistorySection.detail(model, id: id, width: width)
         case .devices: DevicesSection.detail(model, id: id, width: width)
         case .keys:

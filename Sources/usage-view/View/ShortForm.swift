@@ -4,13 +4,16 @@ import UsageState
 
 /// The shortest useful screen, for a small pane: no bars, devices or accounts.
 enum ShortForm {
+    /// Below this a line has only room for a name and a percentage.
+    private static let narrowColumns = 30
+
     static func lines(for model: ViewModel, size: ScreenSize) -> [StyledLine] {
         guard model.situation == .ready else {
             return EmptyStateMessage.lines(for: model, width: size.columns)
         }
         var lines = model.providers.flatMap { card($0, model: model, width: size.columns) }
         if let rows = size.rows, lines.count > rows {
-            return linePerProvider(model, rows: rows)
+            return linePerProvider(model, rows: rows, isNarrow: size.columns < narrowColumns)
         }
         if DeviceLines.offlineNote(model) != nil {
             lines.append(StyledLine("offline", .colored(.yellow)))
@@ -54,13 +57,15 @@ enum ShortForm {
     }
 
     /// One line per provider; if they do not all fit, those with the least left.
-    private static func linePerProvider(_ model: ViewModel, rows: Int) -> [StyledLine] {
+    private static func linePerProvider(
+        _ model: ViewModel, rows: Int, isNarrow: Bool
+    ) -> [StyledLine] {
         let all = model.providers
         let shown =
             all.count > rows
             ? Array(ProviderState.tightestFirst(all).prefix(max(1, rows - 1))) : all
         let windows = shown.map(\.tightestWindow)
-        let names = column(shown.map(\.snapshot.providerName), limit: 12)
+        let names = column(shown.map(\.snapshot.providerName), limit: isNarrow ? 6 : 12)
         let labels = column(windows.map { $0?.label.short ?? "" }, limit: 9)
         let percents = column(
             zip(windows, shown).map { window, provider in
@@ -71,7 +76,7 @@ enum ShortForm {
             guard let window = windows[index] else {
                 return line.appending("  " + withoutWindow(shown[index]), .dim)
             }
-            line.append("  " + labels[index] + "  ")
+            line.append(isNarrow ? "  " : "  " + labels[index] + "  ")
             line.append(percents[index], window.level.style)
             return line.appending(reset(window, model))
         }
