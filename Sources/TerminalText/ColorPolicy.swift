@@ -38,7 +38,8 @@ package enum ColorPolicy {
     /// Whether the first nonempty one of LC_ALL, LC_TIME and LANG names a territory whose clocks count to twelve:
     /// "en_US.UTF-8", but not "fr_CA.UTF-8".
     package static func isTwelveHour(environment: [String: String]) -> Bool {
-        let name = ["LC_ALL", "LC_TIME", "LANG"].lazy
+        let name =
+            ["LC_ALL", "LC_TIME", "LANG"].lazy
             .compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
         guard let locale = name.prefixMatch(of: /(?<language>[a-z]+)_(?<territory>[A-Z]{2})/) else {
             return false

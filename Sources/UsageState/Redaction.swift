@@ -41,7 +41,8 @@ package struct Redaction: Sendable, Equatable {
 
     /// An id without anything of the real one, the same every time.
     package static func id(_ id: String) -> String {
-        "00000000-0000-4000-8000-" + String(hash(id) & 0xFFFF_FFFF_FFFF, radix: 16)
+        "00000000-0000-4000-8000-"
+            + String(hash(id) & 0xFFFF_FFFF_FFFF, radix: 16)
             .padded(to: 12)
     }
 

@@ -161,11 +161,12 @@ struct LiveStateTests {
     func scrolling() throws {
         let model = try LiveSample.busy()
         var state = LiveState()
-        _ = state.press([.enter, .end], model, Self.size)
+        let size = ScreenSize(columns: 80, rows: 14)
+        _ = state.press([.enter, .end], model, size)
         let last = state.scene.position.firstDetailLine
         #expect(last > 0)
-        #expect(state.press([.down], model, Self.size) == .nothing)
-        _ = state.press([.home, .up], model, Self.size)
+        #expect(state.press([.down], model, size) == .nothing)
+        _ = state.press([.home, .up], model, size)
         #expect(state.scene.position.firstDetailLine == 0)
     }
 }

@@ -22,7 +22,8 @@ struct ViewPartTests {
         let later = PlainFacts(
             try Sample.model("busy-box", link: .offline(lastSeen: Sample.now), minutesLater: 100))
         let changes = later.changes(since: before)
-        #expect(changes.contains { $0.hasPrefix("Claude dev@example.test, Session (5h): reset at") })
+        #expect(
+            changes.contains { $0.hasPrefix("Claude dev@example.test, Session (5h): reset at") })
         #expect(changes.contains { $0.hasPrefix("Offline, daemon last seen 12:00") })
         let empty = PlainFacts(Sample.model(stored: .nothing, link: .online))
         #expect(empty.lines.first?.hasPrefix("Waiting for the first push.") == true)
@@ -131,7 +132,8 @@ struct ViewPartTests {
         #expect(costs.models.map(\.name) == ["small", "large"])
         #expect(costs.models.map(\.costUSD) == [5, 2])
         #expect(
-            CostBreakdown(nil, dayCount: 3, now: Sample.now, zone: .fixed(secondsFromGMT: 0)) == nil)
+            CostBreakdown(nil, dayCount: 3, now: Sample.now, zone: .fixed(secondsFromGMT: 0)) == nil
+        )
     }
 
     // MARK: - Clock
@@ -148,9 +150,11 @@ struct ViewPartTests {
             ColorPolicy.isTwelveHour(environment: ["LANG": "en_US", "LC_TIME": "de_DE"]) == false)
     }
 
-    @Test("a clock of twelve hours has no hour zero", arguments: [
-        (0, "12:05 AM"), (1, "1:05 AM"), (12, "12:05 PM"), (15, "3:05 PM"),
-    ])
+    @Test(
+        "a clock of twelve hours has no hour zero",
+        arguments: [
+            (0, "12:05 AM"), (1, "1:05 AM"), (12, "12:05 PM"), (15, "3:05 PM"),
+        ])
     func twelveHours(hour: Int, text: String) {
         let midnight = Sample.now.addingTimeInterval(-12 * 3_600)
         let times = TimeFormatter(

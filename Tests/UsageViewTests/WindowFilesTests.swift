@@ -33,8 +33,9 @@ struct WindowFilesTests {
         #expect(files("b").settings == settings)
         let names = (try? FileManager.default.subpathsOfDirectory(atPath: directory)) ?? []
         #expect(names.count == 5, "\(names)")
-        let mode = try? FileManager.default.attributesOfItem(
-            atPath: directory + "/ubiquity/viewer/settings.json")[.posixPermissions] as? Int
+        let mode =
+            try? FileManager.default.attributesOfItem(
+                atPath: directory + "/ubiquity/viewer/settings.json")[.posixPermissions] as? Int
         #expect(mode == 0o600)
     }
 

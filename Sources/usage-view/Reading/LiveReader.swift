@@ -36,7 +36,8 @@ final class LiveReader: Sendable {
 
     /// What to show, now and after every change.
     func live() -> some AsyncSequence<LiveData, Never> & Sendable {
-        let (notes, note) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let (notes, note) = AsyncStream.makeStream(
+            of: Void.self, bufferingPolicy: .bufferingNewest(1))
         // The streams start now, so that no change between the first look and the first event is missed.
         let (changes, connections) = (reader.store.changes, reader.store.connectionChanges)
         let task = Task { await self.follow(changes, connections) { note.yield() } }

@@ -76,8 +76,8 @@ struct BraillePlot {
 
     private func axisLabel(_ row: Int, rows: Int) -> String {
         var label = ""
-        for percent in [0, 50, 75, 90, 100] where Self.row(of: Double(percent), count: rows * 4) / 4 == row
-        {
+        for percent in [0, 50, 75, 90, 100]
+        where Self.row(of: Double(percent), count: rows * 4) / 4 == row {
             label = "\(percent)"
         }
         return label.padded(toCells: Self.axisCells - 1, alignment: .trailing) + " "

@@ -115,7 +115,8 @@ enum DevicesSection {
     private static func reason(_ row: Row) -> String {
         switch row.presence {
         case .online: "the daemon holds a connection to it"
-        case .notReporting: "the daemon holds a connection to it, but nothing was pushed for 5 minutes"
+        case .notReporting:
+            "the daemon holds a connection to it, but nothing was pushed for 5 minutes"
         case .offline: "the daemon holds no connection to it"
         case .active: "it pushed within the last 5 minutes; the daemon says nothing about it"
         case .stale: "it pushed nothing for 5 minutes; the daemon says nothing about it"

@@ -28,7 +28,9 @@ enum HistorySection {
     }
 
     static func detail(_ model: LiveModel, id: String, width: Int) -> [StyledLine] {
-        guard let series = model.data.series.first(where: { self.id(of: $0) == id }) else { return [] }
+        guard let series = model.data.series.first(where: { self.id(of: $0) == id }) else {
+            return []
+        }
         let reached = series.reached.count
         let times =
             reached == 0

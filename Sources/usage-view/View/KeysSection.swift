@@ -18,9 +18,12 @@ enum KeysSection {
             line.append("  " + note, key.changeCount > 0 ? .bold : .dim)
             return ListItem(
                 key.key, [line.truncated(toCells: width)],
-                searchText: name + " " + String(decoding: key.bytes.prefix(65_536), as: UTF8.self))
+                moreText: ([name] + StoredValueForm.text.lines(of: key.bytes).prefix(lineLimit))
+                    .joined(separator: " "))
         }
-        let empty = ["The store is empty.", "  Anything that is set appears here: kvs set KEY VALUE"]
+        let empty = [
+            "The store is empty.", "  Anything that is set appears here: kvs set KEY VALUE",
+        ]
         return Listing(
             items: items,
             empty: empty.enumerated().flatMap { index, text in

@@ -6,18 +6,23 @@ struct ListItem {
     let id: String
     /// None wider than the column that it was drawn for.
     let lines: [StyledLine]
-    /// What a search looks through.
-    let searchText: String
+    /// What a search looks through, beside the lines.
+    private let moreText: () -> String
 
-    init(_ id: String, _ lines: [StyledLine], searchText: String? = nil) {
+    init(
+        _ id: String, _ lines: [StyledLine], moreText: @autoclosure @escaping () -> String = ""
+    ) {
         self.id = id
         self.lines = lines
-        self.searchText = searchText ?? lines.map(\.plainText).joined(separator: " ")
+        self.moreText = moreText
     }
+
+    /// The first line alone.
+    var title: ListItem { ListItem(id, Array(lines.prefix(1)), moreText: moreText()) }
 
     /// Whether it contains every word, in any case.
     func matches(_ query: String) -> Bool {
-        let text = searchText.lowercased()
+        let text = (lines.map(\.plainText) + [moreText()]).joined(separator: " ").lowercased()
         return query.lowercased().split(separator: " ").allSatisfy { text.contains($0) }
     }
 }
@@ -83,7 +88,8 @@ struct PlacedListing {
     /// The lines of an item; of the last one also the footer.
     func rows(of index: Int) -> Range<Int> {
         let rows = places[index].rows
-        return index == places.count - 1 ? rows.lowerBound..<max(rows.upperBound, lines.count) : rows
+        return index == places.count - 1
+            ? rows.lowerBound..<max(rows.upperBound, lines.count) : rows
     }
 }
 

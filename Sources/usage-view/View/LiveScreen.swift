@@ -56,9 +56,7 @@ struct LiveScreen {
             return drawing.add(ShortForm.lines(for: model.usage, size: size), in: layout.list)
         }
         var listing = content.filteredListing(width: columns - PlacedListing.gutter)
-        listing.items = listing.items.map {
-            ListItem($0.id, Array($0.lines.prefix(1)), searchText: $0.searchText)
-        }
+        listing.items = listing.items.map(\.title)
         listing.footer = []
         drawList(listing, columnCount: 1, columnCells: columns, &drawing)
     }
@@ -86,7 +84,8 @@ struct LiveScreen {
         let listing = content.filteredListing(width: itemCells)
         let count = listing.areCards ? cardColumns(listing) : 1
         let cells =
-            count == 1 ? min(layout.list.columns, Layout.textColumns + 2) : layout.list.columns / count
+            count == 1
+            ? min(layout.list.columns, Layout.textColumns + 2) : layout.list.columns / count
         if isCovered {
             var hidden = Drawing(columns: columns)
             drawList(listing, columnCount: count, columnCells: cells, &hidden)
@@ -215,7 +214,9 @@ struct LiveScreen {
     private var accountText: String {
         let account = model.data.account.map { VisibleText.escape($0.name) } ?? "this machine only"
         guard isOffline else { return account }
-        let seen = model.usage.data.link.lastSeen.map { "offline, last seen " + model.times.past($0) }
+        let seen = model.usage.data.link.lastSeen.map {
+            "offline, last seen " + model.times.past($0)
+        }
         return (seen ?? "offline") + " · " + account
     }
 

@@ -92,7 +92,9 @@ enum StatusLine {
         parts += [StyledLine(hints, .dim), StyledLine(choices, .dim)]
         // What does not fit is left out, never cut.
         return parts.dropFirst().reduce(parts[0]) { line, part in
-            guard line.cells + 2 + part.cells <= min(columns, Layout.textColumns) else { return line }
+            guard line.cells + 2 + part.cells <= min(columns, Layout.textColumns) else {
+                return line
+            }
             var line = line.appending("  ")
             line.append(part)
             return line

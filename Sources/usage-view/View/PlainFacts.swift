@@ -32,11 +32,13 @@ struct PlainFacts: Equatable {
                     ))
             }
             if provider.snapshot.isError {
-                let reason = VisibleText.escape(provider.snapshot.statusMessage ?? "no reason given")
+                let reason = VisibleText.escape(
+                    provider.snapshot.statusMessage ?? "no reason given")
                 facts.append((provider.id + "\terror", "\(title): error: \(reason)"))
             }
             if provider.freshness != .fresh {
-                facts.append((provider.id + "\tage", "\(title): \(model.age(of: provider, times).text)"))
+                facts.append(
+                    (provider.id + "\tage", "\(title): \(model.age(of: provider, times).text)"))
             }
         }
         for device in model.devices {

@@ -27,7 +27,8 @@ struct StateNote: Equatable {
         case .cached:
             notes.append(
                 StateNote(
-                    text: "Cached: the tool's own file states an earlier reading, as of \(observed).",
+                    text:
+                        "Cached: the tool's own file states an earlier reading, as of \(observed).",
                     next: "use the tool once; it then writes a newer one.", style: .plain))
         case .stale:
             notes.append(
