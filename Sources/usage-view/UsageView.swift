@@ -164,13 +164,28 @@ struct UsageView: AsyncParsableCommand {
         return state
     }
 
-    /// Prints all facts, and from then on each that changes.
+    /// Prints all facts, and from then on each that changes, also those that only time changes.
     private func printChanges(
         of data: some AsyncSequence<LiveData, Never> & Sendable
     ) async throws {
+        let (events, continuation) = AsyncStream.makeStream(of: LiveData?.self)
+        let forwarding = Task {
+            for await value in data { continuation.yield(value) }
+            continuation.finish()
+        }
+        let minutes = Task {
+            while (try? await Task.sleep(for: .seconds(60))) != nil { continuation.yield(nil) }
+        }
+        defer {
+            forwarding.cancel()
+            minutes.cancel()
+        }
+        var shown: LiveData?
         var former: PlainFacts?
-        for await value in data {
-            let facts = PlainFacts(model(value.usage))
+        for await event in events {
+            shown = event ?? shown
+            guard let shown else { continue }
+            let facts = PlainFacts(model(shown.usage))
             try print(former.map { facts.changes(since: $0) } ?? facts.lines)
             former = facts
         }
