@@ -152,7 +152,8 @@ let package = Package(
             name: "usage-view",
             dependencies: [
                 "UsageState", "SnapshotModels", "KVStoreEssentials", "KVStoreHTTP",
-                "TerminalText", "CommandSupport", "CommandRunner", argumentParser, "Essentials",
+                "KVStoreDocuments", "LocalFiles", "TerminalText", "CommandSupport",
+                "CommandRunner", argumentParser, "Essentials",
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -297,7 +298,7 @@ let package = Package(
             name: "UsageViewTests",
             dependencies: [
                 "usage-view", "usage-push", "UsageState", "CommandSupport", "SnapshotModels",
-                "TerminalText", "ProgramTesting", "SeededRandomness",
+                "TerminalText", "ProgramTesting", "SeededRandomness", "KVStoreCore",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -9,6 +9,7 @@ package struct HistoryPoint: Sendable, Equatable {
 
     package var end: Int { start + seconds }
     package var date: Date { Date(unixSeconds: start) }
+    package var endDate: Date { Date(unixSeconds: end) }
 }
 
 extension WindowHistory {

@@ -48,6 +48,16 @@ package struct UsageHistory: Sendable, Equatable {
         }
     }
 
+    /// The same of accounts with other names.
+    func renamed(_ name: (String) -> String) -> UsageHistory {
+        var result = UsageHistory()
+        for (identity, history) in windows {
+            let account = identity.account.map { name($0).lowercased() }
+            result.merge(UsageHistory(windows: [identity.of(account: account): history]))
+        }
+        return result
+    }
+
     /// Gives the windows without an account's name to the only named account of the provider, as the merge of snapshots
     /// does.
     private mutating func adoptUnnamed() {

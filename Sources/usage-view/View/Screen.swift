@@ -33,8 +33,15 @@ extension StyledLine {
                 case "▅": "+"
                 case "▆": "*"
                 case "▇": "%"
-                case "░", "·", "–": "-"
+                case "░", "·", "–", "─": "-"
                 case "…": "."
+                case "▌", "›", "→": ">"
+                case "│": "|"
+                case "↑": "^"
+                case "↓": "v"
+                case "←": "<"
+                case "×": "x"
+                case "\u{2800}"..."\u{28FF}": "*"
                 default: String(repeating: "?", count: CellWidth.of(character))
                 }
             }
