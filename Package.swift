@@ -142,8 +142,9 @@ let package = Package(
         .executableTarget(
             name: "usage-push",
             dependencies: [
-                "UsagePusher", "SnapshotModels", "KVStore", "KVStoreHTTP", "TerminalText",
-                "BackgroundServices", "CommandSupport", "CommandRunner", "LocalFiles",
+                "UsagePusher", "UsageState", "SnapshotModels", "KVStore", "KVStoreHTTP",
+                "TerminalText", "BackgroundServices", "CommandSupport", "CommandRunner",
+                "LocalFiles",
                 argumentParser,
             ],
             swiftSettings: strict),
@@ -151,8 +152,8 @@ let package = Package(
             name: "usage-view",
             dependencies: [
                 "UsageState", "SnapshotModels", "KVStoreEssentials", "KVStoreHTTP",
-                "TerminalText", "CommandSupport", "CommandRunner", "LocalFiles", argumentParser,
-                "Essentials",
+                "KVStoreDocuments", "LocalFiles", "TerminalText", "CommandSupport",
+                "CommandRunner", argumentParser, "Essentials",
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -288,13 +289,17 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "UsagePushTests",
-            dependencies: ["usage-push", "UsagePusher", "ProgramTesting"],
+            dependencies: [
+                "usage-push", "UsagePusher", "UsageState", "SnapshotModels", "KVStoreEssentials",
+                "KVStoreHTTP", "TerminalText", "ProgramTesting",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "UsageViewTests",
             dependencies: [
-                "usage-view", "UsageState", "CommandSupport", "SnapshotModels", "TerminalText",
-                "KVStoreEssentials", "KVStoreHTTP", "ProgramTesting",
+                "usage-view", "usage-push", "UsageState", "CommandSupport", "SnapshotModels",
+                "TerminalText", "ProgramTesting", "SeededRandomness", "KVStoreCore",
+                "KVStoreEssentials", "KVStoreHTTP",
             ],
             swiftSettings: strict),
         .testTarget(

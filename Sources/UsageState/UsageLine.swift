@@ -61,7 +61,8 @@ package struct UsageFields: Sendable, Equatable {
 
     package init(_ item: UsageItem, measure: ViewOptions.Measure, times: TimeFormatter) {
         let snapshot = item.provider.snapshot
-        let clock = TimeFormatter(now: times.now, zone: times.zone, isAbsolute: true)
+        var clock = times
+        clock.isAbsolute = true
         let mark = item.isEstimate || !item.condition.isKnown ? "~" : ""
         provider = VisibleText.escape(snapshot.providerName)
         id = VisibleText.escape(snapshot.providerID)

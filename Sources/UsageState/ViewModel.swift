@@ -29,10 +29,13 @@ package struct UsageData: Sendable, Equatable {
 
     package var link: Link
     package var stored: Stored
+    /// Of all devices, with what is stored as the last value of each window. Empty without any.
+    package var history: UsageHistory
 
-    package init(link: Link, stored: Stored) {
+    package init(link: Link, stored: Stored, history: UsageHistory = .init()) {
         self.link = link
         self.stored = stored
+        self.history = history
     }
 }
 
@@ -55,15 +58,21 @@ package struct ViewOptions: Sendable, Equatable {
     package var sortOrder: SortOrder
     /// False if the locale supports only ASCII.
     package var isUnicode: Bool
+    /// Clock times as "3:30 PM".
+    package var isTwelveHour: Bool
+    /// A sign beside percentages near the limit, "!" and "!!", and "~" before estimates.
+    package var hasSigns: Bool
 
     package init(
         measure: Measure = .used, isAbsolute: Bool = false, sortOrder: SortOrder = .name,
-        isUnicode: Bool = true
+        isUnicode: Bool = true, isTwelveHour: Bool = false, hasSigns: Bool = false
     ) {
         self.measure = measure
         self.isAbsolute = isAbsolute
         self.sortOrder = sortOrder
         self.isUnicode = isUnicode
+        self.isTwelveHour = isTwelveHour
+        self.hasSigns = hasSigns
     }
 }
 
@@ -109,7 +118,9 @@ package struct ViewModel: Sendable, Equatable {
 
     /// In display order.
     package var providers: [ProviderState] {
-        let states = (usage?.providers ?? []).map { ProviderState($0, now: now, zone: zone) }
+        let states = (usage?.providers ?? []).map {
+            ProviderState($0, now: now, zone: zone, history: data.history)
+        }
         return options.sortOrder == .name ? states : ProviderState.tightestFirst(states)
     }
 

@@ -97,25 +97,28 @@ struct UsagePush: AsyncParsableCommand {
             addCosts(to: &builder)
             return try PrintOnce(isPretty: pretty).run(builder)
         }
-        var builder = reading.builder(device: Self.device(id: try Self.id(in: identityFile)))
+        let deviceID = try Self.id(in: identityFile)
+        var builder = reading.builder(device: Self.device(id: deviceID))
         if reading.home == nil {
             builder.rememberAccounts(in: AccountHistoryFile(builder.environment))
         }
         let volume: Console.Volume = quiet ? .quiet : verbose ? .verbose : .usual
         addCosts(to: &builder)
         if watch {
-            try await PushWatch(environment: environment, storeName: store, volume: volume)
-                .run(builder)
+            try await PushWatch(
+                environment: environment, storeName: store, deviceID: deviceID, volume: volume
+            ).run(builder)
         } else {
-            try await PushOnce(environment: environment, storeName: store, volume: volume)
-                .run(builder)
+            try await PushOnce(
+                environment: environment, storeName: store, deviceID: deviceID, volume: volume
+            ).run(builder)
         }
     }
 
     private func addCosts(to builder: inout SnapshotBuilder) {
         let (prices, issues) = ModelPrices.load()
         for issue in issues { Console.report(issue) }
-        builder.addsCosts(prices: prices)
+        builder.includeCosts(prices: prices)
     }
 
     private static func id(in file: DeviceIdentityFile) throws(CommandFailure) -> String {

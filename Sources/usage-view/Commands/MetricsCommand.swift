@@ -28,7 +28,7 @@ extension UsageView {
             completion: .file())
         var output: String?
 
-        @Flag(help: "Hide the names of accounts and devices.")
+        @Flag(help: "Show invented names of accounts and devices.")
         var redact = false
 
         @OptionGroup var store: StoreOption

@@ -51,7 +51,7 @@ extension UsageView {
         @Option(help: ArgumentHelp("Cells that the line may take.", valueName: "cells"))
         var maxWidth: Int?
 
-        @Flag(help: "Hide the names of accounts and devices.")
+        @Flag(help: "Show invented names of accounts and devices.")
         var redact = false
 
         @Flag(help: "Print JSON, described by docs/usage-report.schema.json.")
@@ -71,7 +71,7 @@ extension UsageView {
 
         /// On the main actor, so that a single line needs no other thread.
         @MainActor func run() async throws {
-            let usage = LocalUsage(storeName: store.name)
+            let usage = LocalUsage(storeName: store.name, includesHistory: format.hasPace)
             if follow {
                 return try await StatusFollower(renderer: renderer, usage: usage).run()
             }
@@ -84,12 +84,14 @@ extension UsageView {
         }
 
         private var renderer: StatusRenderer {
-            StatusRenderer(
+            let environment = ProcessInfo.processInfo.environment
+            return StatusRenderer(
                 format: format,
                 choice: StatusChoice(
                     measure: measure, isAbsolute: absolute, selection: selected.selection),
                 maxWidth: maxWidth, isRedacted: redact,
-                isUnicode: ColorPolicy.isUnicode(environment: ProcessInfo.processInfo.environment),
+                isUnicode: ColorPolicy.isUnicode(environment: environment),
+                isTwelveHour: ColorPolicy.isTwelveHour(environment: environment),
                 zone: .local)
         }
     }

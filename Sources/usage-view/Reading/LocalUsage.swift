@@ -7,6 +7,8 @@ import UsageState
 /// What this machine has, without the network and without costs: for lines that are made often and must be there at once.
 struct LocalUsage: Sendable {
     let storeName: String
+    /// Whether the history is read, from which the pace learns.
+    var includesHistory = false
 
     /// The daemon counts as reached for this long after its last answer, in seconds.
     private static let onlineAge: TimeInterval = 300
@@ -19,9 +21,9 @@ struct LocalUsage: Sendable {
             let directory = environment.replicaDirectory(
                 storeNamed: storeName, credentials: credentials)
             let reading = try ReplicaReading(directory: directory) {
-                $0.hasPrefix(SyncedUsageSnapshot.storeKey)
+                isWanted($0)
             }
-            return Self.data(
+            return data(
                 reading.values, isJoined: credentials != nil,
                 lastSyncMilliseconds: reading.lastSyncMilliseconds, now: now)
         } catch {
@@ -40,22 +42,29 @@ struct LocalUsage: Sendable {
     func live(_ store: UbiquitousKeyValueStore) -> some AsyncSequence<UsageData, Never> & Sendable {
         UsageData.following(store.connectionChanges, store.changes) {
             var values: [String: Data] = [:]
-            for key in store.keys where key.hasPrefix(SyncedUsageSnapshot.storeKey) {
+            for key in store.keys where isWanted(key) {
                 values[key] = store.data(forKey: key)
             }
-            return Self.data(
+            return data(
                 values, isJoined: StoreEnvironment().isJoined,
                 lastSyncMilliseconds: store.status.lastSyncMilliseconds, now: Date())
         }
     }
 
-    private static func data(
+    private func isWanted(_ key: String) -> Bool {
+        includesHistory ? UsageData.isKey(key) : key.hasPrefix(SyncedUsageSnapshot.storeKey)
+    }
+
+    private func data(
         _ values: [String: Data], isJoined: Bool, lastSyncMilliseconds: Int64?, now: Date
     ) -> UsageData {
         let lastSync = lastSyncMilliseconds.map { Date(timeIntervalSince1970: Double($0) / 1_000) }
-        let isOnline = lastSync.map { now.timeIntervalSince($0) < onlineAge } ?? false
+        let isOnline = lastSync.map { now.timeIntervalSince($0) < Self.onlineAge } ?? false
+        let link: UsageData.Link =
+            !isJoined ? .notJoined : isOnline ? .online : .offline(lastSeen: lastSync)
+        if includesHistory { return UsageData(link: link, values: values, now: now) }
         return UsageData(
-            link: !isJoined ? .notJoined : isOnline ? .online : .offline(lastSeen: lastSync),
+            link: link,
             stored: UsageData.Stored(
                 values: values, now: now, decode: SnapshotCodec.decodeWithoutCosts))
     }

@@ -2,7 +2,6 @@ import CommandSupport
 import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
-import SnapshotModels
 import UsageState
 
 /// Reads what the viewer shows. The only code of the viewer that knows the store.
@@ -26,11 +25,10 @@ struct UsageReader: Sendable {
     /// - Parameter isOnline: whether the daemon responded lately.
     func data(isOnline: Bool) -> UsageData {
         var values: [String: Data] = [:]
-        for key in store.keys where key.hasPrefix(SyncedUsageSnapshot.storeKey) {
+        for key in store.keys where UsageData.isKey(key) {
             values[key] = store.data(forKey: key)
         }
-        return UsageData(
-            link: link(isOnline: isOnline), stored: UsageData.Stored(values: values, now: Date()))
+        return UsageData(link: link(isOnline: isOnline), values: values, now: Date())
     }
 
     private func link(isOnline: Bool) -> UsageData.Link {
@@ -40,7 +38,7 @@ struct UsageReader: Sendable {
         return .offline(lastSeen: lastSync.map { Date(timeIntervalSince1970: Double($0) / 1_000) })
     }
 
-    private var isOnline: Bool {
+    var isOnline: Bool {
         switch store.status.connection {
         case .connected, .idle: true
         case .local, .offline: false
@@ -55,11 +53,6 @@ struct UsageReader: Sendable {
         let report = try? await withDeadline(.seconds(seconds)) { try await store.synchronizeNow() }
         return report != nil
     }
-
-    /// The state to show, now and after every change.
-    func live() -> some AsyncSequence<UsageData, Never> & Sendable {
-        UsageData.following(store.connectionChanges, store.changes) { data(isOnline: isOnline) }
-    }
 }
 
 extension UsageData {
@@ -67,10 +60,10 @@ extension UsageData {
     ///
     /// Events only trigger a read. Reads do not overlap, and each begins after the event that triggered it, so the
     /// last value is the state after the last event. A slow consumer gets one value for several events.
-    static func following<Connections: Sendable, Changes: Sendable>(
+    static func following<Value: Sendable, Connections: Sendable, Changes: Sendable>(
         _ connections: AsyncStream<Connections>, _ changes: AsyncStream<Changes>,
-        read: @escaping @Sendable () async -> UsageData
-    ) -> some AsyncSequence<UsageData, Never> & Sendable {
+        read: @escaping @Sendable () async -> Value
+    ) -> some AsyncSequence<Value, Never> & Sendable {
         let (triggers, trigger) = AsyncStream.makeStream(
             of: Void.self, bufferingPolicy: .bufferingNewest(1))
         trigger.yield()

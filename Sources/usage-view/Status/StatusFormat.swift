@@ -25,6 +25,11 @@ enum StatusFormat: Sendable, Equatable {
         }
     }
 
+    /// Whether it shows the pace, which learns from the history.
+    var hasPace: Bool {
+        if case .template(let template) = self { template.hasPace } else { false }
+    }
+
     /// The tags of colors around text, and how text is kept from being one.
     var markup: StatusMarkup {
         switch self {
@@ -71,6 +76,8 @@ extension TextStyle.Color {
         case .red: "red"
         case .yellow: "yellow"
         case .green: "green"
+        case .magenta: "magenta"
+        case .cyan: "cyan"
         }
     }
 
@@ -80,6 +87,8 @@ extension TextStyle.Color {
         case .red: "#e0443e"
         case .yellow: "#b58900"
         case .green: "#4e9a06"
+        case .magenta: "#c061cb"
+        case .cyan: "#06989a"
         }
     }
 }

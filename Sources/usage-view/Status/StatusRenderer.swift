@@ -12,6 +12,8 @@ struct StatusRenderer: Sendable {
     let isRedacted: Bool
     /// False if the locale has only ASCII.
     let isUnicode: Bool
+    /// Clock times as "3:30 PM".
+    let isTwelveHour: Bool
     let zone: ClockZone
 
     /// A line, and when it becomes another one without new data.
@@ -34,7 +36,8 @@ struct StatusRenderer: Sendable {
         let model = ViewModel(
             data: isRedacted ? data.redacted : data, now: now, zone: zone,
             options: ViewOptions(
-                measure: choice.measure, isAbsolute: choice.isAbsolute, isUnicode: isUnicode))
+                measure: choice.measure, isAbsolute: choice.isAbsolute, isUnicode: isUnicode,
+                isTwelveHour: isTwelveHour))
         var text = StatusText(
             line: UsageLine(model, selection: choice.selection), measure: choice.measure,
             times: model.times, maxWidth: maxWidth)

@@ -48,6 +48,8 @@ struct StatusTemplate: Sendable, Equatable {
         self.parts = parts + [.text(literal)]
     }
 
+    var hasPace: Bool { parts.contains(.field(.pace)) }
+
     func text(_ fields: UsageFields) -> String {
         parts.map { part in
             switch part {

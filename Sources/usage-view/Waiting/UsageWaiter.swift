@@ -1,6 +1,7 @@
 import CommandSupport
 import Dispatch
 import Essentials
+import KVStoreEssentials
 import TerminalText
 import UsageState
 
@@ -38,7 +39,10 @@ struct UsageWaiter {
         _ = await reader.refresh(within: Self.firstRefresh)
         let progress = ProgressLine(isShown: showsProgress)
         defer { progress.erase() }
-        return try await run(reader.live(), signals: signals, progress: progress)
+        let data = UsageData.following(reader.store.connectionChanges, reader.store.changes) {
+            reader.data(isOnline: reader.isOnline)
+        }
+        return try await run(data, signals: signals, progress: progress)
     }
 
     private func run(

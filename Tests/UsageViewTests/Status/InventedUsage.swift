@@ -74,7 +74,7 @@ struct InventedUsage {
                 measure: measure, isAbsolute: false,
                 selection: UsageSelection(providers: providers)),
             maxWidth: maxWidth, isRedacted: isRedacted, isUnicode: isUnicode,
-            zone: .fixed(secondsFromGMT: 0))
+            isTwelveHour: false, zone: .fixed(secondsFromGMT: 0))
         return try renderer.line(data, now: now).text
     }
 }
