@@ -138,8 +138,10 @@ struct StatusProgramTests {
             home, "usage-view", ["status", "--format", "{provider} {percent}", "--follow"])
         var lines = program.output.makeAsyncIterator()
         #expect(await lines.next() == "–")
-        for percent in [40, 40, 41] { try home.push(codex(Double(percent)), from: usage) }
+        try home.push(codex(40), from: usage)
         #expect(await lines.next() == "Codex 40 %")
+        try home.push(codex(40), from: usage)
+        try home.push(codex(41), from: usage)
         #expect(await lines.next() == "Codex 41 %")
     }
 
