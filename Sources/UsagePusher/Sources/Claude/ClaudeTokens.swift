@@ -7,9 +7,7 @@ struct ClaudeTokens: TokenLog {
     let source = "claude"
 
     func roots(in environment: SourceEnvironment) -> [String] {
-        let desktop = ["/.config", "/Library/Application Support"].map {
-            environment.home + $0 + "/Claude/local-agent-mode-sessions"
-        }
+        let desktop = environment.applicationData.map { $0 + "/Claude/local-agent-mode-sessions" }
         return ClaudePaths.homes(in: environment).flatMap(\.projects) + desktop
     }
 
