@@ -5,6 +5,7 @@ import Foundation
 /// A line states a reply with its usage; docs/log-shapes.md has the shapes.
 struct ClaudeTokens: TokenLog {
     let source = "claude"
+    let version = 2
 
     func roots(in environment: SourceEnvironment) -> [String] {
         let desktop = environment.applicationData.map { $0 + "/Claude/local-agent-mode-sessions" }
@@ -66,17 +67,16 @@ struct ClaudeTokenReader: TokenLineReader {
         let session =
             row.session.map { sink.session($0, project: project) }
             ?? sink.session(self.session, project: project)
-        func add(_ usage: Usage, id: UInt64, model: JSONCursor.Text?) {
+        func add(_ usage: Usage, id: UInt64, model: JSONCursor.Text?, cost: Double? = nil) {
             sink.add(
                 TokenRecord(
                     time: time, counts: usage.counts, id: id,
                     variant: row.request.map { UInt32(truncatingIfNeeded: $0 >> 16) } ?? 0,
-                    isSidechain: row.isSidechain, tier: usage.tier,
-                    ownCost: id == row.id ? row.cost : nil),
+                    isSidechain: row.isSidechain, tier: usage.tier, ownCost: cost),
                 session: session,
                 model: sink.model(model.flatMap { $0 == "<synthetic>" ? nil : $0 }))
         }
-        add(row.usage, id: id, model: row.model)
+        add(row.usage, id: id, model: row.model, cost: row.cost)
         for (index, further) in row.furtherAnswers.enumerated() {
             var furtherID = ContentHash(seed: id)
             furtherID.add(UInt64(index))
