@@ -66,10 +66,16 @@ struct EditorStates: Sendable {
         case .read(let state):
             known[path] = status.map { Reading(state: state, date: $0.modificationDate) }
         case .missing: known[path] = nil
-        case .inUse, .outOfBudget:
-            budget.markExceeded()
-            if known[path] == nil { throw SQLiteError(path: path, cause: .outOfBudget) }
+        case .inUse: try keep(path, because: .inUse, &budget)
+        case .outOfBudget: try keep(path, because: .outOfBudget, &budget)
         }
         return known[path]
+    }
+
+    private func keep(
+        _ path: String, because cause: SQLiteError.Cause, _ budget: inout ScanBudget
+    ) throws(SQLiteError) {
+        budget.markExceeded()
+        if known[path] == nil { throw SQLiteError(path: path, cause: cause) }
     }
 }

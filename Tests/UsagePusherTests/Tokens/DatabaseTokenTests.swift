@@ -35,6 +35,26 @@ struct DatabaseTokenTests {
             ])
     }
 
+    @Test("an editor that is writing is said to be writing, and has the state that was read before")
+    func editorInUse() throws {
+        let home = try SampleHome(copying: "cursor/sample")
+        let database = try #require(
+            CursorSource().watchedPaths(in: home.environment()).map(\.path).first {
+                $0.hasSuffix(".vscdb") && (try? FileStatus(path: $0)) != nil
+            })
+        let journal = String(database.dropFirst(home.path.count + 1)) + "-journal"
+        try home.write(journal, "x")
+        var source = CursorSource()
+        let first = source.read(in: home.environment(), at: sampleNow)
+        #expect(first.isPartial)
+        #expect(first.findings.map(\.detail).first?.contains("its tool is writing it") == true)
+        try FileManager.default.removeItem(atPath: home.path(journal))
+        let card = source.read(in: home.environment(), at: sampleNow).provider
+        #expect(card != nil)
+        try home.write(journal, "x")
+        #expect(source.read(in: home.environment(), at: sampleNow).provider == card)
+    }
+
     @Test("Copilot: counters that began again count whole, and a log in two steps is one in one")
     func copilotRestart() throws {
         let home = try TokenHome(logs: [CopilotTokens()])
