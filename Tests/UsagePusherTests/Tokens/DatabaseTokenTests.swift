@@ -35,6 +35,26 @@ struct DatabaseTokenTests {
             ])
     }
 
+    @Test("rows with a text that is too long are counted as left out")
+    func tooLong() throws {
+        let copilot = try Tool("copilot/usual", ".copilot/session-store.db", CopilotTokens())
+        try copilot.writer.execute(
+            """
+            INSERT INTO assistant_usage_events (session_id, model, input_tokens, output_tokens, created_at)
+            VALUES ('s9', printf('%.300000c', 'm'), 10, 1, '2026-09-17T12:00:00Z');
+            """)
+        #expect(copilot.home.usage().leftOut.map(\.count) == [1])
+        let goose = try Tool(
+            "goose/usual", ".local/share/goose/sessions/sessions.db", GooseTokens())
+        let before = goose.home.usage().leftOut.map(\.count)
+        try goose.writer.execute(
+            """
+            INSERT INTO usage_ledger (session_id, created_timestamp, model, input_tokens, output_tokens)
+            VALUES ('20260601_2', 1789700000, printf('%.300000c', 'm'), 30, 3);
+            """)
+        #expect(goose.home.usage().leftOut.reduce(0) { $0 + $1.count } == before.reduce(0, +) + 1)
+    }
+
     @Test("an editor that is writing is said to be writing, and has the state that was read before")
     func editorInUse() throws {
         let home = try SampleHome(copying: "cursor/sample")

@@ -69,7 +69,7 @@ struct CopilotStore: TokenFileReader {
             request.project = projects[request.session]
             return request
         }
-        batch.leftOutCount = leftOutCount
+        batch.leftOutCount = leftOutCount + step.tooLongCount
         batch.isComplete = step.isComplete
         return batch
     }

@@ -61,6 +61,7 @@ struct GooseDatabase: TokenFileReader {
                     isCarried: row.text(8) == "carried_forward" && row.isNull(9)))
         }
         self.answers = step.place
+        batch.leftOutCount += step.tooLongCount
         batch.isComplete = step.isComplete
         let known = try Self.sessions(Set(answers.map(\.row.session)), connection)
         batch.rows = answers.map { answer in
@@ -124,9 +125,11 @@ struct GooseDatabase: TokenFileReader {
         let changed = try sessions.rows(
             of: "sessions", changedAt: "updated_at", in: connection, limit: Self.batchCount)
         for (id, place) in changed.rows {
+            var wasRead = false
             try connection.lookUp(
                 "SELECT \(columns) FROM sessions WHERE _rowid_ = ?1", [.integer(id)]
             ) { row in
+                wasRead = true
                 let counts = TokenCounts(
                     prompt: row.tokenCount(3), cacheRead: row.tokenCount(5),
                     cacheWrite: row.tokenCount(6), output: row.tokenCount(4))
@@ -143,6 +146,7 @@ struct GooseDatabase: TokenFileReader {
                             isSummary: true),
                         session: session, project: row.text(1), model: Self.model(row.text(8))))
             }
+            if !wasRead { batch.leftOutCount += 1 }
             sessions = place
         }
         batch.isComplete = changed.isComplete
