@@ -15,7 +15,7 @@ extension TokenRecording {
     func watchedLogs(in environment: SourceEnvironment) -> [WatchedPath] {
         tokenLogs.flatMap { $0.roots(in: environment) }.flatMap { root in
             SQLiteFiles.isName(root)
-                ? SQLiteFiles(root).watchedPaths.map { WatchedPath($0) }
+                ? SQLiteFiles.watchedPaths(of: [root])
                 : [WatchedPath(root, isRecursive: true)]
         }
     }

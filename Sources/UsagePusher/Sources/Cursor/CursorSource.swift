@@ -18,8 +18,7 @@ public struct CursorSource: UsageSource {
     public init() {}
 
     public func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
-        EditorState.paths(of: "Cursor", in: environment)
-            .flatMap { SQLiteFiles($0).watchedPaths }.map { WatchedPath($0) }
+        SQLiteFiles.watchedPaths(of: EditorState.paths(of: "Cursor", in: environment))
     }
 
     public mutating func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {

@@ -18,8 +18,7 @@ public struct OpenCodeGoSource: UsageSource {
     public init() {}
 
     public func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
-        OpenCodeTokens().databases(in: environment)
-            .flatMap { SQLiteFiles($0).watchedPaths }.map { WatchedPath($0) }
+        SQLiteFiles.watchedPaths(of: OpenCodeTokens().databases(in: environment))
     }
 
     public mutating func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {

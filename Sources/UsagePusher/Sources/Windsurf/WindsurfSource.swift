@@ -15,7 +15,7 @@ public struct WindsurfSource: UsageSource {
     public init() {}
 
     public func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
-        paths(in: environment).flatMap { SQLiteFiles($0).watchedPaths }.map { WatchedPath($0) }
+        SQLiteFiles.watchedPaths(of: paths(in: environment))
     }
 
     /// By its names before and after it was renamed, some of which are one on a disk without regard to case.
