@@ -9,9 +9,10 @@ enum KiroCredits {
             || !name.contains(".")
     }
 
+    /// Nil when the file is in use, or the budget has ended.
     static func content(
         of file: DirectoryWalk.File, _ budget: inout ScanBudget
-    ) throws(FileError) -> CreditFiles.Content {
+    ) throws(FileError) -> CreditFiles.Content? {
         if file.name == "data.sqlite3" { return try database(file, &budget) }
         guard let document = try budget.readDocument(file.path) else { return .init() }
         if file.name == "messages.jsonl" { return lines(document.data, in: file) }
@@ -102,7 +103,7 @@ enum KiroCredits {
     /// that is not read.
     private static func database(
         _ file: DirectoryWalk.File, _ budget: inout ScanBudget
-    ) throws(FileError) -> CreditFiles.Content {
+    ) throws(FileError) -> CreditFiles.Content? {
         let outcome: SQLiteDatabase.Outcome<CreditFiles.Content>
         do throws(SQLiteError) {
             outcome = try SQLiteDatabase.read(file.path, budget: &budget) {
@@ -134,11 +135,11 @@ enum KiroCredits {
             if case .file(let error) = error.cause { throw error }
             return CreditFiles.Content(issue: error.message)
         }
-        guard case .read(let content) = outcome else {
-            budget.markExceeded()
-            return .init()
+        switch outcome {
+        case .read(let content): return content
+        case .missing: return .init()
+        case .inUse, .outOfBudget: return nil
         }
-        return content
     }
 
     private static let conversationLimit = 10_000
