@@ -35,30 +35,19 @@ extension TokenFileReader {
         into sink: inout TokenSink,
         _ batch: (inout Self, SQLiteConnection) throws(SQLiteError) -> DatabaseBatch
     ) throws(FileError) -> Bool {
-        while true {
-            let start = self
-            do throws(SQLiteError) {
-                let outcome = try SQLiteDatabase.read(
-                    file.path, budget: &budget, valueByteLimit: valueByteLimit
-                ) { connection throws(SQLiteError) in
-                    var reader = start
-                    let batch = try batch(&reader, connection)
-                    return (reader, batch)
-                }
-                switch outcome {
-                case .missing: return true
-                case .inUse, .outOfBudget: return false
-                case .read((let reader, let batch)):
-                    batch.add(to: &sink)
-                    self = reader
-                    if batch.isComplete { return true }
-                    if budget.isOutOfTime || reader == start { return false }
-                }
-            } catch {
-                if case .file(let error) = error.cause { throw error }
-                sink.report(error.description)
-                return true
+        do throws(SQLiteError) {
+            return try SQLiteDatabase.readSteps(
+                file.path, budget: &budget, valueByteLimit: valueByteLimit, from: &self
+            ) { reader, connection throws(SQLiteError) in
+                let batch = try batch(&reader, connection)
+                return (batch, batch.isComplete)
+            } found: {
+                $0.add(to: &sink)
             }
+        } catch {
+            if case .file(let error) = error.cause { throw error }
+            sink.report(error.description)
+            return true
         }
     }
 }

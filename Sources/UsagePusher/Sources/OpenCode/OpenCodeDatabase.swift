@@ -13,7 +13,7 @@ struct OpenCodeDatabase: TokenFileReader {
     /// Messages that may still change: the newest of each session that runs.
     private static let rereadCount = 256
     /// A user's message may hold whole files.
-    private static let messageByteLimit = 262_144
+    static let messageByteLimit = 262_144
     /// Of a step; what a tool returned is longer, and is not even read from the disk.
     static let partByteLimit = 16_384
 

@@ -71,37 +71,18 @@ public struct OpenCodeGoSource: UsageSource {
     private mutating func update(
         _ path: String, budget: inout ScanBudget, at now: Date
     ) throws(SQLiteError) -> Bool {
-        let hasAllMessages = try step(path, OpenCodeGoState.messageByteLimit, &budget) {
-            state, connection throws(SQLiteError) in try state.readMessages(of: path, connection)
+        let hasAllMessages = try SQLiteDatabase.readSteps(
+            path, budget: &budget, valueByteLimit: OpenCodeDatabase.messageByteLimit, from: &state
+        ) { state, connection throws(SQLiteError) in
+            ((), try state.readMessages(of: path, connection))
+        } found: {
         }
         guard hasAllMessages else { return false }
-        return try step(path, OpenCodeDatabase.partByteLimit, &budget) {
-            state, connection throws(SQLiteError) in
-            try state.readSteps(of: path, connection, at: now)
-        }
-    }
-
-    private mutating func step(
-        _ path: String, _ valueByteLimit: Int, _ budget: inout ScanBudget,
-        _ read: (inout OpenCodeGoState, SQLiteConnection) throws(SQLiteError) -> Bool
-    ) throws(SQLiteError) -> Bool {
-        while true {
-            let start = state
-            let outcome = try SQLiteDatabase.read(
-                path, budget: &budget, valueByteLimit: valueByteLimit
-            ) { connection throws(SQLiteError) in
-                var state = start
-                let isComplete = try read(&state, connection)
-                return (state, isComplete)
-            }
-            switch outcome {
-            case .missing: return true
-            case .inUse, .outOfBudget: return false
-            case .read((let state, let isComplete)):
-                self.state = state
-                if isComplete { return true }
-                if budget.bytesLeft == 0 { return false }
-            }
+        return try SQLiteDatabase.readSteps(
+            path, budget: &budget, valueByteLimit: OpenCodeDatabase.partByteLimit, from: &state
+        ) { state, connection throws(SQLiteError) in
+            ((), try state.readSteps(of: path, connection, at: now))
+        } found: {
         }
     }
 }

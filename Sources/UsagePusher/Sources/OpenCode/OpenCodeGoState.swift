@@ -1,8 +1,8 @@
 import Foundation
 
 /// The requests to OpenCode Go that have been found in OpenCode's databases so far, and how far those have been read.
-struct OpenCodeGoState: Sendable {
-    private struct Place: Sendable {
+struct OpenCodeGoState: Sendable, Equatable {
+    private struct Place: Equatable {
         var messages = TablePlace()
         /// Nil until there is a message of OpenCode Go: others do not need their steps.
         var parts: TablePlace?
@@ -14,7 +14,6 @@ struct OpenCodeGoState: Sendable {
     private static let batchCount = 2_048
     /// Messages that may still change.
     private static let rereadCount = 256
-    static let messageByteLimit = 262_144
     /// Longer than a month: older steps are not needed.
     private static let period: TimeInterval = 32 * 86_400
 
