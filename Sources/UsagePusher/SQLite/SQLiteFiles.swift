@@ -6,9 +6,9 @@ struct SQLiteFiles: Sendable, Hashable {
 
     init(_ database: String) { self.database = database }
 
-    /// Whether a file is named as a database is.
+    /// Whether a file of a log may be a database: a user can give one any name, while all other files have names of their own.
     static func isName(_ path: String) -> Bool {
-        path.hasSuffix("db") || path.hasSuffix(".sqlite3")
+        ![".jsonl", ".json", ".zst"].contains { path.hasSuffix($0) }
     }
 
     /// The write-ahead log.

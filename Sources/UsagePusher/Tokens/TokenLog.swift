@@ -10,8 +10,13 @@ protocol TokenLog: Sendable {
     var source: String { get }
     /// To be raised when files are read in another way: what was cached is then read again.
     var version: Int { get }
-    /// Directories whose files are read, and single files; missing ones are no errors.
+    /// Directories whose files are read, and single files; missing ones are no errors. What was cached is read again when they
+    /// have changed.
     func roots(in environment: SourceEnvironment) -> [String]
+    /// The directories and files that a user sees as this log, present or not; the roots unless stated.
+    func places(in environment: SourceEnvironment) -> [String]
+    /// Whose changes may change what is read; of all roots unless stated.
+    func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath]
     /// Whether a file of this name below a root is read; others are not even inspected.
     func isWanted(_ name: String) -> Bool
     /// Whether a directory of this name below a root is listed.
@@ -22,6 +27,16 @@ protocol TokenLog: Sendable {
 
 extension TokenLog {
     var version: Int { 1 }
+
+    func places(in environment: SourceEnvironment) -> [String] { roots(in: environment) }
+
+    func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
+        roots(in: environment).flatMap { root in
+            root.hasSuffix(".db")
+                ? SQLiteFiles.watchedPaths(of: [root]) : [WatchedPath(root, isRecursive: true)]
+        }
+    }
+
     func isEntered(_ name: String) -> Bool { true }
 }
 

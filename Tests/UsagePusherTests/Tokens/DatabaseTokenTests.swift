@@ -174,12 +174,16 @@ struct DatabaseTokenTests {
     func watchedPaths() {
         let environment = SourceEnvironment(home: "/home/dev")
         let sources: [any UsageSource] = [
-            OpenCodeSource(), OpenCodeGoSource(), CopilotSource(), GooseSource(), ZedSource(),
-            WindsurfSource(), CursorSource(),
+            CopilotSource(), GooseSource(), ZedSource(), WindsurfSource(), CursorSource(),
         ]
         for source in sources {
             let paths = source.watchedPaths(in: environment).map(\.path)
             #expect(paths.contains { $0.hasSuffix("db-wal") }, "\(source.providerID)")
+        }
+        for source in [OpenCodeSource(), OpenCodeGoSource()] as [any UsageSource] {
+            #expect(
+                source.watchedPaths(in: environment).contains(
+                    WatchedPath("/home/dev/.local/share/opencode")))
         }
     }
 }

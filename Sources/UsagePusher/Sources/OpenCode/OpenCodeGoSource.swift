@@ -18,7 +18,7 @@ public struct OpenCodeGoSource: UsageSource {
     public init() {}
 
     public func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
-        SQLiteFiles.watchedPaths(of: OpenCodeTokens().databases(in: environment))
+        OpenCodeTokens().watchedDatabases(in: environment)
     }
 
     public mutating func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {
