@@ -25,5 +25,5 @@ public struct KiloSource: UsageSource, TokenRecording {
 
     public init() {}
 
-    var tokenLogs: [any TokenLog] { [KiloTokens()] }
+    var tokenLogs: [any TokenLog] { [OpenCodeTokens.kilo, RooCodeTokens.kilo] }
 }
