@@ -31,7 +31,8 @@ enum Timestamp {
         }
         guard let year = number(0, 4), let month = number(5, 2), let day = number(8, 2),
             let hour = number(11, 2), let minute = number(14, 2), let second = number(17, 2),
-            let days = GregorianDay.number(year: year, month: month, day: day), hour < 24, minute < 60, second < 61
+            let days = GregorianDay.number(year: year, month: month, day: day), hour < 24,
+            minute < 60, second < 61
         else { return nil }
         var index = 19
         var fraction = 0

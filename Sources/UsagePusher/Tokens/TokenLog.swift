@@ -93,6 +93,9 @@ package struct TokenSession: Sendable, Hashable {
     package var project: String?
     /// The id of the provider.
     package var source: String
+
+    /// The same on every machine and in every run.
+    var hash: UInt64 { ContentHash.of(source, id, project ?? "") }
 }
 
 /// The texts that entries refer to by number, each once. Any thread may use it.
@@ -111,7 +114,7 @@ final class TokenNames: Sendable {
         }
 
         mutating func index(of session: TokenSession) -> UInt32 {
-            let hash = ContentHash.of(session.source, session.id, session.project ?? "")
+            let hash = session.hash
             if let index = sessionIndices[hash] { return index }
             guard sessions.count < TokenNames.sessionLimit else { return 0 }
             sessions.append(session)

@@ -10,7 +10,7 @@ struct TokenSink {
     /// By hash: what was looked up before, for texts that repeat in every record.
     private var sessions: [UInt64: UInt32] = [:]
     private var models: [UInt64: UInt16] = [:]
-    /// Records that cannot be: a number that no request has, a line without end.
+    /// Invalid records: a number that no request has, a line without end.
     private(set) var leftOutCount = 0
     /// Why a file that its reader opens itself was not read.
     private(set) var issues: [String] = []
@@ -31,8 +31,7 @@ struct TokenSink {
 
     /// Adds a record. `session` and `model` are the numbers of names.
     mutating func add(_ record: TokenRecord, session: UInt32, model: UInt16 = TokenEntry.noModel) {
-        guard record.counts.isPlausible,
-            let entry = TokenEntry(record, file: fileIndex, session: session, model: model)
+        guard let entry = TokenEntry(record, file: fileIndex, session: session, model: model)
         else { return leaveOut() }
         // A reply that is written again while it grows.
         if let last = entries.last, last.id == entry.id, last.variant == entry.variant {
@@ -43,7 +42,7 @@ struct TokenSink {
         entries.append(entry)
     }
 
-    /// Counts a record that is not added because something in it cannot be.
+    /// Counts a record that is not added because something in it is invalid.
     mutating func leaveOut() { leftOutCount &+= 1 }
 
     /// Reports why the file was not read, in a sentence with its path.
@@ -91,15 +90,5 @@ struct TokenSink {
         let index = model(name.displayText)
         if models.count < Self.bufferCount { models[hash] = index }
         return index
-    }
-}
-
-extension TokenCounts {
-    /// Whether nothing is negative or more than a request can have.
-    fileprivate var isPlausible: Bool {
-        // A negative number has the highest bit, a large one some of the upper ones.
-        let bits =
-            input | output | reasoning | cacheRead | cacheWrite5m | cacheWrite1h | webSearches
-        return bits >= 0 && bits <= TokenEntry.countLimit
     }
 }
