@@ -5,10 +5,7 @@ import LocalFiles
 struct EditorState: Sendable {
     /// Where editors of these names keep it, on Linux and on macOS, present or not.
     static func paths(of editors: String..., in environment: SourceEnvironment) -> [String] {
-        [
-            environment.absolutePath(variable: "XDG_CONFIG_HOME") ?? environment.home + "/.config",
-            environment.home + "/Library/Application Support",
-        ].flatMap { data in
+        environment.applicationData.flatMap { data in
             editors.map { data + "/" + $0 + "/User/globalStorage/state.vscdb" }
         }
     }

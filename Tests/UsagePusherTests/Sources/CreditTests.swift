@@ -104,7 +104,9 @@ struct CreditTests {
             source.watchedPaths(in: home.environment()).map(\.path).contains(path + "-wal"))
     }
 
-    @Test("a file that grew beyond what a pass may read keeps its turns, as does one that cannot be read")
+    @Test(
+        "a file that grew beyond what a pass may read keeps its turns, as does one that cannot be read"
+    )
     func overBudget() throws {
         let home = try SampleHome()
         let path = Self.chat + CodebuffChat.fileName

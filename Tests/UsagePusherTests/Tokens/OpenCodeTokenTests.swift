@@ -118,7 +118,8 @@ struct OpenCodeTokenTests {
         let kilo = OpenCodeTokens.kilo.roots(in: home.environment())
         try home.writeDatabase(Self.database, Self.schema + Self.message("a", input: 1))
         #expect(update().count == 1)
-        for path in [".local/share/opencode/opencode-beta.db", ".local/share/kilo/opencode-dev.db"] {
+        for path in [".local/share/opencode/opencode-beta.db", ".local/share/kilo/opencode-dev.db"]
+        {
             try home.writeDatabase(path, Self.schema + Self.message("b", input: 2, seconds: 900))
         }
         #expect(update().count == 2)

@@ -172,8 +172,10 @@ struct ClaudeTokenReader: TokenLineReader {
             case 23 where key == "cache_read_input_tokens":
                 counts.cacheRead = cursor.count() ?? 0
             case 14 where key == "cache_creation": readCacheWrites(&cursor)
-            case 21 where key == "output_tokens_details": readDetails(&cursor)
-            case 15 where key == "server_tool_use": readTools(&cursor)
+            case 21 where key == "output_tokens_details":
+                counts.reasoning = cursor.member("thinking_tokens") { $0.count() } ?? 0
+            case 15 where key == "server_tool_use":
+                counts.webSearches = cursor.member("web_search_requests") { $0.count() } ?? 0
             case 10 where key == "iterations": iterations = cursor.value()
             case 5 where key == "speed":
                 if let speed = cursor.text(), speed == "fast" { tier = .fast }
@@ -198,28 +200,6 @@ struct ClaudeTokenReader: TokenLineReader {
                 }
             }
             counts.cacheWrite5m = max(short, counts.cacheWrite5m &- counts.cacheWrite1h)
-        }
-
-        private mutating func readDetails(_ cursor: inout JSONCursor) {
-            guard cursor.enterObject() else { return }
-            while let key = cursor.nextKey() {
-                if key == "thinking_tokens" {
-                    counts.reasoning = cursor.count() ?? 0
-                } else {
-                    cursor.skip()
-                }
-            }
-        }
-
-        private mutating func readTools(_ cursor: inout JSONCursor) {
-            guard cursor.enterObject() else { return }
-            while let key = cursor.nextKey() {
-                if key == "web_search_requests" {
-                    counts.webSearches = cursor.count() ?? 0
-                } else {
-                    cursor.skip()
-                }
-            }
         }
     }
 }

@@ -1,14 +1,12 @@
-public import Foundation
+import Foundation
 import LocalFiles
 
 /// Reads the credits of Kiro's sessions, of its command line and its editor. Neither tokens nor the allowance are in them.
-public struct KiroSource: UsageSource {
-    public let providerID = "kiro"
-    public let providerName = "Kiro"
+struct KiroSource: UsageSource {
+    let providerID = "kiro"
+    let providerName = "Kiro"
 
     private var files = CreditFiles()
-
-    public init() {}
 
     /// Of the command line.
     private func databases(in environment: SourceEnvironment) -> [String] {
@@ -27,7 +25,7 @@ public struct KiroSource: UsageSource {
             + storage.map { $0 + "/User/globalStorage/kiro.kiroagent" }
     }
 
-    public func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
+    func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
         let databases = databases(in: environment)
         return SQLiteFiles.watchedPaths(of: databases)
             + roots(in: environment).filter { !databases.contains($0) }.map {
@@ -35,7 +33,7 @@ public struct KiroSource: UsageSource {
             }
     }
 
-    public mutating func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {
+    mutating func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {
         readCredits(
             &files, roots: roots(in: environment), title: "Kiro credits", in: environment,
             at: now, isWanted: KiroCredits.isWanted

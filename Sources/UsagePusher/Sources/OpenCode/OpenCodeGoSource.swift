@@ -1,13 +1,13 @@
-public import Foundation
+import Foundation
 import SnapshotModels
 
 /// Estimates how much of OpenCode Go's limits is used, from what OpenCode's databases say that each request has cost.
 ///
 /// Requests from other machines are not there: the provider's own numbers may be higher.
-public struct OpenCodeGoSource: UsageSource {
-    public let providerID = "opencodego"
-    public let providerName = "OpenCode Go"
-    public let readInterval = 2.0
+struct OpenCodeGoSource: UsageSource {
+    let providerID = "opencodego"
+    let providerName = "OpenCode Go"
+    let readInterval = 2.0
 
     private static let title = "OpenCode Go requests"
 
@@ -15,13 +15,11 @@ public struct OpenCodeGoSource: UsageSource {
     /// Databases that have been read to their end.
     private var completed: Set<String> = []
 
-    public init() {}
-
-    public func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
+    func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
         OpenCodeTokens().watchedDatabases(in: environment)
     }
 
-    public mutating func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {
+    mutating func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {
         let paths = OpenCodeTokens().databases(in: environment)
         var reading = SourceReading(isInstalled: false)
         var budget = ScanBudget(environment)

@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 import LocalFiles
 import SnapshotModels
 
@@ -6,11 +6,11 @@ import SnapshotModels
 /// the snapshot that CodexBar keeps in iCloud.
 ///
 /// Runs nothing: `PluginRuns` does, and writes the outcomes that are read here.
-public struct PluginsSource: UsageSource {
+struct PluginsSource: UsageSource {
     static let id = "plugins"
 
-    public let providerID = PluginsSource.id
-    public let providerName = "Plug-ins"
+    let providerID = PluginsSource.id
+    let providerName = "Plug-ins"
 
     private static let entryLimit = 256
     /// Of all cards as they are pushed, so that the snapshot of this machine fits with those of others.
@@ -20,15 +20,13 @@ public struct PluginsSource: UsageSource {
     /// What was read last, by path: it counts as long as another program is writing there.
     private var documents: [String: [ProviderDocument]] = [:]
 
-    public init() {}
-
-    public func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
+    func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
         [PluginFile.directory(environment), PluginOutcome.directory(environment)]
             .map { WatchedPath($0) }
             + SQLiteFiles.watchedPaths(of: [CloudValues.path(home: environment.home)])
     }
 
-    public mutating func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {
+    mutating func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {
         var environment = environment
         environment.limits.documentByteCount = ProviderDocument.byteLimit
         var pass = Pass(environment: environment, now: now, former: documents)
