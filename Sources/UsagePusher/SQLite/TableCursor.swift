@@ -1,5 +1,5 @@
 /// How far a table has been read to which rows are appended. Those that a tool changes later are read once more.
-struct TablePlace: Codable, Sendable, Hashable {
+struct TableCursor: Codable, Sendable, Hashable {
     /// The last row that has been read; nil before the first.
     private var lastRowID: Int64?
     /// Of its key: after a VACUUM, or when the end of the table was deleted, the row has another.
@@ -11,7 +11,7 @@ struct TablePlace: Codable, Sendable, Hashable {
 
     /// What `read` has found.
     struct Step {
-        var place: TablePlace
+        var cursor: TableCursor
         var tooLongCount: Int
         var isComplete: Bool
     }
@@ -29,9 +29,9 @@ struct TablePlace: Codable, Sendable, Hashable {
     ) throws(SQLiteError) -> Step {
         var start: Int64?
         var known = 0
-        var place = TablePlace()
+        var cursor = TableCursor()
         if let lastRowID, try isStillThere(in: table, columns[0], connection) {
-            place = self
+            cursor = self
             start = lastRowID
             if rereadCount > 0 {
                 known = rereadCount
@@ -45,15 +45,15 @@ struct TablePlace: Codable, Sendable, Hashable {
         let scan = try connection.rows(of: table, columns, after: start, limit: known + limit) {
             id, values in
             row(values)
-            place.lastRowID = id
-            place.lastKey = Self.key(values)
+            cursor.lastRowID = id
+            cursor.lastKey = Self.key(values)
         }
-        if scan.tooLongCount > 0, scan.lastRowID != place.lastRowID {
+        if scan.tooLongCount > 0, scan.lastRowID != cursor.lastRowID {
             // Without its key, which was skipped with the row.
-            place.lastRowID = scan.lastRowID
-            place.lastKey = nil
+            cursor.lastRowID = scan.lastRowID
+            cursor.lastKey = nil
         }
-        return Step(place: place, tooLongCount: scan.tooLongCount, isComplete: scan.isComplete)
+        return Step(cursor: cursor, tooLongCount: scan.tooLongCount, isComplete: scan.isComplete)
     }
 
     private func isStillThere(
@@ -73,16 +73,16 @@ struct TablePlace: Codable, Sendable, Hashable {
 }
 
 /// How far a table has been read of which a column says when each row was changed last.
-struct ChangePlace: Codable, Sendable, Hashable {
+struct ChangeCursor: Codable, Sendable, Hashable {
     /// The greatest value of the column so far, and the row.
     private var time = ""
     private var rowID = Int64.min
 
-    /// The ids of the rows that have been changed since, at most `limit`, and the place after each of them.
+    /// The ids of the rows that have been changed since, at most `limit`, and the cursor after each of them.
     func rows(
         of table: String, changedAt column: String, in connection: SQLiteConnection, limit: Int
-    ) throws(SQLiteError) -> (rows: [(id: Int64, place: ChangePlace)], isComplete: Bool) {
-        var rows: [(id: Int64, place: ChangePlace)] = []
+    ) throws(SQLiteError) -> (rows: [(id: Int64, cursor: ChangeCursor)], isComplete: Bool) {
+        var rows: [(id: Int64, cursor: ChangeCursor)] = []
         let isDone = try connection.query(
             """
             SELECT _rowid_, \(column) FROM \(table)
@@ -91,7 +91,7 @@ struct ChangePlace: Codable, Sendable, Hashable {
             """, [.text(time), .integer(rowID), .integer(Int64(limit))]
         ) { row in
             guard let id = row.integer(0), let time = row.text(1) else { return }
-            rows.append((id, ChangePlace(time: time, rowID: id)))
+            rows.append((id, ChangeCursor(time: time, rowID: id)))
         }
         return (rows, isDone && rows.count < limit)
     }
@@ -108,6 +108,15 @@ extension SQLiteConnection {
     /// Whether there is such a table, with at least these columns.
     func has(_ names: [String], in table: String) throws(SQLiteError) -> Bool {
         try columns(of: table)?.isSuperset(of: names) ?? false
+    }
+
+    /// The columns to read of a table: all of `required`, then the others, "NULL" for one that older versions of the tool have
+    /// not; nil without such a table.
+    func columns(
+        _ required: [String], optional: [String], of table: String
+    ) throws(SQLiteError) -> [String]? {
+        guard let known = try columns(of: table), known.isSuperset(of: required) else { return nil }
+        return required + optional.map { known.contains($0) ? $0 : "NULL" }
     }
 
     /// A text column by the key of its row, of those keys that are there; none without such a table.
