@@ -1,4 +1,4 @@
-package import Essentials
+import Foundation
 package import LocalFiles
 
 /// What targets need and nobody else may know.

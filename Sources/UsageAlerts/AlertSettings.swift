@@ -1,7 +1,7 @@
 // Alerts beyond the decision that one is due: settings, secrets, delivery to targets, following a store. Not here: rules,
 // words and which machine delivers (UsageState), commands (usage-push).
 
-package import Essentials
+import Foundation
 package import LocalFiles
 package import UsagePusher
 package import UsageState

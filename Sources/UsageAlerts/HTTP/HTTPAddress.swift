@@ -1,4 +1,4 @@
-package import Essentials
+import Foundation
 
 /// Where a request goes.
 package struct HTTPAddress: Sendable, Equatable {

@@ -1,4 +1,4 @@
-package import Essentials
+package import Foundation
 
 /// A request that delivers an alert.
 package struct HTTPPost: Sendable {

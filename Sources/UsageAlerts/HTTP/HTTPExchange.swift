@@ -1,6 +1,6 @@
 #if Network
     import AsyncHTTPClient
-    import Essentials
+    import Foundation
     import NIOCore
     import NIOHTTP1
     import NIOPosix

@@ -1,4 +1,4 @@
-import Essentials
+import Foundation
 package import UsageState
 
 /// The targets that are configured. Safe from any thread.

@@ -1,4 +1,4 @@
-import Essentials
+import Foundation
 import UsagePusher
 import UsageState
 

@@ -1,4 +1,5 @@
 import Essentials
+import Foundation
 import Synchronization
 import UsagePusher
 import UsageState

@@ -1,4 +1,4 @@
-import Essentials
+import Foundation
 import Synchronization
 import UsagePusher
 

@@ -13,7 +13,9 @@ package struct AlertNotice: Sendable, Equatable, Codable {
 
     package static let markLimit = 64
     static let byteLimit = 65_536
-    private static let prefix = "com.codexbar.usage.alerts."
+    /// Of all keys that alerts depend on.
+    package static let sharedPrefix = "com.codexbar.usage."
+    package static let keyPrefix = sharedPrefix + "alerts."
 
     package init(watches: Bool, beat: Int, told: [AlertMark]) {
         self.watches = watches
@@ -21,12 +23,12 @@ package struct AlertNotice: Sendable, Equatable, Codable {
         self.told = told
     }
 
-    package static func storeKey(deviceID: String) -> String { prefix + deviceID }
+    package static func storeKey(deviceID: String) -> String { keyPrefix + deviceID }
 
     /// The device of a key; nil for other keys.
     package static func deviceID(ofKey key: String) -> String? {
-        guard key.hasPrefix(prefix) else { return nil }
-        return String(key.dropFirst(prefix.count)).lowercased()
+        guard key.hasPrefix(keyPrefix) else { return nil }
+        return String(key.dropFirst(keyPrefix.count)).lowercased()
     }
 
     /// Nil for anything but a notice.

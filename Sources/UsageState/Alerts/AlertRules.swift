@@ -90,8 +90,8 @@ extension AlertRules: Codable {
         }
         reached = (try? fields.decode(Bool.self, forKey: .reached)) ?? reached
         if fields.contains(.resetFrom) {
-            let value = try? fields.decodeIfPresent(Double.self, forKey: .resetFrom)
-            resetFrom = value?.flatMap { (1...100).contains($0) ? $0 : nil }
+            let value = try? fields.decode(Double.self, forKey: .resetFrom)
+            resetFrom = value.flatMap { (1...100).contains($0) ? $0 : nil }
         }
         runsOut = (try? fields.decode(Bool.self, forKey: .runsOut)) ?? runsOut
         silence = (try? fields.decode(Bool.self, forKey: .silence)) ?? silence

@@ -1,4 +1,4 @@
-package import Essentials
+import Essentials
 
 /// Decides which alerts this machine delivers, and when.
 ///
