@@ -16,9 +16,8 @@ enum ProgramRun {
         _ program: String, _ arguments: [String], input: Data = Data(),
         variables: [String: String]
     ) async -> BoundedProcess {
-        var bounds = BoundedProcess.Limits()
-        bounds.outputByteCount = 65_536
-        let (limits, isCancelled) = (bounds, CancellationFlag())
+        let limits = BoundedProcess.Limits(outputByteCount: 65_536)
+        let isCancelled = CancellationFlag()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 Thread {

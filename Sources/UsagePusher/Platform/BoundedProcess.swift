@@ -7,17 +7,24 @@ package import Foundation
 /// Only a process that leaves the group escapes; its output is not waited for.
 package struct BoundedProcess: Sendable {
     package struct Limits: Sendable, Equatable {
-        package var seconds = 10.0
+        package var seconds: Double
         /// From SIGTERM to SIGKILL.
         var graceSeconds = 1.0
-        package var outputByteCount = 1_048_576
+        package var outputByteCount: Int
         /// What follows is read and dropped.
         var errorByteCount = 4_096
         /// Of each process; private memory that it may write, not address space.
-        var memoryByteCount = 1_073_741_824
+        var memoryByteCount: Int
         var openFileCount = 256
 
-        package init() {}
+        package init(
+            seconds: Double = 10, outputByteCount: Int = 1_048_576,
+            memoryByteCount: Int = 1_073_741_824
+        ) {
+            self.seconds = seconds
+            self.outputByteCount = outputByteCount
+            self.memoryByteCount = memoryByteCount
+        }
     }
 
     package enum End: Sendable, Equatable {

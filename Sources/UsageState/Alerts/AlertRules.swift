@@ -41,23 +41,20 @@ package struct AlertRules: Sendable, Equatable {
             ? sorted : nil
     }
 
-    /// The key of `scopes` for a provider and a window, either of which may be left open.
-    package static func scope(provider: String?, window: String?) -> String? {
-        switch (provider?.lowercased(), window?.lowercased()) {
-        case (nil, nil): nil
-        case (let provider?, nil): provider
-        case (let provider, let window?): (provider ?? "*") + "/" + window
+    /// The key of `scopes` that a user means; nil for a text that can be none.
+    package static func scope(_ text: String) -> String? {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard text.utf8.count <= 200, parts.allSatisfy({ !$0.isEmpty }), text != "*" else {
+            return nil
         }
+        return text.lowercased()
     }
 
     /// What is passed in ascending order, 100 for a limit that is reached. The narrowest scope counts.
     func levels(provider: String, window: WindowLabel) -> [Double] {
         let names = [window.text, window.short, window.kind.name].compactMap { $0 }
-        let keys =
-            names.map { Self.scope(provider: provider, window: $0) }
-            + names.map { Self.scope(provider: nil, window: $0) }
-            + [Self.scope(provider: provider, window: nil)]
-        let chosen = keys.lazy.compactMap { $0.flatMap { scopes[$0] } }.first ?? thresholds
+        let keys = names.map { provider + "/" + $0 } + names.map { "*/" + $0 } + [provider]
+        let chosen = keys.lazy.compactMap { scopes[$0.lowercased()] }.first ?? thresholds
         return reached ? chosen + [100] : chosen
     }
 }

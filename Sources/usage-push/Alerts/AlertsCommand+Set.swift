@@ -9,9 +9,9 @@ extension AlertsCommand {
         static let configuration = CommandConfiguration(
             abstract: "Change the rules.",
             discussion: """
-                Options that are not given change nothing. With --provider, --window or both, \
-                --thresholds counts for these only; 'default' removes it again. Windows are named \
-                as usage-view names them, or session and weekly.
+                Options that are not given change nothing. With --for, --thresholds counts for \
+                that provider or window only, such as claude, claude/weekly or */session; 'default' \
+                removes it again. Windows are named as usage-view names them, or session and weekly.
                 """)
 
         enum Switch: String, ExpressibleByArgument {
@@ -23,11 +23,11 @@ extension AlertsCommand {
                 "Percentages used, with commas, 'off' or 'default'.", valueName: "list"))
         var thresholds: String?
 
-        @Option(help: ArgumentHelp("The provider of --thresholds.", valueName: "id"))
-        var provider: String?
-
-        @Option(help: ArgumentHelp("The window of --thresholds.", valueName: "name"))
-        var window: String?
+        // The parser gives --provider and --quiet to the outermost command.
+        @Option(
+            name: .customLong("for"),
+            help: ArgumentHelp("What --thresholds is for.", valueName: "provider/window"))
+        var scope: String?
 
         @Option(help: "Warn when a limit is reached: on or off.")
         var reached: Switch?
@@ -51,7 +51,7 @@ extension AlertsCommand {
         var also: String?
 
         @Option(help: ArgumentHelp("Hold alerts in these hours, or 'off'.", valueName: "22:00-07:30"))
-        var quiet: String?
+        var quietHours: String?
 
         @Option(help: "Warn on this machine whatever other machines do: on or off.")
         var independent: Switch?
@@ -66,8 +66,8 @@ extension AlertsCommand {
         var removePrivateHost: [String] = []
 
         func validate() throws {
-            if thresholds == nil, provider != nil || window != nil {
-                throw ValidationError("--provider and --window belong to --thresholds.")
+            if thresholds == nil, scope != nil {
+                throw ValidationError("--for belongs to --thresholds.")
             }
             var settings = AlertSettings()
             try change(&settings)
@@ -100,10 +100,10 @@ extension AlertsCommand {
                 }
                 settings.rules.resetFrom = Double(resetFrom)
             }
-            if let quiet {
-                let hours = QuietHours(quiet)
-                guard hours != nil || quiet == "off" else {
-                    throw invalid("quiet", quiet, "two times like 22:00-07:30, or 'off'")
+            if let quietHours {
+                let hours = QuietHours(quietHours)
+                guard hours != nil || quietHours == "off" else {
+                    throw invalid("quiet-hours", quietHours, "two times like 22:00-07:30, or 'off'")
                 }
                 settings.quiet = hours
             }
@@ -124,7 +124,6 @@ extension AlertsCommand {
 
         private func changeThresholds(_ rules: inout AlertRules) throws {
             guard let thresholds else { return }
-            let scope = AlertRules.scope(provider: provider, window: window)
             var list: [Double]? = AlertRules().thresholds
             if thresholds == "off" {
                 list = []
@@ -140,6 +139,9 @@ extension AlertsCommand {
                         + "'default'")
             }
             if let scope {
+                guard let scope = AlertRules.scope(scope) else {
+                    throw invalid("for", scope, "a provider, like claude, or claude/weekly")
+                }
                 rules.scopes[scope] = thresholds == "default" ? nil : list
             } else {
                 rules.thresholds = list

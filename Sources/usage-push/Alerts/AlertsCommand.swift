@@ -21,10 +21,10 @@ struct AlertsCommand: ParsableCommand {
             EXAMPLES
               usage-push alerts enable desktop
               usage-push alerts enable command ~/bin/warn limits
-              usage-push alerts secret ntfy-topic        reads the topic from standard input
+              usage-push alerts secret ntfy-topic < file
               usage-push alerts enable ntfy
-              usage-push alerts set --quiet 22:00-07:30 --thresholds 80,95
-              usage-push alerts set --provider claude --window weekly --thresholds 60,90
+              usage-push alerts set --quiet-hours 22:00-07:30 --thresholds 80,95
+              usage-push alerts set --for claude/weekly --thresholds 60,90
               usage-push alerts test                     send one alert to each target
             """,
         subcommands: [Show.self, Enable.self, Disable.self, Set.self, Secret.self, Test.self],
