@@ -138,6 +138,7 @@ struct AlertDetectorTests {
     func reset() throws {
         for (used, expected) in [(74.0, [String]()), (76, ["reset"])] {
             var run = run
+            run.rules.silence = false
             _ = run.used(used)
             let due = run.detector.nextDue(run.rules)
             #expect(due == (expected.isEmpty ? nil : run.scene.resetsAt))
@@ -161,6 +162,7 @@ struct AlertDetectorTests {
     @Test("a reset that was slept through is no longer said, but is over")
     func lateReset() {
         var run = run
+        run.rules.silence = false
         _ = run.used(95)
         #expect(run.see(after: 30 * 3_600) { $0.age = 30 * 3_600 } == [])
         #expect(run.detector.nextDue(run.rules) == nil)

@@ -12,7 +12,7 @@ package protocol AlertStore: Sendable {
 }
 
 extension AlertStore {
-    func input(at now: Date, zone: ClockZone, uptime: Double) -> AlertWatch.Input {
+    package func input(at now: Date, zone: ClockZone, uptime: Double) -> AlertWatch.Input {
         let snapshots = values(prefix: SyncedUsageSnapshot.storeKey)
         let model = ViewModel(
             data: UsageData(
