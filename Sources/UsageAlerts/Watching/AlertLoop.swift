@@ -19,12 +19,19 @@ package struct AlertLoop: Sendable {
         }
     }
 
+    /// A sentence for the user.
+    package enum Report: Sendable, Equatable {
+        /// What happens as it should.
+        case note(String)
+        case issue(String)
+    }
+
     private let store: any AlertStore
     private let storeName: String
     private let deviceID: String
     private let file: AlertJournalFile
     private let configuration: @Sendable () -> Configuration?
-    private let report: @Sendable (String) -> Void
+    private let report: @Sendable (Report) -> Void
     private let date: @Sendable () -> Date
     private let zone: ClockZone
 
@@ -33,12 +40,11 @@ package struct AlertLoop: Sendable {
 
     /// - Parameters:
     ///   - storeName: names account and store; what is remembered of another one is forgotten.
-    ///   - report: is called with sentences for the user.
     package init(
         store: any AlertStore, storeName: String, deviceID: String, file: AlertJournalFile,
         zone: ClockZone = .local, date: @escaping @Sendable () -> Date = { Date() },
         configuration: @escaping @Sendable () -> Configuration?,
-        report: @escaping @Sendable (String) -> Void
+        report: @escaping @Sendable (Report) -> Void
     ) {
         self.store = store
         self.storeName = storeName
@@ -70,6 +76,7 @@ package struct AlertLoop: Sendable {
         while !Task.isCancelled {
             var wait: Double?
             if let configuration = configuration() {
+                let isFirst = state == nil
                 if state == nil { state = open() }
                 if state == nil {
                     // Another process warns, until it ends.
@@ -77,6 +84,10 @@ package struct AlertLoop: Sendable {
                 } else {
                     wait = await step(&state, configuration) {
                         (clock.now - start) / .seconds(1)
+                    }
+                    if isFirst {
+                        let names = configuration.settings.targets.map(\.rawValue)
+                        report(.note("alerts go to " + names.joined(separator: ", ")))
                     }
                 }
             } else {
@@ -122,11 +133,12 @@ package struct AlertLoop: Sendable {
         let outcomes = await configuration.targets.deliver(alert, text)
         for outcome in outcomes {
             if let failure = outcome.failure {
-                report("alert not delivered by \(outcome.target.rawValue): \(failure)")
+                report(
+                    .issue("alert not delivered by \(outcome.target.rawValue): \(failure)"))
             }
         }
         let succeeded = outcomes.contains { $0.failure == nil }
-        if succeeded { report("alert: " + text.title) }
+        if succeeded { report(.note("alert: " + text.title)) }
         journal.add(
             AlertJournal.Entry(
                 at: date(), title: text.title, message: text.message, outcomes: outcomes))
@@ -143,7 +155,7 @@ package struct AlertLoop: Sendable {
             return State(
                 journal: kept ?? AlertJournal(store: storeName, deviceID: deviceID), lock: lock)
         } catch {
-            report(error.description)
+            report(.issue(error.description))
             return nil
         }
     }
@@ -161,14 +173,14 @@ package struct AlertLoop: Sendable {
     }
 
     private func save(_ journal: AlertJournal) {
-        do throws(FileError) { try file.write(journal) } catch { report(error.description) }
+        do throws(FileError) { try file.write(journal) } catch { report(.issue(error.description)) }
     }
 
     private func write(_ notice: AlertNotice) {
         do {
             try store.write(notice, deviceID: deviceID)
         } catch {
-            report("other machines cannot be told of alerts: \(error)")
+            report(.issue("other machines cannot be told of alerts: \(error)"))
         }
     }
 }

@@ -3,6 +3,7 @@ import Foundation
 import KVStoreHTTP
 import LocalFiles
 import Synchronization
+import TerminalText
 import UsageAlerts
 import UsagePusher
 
@@ -47,8 +48,12 @@ struct PushAlerts: Sendable {
                 storeNamed: storeName, credentials: sink.credentials),
             deviceID: deviceID, file: AlertJournalFile(ReadingOptions.ownEnvironment),
             configuration: { configuration.read() },
-            report: { text in
-                if volume > .quiet || !text.hasPrefix("alert: ") { Console.report(text) }
+            report: { report in
+                switch report {
+                case .note(let text):
+                    if volume > .quiet { Console.note(VisibleText.escape(text)) }
+                case .issue(let text): Console.report(text)
+                }
             })
         await withTaskGroup(of: Void.self) { group in
             group.addTask(priority: .utility) { for await _ in pushes { change.yield() } }
