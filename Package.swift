@@ -149,7 +149,8 @@ let package = Package(
         .executableTarget(
             name: "usage-push",
             dependencies: [
-                "UsageAlerts", "UsageState", "UsagePusher", "SnapshotModels", "KVStore", "KVStoreHTTP", "TerminalText",
+                "UsageAlerts", "UsageState", "UsagePusher", "SnapshotModels", "KVStore",
+                "KVStoreHTTP", "TerminalText",
                 "BackgroundServices", "CommandSupport", "CommandRunner", "LocalFiles",
                 argumentParser,
             ],

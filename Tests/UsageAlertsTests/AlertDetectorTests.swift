@@ -117,15 +117,17 @@ struct AlertDetectorTests {
         #expect(run.see { ($0.provider, $0.used) = ("codex", 95) } == [])
     }
 
-    @Test("the narrowest thresholds count", arguments: [
-        (["claude": [30.0]], ["threshold 30"]),
-        (["claude": [30.0], "*/session": [40.0]], ["threshold 40"]),
-        (["*/session": [40.0], "claude/session": [20.0]], ["threshold 20"]),
-        (["claude/session (5h)": [20.0]], ["threshold 20"]),
-        (["claude/5h": [20.0]], ["threshold 20"]),
-        (["claude/weekly": [20.0]], []),
-        (["claude": []], []),
-    ] as [([String: [Double]], [String])])
+    @Test(
+        "the narrowest thresholds count",
+        arguments: [
+            (["claude": [30.0]], ["threshold 30"]),
+            (["claude": [30.0], "*/session": [40.0]], ["threshold 40"]),
+            (["*/session": [40.0], "claude/session": [20.0]], ["threshold 20"]),
+            (["claude/session (5h)": [20.0]], ["threshold 20"]),
+            (["claude/5h": [20.0]], ["threshold 20"]),
+            (["claude/weekly": [20.0]], []),
+            (["claude": []], []),
+        ] as [([String: [Double]], [String])])
     func scopes(_ scopes: [String: [Double]], _ expected: [String]) {
         var run = run
         run.rules.scopes = scopes

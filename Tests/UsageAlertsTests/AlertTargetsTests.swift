@@ -54,7 +54,8 @@ struct AlertTargetsTests {
     func command() async throws {
         var settings = AlertSettings()
         settings.command = [
-            try script("warn", #"cat >"$HOME/event"; echo "$@" >"$HOME/arguments"; env >"$HOME/env""#),
+            try script(
+                "warn", #"cat >"$HOME/event"; echo "$@" >"$HOME/arguments"; env >"$HOME/env""#),
             "limits", "a b",
         ]
         #expect(await deliver(settings, alert()) == [nil])
@@ -68,9 +69,11 @@ struct AlertTargetsTests {
         #expect(event?["at"] as? String == "2026-09-18T12:00:00Z")
     }
 
-    @Test("what a command does wrong is said", arguments: [
-        ("exit 3", "ended with status 3"), ("yes", "printed more than 64 KiB"),
-    ])
+    @Test(
+        "what a command does wrong is said",
+        arguments: [
+            ("exit 3", "ended with status 3"), ("yes", "printed more than 64 KiB"),
+        ])
     func failures(text: String, failure: String) async throws {
         var settings = AlertSettings()
         settings.command = [try script("warn", text)]

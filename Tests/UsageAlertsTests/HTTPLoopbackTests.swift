@@ -68,7 +68,9 @@
 
         @Test("busy and failing servers are asked again")
         func retries() async throws {
-            let server = try await AlertServer([(429, ["Retry-After": "1"]), (502, [:]), (200, [:])])
+            let server = try await AlertServer([
+                (429, ["Retry-After": "1"]), (502, [:]), (200, [:]),
+            ])
             let (settings, secrets) = webhook(server)
             #expect(await deliver(settings, secrets) == [.init(target: .webhook)])
             #expect(server.requests.count == 3)

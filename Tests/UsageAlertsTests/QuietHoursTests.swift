@@ -4,20 +4,24 @@ import UsageState
 
 @Suite("Quiet hours")
 struct QuietHoursTests {
-    @Test("are two times of a day", arguments: [
-        ("22:00-07:30", "22:00-07:30"), ("7:05-8:00", "07:05-08:00"), ("22:00-22:00", nil),
-        ("24:00-07:00", nil), ("22:60-07:00", nil), ("22-07", nil), ("+2:00-07:00", nil),
-        ("22:00-07:30-08:00", nil), ("", nil), ("22:00 - 07:30", nil),
-    ] as [(String, String?)])
+    @Test(
+        "are two times of a day",
+        arguments: [
+            ("22:00-07:30", "22:00-07:30"), ("7:05-8:00", "07:05-08:00"), ("22:00-22:00", nil),
+            ("24:00-07:00", nil), ("22:60-07:00", nil), ("22-07", nil), ("+2:00-07:00", nil),
+            ("22:00-07:30-08:00", nil), ("", nil), ("22:00 - 07:30", nil),
+        ] as [(String, String?)])
     func text(_ text: String, _ expected: String?) {
         #expect(QuietHours(text)?.text == expected)
     }
 
-    @Test("may span midnight", arguments: [
-        ("22:00-07:30", 21.99, false), ("22:00-07:30", 22, true), ("22:00-07:30", 0, true),
-        ("22:00-07:30", 7.49, true), ("22:00-07:30", 7.5, false), ("12:00-13:00", 12.5, true),
-        ("12:00-13:00", 13, false),
-    ])
+    @Test(
+        "may span midnight",
+        arguments: [
+            ("22:00-07:30", 21.99, false), ("22:00-07:30", 22, true), ("22:00-07:30", 0, true),
+            ("22:00-07:30", 7.49, true), ("22:00-07:30", 7.5, false), ("12:00-13:00", 12.5, true),
+            ("12:00-13:00", 13, false),
+        ])
     func midnight(_ text: String, _ hour: Double, _ expected: Bool) throws {
         let hours = try #require(QuietHours(text))
         let date = UsageScene.noon + (hour - 12) * 3_600

@@ -47,13 +47,15 @@ struct AlertsCommandTests {
         #expect(try await alerts("disable", "desktop").status == 66)
     }
 
-    @Test("what is not understood is refused with what would be", arguments: [
-        ["set", "--thresholds", "0"], ["set", "--thresholds", "50,x"],
-        ["set", "--quiet-hours", "22"], ["set", "--also", "all"], ["set", "--reset-from", "0"],
-        ["set", "--for", "claude"], ["enable", "pager"], ["enable", "command"],
-        ["enable", "desktop", "--server", "https://a.example.test"],
-        ["enable", "ntfy", "--server", "a.example.test"], ["secret", "password"],
-    ])
+    @Test(
+        "what is not understood is refused with what would be",
+        arguments: [
+            ["set", "--thresholds", "0"], ["set", "--thresholds", "50,x"],
+            ["set", "--quiet-hours", "22"], ["set", "--also", "all"], ["set", "--reset-from", "0"],
+            ["set", "--for", "claude"], ["enable", "pager"], ["enable", "command"],
+            ["enable", "desktop", "--server", "https://a.example.test"],
+            ["enable", "ntfy", "--server", "a.example.test"], ["secret", "password"],
+        ])
     func usage(arguments: [String]) async throws {
         let outcome = try await home.run("usage-push", ["alerts"] + arguments, input: Data())
         #expect(outcome.status == 64, "\(outcome.errors)")
@@ -64,7 +66,8 @@ struct AlertsCommandTests {
     func otherSettings() async throws {
         try home.file(".config/ubiquity/usage-push.json", #"{"homes": {}, "mine": [1]}"#)
         #expect(try await alerts("enable", "desktop").status == 0)
-        let text = try String(contentsOfFile: configurationPath + "/usage-push.json", encoding: .utf8)
+        let text = try String(
+            contentsOfFile: configurationPath + "/usage-push.json", encoding: .utf8)
         #expect(text.contains("mine"))
         #expect(try await home.run("usage-push", ["config", "show"]).status == 0)
         #expect(try await alerts("disable", "desktop").status == 0)

@@ -122,7 +122,8 @@ package struct AlertWatch: Sendable, Equatable, Codable {
             detector.nextDue(settings.rules).map { $0.timeIntervalSince(now) },
             pending.isEmpty ? nil : quietEnd.map { $0.timeIntervalSince(now) },
             quietEnd != nil
-                ? nil : pending.map { dueTime(of: $0, input, settings) }.min().map {
+                ? nil
+                : pending.map { dueTime(of: $0, input, settings) }.min().map {
                     $0 - input.uptime
                 },
             heartbeatDue(input).map { $0 - input.uptime },
@@ -161,8 +162,11 @@ package struct AlertWatch: Sendable, Equatable, Codable {
     }
 
     private mutating func dropCovered(_ input: Input, _ settings: Settings) {
-        let others = settings.isIndependent ? [] : input.notices.filter { $0.key != deviceID }
-            .flatMap(\.value.told)
+        let others =
+            settings.isIndependent
+            ? []
+            : input.notices.filter { $0.key != deviceID }
+                .flatMap(\.value.told)
         let all = told + others
         pending.removeAll { item in all.contains { $0.covers(item.alert.mark) } }
     }

@@ -50,7 +50,8 @@ extension AlertsCommand {
                 valueName: "list"))
         var also: String?
 
-        @Option(help: ArgumentHelp("Hold alerts in these hours, or 'off'.", valueName: "22:00-07:30"))
+        @Option(
+            help: ArgumentHelp("Hold alerts in these hours, or 'off'.", valueName: "22:00-07:30"))
         var quietHours: String?
 
         @Option(help: "Warn on this machine whatever other machines do: on or off.")

@@ -32,7 +32,9 @@ extension AlertsCommand {
         var program: [String] = []
 
         /// Also the options behind the program are captured.
-        private var command: [String] { program.first == "--" ? Array(program.dropFirst()) : program }
+        private var command: [String] {
+            program.first == "--" ? Array(program.dropFirst()) : program
+        }
 
         func validate() throws {
             if target != .ntfy, server != nil || click != nil {
