@@ -139,12 +139,19 @@ let package = Package(
         .target(
             name: "UsagePusher", dependencies: ["SnapshotModels", "LocalFiles", "CommandSupport"],
             resources: [.embedInCode("Tokens/model-prices.json")], swiftSettings: strict),
+        .target(
+            name: "UsageAlerts",
+            dependencies: [
+                "UsageState", "UsagePusher", "SnapshotModels", "KVStoreEssentials", "LocalFiles",
+                "TerminalText", asyncHTTPClient, nioCore, nioHTTP1, nioPosix, "Essentials",
+            ],
+            swiftSettings: strict),
         .executableTarget(
             name: "usage-push",
             dependencies: [
-                "UsagePusher", "UsageState", "SnapshotModels", "KVStore", "KVStoreHTTP",
-                "TerminalText", "BackgroundServices", "CommandSupport", "CommandRunner",
-                "LocalFiles",
+                "UsageAlerts", "UsageState", "UsagePusher", "SnapshotModels", "KVStore",
+                "KVStoreHTTP", "TerminalText", "BackgroundServices", "CommandSupport",
+                "CommandRunner", "LocalFiles",
                 argumentParser,
             ],
             swiftSettings: strict),
@@ -285,6 +292,14 @@ let package = Package(
             dependencies: [
                 "UsagePusher", "BackgroundServices", "SnapshotModels", "LocalFiles",
                 "SeededRandomness",
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "UsageAlertsTests",
+            dependencies: [
+                "UsageAlerts", "UsageState", "UsagePusher", "SnapshotModels", "KVStore",
+                "KVStoreTesting", "LocalFiles", "SeededRandomness", "ProgramTesting", nioCore,
+                nioHTTP1, nioPosix,
             ],
             swiftSettings: strict),
         .testTarget(

@@ -70,7 +70,7 @@ public struct SourceEnvironment: Sendable {
     }
 
     /// `$XDG_STATE_HOME/ubiquity`, by default in `~/.local/state`.
-    var stateDirectory: String {
+    package var stateDirectory: String {
         (absolutePath(variable: "XDG_STATE_HOME") ?? home + "/.local/state") + "/ubiquity"
     }
 
