@@ -1,4 +1,5 @@
 import Essentials
+package import SnapshotModels
 
 /// Percentages, money and credits as text.
 package enum AmountFormatter {
@@ -50,5 +51,12 @@ package enum AmountFormatter {
                 }
             }
         }
+    }
+}
+
+extension SyncCredits {
+    /// "unlimited", "128.50 left"; nil without a number.
+    package var summary: String? {
+        unlimited ? "unlimited" : balance.map { AmountFormatter.number($0) + " left" }
     }
 }

@@ -20,7 +20,9 @@ package struct DeviceState: Sendable, Equatable, Codable {
     package let presence: Presence
     package let lastPush: Date
     /// Of the last push.
-    package let ageSeconds: Int
+    package var ageSeconds: Int
+    /// Whether the device has a connection to the daemon now; absent where only the daemon knows, or it does not know either.
+    package var isConnected: Bool?
 
     package init(_ device: MergedDevice, isOnline: Bool, now: Date) {
         id = device.deviceID
