@@ -1,4 +1,5 @@
 import Essentials
+import SnapshotModels
 import TerminalText
 import UsageState
 

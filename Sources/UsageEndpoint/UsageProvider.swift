@@ -6,10 +6,11 @@ import Essentials
 import KVStoreCore
 package import KVStoreServer
 package import KVStoreWire
-package import NIOCore
+import NIOCore
 package import NIOHTTP1
 import SnapshotModels
 import Synchronization
+import UsageState
 
 /// The resource `/v1/usage` of a server.
 package final class UsageProvider: ResourceProvider, AdditionalResource {

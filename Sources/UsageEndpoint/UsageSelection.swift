@@ -1,5 +1,6 @@
 import Essentials
 import KVStoreWire
+import SnapshotModels
 import UsageState
 
 /// The accounts and windows that a query names. Names are compared without regard to case.
