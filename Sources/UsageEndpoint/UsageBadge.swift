@@ -18,22 +18,23 @@ struct UsageBadge {
     private let color: Color
 
     /// Of the window with the least left.
-    init(_ model: ViewModel, _ providers: [UsageSelection.Provider], _ query: UsageQuery) {
-        let tightest = providers.min { $0.remaining < $1.remaining }
-        guard model.situation == .ready, let provider = tightest else {
-            label = (query.provider ?? "usage").cell(Self.labelCells)
+    ///
+    /// - Parameter provider: what was asked for, shown if there is nothing.
+    init(_ model: ViewModel, _ providers: [ProviderState], provider: String?) {
+        guard model.situation == .ready, let state = ProviderState.tightestFirst(providers).first
+        else {
+            label = (provider ?? "usage").cell(Self.labelCells)
             (message, color) = (Self.emptyState(model.situation), .gray)
             return
         }
-        let state = provider.state
         let name = state.snapshot.providerName
-        guard let window = provider.tightestWindow else {
-            let shown = provider.windows.count == 1 ? provider.windows[0].label.text : nil
+        guard let window = state.tightestWindow else {
+            let shown = state.windows.count == 1 ? state.windows[0].label.text : nil
             label = Self.label(name, shown)
             (message, color) =
                 state.snapshot.isError
                 ? ("error", .red)
-                : (provider.windows.isEmpty ? "no limits" : "reset, no newer data", .gray)
+                : (state.windows.isEmpty ? "no limits" : "reset, no newer data", .gray)
             return
         }
         label = Self.label(name, window.label.text)
@@ -95,13 +96,6 @@ struct UsageBadge {
             \(text(message, x: split + Self.padding, length: right))</g></svg>
 
             """
-    }
-}
-
-extension UsageSelection.Provider {
-    /// More than any percentage without a current window.
-    fileprivate var remaining: Double {
-        tightestWindow?.window.remainingPercent ?? .greatestFiniteMagnitude
     }
 }
 

@@ -25,20 +25,19 @@ struct UsageDocument {
         let model = ViewModel(
             data: UsageData(link: .online, stored: stored), now: now, zone: query.zone,
             options: ViewOptions(measure: query.measure))
-        var report = UsageReport(model)
-        let selection = try UsageSelection(model, report, query)
-        report.providers = selection.providers.map(\.report)
-        report.devices = DevicePresence(devices).completing(report.devices)
+        let providers = try query.selection(of: model.providers)
         format = query.format
         switch query.format {
         case .json:
+            var report = UsageReport(model, providers: providers)
+            report.devices = DevicePresence(devices).completing(report.devices)
             body = try Self.json(report)
             tag = "W/" + Self.tag(try Self.json(report.withoutAges))
         case .text:
-            body = Data(UsageText.text(model, selection.providers).utf8)
+            body = Data(UsageText.text(model, providers).utf8)
             tag = Self.tag(body)
         case .svg:
-            body = Data(UsageBadge(model, selection.providers, query).svg.utf8)
+            body = Data(UsageBadge(model, providers, provider: query.provider).svg.utf8)
             tag = Self.tag(body)
         }
         guard body.count <= Self.byteLimit else { throw .answerTooLarge(limit: Self.byteLimit) }

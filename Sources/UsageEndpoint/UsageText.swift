@@ -9,13 +9,13 @@ enum UsageText {
     /// Cells of a name.
     private static let nameCells = 32
 
-    static func text(_ model: ViewModel, _ providers: [UsageSelection.Provider]) -> String {
+    static func text(_ model: ViewModel, _ providers: [ProviderState]) -> String {
         guard model.situation == .ready else { return emptyState(model) + "\n" }
-        let counts = Dictionary(grouping: providers, by: \.state.snapshot.providerID)
+        let counts = Dictionary(grouping: providers, by: \.snapshot.providerID)
             .mapValues(\.count)
         var rows: [[String]] = []
         for provider in providers where rows.count <= lineLimit {
-            let isShared = counts[provider.state.snapshot.providerID, default: 0] > 1
+            let isShared = counts[provider.snapshot.providerID, default: 0] > 1
             rows += Self.rows(of: provider, isAccountShown: isShared, model)
         }
         var table = TextTable(columns: Array(repeating: TextTable.Column(""), count: 3))
@@ -25,12 +25,12 @@ enum UsageText {
     }
 
     private static func rows(
-        of provider: UsageSelection.Provider, isAccountShown: Bool, _ model: ViewModel
+        of provider: ProviderState, isAccountShown: Bool, _ model: ViewModel
     ) -> [[String]] {
-        let snapshot = provider.state.snapshot
+        let snapshot = provider.snapshot
         let name = [snapshot.providerName, isAccountShown ? snapshot.accountEmail ?? "" : ""]
             .filter { !$0.isEmpty }.map { $0.cell(nameCells) }.joined(separator: " ")
-        let age = provider.state.ageText(model)
+        let age = provider.ageText(model)
         var rows = provider.windows.map { window in
             let reset = window.window.resetsAt.map(model.times.reset)
             var parts = [reset ?? (window.window.resetDescription ?? "").cell(nameCells)]
@@ -53,7 +53,7 @@ enum UsageText {
             rows.append([name, "Status", status])
         }
         if let credits = snapshot.credits?.summary { rows.append([name, "Credits", credits]) }
-        if let cost = provider.state.cost?.summary { rows.append([name, "Cost", cost]) }
+        if let cost = provider.cost?.summary { rows.append([name, "Cost", cost]) }
         return rows.isEmpty ? [[name, "", "no limits reported"]] : rows
     }
 
