@@ -3,6 +3,7 @@ import HTTPTypes
 import ServerTestSupport
 import SnapshotModels
 import Testing
+import UsageState
 
 @testable import UsageEndpoint
 
@@ -15,7 +16,7 @@ struct UsageFormTests {
         let response = try await usage.get("?zone=Z", [.accept: "text/plain"])
         #expect(response.headers[.contentType] == "text/plain; charset=utf-8")
         let codex = [
-            "Codex  Session (5h)  36 % used, comfortable · resets in 2h 31m · under pace · lasts until reset",
+            "Codex  Session (5h)  36 % used, comfortable · resets in 2h 31m · well under pace · lasts until reset",
             "Codex  Weekly        81 % used, low · resets in 3d · well ahead of pace · runs out in ",
             "Codex  Cost          today $1.20 (310k tokens) · 7 days $1.20 · 30 days $1.20",
         ]
@@ -80,7 +81,9 @@ struct UsageFormTests {
         var provider = usage.provider("x", name + String(repeating: "日本\u{0301}", count: 3_000))
         provider.rateWindows = [usage.window(50, 300, resetsInMinutes: 60, name)]
         provider.statusMessage = name
-        try await usage.push(usage.snapshot("desk\n" + name, provider))
+        var snapshot = usage.snapshot("desk\n" + name, provider)
+        snapshot.deviceID = "hostile"
+        try await usage.push(snapshot)
 
         let svg = try await usage.get("?format=svg").text
         let tags = svg.matches(of: /<[^>]*>/).map { $0.0.prefix { $0 != " " && $0 != ">" } }
