@@ -151,7 +151,8 @@ let package = Package(
             name: "usage-view",
             dependencies: [
                 "UsageState", "SnapshotModels", "KVStoreEssentials", "KVStoreHTTP",
-                "TerminalText", "CommandSupport", "CommandRunner", argumentParser, "Essentials",
+                "KVStoreDocuments", "LocalFiles", "TerminalText", "CommandSupport",
+                "CommandRunner", argumentParser, "Essentials",
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -302,7 +303,7 @@ let package = Package(
             name: "UsageViewTests",
             dependencies: [
                 "usage-view", "UsageState", "CommandSupport", "SnapshotModels", "TerminalText",
-                "ProgramTesting",
+                "ProgramTesting", "SeededRandomness", "KVStoreCore",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -45,7 +45,7 @@ struct UsageBadge {
             case .stale: "stale"
             case .clockAhead: "clock ahead"
             }
-        message = model.percentText(used: window.window.usedPercent) + ", " + word
+        message = model.percentText(of: window, in: state) + ", " + word
         color = isCurrent ? Self.color(of: window.level) : .gray
     }
 

@@ -30,11 +30,11 @@ struct UsageDocument {
         switch query.format {
         case .json:
             var report = UsageReport(model, providers: providers)
-            report.devices = DevicePresence(devices).completing(report.devices)
+            report.devices = ConnectedDevices(devices).completing(report.devices, now: now)
             body = try Self.json(report)
             tag = "W/" + Self.tag(try Self.json(report.withoutAges))
         case .text:
-            body = Data(UsageText.text(model, providers).utf8)
+            body = Data(UsageText.text(model, providers, hasWindowsOnly: query.window != nil).utf8)
             tag = Self.tag(body)
         case .svg:
             body = Data(UsageBadge(model, providers, provider: query.provider).svg.utf8)

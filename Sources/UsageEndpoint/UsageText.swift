@@ -9,14 +9,18 @@ enum UsageText {
     /// Cells of a name.
     private static let nameCells = 32
 
-    static func text(_ model: ViewModel, _ providers: [ProviderState]) -> String {
+    static func text(
+        _ model: ViewModel, _ providers: [ProviderState], hasWindowsOnly: Bool
+    ) -> String {
         guard model.situation == .ready else { return emptyState(model) + "\n" }
         let counts = Dictionary(grouping: providers, by: \.snapshot.providerID)
             .mapValues(\.count)
         var rows: [[String]] = []
         for provider in providers where rows.count <= lineLimit {
             let isShared = counts[provider.snapshot.providerID, default: 0] > 1
-            rows += Self.rows(of: provider, isAccountShown: isShared, model)
+            let name = Self.name(of: provider, isAccountShown: isShared)
+            rows += windows(of: provider, model).map { [name] + $0 }
+            if !hasWindowsOnly { rows += details(of: provider).map { [name] + $0 } }
         }
         var table = TextTable(columns: Array(repeating: TextTable.Column(""), count: 3))
         for row in rows.prefix(lineLimit) { table.append(row) }
@@ -24,37 +28,44 @@ enum UsageText {
         return (table.lines() + (rows.count > lineLimit ? [more] : [])).map { $0 + "\n" }.joined()
     }
 
-    private static func rows(
-        of provider: ProviderState, isAccountShown: Bool, _ model: ViewModel
-    ) -> [[String]] {
+    private static func name(of provider: ProviderState, isAccountShown: Bool) -> String {
         let snapshot = provider.snapshot
-        let name = [snapshot.providerName, isAccountShown ? snapshot.accountEmail ?? "" : ""]
+        return [snapshot.providerName, isAccountShown ? snapshot.accountEmail ?? "" : ""]
             .filter { !$0.isEmpty }.map { $0.cell(nameCells) }.joined(separator: " ")
+    }
+
+    private static func windows(of provider: ProviderState, _ model: ViewModel) -> [[String]] {
         let age = provider.ageText(model)
-        var rows = provider.windows.map { window in
+        return provider.windows.map { window in
             let reset = window.window.resetsAt.map(model.times.reset)
             var parts = [reset ?? (window.window.resetDescription ?? "").cell(nameCells)]
             if window.isExpired {
                 parts.append("no newer data")
             } else {
-                let percent = model.percentText(used: window.window.usedPercent)
+                let percent = model.percentText(of: window, in: provider)
                 parts.insert("\(percent), \(window.level.rawValue)", at: 0)
                 parts += [window.pace.map(model.times.pace) ?? "", age]
             }
             return [
-                name, window.label.text.cell(nameCells),
+                window.label.text.cell(nameCells),
                 parts.filter { !$0.isEmpty }.joined(separator: " · "),
             ]
         }
+    }
+
+    private static func details(of provider: ProviderState) -> [[String]] {
+        let snapshot = provider.snapshot
         let status = (snapshot.statusMessage ?? "").cell(120)
+        var rows: [[String]] = []
         if snapshot.isError {
-            rows.append([name, "Error", status.isEmpty ? "no reason given" : status])
+            rows.append(["Error", status.isEmpty ? "no reason given" : status])
         } else if !status.isEmpty {
-            rows.append([name, "Status", status])
+            rows.append(["Status", status])
         }
-        if let credits = snapshot.credits?.summary { rows.append([name, "Credits", credits]) }
-        if let cost = provider.cost?.summary { rows.append([name, "Cost", cost]) }
-        return rows.isEmpty ? [[name, "", "no limits reported"]] : rows
+        if let credits = snapshot.credits?.summary { rows.append(["Credits", credits]) }
+        if let cost = provider.cost?.summary { rows.append(["Cost", cost]) }
+        if rows.isEmpty, provider.windows.isEmpty { rows.append(["", "no limits reported"]) }
+        return rows
     }
 
     private static func emptyState(_ model: ViewModel) -> String {
@@ -66,6 +77,14 @@ enum UsageText {
         case .ready, .notJoined, .waitingForFirstPush, .offlineWithoutData:
             "Waiting for the first push: start usage-push on the machine where you work."
         }
+    }
+}
+
+extension ViewModel {
+    /// "43 % used", "~57 % left" for what is computed from local logs.
+    func percentText(of state: WindowState, in provider: ProviderState) -> String {
+        (provider.snapshot.usageDataConfidence == "estimated" ? "~" : "")
+            + percentText(used: state.window.usedPercent)
     }
 }
 

@@ -1,5 +1,6 @@
 import Essentials
 package import SnapshotModels
+import TerminalText
 
 /// Percentages, money and credits as text.
 package enum AmountFormatter {
@@ -31,14 +32,12 @@ package enum AmountFormatter {
 
     /// "812 tokens", "31k tokens", "1.2M tokens".
     package static func tokens(_ count: Int) -> String {
-        let units = [(1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k")]
-        guard let (unit, letter) = units.first(where: { count >= $0.0 }) else {
-            return count == 1 ? "1 token" : "\(count) tokens"
-        }
-        let tenths = count / (unit / 10)
-        let number =
-            tenths < 100 && unit > 1_000 ? "\(tenths / 10).\(tenths % 10)" : "\(tenths / 10)"
-        return "\(number)\(letter) tokens"
+        count == 1 ? "1 token" : CountFormatter.abbreviated(count) + " tokens"
+    }
+
+    /// "812 bytes", "31 KB": rounded down, of 1 000 bytes.
+    package static func bytes(_ count: Int) -> String {
+        count < 10_000 ? (count == 1 ? "1 byte" : "\(count) bytes") : "\(count / 1_000) KB"
     }
 
     /// Two decimals, or a power of ten for what does not fit a line.

@@ -21,8 +21,8 @@ package struct DeviceState: Sendable, Equatable, Codable {
     package let lastPush: Date
     /// Of the last push.
     package var ageSeconds: Int
-    /// Whether the device has a connection to the daemon now; absent where only the daemon knows, or it does not know either.
-    package var isConnected: Bool?
+    /// Whether the device is there, by what the daemon says; absent where it has not been asked.
+    package var availability: DevicePresence?
 
     package init(_ device: MergedDevice, isOnline: Bool, now: Date) {
         id = device.deviceID

@@ -55,15 +55,21 @@ package struct ViewOptions: Sendable, Equatable {
     package var sortOrder: SortOrder
     /// False if the locale supports only ASCII.
     package var isUnicode: Bool
+    /// Clock times as "3:30 PM".
+    package var isTwelveHour: Bool
+    /// A sign beside percentages near the limit, "!" and "!!", and "~" before estimates.
+    package var hasSigns: Bool
 
     package init(
         measure: Measure = .used, isAbsolute: Bool = false, sortOrder: SortOrder = .name,
-        isUnicode: Bool = true
+        isUnicode: Bool = true, isTwelveHour: Bool = false, hasSigns: Bool = false
     ) {
         self.measure = measure
         self.isAbsolute = isAbsolute
         self.sortOrder = sortOrder
         self.isUnicode = isUnicode
+        self.isTwelveHour = isTwelveHour
+        self.hasSigns = hasSigns
     }
 }
 

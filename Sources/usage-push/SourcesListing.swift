@@ -88,7 +88,8 @@ struct SourcesListing {
                     ])
             for (id, summary) in stated {
                 table.append([
-                    id, "\(summary.requestCount)", Self.amount(summary.counts.total), days(summary),
+                    id, "\(summary.requestCount)", CountFormatter.abbreviated(summary.counts.total),
+                    days(summary),
                     "\(summary.fileCount)", Self.note(summary),
                 ])
             }
@@ -100,7 +101,7 @@ struct SourcesListing {
             }
             let more = summary.leftOut.count > 3 ? ", …" : ""
             lines += Self.indented(
-                "\(id): left out, since a number or a time cannot be, or a record has no end: "
+                "\(id): skipped invalid records (an impossible number or time, or no end): "
                     + paths.joined(separator: ", ") + more, width: width)
         }
         return lines + tokenIssues.flatMap { Self.indented($0, width: width) }
@@ -116,19 +117,11 @@ struct SourcesListing {
     private static func note(_ summary: TokenSummary) -> String {
         let leftOut = summary.leftOut.reduce(0) { $0 &+ $1.count }
         let notes = [
-            leftOut == 0 ? nil : leftOut == 1 ? "1 record left out" : "\(leftOut) records left out",
+            leftOut == 0
+                ? nil : leftOut == 1 ? "1 invalid record" : "\(leftOut) invalid records",
             summary.isPartial ? "partial, run again" : nil,
         ]
         return notes.compactMap { $0 }.joined(separator: "; ")
-    }
-
-    /// "812", "31k", "1.2M".
-    private static func amount(_ count: Int) -> String {
-        let units = [(1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k")]
-        guard let (unit, letter) = units.first(where: { count >= $0.0 }) else { return "\(count)" }
-        let tenths = count / (unit / 10)
-        return tenths < 100
-            ? "\(tenths / 10).\(tenths % 10)\(letter)" : "\(tenths / 10)\(letter)"
     }
 
     // MARK: Tools that were not found

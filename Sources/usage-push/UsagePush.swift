@@ -115,7 +115,7 @@ struct UsagePush: AsyncParsableCommand {
     private func addCosts(to builder: inout SnapshotBuilder) {
         let (prices, issues) = ModelPrices.load()
         for issue in issues { Console.report(issue) }
-        builder.addsCosts(prices: prices)
+        builder.includeCosts(prices: prices)
     }
 
     private static func id(in file: DeviceIdentityFile) throws(CommandFailure) -> String {

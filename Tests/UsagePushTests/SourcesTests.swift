@@ -27,7 +27,7 @@ struct SourcesTests {
                 }
                 #expect(
                     line?.split(separator: " ").map(String.init) == [
-                        "cline", "1", "150", "2026-09-17", "1", "1", "record", "left", "out",
+                        "cline", "1", "150", "2026-09-17", "1", "1", "invalid", "record",
                     ])
                 #expect(text.contains("not found: Claude"))
                 #expect(!text.contains("not found: Cline"))

@@ -36,59 +36,12 @@ struct LiveTests {
     @Test("noise is bounded and never traps", arguments: 1...5 as ClosedRange<UInt64>)
     func noise(seed: UInt64) {
         var parser = KeyParser()
-        var state = LiveState(options: ViewOptions())
-        state.fit(contentLines: 50, rows: 20)
         var value = seed
         for _ in 1...5_000 {
             value = value &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            for key in parser.keys(from: [UInt8(truncatingIfNeeded: value >> 33)]) {
-                _ = state.handle(key)
-                #expect((0...30).contains(state.firstLine), "seed \(seed)")
-            }
+            _ = parser.keys(from: [UInt8(truncatingIfNeeded: value >> 33)])
         }
         #expect(parser.keys(from: [0x1B] + Array(repeating: 0x30, count: 40)).count > 0)
-    }
-
-    @Test("keys change the options, scroll within the content, and quit")
-    func state() {
-        var state = LiveState(options: ViewOptions())
-        state.fit(contentLines: 30, rows: 20)
-        func press(_ key: Key) -> LiveState.Outcome { state.handle(key) }
-        #expect(press(.character("u")) == .redraw && state.options.measure == .left)
-        #expect(press(.character("a")) == .redraw && state.options.isAbsolute)
-        #expect(press(.character("s")) == .redraw && state.options.sortOrder == .tightest)
-        #expect(press(.character("?")) == .redraw && state.isHelpShown)
-        #expect(press(.escape) == .redraw && !state.isHelpShown)
-        #expect(press(.escape) == .nothing)
-        #expect(press(.up) == .nothing)
-        #expect(press(.end) == .redraw && state.firstLine == 10)
-        #expect(press(.down) == .nothing)
-        #expect(press(.pageUp) == .redraw && state.firstLine == 0)
-        #expect(press(.character("x")) == .nothing)
-        #expect(press(.character("q")) == .quit && press(.interrupt) == .quit)
-    }
-
-    @Test("the live screen scrolls and shows its keys", arguments: [0, 30])
-    func screen(scroll: Int) throws {
-        let model = try Sample.model("busy-box", "busy-laptop")
-        var state = LiveState(options: model.options)
-        state.fit(contentLines: 45, rows: 23)
-        for _ in 0..<scroll { _ = state.handle(.down) }
-        let size = ScreenSize(columns: 80, rows: 24)
-        let screen = LiveScreen.screen(for: model, state: &state, size: size)
-        #expect(screen.count == 24)
-        try StoredScreens.expect(
-            screen.text(isColored: false), equals: "live-80x24-from-\(scroll)")
-    }
-
-    @Test("the help fits a small screen")
-    func help() throws {
-        let model = try Sample.model("busy-box")
-        var state = LiveState(options: model.options)
-        _ = state.handle(.character("?"))
-        let screen = LiveScreen.screen(
-            for: model, state: &state, size: ScreenSize(columns: 60, rows: 14))
-        try StoredScreens.expect(screen.text(isColored: false), equals: "live-help-60x14")
     }
 
     @Test("a frame overwrites every line and clears the rest of the screen")

@@ -51,8 +51,8 @@ struct TerminalSessionTests {
         let loop = LiveLoop(
             session: session, zone: .fixed(secondsFromGMT: 0), isColored: false, now: { Sample.now }
         )
-        let (data, continuation) = AsyncStream.makeStream(of: UsageData.self)
-        continuation.yield(model.data)
+        let (data, continuation) = AsyncStream.makeStream(of: LiveData.self)
+        continuation.yield(LiveData(usage: model.data))
         // The user answers each screen with a key.
         async let user: Void = {
             await terminal.wait(toSee: "43 % used")
@@ -60,7 +60,7 @@ struct TerminalSessionTests {
             await terminal.wait(toSee: "57 % left")
             terminal.type("\u{1B}[B\u{1B}q")
         }()
-        await loop.run(options: ViewOptions(), data: data)
+        await loop.run(state: LiveState(), data: data)
         await user
         #expect(terminal.localFlags == before)
         #expect(await terminal.wait(toSee: ANSI.leaveScreen).hasSuffix(ANSI.leaveScreen))

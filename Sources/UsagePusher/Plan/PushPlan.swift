@@ -16,6 +16,9 @@ public import SnapshotModels
 ///   never left unpushed.
 /// - `heartbeat` after the last push all sources are read and the snapshot is pushed even if it
 ///   looks the same, so that a reader can distinguish a quiet pusher from a dead one.
+/// - Costs are updated beside everything else, so that limits never wait for them: with a heartbeat, and after a change once
+///   `costInterval` and `costRestFactor` times the last update's duration have passed. Only the first push waits for them, so
+///   that those of an earlier run are not taken from the screens for a moment.
 /// - Without any provider nothing is pushed: the stored snapshot stays, and shows its age. A
 ///   provider that vanishes beside others is a difference like any other.
 /// - A failed push is retried after `retryDelay`, doubled each time up to `retryDelayLimit`, with
@@ -29,6 +32,10 @@ public struct PushPlan: Sendable, Equatable {
         /// After a read, none follows for this many times its duration.
         public var restFactor = 4
         public var heartbeat = Duration.seconds(100)
+        /// From the end of an update of the costs to the next.
+        public var costInterval = Duration.seconds(15)
+        /// After an update of the costs, none follows for this many times its duration.
+        public var costRestFactor = 20
         public var retryDelay = Duration.seconds(2)
         public var retryDelayLimit = Duration.seconds(60)
 
@@ -60,6 +67,8 @@ public struct PushPlan: Sendable, Equatable {
         case readAll
         /// Push the snapshot, then call `pushEnded`.
         case push(SyncedUsageSnapshot, Reason)
+        /// Begin to update the costs, ask again, and call `costsUpdated` when they are there.
+        case updateCosts
         /// Ask again at this time, or when files change.
         case wait(until: Duration)
     }
@@ -96,6 +105,13 @@ public struct PushPlan: Sendable, Equatable {
     private var readTokens: Tokens
     private var pushTokens: Tokens
     private var heartbeatDue: Duration
+    /// When costs are to be updated; nil when nothing has changed.
+    private var costsDue: Duration?
+    private var nextCosts: Duration
+    /// Nil when no update is under way.
+    private var costsBegan: Duration?
+    private let hasCosts: Bool
+    private var awaitsFirstCosts: Bool
     private var pending: Pending?
     private var lastPushed: SyncedUsageSnapshot?
     private var failureCount = 0
@@ -106,8 +122,14 @@ public struct PushPlan: Sendable, Equatable {
     }
 
     /// A plan that begins by reading all sources.
-    public init(timing: Timing = Timing(), at now: Duration) {
+    ///
+    /// - Parameter hasCosts: whether there are costs to update.
+    public init(timing: Timing = Timing(), hasCosts: Bool = false, at now: Duration) {
         self.timing = timing
+        self.hasCosts = hasCosts
+        awaitsFirstCosts = hasCosts
+        costsDue = hasCosts ? now : nil
+        nextCosts = now
         nextRead = now
         nextPush = now
         heartbeatDue = now
@@ -122,13 +144,14 @@ public struct PushPlan: Sendable, Equatable {
         guard case .idle = state else {
             preconditionFailure("the last action has not been reported as ended")
         }
-        if let pending, now >= nextPush {
+        if let pending, now >= nextPush, !awaitsFirstCosts {
             state = .pushing(pending.snapshot, since: now)
             return .push(pending.snapshot, pending.reason)
         }
         if now >= heartbeatDue {
             state = .reading(since: now, isHeartbeat: true)
             changeDue = nil
+            changeCosts(due: now)
             return .readAll
         }
         let readDue = changeDue.map { max($0, nextRead) }
@@ -137,13 +160,40 @@ public struct PushPlan: Sendable, Equatable {
             changeDue = nil
             return .readChanged
         }
-        let times = [heartbeatDue, readDue, pending == nil ? nil : nextPush]
+        if costsBegan == nil, let costsDue, now >= costsDue {
+            costsBegan = now
+            self.costsDue = nil
+            return .updateCosts
+        }
+        let times = [
+            heartbeatDue, readDue, pending == nil || awaitsFirstCosts ? nil : nextPush,
+            costsBegan == nil ? costsDue : nil,
+        ]
         return .wait(until: times.compactMap { $0 }.min() ?? heartbeatDue)
     }
 
     /// - Parameter due: when the files may be read; at once unless stated.
     public mutating func filesChanged(due: Duration = .zero) {
         changeDue = min(changeDue ?? due, due)
+        changeCosts(due: due)
+    }
+
+    private mutating func changeCosts(due: Duration) {
+        if hasCosts { costsDue = max(nextCosts, min(costsDue ?? due, due)) }
+    }
+
+    /// - Parameters:
+    ///   - snapshot: with the new costs; nil when nothing is known.
+    ///   - isPartial: whether logs are left to read.
+    public mutating func costsUpdated(
+        _ snapshot: SyncedUsageSnapshot?, isPartial: Bool, at now: Duration
+    ) {
+        guard let began = costsBegan else { preconditionFailure("no costs are being updated") }
+        costsBegan = nil
+        awaitsFirstCosts = false
+        nextCosts = now + max(timing.costInterval, (now - began) * timing.costRestFactor)
+        costsDue = isPartial ? nextCosts : costsDue.map { max($0, nextCosts) }
+        offer(snapshot, isHeartbeat: false)
     }
 
     /// The snapshot is nil when no source knows anything.
@@ -155,6 +205,10 @@ public struct PushPlan: Sendable, Equatable {
         readTokens.take(at: since)
         nextRead = max(readTokens.next, now + (now - since) * timing.restFactor, nextRead)
         if isHeartbeat { heartbeatDue = now + timing.heartbeat }
+        offer(snapshot, isHeartbeat: isHeartbeat)
+    }
+
+    private mutating func offer(_ snapshot: SyncedUsageSnapshot?, isHeartbeat: Bool) {
         guard let snapshot, !snapshot.providers.isEmpty else {
             pending = nil
             return

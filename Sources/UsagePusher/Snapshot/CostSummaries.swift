@@ -9,6 +9,12 @@ struct CostSummaries {
     /// By provider id.
     let byProvider: [String: (summary: SyncCostSummary, lastRequest: Date)]
 
+    /// Before all days that count, in any time zone; see `TokenBucket.Key.quarter`.
+    static func firstQuarter(at now: Date) -> UInt32 {
+        let seconds = now.timeIntervalSince1970 - Double(dayCount + 1) * 86_400
+        return UInt32(exactly: (seconds / Double(TokenBucket.quarter / 1_000)).rounded(.down)) ?? 0
+    }
+
     /// - Parameter zone: of the days for readers that know no hours.
     init(_ usage: TokenUsage, at now: Date, zone: TimeZone = .current) {
         var clock = ReportClock(zone: zone)
@@ -20,9 +26,10 @@ struct CostSummaries {
             sums[usage.session(of: bucket).source, default: Sum()].add(
                 bucket, model: usage.model(of: bucket), day: day)
         }
-        byProvider = sums.mapValues { sum in
-            (
-                sum.summary(today: today, isComplete: !usage.isPartial),
+        byProvider = sums.reduce(into: [:]) { summaries, sum in
+            let (source, sum) = sum
+            summaries[source] = (
+                sum.summary(today: today, isComplete: !usage.isPartial(source)),
                 Date(timeIntervalSince1970: Double(sum.last) / 1_000)
             )
         }

@@ -24,7 +24,7 @@ public struct SnapshotBuilder: Sendable {
     private var accountsFile: AccountHistoryFile?
     private var savedAccounts = AccountHistory()
     /// Nil without costs.
-    private var tokens: TokenTracker?
+    private(set) var costs: TokenTracker?
     /// In the order of the sources.
     public private(set) var reports: [Report]
 
@@ -56,10 +56,10 @@ public struct SnapshotBuilder: Sendable {
         accountsFile = file
     }
 
-    /// From now on snapshots have the costs of the sources' tokens, by these prices.
-    package mutating func addsCosts(prices: ModelPrices) {
+    /// From now on snapshots have the costs of the sources' tokens, by these prices, as of the last `updateCosts`.
+    package mutating func includeCosts(prices: ModelPrices) {
         // Of all tools, also for a snapshot of some: a cache is of all or none.
-        tokens = TokenTracker(TokenLedger(in: environment), prices: prices)
+        costs = TokenTracker(TokenLedger(in: environment), prices: prices)
     }
 
     /// From now on readings tell what they considered.
@@ -68,9 +68,16 @@ public struct SnapshotBuilder: Sendable {
     /// Reads all sources.
     public mutating func readAll(at now: Date) {
         for index in sources.indices { read(index, at: now) }
-        tokens?.update(in: environment, isDue: true)
         saveAccounts()
     }
+
+    /// Brings the costs up to date. Stops after some seconds; the next call goes on.
+    package mutating func updateCosts(at now: Date) {
+        if let costs { adoptCosts(costs.updatedUsage(in: environment, at: now)) }
+    }
+
+    /// From now on snapshots have these costs.
+    mutating func adoptCosts(_ usage: TokenUsage) { costs?.usage = usage }
 
     /// The runs of the plug-ins that are read; nil when none is enabled.
     package var pluginRuns: PluginRuns? {
@@ -84,12 +91,13 @@ public struct SnapshotBuilder: Sendable {
     /// How many reads in a row follow one that a limit ended early. A limit on directory entries ends every read.
     static let sliceLimit = 16
 
-    /// Reads all sources, and goes on where a limit ends a read early.
+    /// Reads all sources, goes on where a limit ends a read early, and updates the costs.
     public mutating func readThoroughly(at now: Date) {
         readAll(at: now)
         for _ in 1..<Self.sliceLimit where isPartial {
             _ = read(changed: unfinishedPaths, at: now, keepsPace: false)
         }
+        updateCosts(at: now)
         saveAccounts()
     }
 
@@ -130,7 +138,6 @@ public struct SnapshotBuilder: Sendable {
                 read(index, at: now)
             }
         }
-        tokens?.update(in: environment, isDue: false)
         if !environment.accounts.hasSameLogins(as: savedAccounts) { saveAccounts() }
         return postponed.paths.isEmpty ? nil : postponed
     }
@@ -157,10 +164,10 @@ public struct SnapshotBuilder: Sendable {
             return report.providerID == PluginsSource.id ? cards.map { [$0] } : [cards]
         }
         var providers = SnapshotMerge.mergeSources(sources, now: now)
-        if let tokens {
+        if let costs {
             let names = Dictionary(
                 reports.map { ($0.providerID, $0.providerName) }, uniquingKeysWith: { $1 })
-            providers = tokens.adding(costsTo: providers, names: names, at: now)
+            providers = costs.adding(costsTo: providers, names: names, at: now)
         }
         providers = providers.map { SnapshotBounds.bounded($0, at: now) }
         guard !providers.isEmpty else { return nil }

@@ -64,7 +64,7 @@ extension TokenFileReader {
 }
 
 extension SQLiteRow {
-    /// A number of tokens: null is 0, and what cannot be a number of tokens is -1, which no record can have.
+    /// A number of tokens: null is 0, and anything else is -1, which no record can have.
     func tokenCount(_ column: Int) -> Int {
         if isNull(column) { return 0 }
         guard let number = double(column), number >= 0, number < 0x1p53 else { return -1 }
@@ -82,7 +82,7 @@ extension SQLiteRow {
 }
 
 extension TokenCounts {
-    /// A request of which the tool states the whole prompt, caches included, as the columns of a row: -1 for what cannot be.
+    /// A request of which the tool states the whole prompt, caches included, as the columns of a row: -1 for an invalid number.
     init(prompt: Int, cacheRead: Int, cacheWrite: Int, output: Int, reasoning: Int = 0) {
         let isPossible = min(prompt, cacheRead, cacheWrite, output, reasoning) >= 0
         self.init(

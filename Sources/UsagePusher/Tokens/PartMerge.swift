@@ -82,21 +82,38 @@ final class PartMerge: Sendable {
     }
 
     private func entries(ofPart part: Int) -> [TokenEntry]? {
-        guard let new = try? spool.takeEntries(ofPart: part) else { return nil }
+        guard var new = try? spool.takeEntries(ofPart: part) else { return nil }
         var entries: [TokenEntry] = []
         if !old.isEmpty, let file {
             guard let kept = old[part].entries(in: file) else { return nil }
             entries = kept
         }
         if !dropped.isEmpty {
-            let isMissed = entries.contains { $0.isShared && dropped.contains($0.file) }
-            if isMissed { return nil }
+            TokenMerge.merge(&new, sessionOrder: sessionOrder)
+            for entry in entries where entry.isShared && dropped.contains(entry.file) {
+                guard let index = Self.index(ofRepetitionOf: entry, in: new) else { return nil }
+                new[index].isShared = true
+            }
             entries.removeAll { dropped.contains($0.file) }
         }
         guard !new.isEmpty else { return entries }
         entries += new
         TokenMerge.merge(&entries, sessionOrder: sessionOrder)
         return entries
+    }
+
+    /// Of a record that stands for others as `entry` did.
+    ///
+    /// - Parameter sorted: by id.
+    private static func index(ofRepetitionOf entry: TokenEntry, in sorted: [TokenEntry]) -> Int? {
+        var (low, high) = (0, sorted.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if sorted[middle].id < entry.id { low = middle + 1 } else { high = middle }
+        }
+        return sorted[low...].prefix { $0.id == entry.id }.firstIndex {
+            $0.variant == entry.variant && $0.isSummary == entry.isSummary && !entry.outranks($0)
+        }
     }
 
     private func write(_ entries: [TokenEntry], asPart part: Int) {

@@ -37,6 +37,8 @@ struct TokenCache: Sendable {
         var lastBytesHash: UInt64 = 0
         /// Whether there is nothing left to read.
         var isComplete = false
+        /// Whether the last reading could not read it, so that it is tried again although it has not changed.
+        var hasFailed = false
         var leftOutCount = 0
         /// The reader's properties.
         var reader = Data()
@@ -62,7 +64,7 @@ struct TokenCache: Sendable {
 
     /// A hash of the logs and their versions.
     var logs: UInt64 = 0
-    /// `ModelPrices.digest`.
+    /// `ModelPrices.hash`.
     var prices: UInt64 = 0
     var parts: [Part] = []
     var files: [FileState] = []
@@ -70,7 +72,7 @@ struct TokenCache: Sendable {
     var models: [String] = []
     var buckets: [TokenBucket] = []
 
-    private static let magic: UInt64 = 0x5562_546F_6B65_0003
+    private static let magic: UInt64 = 0x5562_546F_6B65_0004
     private static let footerByteCount: Int64 = 48
     private static let indexByteLimit = 512 * 1_048_576
 
@@ -83,7 +85,7 @@ struct TokenCache: Sendable {
     static func read(_ file: OpenFile, logs: UInt64) -> TokenCache? {
         let end = file.status.byteCount - footerByteCount
         guard end >= 0, let words: [UInt64] = try? file.values(at: end, count: 6), words.count == 6,
-            words[0] == magic, words[2] <= UInt64(indexByteLimit),
+            words[0] == magic, words[2] <= UInt64(min(end, Int64(indexByteLimit))),
             words[1] == UInt64(end) &- words[2],
             words[4] <= words[1] / UInt64(MemoryLayout<TokenBucket>.stride),
             let index = try? file.bytes(at: Int64(words[1]), count: Int(words[2])),
@@ -139,7 +141,9 @@ struct TokenCache: Sendable {
             writer.add(state.offset)
             writer.add(state.lastBytesHash)
             writer.add(state.leftOutCount)
-            writer.add((state.isInsideLongLine ? 1 : 0) | (state.isComplete ? 2 : 0))
+            writer.add(
+                (state.isInsideLongLine ? 1 : 0) | (state.isComplete ? 2 : 0)
+                    | (state.hasFailed ? 4 : 0))
             writer.add(list: [UInt8](state.reader))
         }
         writer.add(sessions.count)
@@ -170,6 +174,7 @@ struct TokenCache: Sendable {
             let flags = reader.word()
             state.isInsideLongLine = flags & 1 != 0
             state.isComplete = flags & 2 != 0
+            state.hasFailed = flags & 4 != 0
             state.reader = Data(reader.list() as [UInt8])
             files.append(state)
         }

@@ -62,7 +62,7 @@ package struct TokenLedger: Sendable {
         }
         var usage = TokenUsage()
         usage.issues = ["cannot read back what was written to a temporary file"]
-        usage.isPartial = true
+        usage.unlisted = Set(logs.map(\.source))
         return usage
     }
 
@@ -75,7 +75,8 @@ package struct TokenLedger: Sendable {
 
     fileprivate struct Listing: Sendable {
         var found: [Found] = []
-        var isPartial = false
+        /// Each `TokenLog.source` of which some were left out.
+        var unlisted: Set<String> = []
     }
 
     private func list(
@@ -100,7 +101,7 @@ package struct TokenLedger: Sendable {
             }
             issues += walk.errors.map { "cannot read \($0.path): \($0.sourceMessage)" }
             if budget.isExceeded {
-                listing.isPartial = true
+                listing.unlisted.insert(log.source)
                 issues.append(
                     budget.isOutOfTime
                         ? "\(log.source): listing its files took too long; the rest was left out"
@@ -166,20 +167,21 @@ private struct Pass {
             }
             cache.files[index].file = found.file
             let state = cache.files[index]
-            if state.isCurrent(found.status), state.isComplete { continue }
-            jobs.append(TokenScan.Job(log: found.log, index: index, state: state))
+            if state.isCurrent(found.status), state.isComplete, !state.hasFailed { continue }
+            jobs.append(
+                TokenScan.Job(log: found.log, index: index, state: state, status: found.status))
         }
-        var gone = Set(cache.files.indices).subtracting(present)
-        if listing.isPartial {
+        let gone = cache.files.indices.filter {
+            let state = cache.files[$0]
+            guard !state.isFree, !present.contains($0) else { return false }
             // What was not listed may still be there.
-            gone = gone.filter { cache.files[$0].isFree || !isThere(cache.files[$0]) }
+            return !listing.unlisted.contains(state.source) || !isThere(state)
         }
-        let isUnchanged = jobs.isEmpty && new.isEmpty && gone.allSatisfy { cache.files[$0].isFree }
-        if isUnchanged, isKept, cache.prices == prices.hash {
+        if isKept, jobs.isEmpty, new.isEmpty, gone.isEmpty, cache.prices == prices.hash {
             return usage(of: cache, issues: issues)
         }
         for index in gone { cache.files[index] = .free }
-        var places = gone.sorted()
+        var places = cache.files.indices.filter { cache.files[$0].isFree }
         for found in new {
             let state = TokenCache.FileState(found.file, source: found.log.source, found.status)
             let index = places.popLast() ?? cache.files.count
@@ -188,22 +190,25 @@ private struct Pass {
             } else {
                 cache.files[index] = state
             }
-            jobs.append(TokenScan.Job(log: found.log, index: index, state: state))
+            jobs.append(
+                TokenScan.Job(
+                    log: found.log, index: index, state: state, status: found.status, isNew: true))
         }
-        return merge(&cache, in: file, jobs, gone: Set(gone.map(UInt32.init)))
+        return merge(
+            &cache, in: file, jobs, gone: Set(gone.map(UInt32.init)), isKept: isKept)
     }
 
     private func isThere(_ state: TokenCache.FileState) -> Bool {
         (try? FileStatus(path: state.file.path))?.identity == state.identity
     }
 
-    /// - Parameter gone: files whose records in the cache do not count any more.
+    /// - Parameters:
+    ///   - gone: files whose records in the cache do not count any more.
+    ///   - isKept: whether `file` has a usable cache.
     private func merge(
-        _ cache: inout TokenCache, in file: OpenFile?, _ jobs: [TokenScan.Job], gone: Set<UInt32>
+        _ cache: inout TokenCache, in file: OpenFile?, _ jobs: [TokenScan.Job], gone: Set<UInt32>,
+        isKept: Bool
     ) -> TokenUsage? {
-        // They are summed again, and may be many.
-        cache.buckets = []
-        let (target, failure) = newCache()
         let spool = TokenSpool(
             scratch: try? ScratchFile(
                 for: cacheFile ?? LocalFile(NSTemporaryDirectory() + "/tokens")))
@@ -215,13 +220,21 @@ private struct Pass {
         }
         let result = scan.run(jobs.sorted(by: isBefore)) { progress($0, byteCount) }
         for (index, state) in result.states { cache.files[index] = state }
+        let dropped = gone.union(result.replaced)
+        let isReplaced =
+            !isKept || !dropped.isEmpty || cache.prices != prices.hash
+            || isWorthKeeping(result, jobs, beside: file)
+        if !isReplaced, spool.isEmpty { return usage(of: cache, issues: issues + result.issues) }
+        // They are summed again, and may be many.
+        cache.buckets = []
+        let (target, failure) = isReplaced ? newCache() : (nil, nil)
         let content = names.current
         cache.sessions = content.sessions
         cache.models = content.models
         cache.logs = logsHash
         cache.prices = prices.hash
         let merge = PartMerge(
-            old: cache.parts, file: file, spool: spool, dropped: gone.union(result.replaced),
+            old: cache.parts, file: file, spool: spool, dropped: dropped,
             sessionOrder: cache.sessionOrder, prices: cache.models.map(prices.price(for:)),
             target: target)
         guard let merged = merge.run() else { return nil }
@@ -231,6 +244,15 @@ private struct Pass {
             "what was read is not kept, and is read again each time: \($0)"
         }
         return usage(of: cache, issues: [issue].compactMap { $0 } + issues + result.issues)
+    }
+
+    /// Whether what was read is enough to replace the cache, which may be large: until then the same is read again.
+    private func isWorthKeeping(
+        _ result: TokenScan.Result, _ jobs: [TokenScan.Job], beside file: OpenFile?
+    ) -> Bool {
+        let byteCount = file?.status.byteCount ?? 0
+        return Int64(result.byteCount) * 8 >= byteCount - 1_048_576
+            || jobs.count { $0.isNew } >= 64 || environment.monotonicSeconds() >= deadline
     }
 
     /// A file for the next cache; nil to keep none, and with the reason where there cannot be one.
@@ -277,8 +299,7 @@ private struct Pass {
             if !state.isComplete { usage.files[state.source]?.unfinishedCount += 1 }
         }
         usage.issues = issues
-        usage.isListingPartial = listing.isPartial
-        usage.isPartial = listing.isPartial || cache.files.contains { !$0.isFree && !$0.isComplete }
+        usage.unlisted = listing.unlisted
         usage.leftOut = cache.files.filter { $0.leftOutCount > 0 }.map {
             TokenUsage.LeftOut(path: $0.file.path, source: $0.source, count: $0.leftOutCount)
         }.sorted { ($1.count, $0.path) < ($0.count, $1.path) }

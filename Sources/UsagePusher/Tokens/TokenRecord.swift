@@ -28,7 +28,7 @@ struct TokenEntry: Hashable, BitwiseCopyable {
     /// In US dollars; NaN when the tool states none.
     var ownCost = Double.nan
     var variant: UInt32 = 0
-    /// The file's index in `TokenFiles`.
+    /// The file's index in `TokenCache.files`.
     var file: UInt32 = 0
     /// Indices in the names of sessions and models; `noModel` when the tool names none.
     var session: UInt32 = 0

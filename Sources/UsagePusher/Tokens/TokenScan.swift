@@ -11,6 +11,9 @@ final class TokenScan: Sendable {
         var index: Int
         /// As the last reading left it.
         var state: TokenCache.FileState
+        /// As it is listed now.
+        var status: FileStatus
+        var isNew = false
     }
 
     struct Result: Sendable {
@@ -19,6 +22,8 @@ final class TokenScan: Sendable {
         /// Indices of files of which earlier records do not count any more.
         var replaced: Set<UInt32> = []
         var issues: [String] = []
+        /// Bytes that were read.
+        var byteCount = 0
     }
 
     private static let lineByteLimit = 4 * 1_048_576
@@ -57,7 +62,9 @@ final class TokenScan: Sendable {
                 run(jobs[index], lines, progress)
             }
         }
-        return results.withLock { $0 }
+        var result = results.withLock { $0 }
+        result.byteCount = byteCount.load(ordering: .relaxed)
+        return result
     }
 
     private var isOutOfTime: Bool { environment.monotonicSeconds() >= deadline }
@@ -65,9 +72,11 @@ final class TokenScan: Sendable {
     private func run(_ job: Job, _ lines: LineBuffer, _ progress: (Int) -> Void) {
         var state = job.state
         guard let reader = job.log.reader(of: state.file) else {
+            state.restart(as: job.status)
             state.isComplete = true
-            return finish(job, state)
+            return finish(job, state, isReplaced: true)
         }
+        state.hasFailed = false
         var sink = TokenSink(
             file: state.file, index: UInt32(job.index), source: job.log.source, names: names,
             flush: spool.add)
@@ -97,8 +106,10 @@ final class TokenScan: Sendable {
             if error.isMissing { return }
             report(error)
             state.isComplete = true
+            state.hasFailed = true
         }
         sink.finish()
+        if !sink.issues.isEmpty { state.hasFailed = true }
         state.leftOutCount &+= sink.leftOutCount
         report(sink.issues)
         finish(job, state, isReplaced: isReplaced)
@@ -110,13 +121,14 @@ final class TokenScan: Sendable {
         _ sink: inout TokenSink, _ progress: (Int) -> Void
     ) throws(FileError) -> Bool {
         try LocalFile(state.file.path).withOpen { file throws(FileError) in
-            let isReplaced = !state.continues(in: file)
+            let isCompressed = state.file.path.hasSuffix(".zst")
+            let isReplaced = isCompressed || !state.continues(in: file)
             if isReplaced { state.restart(as: file.status) } else { state.adopt(file.status) }
             var reader = Self.resumed(new, from: state.reader)
-            if state.file.path.hasSuffix(".zst") {
+            if isCompressed {
                 state.isComplete = try readCompressed(file, &reader, lines, &sink)
                 count(Int(file.status.byteCount), progress)
-                return isReplaced
+                return true
             }
             state.isComplete = false
             lines.begin(at: state.offset, isInsideLongLine: state.isInsideLongLine)
@@ -138,13 +150,13 @@ final class TokenScan: Sendable {
         }
     }
 
-    /// Returns false when the time has ended, or nothing here can decompress it.
+    /// Returns false when the time has ended.
     private func readCompressed<Reader: TokenLineReader>(
         _ file: OpenFile, _ reader: inout Reader, _ lines: LineBuffer, _ sink: inout TokenSink
     ) throws(FileError) -> Bool {
         guard let zstandard = Zstandard.installed else {
             sink.report("\(file.path) is compressed: install \(Zstandard.packageName) to read it")
-            return false
+            return true
         }
         lines.begin()
         var bytesLeft = Self.decompressedByteLimit
@@ -204,7 +216,7 @@ final class TokenScan: Sendable {
     ) {
         results.withLock {
             $0.states[job.index] = state
-            if isReplaced { $0.replaced.insert(UInt32(job.index)) }
+            if isReplaced, !job.isNew { $0.replaced.insert(UInt32(job.index)) }
         }
     }
 }

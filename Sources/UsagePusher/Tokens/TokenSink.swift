@@ -10,7 +10,7 @@ struct TokenSink {
     /// By hash: what was looked up before, for texts that repeat in every record.
     private var sessions: [UInt64: UInt32] = [:]
     private var models: [UInt64: UInt16] = [:]
-    /// Records that cannot be: a number that no request has, a line without end.
+    /// Invalid records: a number that no request has, a line without end.
     private(set) var leftOutCount = 0
     /// Why a file that its reader opens itself was not read.
     private(set) var issues: [String] = []
@@ -43,7 +43,7 @@ struct TokenSink {
         entries.append(entry)
     }
 
-    /// Counts a record that is not added because something in it cannot be.
+    /// Counts a record that is not added because something in it is invalid.
     mutating func leaveOut() { leftOutCount &+= 1 }
 
     /// Reports why the file was not read, in a sentence with its path.

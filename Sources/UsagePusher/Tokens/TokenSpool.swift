@@ -27,6 +27,8 @@ final class TokenSpool: Sendable {
     /// - Parameter scratch: nil to keep everything in memory.
     init(scratch: ScratchFile?) { self.scratch = scratch }
 
+    var isEmpty: Bool { state.withLock { $0.count == 0 && $0.end == 0 } }
+
     func add(_ entries: [TokenEntry]) {
         state.withLock { state in
             for entry in entries { state.parts[Self.part(of: entry.id)].append(entry) }

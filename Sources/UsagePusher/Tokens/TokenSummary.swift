@@ -44,7 +44,7 @@ extension TokenUsage {
             }
             let files = logs.compactMap { self.files[$0] }
             summary.fileCount = files.reduce(0) { $0 + $1.count }
-            summary.isPartial = isListingPartial || files.contains { $0.unfinishedCount > 0 }
+            summary.isPartial = logs.contains(where: isPartial)
             summary.leftOut = leftOut.filter { logs.contains($0.source) }
             summaries[source.providerID] = summary
         }

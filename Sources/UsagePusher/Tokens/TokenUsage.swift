@@ -10,14 +10,12 @@ package struct TokenUsage: Sendable {
     package var fileCount = 0
     /// The same by `TokenLog.source`.
     package var files: [String: Files] = [:]
-    /// Records that cannot be, and lines that are too long, by path; the worst first.
+    /// Invalid records and lines that are too long, by path; the worst first.
     package var leftOut: [LeftOut] = []
     /// Why files could not be read, each with its path.
     package var issues: [String] = []
-    /// Whether files are left that have not been read to their end.
-    package var isPartial = false
-    /// Whether not even all files could be listed.
-    package var isListingPartial = false
+    /// Each `TokenLog.source` of which not even all files could be listed.
+    package var unlisted: Set<String> = []
 
     package struct Files: Sendable, Hashable {
         package var count = 0
@@ -30,6 +28,16 @@ package struct TokenUsage: Sendable {
         /// `TokenLog.source`.
         package var source: String
         package var count: Int
+    }
+
+    /// Whether files are left that have not been read to their end.
+    package var isPartial: Bool {
+        !unlisted.isEmpty || files.values.contains { $0.unfinishedCount > 0 }
+    }
+
+    /// Whether files of a `TokenLog.source` are left that have not been read to their end.
+    package func isPartial(_ source: String) -> Bool {
+        unlisted.contains(source) || (files[source]?.unfinishedCount ?? 0) > 0
     }
 
     /// The name of a bucket's model; nil when the tool names none.

@@ -27,6 +27,7 @@ public struct PushLoop: Sendable {
 
     private enum Input: Sendable {
         case watch(WatchEvent)
+        case costs(TokenUsage)
         case timer
     }
 
@@ -50,7 +51,7 @@ public struct PushLoop: Sendable {
     ) async {
         let clock = ContinuousClock()
         let start = clock.now
-        var plan = PushPlan(timing: timing, at: .zero)
+        var plan = PushPlan(timing: timing, hasCosts: builder.costs != nil, at: .zero)
         var changed: Set<WatchedPath> = []
         var isStarted = false
         var wasEmpty = false
@@ -84,6 +85,15 @@ public struct PushLoop: Sendable {
                     wasEmpty = snapshot == nil
                     plan.readEnded(snapshot, at: clock.now - start)
                     continue
+                case .updateCosts:
+                    guard let costs = builder.costs else { break }
+                    let environment = builder.environment
+                    let now = date()
+                    // On a thread of its own: it lists and reads for seconds.
+                    DispatchQueue.global(qos: .utility).async {
+                        inbox.yield(.costs(costs.updatedUsage(in: environment, at: now)))
+                    }
+                    continue
                 case .push(let snapshot, let reason):
                     let succeeded = push(snapshot, reason)
                     plan.pushEnded(succeeded: succeeded, at: clock.now - start)
@@ -106,6 +116,11 @@ public struct PushLoop: Sendable {
                 slicesLeft = SnapshotBuilder.sliceLimit
                 changed.formUnion(paths)
                 plan.filesChanged()
+            case .costs(let usage):
+                builder.adoptCosts(usage)
+                plan.costsUpdated(
+                    builder.snapshot(at: date()), isPartial: usage.isPartial,
+                    at: clock.now - start)
             case .timer: break
             case nil: return
             }

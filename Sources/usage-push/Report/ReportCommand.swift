@@ -37,7 +37,7 @@ struct ReportCommand: ParsableCommand {
             WHAT IS MISSING
             Claude Code deletes transcripts after 30 days, unless cleanupPeriodDays in its \
             settings says otherwise: older days are then too small, or gone. What cannot be read \
-            or cannot be true is left out and named on standard error.
+            or is invalid is skipped and named on standard error.
 
             JSON AND CSV
             --json prints what ccusage prints: with --provider claude that of 'ccusage claude' \

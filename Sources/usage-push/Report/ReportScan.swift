@@ -28,15 +28,15 @@ struct ReportScan {
         var messages = Array(usage.issues.prefix(issueLimit))
         if usage.issues.count > issueLimit {
             messages.append(
-                "\(usage.issues.count - issueLimit) more; to see them, run: usage-push sources --json"
+                "\(usage.issues.count - issueLimit) more; to see them, run: usage-push sources"
             )
         }
         let leftOut = usage.leftOut.reduce(0) { $0 &+ $1.count }
         if leftOut > 0 {
             let files = usage.leftOut.count == 1 ? "1 file" : "\(usage.leftOut.count) files"
-            let records = leftOut == 1 ? "1 record" : "\(leftOut) records"
+            let records = leftOut == 1 ? "1 invalid record" : "\(leftOut) invalid records"
             messages.append(
-                "left out \(records) that cannot be, in \(files), most in \(usage.leftOut[0].path)")
+                "skipped \(records) in \(files), most in \(usage.leftOut[0].path)")
         }
         if usage.isPartial {
             messages.append("not all files have been read to their end; the sums are too small")

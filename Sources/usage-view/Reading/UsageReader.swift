@@ -29,7 +29,7 @@ struct UsageReader: Sendable {
         return .offline(lastSeen: lastSync.map { Date(timeIntervalSince1970: Double($0) / 1_000) })
     }
 
-    private var isOnline: Bool {
+    var isOnline: Bool {
         switch store.status.connection {
         case .connected, .idle: true
         case .local, .offline: false
@@ -44,11 +44,6 @@ struct UsageReader: Sendable {
         let report = try? await withDeadline(.seconds(seconds)) { try await store.synchronizeNow() }
         return report != nil
     }
-
-    /// The state to show, now and after every change.
-    func live() -> some AsyncSequence<UsageData, Never> & Sendable {
-        UsageData.following(store.connectionChanges, store.changes) { data(isOnline: isOnline) }
-    }
 }
 
 extension UsageData {
@@ -56,10 +51,10 @@ extension UsageData {
     ///
     /// Events only trigger a read. Reads do not overlap, and each begins after the event that triggered it, so the
     /// last value is the state after the last event. A slow consumer gets one value for several events.
-    static func following<Connections: Sendable, Changes: Sendable>(
+    static func following<Value: Sendable, Connections: Sendable, Changes: Sendable>(
         _ connections: AsyncStream<Connections>, _ changes: AsyncStream<Changes>,
-        read: @escaping @Sendable () async -> UsageData
-    ) -> some AsyncSequence<UsageData, Never> & Sendable {
+        read: @escaping @Sendable () async -> Value
+    ) -> some AsyncSequence<Value, Never> & Sendable {
         let (triggers, trigger) = AsyncStream.makeStream(
             of: Void.self, bufferingPolicy: .bufferingNewest(1))
         trigger.yield()

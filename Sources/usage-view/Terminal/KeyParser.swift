@@ -1,14 +1,3 @@
-/// A key press.
-enum Key: Sendable, Equatable {
-    case character(Character)
-    case up, down, pageUp, pageDown, home, end
-    case enter, escape
-    /// Control-C, Control-D or Control-\.
-    case interrupt
-    /// A complete sequence without a meaning here.
-    case unknown
-}
-
 /// Turns the bytes of a terminal in raw mode into keys. Pure: no timeout decides whether an escape byte stands
 /// alone; the caller reports with `endOfInput()` that nothing follows for now.
 struct KeyParser: Sendable, Equatable {
@@ -61,6 +50,9 @@ struct KeyParser: Sendable, Equatable {
         switch String(decoding: bytes, as: UTF8.self) {
         case "A": .up
         case "B": .down
+        case "C": .right
+        case "D": .left
+        case "Z": .backTab
         case "H", "1~", "7~": .home
         case "F", "4~", "8~": .end
         case "5~": .pageUp
@@ -73,6 +65,9 @@ struct KeyParser: Sendable, Equatable {
         switch bytes[0] {
         case 0x03, 0x04, 0x1C: return .interrupt
         case 0x0A, 0x0D: return .enter
+        case 0x09: return .tab
+        case 0x08, 0x7F: return .backspace
+        case 0x01...0x1A: return .control(Character(Unicode.Scalar(bytes[0] + 0x60)))
         case 0x20...0x7E: return .character(Character(Unicode.Scalar(bytes[0])))
         case 0xC2...0xF4: break
         default: return .unknown

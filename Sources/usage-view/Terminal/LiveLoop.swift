@@ -13,13 +13,17 @@ struct LiveLoop: Sendable {
     private enum Event: Sendable {
         case terminal(TerminalSession.Event)
         case terminalGone
-        case data(UsageData)
+        case data(LiveData)
         case minute
     }
 
-    /// - Parameter data: the state to show, the first of it at once.
+    /// - Parameters:
+    ///   - state: the window as it begins.
+    ///   - data: what to show, the first of it at once.
+    ///   - save: called with the state after each change by the user.
     func run(
-        options: ViewOptions, data: some AsyncSequence<UsageData, Never> & Sendable
+        state: LiveState, data: some AsyncSequence<LiveData, Never> & Sendable,
+        save: (LiveState) -> Void = { _ in }
     ) async {
         defer { session.close() }
         let (events, continuation) = AsyncStream.makeStream(of: Event.self)
@@ -38,25 +42,30 @@ struct LiveLoop: Sendable {
                     continuation.yield(.minute)
                 }
             }
-            await draw(events, options: options)
+            await draw(events, state: state, save: save)
             continuation.finish()
             group.cancelAll()
         }
     }
 
-    private func draw(_ events: AsyncStream<Event>, options: ViewOptions) async {
+    private func draw(
+        _ events: AsyncStream<Event>, state: LiveState, save: (LiveState) -> Void
+    ) async {
         var parser = KeyParser()
-        var state = LiveState(options: options)
-        var shown: UsageData?
+        var state = state
+        var shown: LiveData?
         for await event in events {
             switch event {
             case .terminalGone:
                 return
             case .terminal(.bytes(let bytes)):
                 let keys = parser.keys(from: bytes) + parser.endOfInput()
-                let outcomes = keys.map { state.handle($0) }
+                let outcomes = keys.map { key in
+                    state.handle(key) { drawing(of: shown, in: $0) }
+                }
                 if outcomes.contains(.quit) { return }
                 guard outcomes.contains(.redraw) else { continue }
+                save(state)
             case .data(let value):
                 guard value != shown else { continue }
                 shown = value
@@ -64,9 +73,14 @@ struct LiveLoop: Sendable {
                 break
             }
             guard let shown else { continue }
-            let model = ViewModel(data: shown, now: now(), zone: zone, options: state.options)
-            let screen = LiveScreen.screen(for: model, state: &state, size: session.size)
+            let screen = drawing(of: shown, in: state).screen
             session.write(ANSI.frame(screen, isColored: isColored))
         }
+    }
+
+    private func drawing(of data: LiveData?, in state: LiveState) -> Drawing {
+        guard let data else { return Drawing() }
+        let model = LiveModel(data, now: now(), zone: zone, options: state.options)
+        return LiveScreen.drawing(for: model, state: state, size: session.size)
     }
 }

@@ -37,7 +37,9 @@ struct ProviderCard {
         self.provider = provider
         self.model = model
         let snapshot = provider.snapshot
-        var rows = provider.windows.map { Self.row(for: $0, model: model) }
+        var rows = provider.windows.map {
+            Self.row(for: $0, isEstimate: snapshot.isEstimate, model: model)
+        }
         if let credits = snapshot.credits?.summary {
             rows.append(CardRow(label: "Credits", content: .text(credits, .plain)))
         }
@@ -60,7 +62,9 @@ struct ProviderCard {
         self.rows = rows
     }
 
-    private static func row(for state: WindowState, model: ViewModel) -> CardRow {
+    private static func row(
+        for state: WindowState, isEstimate: Bool, model: ViewModel
+    ) -> CardRow {
         let label = VisibleText.escape(state.label.text)
         let reset = state.window.resetsAt.map(model.times.reset)
         if state.isExpired, let reset {
@@ -71,7 +75,9 @@ struct ProviderCard {
             content: .gauge(
                 CardRow.Gauge(
                     percent: model.shown(used: state.window.usedPercent),
-                    text: model.percentText(used: state.window.usedPercent),
+                    text: model.signedText(
+                        used: state.window.usedPercent, level: state.level,
+                        isEstimate: isEstimate),
                     style: state.level.style, reset: reset ?? "",
                     details: state.pace.map(model.times.pace) ?? "")))
     }
@@ -86,13 +92,14 @@ struct ProviderCard {
             return CardRow(label: "Budget", content: .text(amounts, .plain))
         }
         let used = budget.usedAmount / budget.limitAmount * 100
+        let level = WindowState.Level(remainingPercent: 100 - used)
         return CardRow(
             label: "Budget",
             content: .gauge(
                 CardRow.Gauge(
-                    percent: model.shown(used: used), text: model.percentText(used: used),
-                    style: WindowState.Level(remainingPercent: 100 - used).style,
-                    details: amounts)))
+                    percent: model.shown(used: used),
+                    text: model.signedText(used: used, level: level, isEstimate: false),
+                    style: level.style, details: amounts)))
     }
 
     /// The card as lines of at most `width` cells.
@@ -132,9 +139,24 @@ struct ProviderCard {
 }
 
 extension ViewModel {
+    /// With signs, if they are wanted, that say what color and kind of number say: "!! 93 % used", "~25 % used".
+    func signedText(used: Double, level: WindowState.Level, isEstimate: Bool) -> String {
+        let text = percentText(used: used)
+        guard options.hasSigns else { return text }
+        let sign =
+            switch level {
+            case .critical: "!! "
+            case .low: "! "
+            case .comfortable: ""
+            }
+        return sign + (isEstimate ? "~" : "") + text
+    }
+
     /// The age of a provider's numbers.
-    func age(of provider: ProviderState) -> (text: String, style: TextStyle) {
-        let time = times.past(provider.snapshot.lastUpdated)
+    func age(
+        of provider: ProviderState, _ times: TimeFormatter? = nil
+    ) -> (text: String, style: TextStyle) {
+        let time = (times ?? self.times).past(provider.snapshot.lastUpdated)
         return switch provider.freshness {
         case .fresh: (time, .dim)
         case .cached: ("as of " + time, .dim)
@@ -142,6 +164,11 @@ extension ViewModel {
         case .clockAhead: ("clock ahead", .colored(.yellow))
         }
     }
+}
+
+extension ProviderUsageSnapshot {
+    /// Whether the percentages are computed from local logs.
+    var isEstimate: Bool { usageDataConfidence == "estimated" }
 }
 
 extension WindowState.Level {

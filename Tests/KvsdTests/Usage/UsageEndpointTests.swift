@@ -19,7 +19,7 @@ struct UsageEndpointTests {
                 element.filter { !names.contains($0.key) }
             }
         }
-        document["devices"] = try without("ageSeconds", "isConnected", in: document["devices"])
+        document["devices"] = try without("ageSeconds", "availability", in: document["devices"])
         document["providers"] = try without("ageSeconds", in: document["providers"]).map {
             var provider = $0
             provider["windows"] = try without("resetsInSeconds", in: $0["windows"])
@@ -186,7 +186,7 @@ struct UsageEndpointTests {
         #expect(try await usage.report().situation == .ready)
     }
 
-    @Test("the daemon says which of the devices that push are connected")
+    @Test("a device is there by what the daemon knows of it, otherwise by its last push")
     func connections() async throws {
         let usage = try await UsageDaemon()
         _ = try await usage.addDevice("laptop")
@@ -198,7 +198,7 @@ struct UsageEndpointTests {
         #expect(await reader.next()?.name == "opened")
         let devices = try await usage.report().devices
         #expect(devices.map(\.name) == ["desk.home.example.test", "elsewhere", "laptop"])
-        #expect(devices.map(\.isConnected) == [true, nil, false])
+        #expect(devices.map(\.availability) == [.online, .active, .offline])
         #expect(devices.map(\.presence) == [.active, .active, .active])
         await reader.connection.close()
     }

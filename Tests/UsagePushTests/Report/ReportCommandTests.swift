@@ -133,7 +133,7 @@ struct ReportCommandTests {
             try home.reply("2026-09-17T10:00:00Z", id: "a")
             try home.reply("2026-09-17T10:00:00Z", id: "c", input: 1 << 40)
             let outcome = try await home.report("--json")
-            #expect(outcome.errors.contains("left out 1 record that cannot be, in 1 file"))
+            #expect(outcome.errors.contains("skipped 1 invalid record in 1 file"))
             #expect(outcome.errors.split(separator: "\n").count == 1)
         }
     }

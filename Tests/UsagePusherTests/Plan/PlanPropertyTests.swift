@@ -73,9 +73,17 @@ struct PlanPropertyTests {
         let changes = changes(&generator)
         simulation.changes = changes
         try simulation.run(until: .seconds(900))
+        expectLeadingEdge(simulation, changes, seed: seed)
+    }
+
+    private func expectLeadingEdge(
+        _ simulation: PlanSimulation, _ changes: [(at: Duration, percent: Double?)], seed: UInt64,
+        after start: Duration = .zero
+    ) {
         let quiet = timing.pushRate.interval * (timing.pushRate.burst + 1)
         for (former, change) in zip(changes, changes.dropFirst())
-        where change.at - former.at > quiet && change.percent != former.percent {
+        where former.at > start && change.at - former.at > quiet && change.percent != former.percent
+        {
             // Only a heartbeat of the last 100 ms may delay it.
             let push = simulation.pushes.first { $0.at >= change.at }
             let isDelayed = simulation.pushes.contains {
@@ -112,5 +120,35 @@ struct PlanPropertyTests {
         let final = simulation.pushes.last { $0.succeeded }
         #expect(final?.percent == last.percent, "seed \(seed)")
         #expect(end - (final?.at ?? .zero) < timing.heartbeat + .seconds(10), "seed \(seed)")
+    }
+
+    @Test(
+        "costs, however long they take, delay no limit but the first, and are never older than their rest",
+        arguments: 0..<150 as Range<UInt64>)
+    func costs(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        let changes = changes(&generator)
+        let draws = (0..<256).map { _ in Int.random(in: 0...6_000, using: &generator) }
+        var simulation = PlanSimulation()
+        simulation.changes = changes
+        simulation.plan = PushPlan(hasCosts: true, at: .zero)
+        var index = 0
+        simulation.costTime = {
+            index += 1
+            return .milliseconds(draws[index % draws.count])
+        }
+        try simulation.run(until: .seconds(900))
+        let first = try #require(simulation.costUpdates.first)
+        #expect(simulation.pushes.first?.at == first.ended, "seed \(seed)")
+        expectRate(of: simulation.pushes, seed: seed)
+        expectLeadingEdge(simulation, changes, seed: seed, after: first.ended)
+        for (update, next) in zip(simulation.costUpdates, simulation.costUpdates.dropFirst()) {
+            let duration = update.ended - update.began
+            let rest = max(timing.costInterval, duration * timing.costRestFactor)
+            #expect(next.began >= update.ended + rest, "seed \(seed)")
+            // With a change, or else with a heartbeat.
+            let due = changes.first { $0.at > update.began }.map { max($0.at, update.ended + rest) }
+            if let due { #expect(next.began <= due, "seed \(seed)") }
+        }
     }
 }

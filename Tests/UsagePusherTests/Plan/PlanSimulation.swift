@@ -12,16 +12,26 @@ struct PlanSimulation {
         var succeeded: Bool
     }
 
+    struct CostUpdate: Equatable {
+        var began: Duration
+        var ended: Duration
+    }
+
     var plan = PushPlan(at: .zero)
     var now = Duration.zero
     /// The percent in the files; nil without a tool.
     var percent: Double? = 0
     var pushes: [Push] = []
     var readCount = 0
+    var costUpdates: [CostUpdate] = []
+    /// As of the last read.
+    private var seen: SyncedUsageSnapshot?
     /// Changes of the files, in order; nil removes the tool.
     var changes: [(at: Duration, percent: Double?)] = []
     var readTime: () -> Duration = { .zero }
     var pushTime: () -> Duration = { .zero }
+    /// Costs are updated beside reads and pushes.
+    var costTime: () -> Duration = { .zero }
     var pushSucceeds: (Duration) -> Bool = { _ in true }
 
     static func snapshot(percent: Double) -> SyncedUsageSnapshot {
@@ -44,9 +54,12 @@ struct PlanSimulation {
             case .readAll, .readChanged:
                 readCount += 1
                 // Changes during a read are not in the reading.
-                let seen = percent.map(Self.snapshot)
+                seen = percent.map(Self.snapshot)
                 pass(readTime())
                 plan.readEnded(seen, at: now)
+            case .updateCosts:
+                costUpdates.append(CostUpdate(began: now, ended: now + costTime()))
+                endCosts()
             case .push(let snapshot, let reason):
                 let started = now
                 let succeeded = pushSucceeds(now)
@@ -57,7 +70,8 @@ struct PlanSimulation {
                     Push(at: started, reason: reason, percent: percent, succeeded: succeeded))
             case .wait(let until):
                 guard until > now else { throw NoProgress(at: now) }
-                let next = min(until, changes.first?.at ?? until)
+                let ended = costUpdates.last.flatMap { $0.ended > now ? $0.ended : nil }
+                let next = min(until, changes.first?.at ?? until, ended ?? until)
                 guard next <= end else { return }
                 pass(max(next - now, .zero))
             }
@@ -66,11 +80,18 @@ struct PlanSimulation {
     }
 
     private mutating func pass(_ time: Duration) {
+        let before = now
         now += time
+        if let ended = costUpdates.last?.ended, ended > before { endCosts() }
         while let change = changes.first, change.at <= now {
             changes.removeFirst()
             percent = change.percent
             plan.filesChanged()
         }
+    }
+
+    private mutating func endCosts() {
+        guard let update = costUpdates.last, update.ended <= now else { return }
+        plan.costsUpdated(seen, isPartial: false, at: now)
     }
 }

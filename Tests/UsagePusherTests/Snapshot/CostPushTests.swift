@@ -1,6 +1,5 @@
 import Foundation
 import SnapshotModels
-import Synchronization
 import Testing
 
 @testable import UsagePusher
@@ -17,8 +16,9 @@ struct CostPushTests {
         var builder = SnapshotBuilder(
             sources: UsageSources.all, environment: home.environment(),
             device: DeviceIdentity(id: "d", name: "box"))
-        builder.addsCosts(prices: .packaged)
+        builder.includeCosts(prices: .packaged)
         builder.readAll(at: sampleNow)
+        builder.updateCosts(at: sampleNow)
         return try #require(builder.snapshot(at: sampleNow))
     }
 
@@ -62,40 +62,5 @@ struct CostPushTests {
         #expect(costs.sessionCostUSD == 0.75)
         #expect(costs.unpricedRequests == 1)
         #expect(costs.last30DaysTokens == 220_000)
-    }
-
-    @Test(
-        "costs are updated at once with a complete reading, and at most every 15 seconds with changed files"
-    )
-    func pace() throws {
-        let home = try SampleHome()
-        let path = ".claude/projects/p/s.jsonl"
-        try home.write(path, line("m1", "2026-09-18T11:00:00Z"))
-        let clock = Mutex(0.0)
-        var environment = home.environment()
-        environment.monotonicSeconds = { clock.withLock { $0 } }
-        var builder = SnapshotBuilder(
-            sources: UsageSources.all, environment: environment,
-            device: DeviceIdentity(id: "d", name: "box"))
-        builder.addsCosts(prices: .packaged)
-        builder.readAll(at: sampleNow)
-        func tokens(_ builder: SnapshotBuilder) -> Int? {
-            builder.snapshot(at: sampleNow)?.providers.first { $0.providerID == "claude" }?
-                .costSummary?.last30DaysTokens
-        }
-        #expect(tokens(builder) == 110_000)
-        let watched = Set(builder.watchedPaths)
-        try home.append(
-            path, line("m2", "2026-09-18T11:01:00Z"), modified: sampleNow.addingTimeInterval(1))
-        clock.withLock { $0 = 14 }
-        builder.read(changed: watched, at: sampleNow)
-        #expect(tokens(builder) == 110_000)
-        clock.withLock { $0 = 15 }
-        builder.read(changed: watched, at: sampleNow)
-        #expect(tokens(builder) == 220_000)
-        try home.append(
-            path, line("m3", "2026-09-18T11:02:00Z"), modified: sampleNow.addingTimeInterval(2))
-        builder.readAll(at: sampleNow)
-        #expect(tokens(builder) == 330_000)
     }
 }

@@ -17,13 +17,20 @@ final class TokenHome {
 
     var cachePath: String { state.path("ubiquity/tokens.cache") }
 
-    /// - Parameter keepsCache: false to read everything, as if there had been no earlier reading.
-    func usage(keepsCache: Bool = true, _ variables: [String: String] = [:]) -> TokenUsage {
+    /// - Parameters:
+    ///   - keepsCache: false to read everything, as if there had been no earlier reading.
+    ///   - progress: see `TokenLedger.Options`.
+    func usage(
+        keepsCache: Bool = true, _ variables: [String: String] = [:],
+        progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
+    ) -> TokenUsage {
         var environment = home.environment(
             variables.merging(["XDG_STATE_HOME": state.path]) { $1 })
         environment.keepsCache = keepsCache
+        var options = TokenLedger.Options()
+        options.progress = progress
         return TokenLedger(logs: logs, environment: environment)
-            .update(in: environment, prices: .packaged)
+            .update(in: environment, prices: .packaged, options: options)
     }
 }
 

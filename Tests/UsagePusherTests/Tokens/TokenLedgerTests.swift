@@ -1,4 +1,5 @@
 import Foundation
+import LocalFiles
 import SeededRandomness
 import Synchronization
 import Testing
@@ -157,6 +158,62 @@ struct TokenLedgerTests {
             in: environment, prices: ModelPrices.packaged.replacing(own.models))
         #expect(before == 25.000_05)
         #expect(after.buckets[0].cost.dollars(.auto) == 1)
+    }
+
+    @Test("a file that was rewritten with what others repeat is read alone")
+    func rewritten() throws {
+        let home = try TokenHome(logs: [ClaudeTokens()])
+        let path = Self.directory + "a.jsonl"
+        let line = Self.line("m1", session: "s", output: 5)
+        try home.home.write(path, line)
+        try home.home.write(
+            Self.directory + "b.jsonl", line + Self.line("m2", session: "s", output: 1) + line)
+        let before = home.usage().summary
+        // Of equal records that of either file may stand for both.
+        for (path, lines) in [(path, line), (Self.directory + "b.jsonl", line)] {
+            try FileManager.default.removeItem(atPath: home.home.path(path))
+            try home.home.write(
+                path, Self.line("new \(path)", session: "s", output: 2) + lines,
+                modified: sampleNow.addingTimeInterval(1))
+            let byteCount = Atomic<Int>(0)
+            let usage = home.usage { count, _ in byteCount.max(count, ordering: .relaxed) }
+            #expect(usage.summary == home.usage(keepsCache: false).summary)
+            #expect(usage.summary != before)
+            #expect(byteCount.load(ordering: .relaxed) < 2 * line.utf8.count + 100)
+        }
+    }
+
+    @Test("a large cache is not replaced for a few lines, and is for many")
+    func largeCache() throws {
+        let home = try TokenHome(logs: [ClaudeTokens()])
+        func lines(_ numbers: Range<Int>) -> String {
+            numbers.map { Self.line("m\($0)", session: "s", output: 1, minute: $0) }.joined()
+        }
+        let path = Self.directory + "a.jsonl"
+        try home.home.write(path, lines(0..<32_000))
+        _ = home.usage()
+        let identity = try FileStatus(path: home.cachePath)?.identity
+        for (count, isKept) in [(32_001, true), (32_002, true), (36_000, false)] {
+            let former = home.usage().requestCount
+            try home.home.append(
+                path, lines(former..<count),
+                modified: sampleNow.addingTimeInterval(Double(count)))
+            #expect(home.usage().requestCount == count)
+            #expect((try FileStatus(path: home.cachePath)?.identity == identity) == isKept)
+        }
+        #expect(home.usage().summary == home.usage(keepsCache: false).summary)
+    }
+
+    @Test("a file that cannot be read is named by every reading, and read when it can be")
+    func failed() throws {
+        let home = try TokenHome(logs: [GeminiTokens()])
+        let path = ".gemini/tmp/p/chats/session-2026-09-18T11-00-abc.json"
+        try home.home.write(path, Data(count: 17 * 1_048_576))
+        for _ in 0..<2 {
+            let usage = home.usage()
+            #expect(usage.issues.contains { $0.contains(path) })
+            #expect(!usage.isPartial)
+        }
     }
 
     @Test("a reading that is cut short says so, and the next ones go on")

@@ -1,26 +1,29 @@
+import Essentials
 import KVStoreWire
 import UsageState
 
 /// Which of the devices that push are connected. A snapshot does not say with which token it was pushed, but both names come from
 /// the host's unless the user chose another: where exactly one device has a name on both sides, they are taken for the same.
-struct DevicePresence {
-    private var connected: [Substring: [Bool]] = [:]
+struct ConnectedDevices {
+    private var presences: [Substring: [ServerPresence]] = [:]
 
     init(_ devices: [DaemonDevice]) {
         for device in devices where device.scopes.contains("write") {
-            connected[Self.label(device.device), default: []].append(device.connected)
+            let lastSeen = device.lastSeen.map { Date(timeIntervalSince1970: Double($0) / 1_000) }
+            presences[Self.label(device.device), default: []].append(
+                device.connected ? .connected : .notConnected(lastSeen: lastSeen))
         }
     }
 
-    func completing(_ devices: [DeviceState]) -> [DeviceState] {
+    func completing(_ devices: [DeviceState], now: Date) -> [DeviceState] {
         let counts = Dictionary(grouping: devices) { Self.label($0.name) }.mapValues(\.count)
         return devices.map { device in
             let label = Self.label(device.name)
-            guard counts[label] == 1, let found = connected[label], found.count == 1 else {
-                return device
-            }
+            let found = counts[label] == 1 ? presences[label] ?? [] : []
             var device = device
-            device.isConnected = found[0]
+            device.availability = DevicePresence(
+                server: found.count == 1 ? found[0] : .unreachable,
+                heartbeatAge: now.timeIntervalSince(device.lastPush))
             return device
         }
     }

@@ -1,27 +1,26 @@
-import CommandSupport
-import Essentials
-import KVStoreEssentials
+package import Essentials
+package import KVStoreCore
 
 /// Ordinary JSON as a property list. Numbers without a fraction become integers; JSON has no dates and no data.
-struct PlainJSON: Decodable {
+package struct PlainJSON: Decodable {
     var value: PropertyListValue
 
-    static func parse(_ data: Data) throws(CommandFailure) -> PropertyListValue {
+    package static func value(_ data: Data) throws(DocumentError) -> PropertyListValue {
         let value: PropertyListValue
         do {
             value = try JSONDecoder().decode(PlainJSON.self, from: data).value
-        } catch let error as CommandFailure {
+        } catch let error as DocumentError {
             throw error
         } catch {
-            throw CommandFailure(.usage, "invalid JSON")
+            throw DocumentError("invalid JSON")
         }
         guard (try? PropertyListValue(encoded: value.encoded())) != nil else {
-            throw CommandFailure(.usage, "the JSON is nested too deeply")
+            throw DocumentError("the JSON is nested too deeply")
         }
         return value
     }
 
-    init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let values = try? container.decode([String: PlainJSON].self) {
             value = .dictionary(values.mapValues(\.value))
@@ -36,7 +35,7 @@ struct PlainJSON: Decodable {
         } else if let text = try? container.decode(String.self) {
             value = .string(text)
         } else {
-            throw CommandFailure(.usage, "cannot store JSON null")
+            throw DocumentError("cannot store JSON null")
         }
     }
 }

@@ -1,14 +1,13 @@
 import Essentials
-import KVStoreDocuments
-import KVStoreEssentials
+package import KVStoreCore
 
 /// For readers that do not need the types: dates are ISO 8601, data is base64, and a double without a JSON number is a
 /// string. Keys are sorted.
 extension PlainJSON {
-    static func compact(_ value: PropertyListValue) -> String { text(value, indent: nil) }
+    package static func compact(_ value: PropertyListValue) -> String { text(value, indent: nil) }
 
     /// One element per line, indented by two spaces per level.
-    static func indented(_ value: PropertyListValue) -> String { text(value, indent: "\n") }
+    package static func indented(_ value: PropertyListValue) -> String { text(value, indent: "\n") }
 
     /// - Parameter indent: a line feed and the indentation of the value; nil without line breaks.
     private static func text(_ value: PropertyListValue, indent: String?) -> String {
