@@ -142,8 +142,9 @@ let package = Package(
         .executableTarget(
             name: "usage-push",
             dependencies: [
-                "UsagePusher", "SnapshotModels", "KVStore", "KVStoreHTTP", "TerminalText",
-                "BackgroundServices", "CommandSupport", "CommandRunner", "LocalFiles",
+                "UsagePusher", "UsageState", "SnapshotModels", "KVStore", "KVStoreHTTP",
+                "TerminalText", "BackgroundServices", "CommandSupport", "CommandRunner",
+                "LocalFiles",
                 argumentParser,
             ],
             swiftSettings: strict),
@@ -297,13 +298,16 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "UsagePushTests",
-            dependencies: ["usage-push", "UsagePusher", "ProgramTesting"],
+            dependencies: [
+                "usage-push", "UsagePusher", "UsageState", "SnapshotModels", "KVStoreEssentials",
+                "KVStoreHTTP", "TerminalText", "ProgramTesting",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "UsageViewTests",
             dependencies: [
-                "usage-view", "UsageState", "CommandSupport", "SnapshotModels", "TerminalText",
-                "ProgramTesting", "SeededRandomness", "KVStoreCore",
+                "usage-view", "usage-push", "UsageState", "CommandSupport", "SnapshotModels",
+                "TerminalText", "ProgramTesting", "SeededRandomness", "KVStoreCore",
             ],
             swiftSettings: strict),
         .testTarget(

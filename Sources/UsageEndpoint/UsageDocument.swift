@@ -20,10 +20,10 @@ struct UsageDocument {
 
     /// - Parameter devices: of the account.
     init(
-        _ stored: UsageData.Stored, devices: [DaemonDevice], query: UsageQuery, now: Date
+        _ data: UsageData, devices: [DaemonDevice], query: UsageQuery, now: Date
     ) throws(Problem) {
         let model = ViewModel(
-            data: UsageData(link: .online, stored: stored), now: now, zone: query.zone,
+            data: data, now: now, zone: query.zone,
             options: ViewOptions(measure: query.measure))
         let providers = try query.selection(of: model.providers)
         format = query.format

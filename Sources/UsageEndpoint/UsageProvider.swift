@@ -8,7 +8,6 @@ package import KVStoreServer
 package import KVStoreWire
 import NIOCore
 package import NIOHTTP1
-import SnapshotModels
 import Synchronization
 import UsageState
 
@@ -22,7 +21,7 @@ package final class UsageProvider: ResourceProvider, AdditionalResource {
     private let queue = DispatchQueue(label: "ubiquity.usage", qos: .utility)
     private let waiting = Atomic(0)
     /// On `queue` only.
-    private let cache = Mutex(SnapshotCache())
+    private let cache = Mutex(UsageCache())
 
     package init() {}
 
@@ -45,7 +44,7 @@ package final class UsageProvider: ResourceProvider, AdditionalResource {
         let devices = server.devices(ofAccount: store.account)
         let now = Date(timeIntervalSince1970: Double(server.now(of: store.account)) / 1_000)
         server.readValues(
-            of: store, keysWithPrefix: SyncedUsageSnapshot.storeKey, on: loop
+            of: store, where: { UsageData.isKey($0.text) }, on: loop
         ) { [self] result in
             do throws(Problem) {
                 // Until the first push, there is no store.
@@ -53,9 +52,10 @@ package final class UsageProvider: ResourceProvider, AdditionalResource {
                     throw .unknownStore
                 }
                 try answer(on: loop.loop, complete) { [self] () throws(Problem) in
-                    let snapshots = cache.withLock { $0.snapshots(of: store, in: records) }
+                    let usage = cache.withLock { $0.usage(of: store, in: records) }
                     let document = try UsageDocument(
-                        snapshots.usage(at: now), devices: devices, query: query, now: now)
+                        usage.data(link: .online, at: now), devices: devices, query: query, now: now
+                    )
                     return document.answer(unless: tags)
                 }
             } catch {

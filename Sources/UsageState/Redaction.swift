@@ -78,8 +78,14 @@ extension String {
 extension UsageData {
     /// The same usage with invented accounts, devices and projects, and without texts that may name them.
     package var redacted: UsageData {
-        guard case .usage(var usage) = stored else { return self }
         let redaction = Redaction(self)
+        guard case .usage(var usage) = stored else {
+            return UsageData(
+                link: link, stored: stored, history: history.renamed(redaction.account))
+        }
+        let names = Dictionary(
+            usage.providers.map { ($0.snapshot.accountKey, $0.snapshot.accountEmail) },
+            uniquingKeysWith: { first, _ in first })
         usage.devices = usage.devices.map { device in
             var device = device
             device.name = redaction.device(device.name)
@@ -87,7 +93,9 @@ extension UsageData {
             return device
         }
         usage.providers = usage.providers.map { $0.redacted(redaction) }
-        return UsageData(link: link, stored: .usage(usage))
+        return UsageData(
+            link: link, stored: .usage(usage),
+            history: history.renamed { redaction.account((names[$0] ?? nil) ?? $0) })
     }
 }
 

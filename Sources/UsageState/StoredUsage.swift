@@ -1,13 +1,14 @@
 package import Essentials
 import SnapshotModels
 
-/// The decoded snapshots of a store, for those who ask about more than one time.
-package struct StoredSnapshots: Sendable {
+/// The decoded values of a store, for those who ask about more than one time.
+package struct StoredUsage: Sendable {
     private let snapshots: [SyncedUsageSnapshot]
     /// Why there are none although there is a value.
     private let unreadableReason: String?
+    private let histories: [UsageHistory]
 
-    /// - Parameter values: the values of the shared key and of the devices' keys; others are ignored.
+    /// - Parameter values: the values under the keys of `UsageData.isKey`; others are ignored.
     package init(values: [String: Data]) {
         let shared = values[SyncedUsageSnapshot.storeKey]
         let own = values.filter { $0.key.hasPrefix(SyncedUsageSnapshot.storeKey + ".") }
@@ -21,17 +22,29 @@ package struct StoredSnapshots: Sendable {
             }
         }
         unreadableReason = reason
+        histories = UsageHistory.devices(in: values)
     }
 
-    package func usage(at now: Date) -> UsageData.Stored {
-        if !snapshots.isEmpty { return .usage(SnapshotMerge.merge(snapshots, now: now)) }
-        return unreadableReason.map { .unreadable(reason: $0) } ?? .nothing
+    package func data(link: UsageData.Link, at now: Date) -> UsageData {
+        var history = UsageHistory(merging: histories, now: now)
+        guard !snapshots.isEmpty else {
+            let stored = unreadableReason.map { UsageData.Stored.unreadable(reason: $0) }
+            return UsageData(link: link, stored: stored ?? .nothing, history: history)
+        }
+        let usage = SnapshotMerge.merge(snapshots, now: now)
+        history.add(usage.providers.map(\.snapshot), now: now)
+        return UsageData(link: link, stored: .usage(usage), history: history)
     }
 }
 
-extension UsageData.Stored {
-    /// - Parameter values: as for `StoredSnapshots`.
-    package init(values: [String: Data], now: Date) {
-        self = StoredSnapshots(values: values).usage(at: now)
+extension UsageData {
+    /// - Parameter values: as for `StoredUsage`.
+    package init(link: Link, values: [String: Data], now: Date) {
+        self = StoredUsage(values: values).data(link: link, at: now)
+    }
+
+    /// Whether the value under a key is read.
+    package static func isKey(_ key: String) -> Bool {
+        key.hasPrefix(SyncedUsageSnapshot.storeKey) || key.hasPrefix(UsageHistory.storeKeyPrefix)
     }
 }

@@ -36,7 +36,8 @@ package struct TimeFormatter {
         return (isAbsolute ? "reset at " : "reset ") + past(date)
     }
 
-    /// "ahead of pace · runs out in 50m", "under pace · lasts until reset".
+    /// "ahead of pace · runs out in 50m", "under pace · lasts until reset"; learned from earlier windows "on pace · runs out
+    /// Thu 24 Sep 15:00 by your last 4 weeks".
     package func pace(_ pace: Pace) -> String {
         let stage =
             switch pace.stage {
@@ -48,11 +49,12 @@ package struct TimeFormatter {
             case .over: "ahead of pace"
             case .farOver: "well ahead of pace"
             }
-        guard let end = pace.runsOutAt else { return stage + " · lasts until reset" }
-        return stage
-            + (end <= now
-                ? " · may have run out"
-                : " · runs out in " + DurationFormatter.countdown(to: end, from: now))
+        let basis = pace.basis.map { " by your last \($0.count) \($0.unit.rawValue)" } ?? ""
+        guard let end = pace.runsOutAt else { return stage + " · lasts until reset" + basis }
+        if end <= now { return stage + " · may have run out" }
+        return stage + " · runs out "
+            + (pace.basis == nil
+                ? "in " + DurationFormatter.countdown(to: end, from: now) : clock(end) + basis)
     }
 
     /// "13:30" today, "Mon 21 Sep 17:00" within half a year, else "21 Sep 2027".

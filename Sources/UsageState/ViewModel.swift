@@ -29,10 +29,13 @@ package struct UsageData: Sendable, Equatable {
 
     package var link: Link
     package var stored: Stored
+    /// Of all devices, with what is stored as the last value of each window. Empty without any.
+    package var history: UsageHistory
 
-    package init(link: Link, stored: Stored) {
+    package init(link: Link, stored: Stored, history: UsageHistory = .init()) {
         self.link = link
         self.stored = stored
+        self.history = history
     }
 }
 
@@ -115,7 +118,9 @@ package struct ViewModel: Sendable, Equatable {
 
     /// In display order.
     package var providers: [ProviderState] {
-        let states = (usage?.providers ?? []).map { ProviderState($0, now: now, zone: zone) }
+        let states = (usage?.providers ?? []).map {
+            ProviderState($0, now: now, zone: zone, history: data.history)
+        }
         return options.sortOrder == .name ? states : ProviderState.tightestFirst(states)
     }
 

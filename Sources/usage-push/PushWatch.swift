@@ -11,6 +11,8 @@ import UsagePusher
 struct PushWatch {
     let environment: StoreEnvironment
     let storeName: String
+    /// Of this device.
+    let deviceID: String?
     let volume: Console.Volume
 
     func run(_ builder: SnapshotBuilder) async throws {
@@ -41,7 +43,8 @@ struct PushWatch {
 
     private func open() throws -> StoreSink {
         do throws(StoreError) {
-            return try StoreSink(environment: environment, storeName: storeName, isLive: true)
+            return try StoreSink(
+                environment: environment, storeName: storeName, deviceID: deviceID, isLive: true)
         } catch {
             throw CommandFailure(error)
         }
@@ -52,6 +55,7 @@ struct PushWatch {
         let loop = PushLoop(builder: builder, sink: sink) { report in
             tally.add(report)
             log(report)
+            if case .pushed(let snapshot, _, _) = report { sink.record(snapshot) }
         }
         let connections = sink.store.connectionChanges
         await withTaskGroup(of: Void.self) { group in

@@ -97,18 +97,21 @@ struct UsagePush: AsyncParsableCommand {
             addCosts(to: &builder)
             return try PrintOnce(isPretty: pretty).run(builder)
         }
-        var builder = reading.builder(device: Self.device(id: try Self.id(in: identityFile)))
+        let deviceID = try Self.id(in: identityFile)
+        var builder = reading.builder(device: Self.device(id: deviceID))
         if reading.home == nil {
             builder.rememberAccounts(in: AccountHistoryFile(builder.environment))
         }
         let volume: Console.Volume = quiet ? .quiet : verbose ? .verbose : .usual
         addCosts(to: &builder)
         if watch {
-            try await PushWatch(environment: environment, storeName: store, volume: volume)
-                .run(builder)
+            try await PushWatch(
+                environment: environment, storeName: store, deviceID: deviceID, volume: volume
+            ).run(builder)
         } else {
-            try await PushOnce(environment: environment, storeName: store, volume: volume)
-                .run(builder)
+            try await PushOnce(
+                environment: environment, storeName: store, deviceID: deviceID, volume: volume
+            ).run(builder)
         }
     }
 

@@ -26,6 +26,7 @@ struct UsageView: AsyncParsableCommand {
               usage-view --left           show percentages left
               usage-view --json           print JSON for scripts
               usage-view --demo           show invented data
+              usage-view history          show the last days, and how often a limit was reached
 
             KEYS WITH --watch
               1 to 6 sections · arrows or hjkl · enter open · esc back · / search · : all commands
@@ -35,7 +36,8 @@ struct UsageView: AsyncParsableCommand {
               0 printed, even if the data is old or incomplete · 64 usage error · 74 the replica
               cannot be read, or the output cannot be written
             """,
-        version: ProgramVersion.text)
+        version: ProgramVersion.text,
+        subcommands: [HistoryCommand.self])
 
     @Flag(help: "Keep running and redraw when something changes.")
     var watch = false
@@ -70,8 +72,13 @@ struct UsageView: AsyncParsableCommand {
     var demo = false
 
     static func main() async {
-        await runProgram(
-            failure: { ($0 as? StoreError).map { CommandFailure(.ioError, $0.description) } })
+        let failure = { @Sendable (error: any Error) in
+            (error as? StoreError).map { CommandFailure(.ioError, $0.description) }
+        }
+        if let name = ProgramArguments.given.first, Subcommands.names.contains(name) {
+            return await Subcommands.runProgram(failure: failure)
+        }
+        await runProgram(failure: failure)
     }
 
     func validate() throws {
@@ -189,6 +196,18 @@ struct UsageView: AsyncParsableCommand {
             try print(former.map { facts.changes(since: $0) } ?? facts.lines)
             former = facts
         }
+    }
+}
+
+/// The program without options of its own, which would be taken from those of a subcommand where both have the same name.
+private struct Subcommands: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: UsageView.configuration.commandName,
+        version: UsageView.configuration.version,
+        subcommands: UsageView.configuration.subcommands)
+
+    static var names: [String] {
+        configuration.subcommands.compactMap { $0.configuration.commandName }
     }
 }
 

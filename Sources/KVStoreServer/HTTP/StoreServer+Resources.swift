@@ -3,16 +3,16 @@ package import KVStoreWire
 
 /// What the resources of a provider are about. Called on the event loop of the request.
 extension StoreServer {
-    /// Completes on the event loop with the keys of a store that have a value and begin with `prefix`, sorted, when they are
-    /// durable; with nil for an unknown store.
+    /// Completes on the event loop with the included keys of a store that have a value, sorted, when they are durable; with
+    /// nil for an unknown store.
     package func readValues(
-        of store: StoreID, keysWithPrefix prefix: String, on loop: WatcherRegistry,
+        of store: StoreID, where isIncluded: (StoreKey) -> Bool, on loop: WatcherRegistry,
         _ complete: @escaping (Result<[SequencedRecord]?, Problem>) -> Void
     ) {
         engine.perform(
             on: loop,
             { () throws(Problem) in
-                try engine.values(in: store, keysWithPrefix: prefix)
+                try engine.values(in: store, where: isIncluded)
             }, complete)
     }
 

@@ -49,9 +49,9 @@ extension StorageEngine {
 
     /// The keys of a store that have a value, sorted; nil for an unknown store.
     ///
-    /// - Parameter prefix: of the keys, compared as UTF-8.
+    /// - Parameter isIncluded: which of the keys.
     func values(
-        in id: StoreID, keysWithPrefix prefix: String = ""
+        in id: StoreID, where isIncluded: (StoreKey) -> Bool = { _ in true }
     ) throws(Problem) -> [SequencedRecord]? {
         if failure == nil { try admit(isRead: true) }
         guard let hub = ledger.hub(id) else { return nil }
@@ -59,7 +59,7 @@ extension StorageEngine {
         return hub.entries.values
             .filter {
                 !$0.record.content.isTombstone && $0.sequence <= durable
-                    && $0.record.key.text.utf8.starts(with: prefix.utf8)
+                    && isIncluded($0.record.key)
             }
             .sorted { $0.record.key < $1.record.key }
     }

@@ -5,8 +5,10 @@ import UsageState
 /// Invented usage, to see the screen on a machine without any tool. Its device name says so.
 enum DemoUsage {
     static func data(at now: Date) -> UsageData {
-        UsageData(
-            link: .online, stored: .usage(SnapshotMerge.merge([snapshot(at: now)], now: now)))
+        let snapshot = snapshot(at: now)
+        return UsageData(
+            link: .online, stored: .usage(SnapshotMerge.merge([snapshot], now: now)),
+            history: DemoHistory.leading(to: snapshot, at: now))
     }
 
     static func snapshot(at now: Date) -> SyncedUsageSnapshot {

@@ -59,10 +59,12 @@ final class LiveReader: Sendable {
                 isOwn: stamp.replica == own, changeCount: state.changes[key]?.count ?? 0,
                 changedAt: state.changes[key]?.last)
         }
+        let usage = reader.data(isOnline: reader.isOnline)
+        let start = Date().addingTimeInterval(-HistorySection.period)
         return LiveData(
-            usage: reader.data(isOnline: reader.isOnline),
+            usage: usage,
             account: state.credentials.map(LiveData.Account.init), server: state.server,
-            keys: keys)
+            keys: keys, series: PlotSeries.all(of: usage.history, since: start))
     }
 
     /// Calls `note` after every change, until the task is cancelled.

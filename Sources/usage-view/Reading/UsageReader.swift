@@ -2,7 +2,6 @@ import CommandSupport
 import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
-import SnapshotModels
 import UsageState
 
 /// Reads what the viewer shows. The only code of the viewer that knows the store.
@@ -15,11 +14,10 @@ struct UsageReader: Sendable {
     /// - Parameter isOnline: whether the daemon responded lately.
     func data(isOnline: Bool) -> UsageData {
         var values: [String: Data] = [:]
-        for key in store.keys where key.hasPrefix(SyncedUsageSnapshot.storeKey) {
+        for key in store.keys where UsageData.isKey(key) {
             values[key] = store.data(forKey: key)
         }
-        return UsageData(
-            link: link(isOnline: isOnline), stored: UsageData.Stored(values: values, now: Date()))
+        return UsageData(link: link(isOnline: isOnline), values: values, now: Date())
     }
 
     private func link(isOnline: Bool) -> UsageData.Link {

@@ -26,6 +26,13 @@ extension StyledLine {
                 switch character {
                 case _ where character.isASCII: String(character)
                 case "█": "#"
+                case "▁": "."
+                case "▂": ":"
+                case "▃": "-"
+                case "▄": "="
+                case "▅": "+"
+                case "▆": "*"
+                case "▇": "%"
                 case "░", "·", "–", "─": "-"
                 case "…": "."
                 case "▌", "›", "→": ">"

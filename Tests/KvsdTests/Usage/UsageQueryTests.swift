@@ -48,8 +48,8 @@ struct UsageQueryTests {
         let snapshot = SyncedUsageSnapshot(
             providers: [provider], syncTimestamp: now, deviceName: "desk")
         let document = try UsageDocument(
-            .usage(SnapshotMerge.merge([snapshot], now: now)), devices: [],
-            query: try Self.query("zone=\(zone)"), now: now)
+            UsageData(link: .online, stored: .usage(SnapshotMerge.merge([snapshot], now: now))),
+            devices: [], query: try Self.query("zone=\(zone)"), now: now)
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .iso8601
         let report = try decoder.decode(UsageReport.self, from: document.body)

@@ -2,15 +2,15 @@ import Essentials
 import KVStoreCore
 import UsageState
 
-/// The decoded snapshots of the stores that were asked about last.
-struct SnapshotCache {
-    /// Of all values whose snapshots are kept: what one store may have.
+/// The decoded usage of the stores that were asked about last.
+struct UsageCache {
+    /// Of all values that are kept decoded: what one store may have.
     static let byteLimit = StoreLimits.ceiling.totalByteCount
 
     private struct Entry {
         var store: StoreID
         var records: [Version]
-        var snapshots: StoredSnapshots
+        var usage: StoredUsage
         var byteCount: Int
     }
 
@@ -24,23 +24,23 @@ struct SnapshotCache {
     /// The one asked about last is the last.
     private var entries: [Entry] = []
 
-    /// - Parameter records: those of the store that can contain snapshots.
-    mutating func snapshots(of store: StoreID, in records: [SequencedRecord]) -> StoredSnapshots {
+    /// - Parameter records: those of the store that usage is read from.
+    mutating func usage(of store: StoreID, in records: [SequencedRecord]) -> StoredUsage {
         let versions = records.map {
             Version(key: $0.record.key, stamp: $0.record.stamp, sequence: $0.sequence)
         }
         let found = entries.firstIndex { $0.store == store }.map { entries.remove(at: $0) }
         var entry = Entry(
             store: store, records: versions,
-            snapshots: found?.snapshots ?? StoredSnapshots(values: [:]),
+            usage: found?.usage ?? StoredUsage(values: [:]),
             byteCount: records.reduce(0) { $0 + $1.record.content.byteCount })
-        if found?.records != versions { entry.snapshots = Self.decode(records) }
+        if found?.records != versions { entry.usage = Self.decode(records) }
         entries.append(entry)
         while entries.reduce(0, { $0 + $1.byteCount }) > Self.byteLimit { entries.removeFirst() }
-        return entry.snapshots
+        return entry.usage
     }
 
-    private static func decode(_ records: [SequencedRecord]) -> StoredSnapshots {
+    private static func decode(_ records: [SequencedRecord]) -> StoredUsage {
         var values: [String: Data] = [:]
         for record in records.map(\.record) {
             // As a replica's getter: anything but data is no value.
@@ -49,6 +49,6 @@ struct SnapshotCache {
             else { continue }
             values[record.key.text] = value
         }
-        return StoredSnapshots(values: values)
+        return StoredUsage(values: values)
     }
 }
