@@ -186,10 +186,19 @@ let package = Package(
                 nioCore, nioHTTP1, nioPosix, "Essentials",
             ],
             resources: [.embedInCode("Page")], swiftSettings: strict),
+        .target(
+            name: "UsageEndpoint",
+            dependencies: [
+                "KVStoreServer", "KVStoreEssentials", "KVStoreCore", "KVStoreWire", "UsageState",
+                "SnapshotModels", "TerminalText", "CommandSupport", crypto, nioCore, nioHTTP1,
+                "Essentials",
+            ],
+            swiftSettings: strict),
         .executableTarget(
             name: "kvsd",
             dependencies: [
-                "KVStoreServer", "KVStoreEmulator", "KVStoreEssentials", "KVStoreCore",
+                "KVStoreServer", "KVStoreEmulator", "UsageEndpoint", "KVStoreEssentials",
+                "KVStoreCore",
                 "KVStoreLedger", "KVStoreLog",
                 "KVStoreSimulation", "KVStoreWire", "BackgroundServices", "CommandSupport",
                 "CommandRunner",
@@ -344,6 +353,7 @@ let package = Package(
                 "kvsd", "ProgramTesting", "ServerTestSupport", "TestSupport", "KVStoreCore",
                 "KVStoreServer",
                 "KVStoreWire",
+                "SnapshotModels", "UsageEndpoint", "UsageState", nioHTTP1,
                 httpTypes, nioCore, nioSSL,
             ],
             swiftSettings: strict),

@@ -127,4 +127,15 @@ package struct ViewModel: Sendable, Equatable {
     package var devices: [DeviceState] {
         (usage?.devices ?? []).map { DeviceState($0, isOnline: data.link == .online, now: now) }
     }
+
+    /// The percentage to show: used or left.
+    package func shown(used: Double) -> Double {
+        options.measure == .used ? used : max(0, 100 - used)
+    }
+
+    /// "43 % used", "57 % left".
+    package func percentText(used: Double) -> String {
+        AmountFormatter.percent(shown(used: used), isLeft: options.measure == .left)
+            + " " + options.measure.rawValue
+    }
 }
