@@ -240,7 +240,8 @@ let package = Package(
             name: "SnapshotModelsTests", dependencies: ["SnapshotModels", "SeededRandomness"],
             swiftSettings: strict),
         .testTarget(
-            name: "TerminalTextTests", dependencies: ["TerminalText", "SeededRandomness"],
+            name: "TerminalTextTests",
+            dependencies: ["TerminalText", "ProgramTesting", "SeededRandomness"],
             swiftSettings: strict),
         .target(name: "ProgramTesting", path: "Tests/ProgramTesting", swiftSettings: strict),
         .testTarget(

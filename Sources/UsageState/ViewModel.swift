@@ -18,6 +18,11 @@ package struct UsageData: Sendable, Equatable {
         package static func offline(lastSeen: Date?) -> Link {
             Link(state: .offline, lastSeen: lastSeen)
         }
+
+        /// The same, but not online: that was true until some time, and is not known since.
+        package func unverified(since date: Date) -> Link {
+            state == .online ? .offline(lastSeen: date) : self
+        }
     }
 
     package enum Stored: Sendable, Equatable {
