@@ -117,9 +117,7 @@ struct LiveLoop: Sendable {
                     writer.forget()
                     needsDrawing = true
                 default:
-                    let outcome = state.handle(key) { state in
-                        shown.map { drawing(of: model($0, state), in: state) } ?? Drawing()
-                    }
+                    let outcome = state.handle(key) { drawing(of: shown, in: $0) }
                     switch outcome {
                     case .quit: return
                     case .redraw:
@@ -139,7 +137,7 @@ struct LiveLoop: Sendable {
             if let unverifiedSince {
                 shown.usage.link = shown.usage.link.unverified(since: unverifiedSince)
             }
-            let model = model(shown, state)
+            let model = LiveModel(shown, now: time, zone: zone, options: state.options)
             let size = session.size
             let screen = LiveScreen.drawing(for: model, state: state, size: size).screen
             let isWritten = session.write(
@@ -152,11 +150,9 @@ struct LiveLoop: Sendable {
         }
     }
 
-    private func model(_ data: LiveData, _ state: LiveState) -> LiveModel {
-        LiveModel(data, now: now(), zone: zone, options: state.options)
-    }
-
-    private func drawing(of model: LiveModel, in state: LiveState) -> Drawing {
-        LiveScreen.drawing(for: model, state: state, size: session.size)
+    private func drawing(of data: LiveData?, in state: LiveState) -> Drawing {
+        guard let data else { return Drawing() }
+        let model = LiveModel(data, now: now(), zone: zone, options: state.options)
+        return LiveScreen.drawing(for: model, state: state, size: session.size)
     }
 }
