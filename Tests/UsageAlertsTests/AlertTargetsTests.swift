@@ -72,7 +72,9 @@ struct AlertTargetsTests {
     @Test(
         "what a command does wrong is said",
         arguments: [
-            ("exit 3", "ended with status 3"), ("yes", "printed more than 64 KiB"),
+            ("exit 3", "warn ended with status 3"),
+            ("echo 'no bus; token=abc123' >&2; exit 1", "status 1: no bus; token=[hidden]"),
+            ("yes", "printed more than 64 KiB"),
         ])
     func failures(text: String, failure: String) async throws {
         var settings = AlertSettings()
@@ -100,7 +102,6 @@ struct AlertTargetsTests {
                 --app-name=usage-push
                 --urgency=critical
                 --icon=dialog-error
-                --category=device
                 --
                 <b>&\\u{202E} · Weekly: 91 % used
                 resets in 2h (14:00)
@@ -109,7 +110,6 @@ struct AlertTargetsTests {
                 --app-name=usage-push
                 --urgency=critical
                 --icon=dialog-error
-                --category=device
                 --
                 Claude · Weekly: 91 % used
                 resets in 2h (14:00)

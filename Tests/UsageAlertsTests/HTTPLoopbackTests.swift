@@ -15,9 +15,10 @@
         private let alert = Alert.test(at: UsageScene.noon)
 
         private func deliver(
-            _ settings: AlertSettings, _ secrets: AlertSecrets
+            _ settings: AlertSettings, _ secrets: AlertSecrets, limit: Duration = .seconds(10)
         ) async -> [AlertTargets.Outcome] {
             var http = HTTPDelivery(privateHosts: settings.privateHosts)
+            http.send = HTTPExchange(limit: limit).send
             http.sleep = { _ in }
             let targets = AlertTargets(settings, secrets, variables: [:], http: http)
             return await targets.deliver(
@@ -88,17 +89,22 @@
             #expect(inner.requests.isEmpty)
         }
 
-        @Test("a server that does not answer is given up, and no secret is in what is said")
-        func silent() async throws {
-            let (settings, secrets) = webhook(try await AlertServer([]))
-            let outcomes = await deliver(settings, secrets)
+        @Test(
+            "a server that hangs or hangs up is given up, and no secret is in what is said",
+            arguments: [true, false])
+        func silent(hangs: Bool) async throws {
+            let server = try await AlertServer([], hangs: hangs)
+            let (settings, secrets) = webhook(server)
+            let outcomes = await deliver(settings, secrets, limit: .milliseconds(300))
             let failure = try #require(outcomes.first?.failure)
             #expect(failure.contains("3 attempts"), "\(failure)")
+            if hangs { #expect(failure.contains("no answer within 0.3 seconds"), "\(failure)") }
             #expect(!failure.contains("s3cret"))
+            #expect(server.requests.count == 3)
         }
     }
 
-    /// Answers with what it is given, in order; then it closes connections without an answer.
+    /// Answers with what it is given, in order; then it closes connections without an answer, or leaves them open.
     private final class AlertServer: Sendable {
         struct Request: Sendable {
             var line: String
@@ -117,7 +123,10 @@
         var requests: [Request] { state.withLock { $0.requests } }
         var port: Int { channel.withLock { $0?.localAddress?.port } ?? 0 }
 
-        init(_ answers: [(Int, [String: String])]) async throws {
+        private let hangs: Bool
+
+        init(_ answers: [(Int, [String: String])], hangs: Bool = false) async throws {
+            self.hangs = hangs
             state = Mutex(State(answers: answers))
             let bound = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .childChannelInitializer { [weak self] channel in
@@ -155,7 +164,8 @@
                 case .body(let buffer): request?.body.append(contentsOf: buffer.readableBytesView)
                 case .end:
                     guard let request, let (status, headers) = server?.answer(request) else {
-                        return context.close(promise: nil)
+                        if server?.hangs != true { context.close(promise: nil) }
+                        return
                     }
                     var head = HTTPResponseHead(
                         version: .http1_1, status: .init(statusCode: status))

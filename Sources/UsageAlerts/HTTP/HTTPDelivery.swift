@@ -45,7 +45,7 @@ package struct HTTPDelivery: Sendable {
     /// In lower case.
     var privateHosts: Set<String>
     /// Throws a failure of the network.
-    var send: @Sendable (Exchange) async throws(DeliveryError) -> Answer = HTTPExchange.send
+    var send: @Sendable (Exchange) async throws(DeliveryError) -> Answer = HTTPExchange().send
     var addresses: @Sendable (String) async -> [NetworkAddress] = HTTPDelivery.resolve
     var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
 

@@ -6,16 +6,16 @@
     import NIOPosix
 
     /// One request on a connection of its own: alerts are rare.
-    enum HTTPExchange {
-        private static let connectLimit = TimeAmount.seconds(5)
-        private static let requestLimit = TimeAmount.seconds(10)
+    struct HTTPExchange: Sendable {
+        /// From the beginning to the head of the answer.
+        var limit = Duration.seconds(10)
 
-        static func send(
+        func send(
             _ exchange: HTTPDelivery.Exchange
         ) async throws(DeliveryError) -> HTTPDelivery.Answer {
             var configuration = HTTPClient.Configuration(
                 redirectConfiguration: .disallow,
-                timeout: .init(connect: connectLimit, read: requestLimit),
+                timeout: .init(connect: TimeAmount(limit), read: TimeAmount(limit)),
                 decompression: .disabled)
             configuration.httpVersion = .http1Only
             configuration.connectionPool.retryConnectionEstablishment = false
@@ -33,7 +33,7 @@
             request.body = .bytes(ByteBuffer(bytes: exchange.post.body))
             do {
                 // Of the answer only the head matters; the rest is not read.
-                let answer = try await client.execute(request, timeout: requestLimit)
+                let answer = try await client.execute(request, timeout: TimeAmount(limit))
                 return HTTPDelivery.Answer(
                     status: Int(answer.status.code),
                     location: answer.headers.first(name: "Location"),
@@ -44,33 +44,35 @@
         }
 
         /// Without anything that the other side has said.
-        private static func reason(_ error: any Error) -> String {
+        private func reason(_ error: any Error) -> String {
             switch error {
             case is CancellationError: "cancelled"
             case let error as HTTPClientError:
                 switch error {
                 case .connectTimeout, .deadlineExceeded, .readTimeout, .writeTimeout,
                     .getConnectionFromPoolTimeout:
-                    "no answer within \(requestLimit.nanoseconds / 1_000_000_000) s"
+                    noAnswer
                 default: error.shortDescription
                 }
             case let error as NIOConnectionError:
                 error.connectionErrors.lazy.compactMap { $0.error as? IOError }.first.map(message)
                     ?? "cannot connect"
             case let error as IOError: message(error)
-            case ChannelError.connectTimeout: "no answer within 5 s"
+            case ChannelError.connectTimeout: noAnswer
             default: "the connection failed"
             }
         }
 
-        private static func message(_ error: IOError) -> String {
+        private var noAnswer: String { "no answer within \(limit)" }
+
+        private func message(_ error: IOError) -> String {
             String(cString: strerror(error.errnoCode)).lowercased()
         }
     }
 #else
     /// Stands for requests in a build without the trait `Network`.
-    enum HTTPExchange {
-        static func send(
+    struct HTTPExchange: Sendable {
+        func send(
             _: HTTPDelivery.Exchange
         ) async throws(DeliveryError) -> HTTPDelivery.Answer {
             throw DeliveryError(

@@ -49,8 +49,8 @@ final class DesktopTarget: Sendable {
             case .high: ("critical", "dialog-error")
             }
         return [
-            "--app-name=usage-push", "--urgency=" + urgency, "--icon=" + icon,
-            "--category=device", "--", text.title, markup(text.message),
+            "--app-name=usage-push", "--urgency=" + urgency, "--icon=" + icon, "--", text.title,
+            markup(text.message),
         ]
     }
 
