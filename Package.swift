@@ -139,12 +139,19 @@ let package = Package(
         .target(
             name: "UsagePusher", dependencies: ["SnapshotModels", "LocalFiles", "CommandSupport"],
             resources: [.embedInCode("Tokens/model-prices.json")], swiftSettings: strict),
+        .target(
+            name: "UsageAlerts",
+            dependencies: [
+                "UsageState", "UsagePusher", "SnapshotModels", "KVStoreEssentials", "LocalFiles",
+                "TerminalText", asyncHTTPClient, nioCore, nioHTTP1, nioPosix, "Essentials",
+            ],
+            swiftSettings: strict),
         .executableTarget(
             name: "usage-push",
             dependencies: [
-                "UsagePusher", "UsageState", "SnapshotModels", "KVStore", "KVStoreHTTP",
-                "TerminalText", "BackgroundServices", "CommandSupport", "CommandRunner",
-                "LocalFiles",
+                "UsageAlerts", "UsageState", "UsagePusher", "SnapshotModels", "KVStore",
+                "KVStoreHTTP", "TerminalText", "BackgroundServices", "CommandSupport",
+                "CommandRunner", "LocalFiles",
                 argumentParser,
             ],
             swiftSettings: strict),
@@ -179,10 +186,19 @@ let package = Package(
                 nioCore, nioHTTP1, nioPosix, "Essentials",
             ],
             resources: [.embedInCode("Page")], swiftSettings: strict),
+        .target(
+            name: "UsageEndpoint",
+            dependencies: [
+                "KVStoreServer", "KVStoreEssentials", "KVStoreCore", "KVStoreWire", "UsageState",
+                "SnapshotModels", "TerminalText", "CommandSupport", crypto, nioCore, nioHTTP1,
+                "Essentials",
+            ],
+            swiftSettings: strict),
         .executableTarget(
             name: "kvsd",
             dependencies: [
-                "KVStoreServer", "KVStoreEmulator", "KVStoreEssentials", "KVStoreCore",
+                "KVStoreServer", "KVStoreEmulator", "UsageEndpoint", "KVStoreEssentials",
+                "KVStoreCore",
                 "KVStoreLedger", "KVStoreLog",
                 "KVStoreSimulation", "KVStoreWire", "BackgroundServices", "CommandSupport",
                 "CommandRunner",
@@ -224,7 +240,8 @@ let package = Package(
             name: "SnapshotModelsTests", dependencies: ["SnapshotModels", "SeededRandomness"],
             swiftSettings: strict),
         .testTarget(
-            name: "TerminalTextTests", dependencies: ["TerminalText", "SeededRandomness"],
+            name: "TerminalTextTests",
+            dependencies: ["TerminalText", "ProgramTesting", "SeededRandomness"],
             swiftSettings: strict),
         .target(name: "ProgramTesting", path: "Tests/ProgramTesting", swiftSettings: strict),
         .testTarget(
@@ -288,6 +305,14 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
+            name: "UsageAlertsTests",
+            dependencies: [
+                "UsageAlerts", "UsageState", "UsagePusher", "SnapshotModels", "KVStore",
+                "KVStoreTesting", "LocalFiles", "SeededRandomness", "ProgramTesting", nioCore,
+                nioHTTP1, nioPosix,
+            ],
+            swiftSettings: strict),
+        .testTarget(
             name: "UsagePushTests",
             dependencies: [
                 "usage-push", "UsagePusher", "UsageState", "SnapshotModels", "KVStoreEssentials",
@@ -330,6 +355,7 @@ let package = Package(
                 "kvsd", "ProgramTesting", "ServerTestSupport", "TestSupport", "KVStoreCore",
                 "KVStoreServer",
                 "KVStoreWire",
+                "SnapshotModels", "UsageEndpoint", "UsageState", nioHTTP1,
                 httpTypes, nioCore, nioSSL,
             ],
             swiftSettings: strict),

@@ -4,18 +4,43 @@ package enum ANSI {
     package static func render(_ line: StyledLine, isColored: Bool) -> String {
         guard isColored else { return line.plainText }
         return line.spans.reduce(into: "") { result, span in
-            let codes = codes(of: span.style)
-            result += codes.isEmpty ? span.text : "\(csi)\(codes)m\(span.text)\(resetStyle)"
+            let start = change(from: .plain, to: span.style)
+            result += start.isEmpty ? span.text : start + span.text + resetStyle
         }
     }
 
-    /// A full screen that overwrites the previous one line by line, without clearing it first, so that nothing
-    /// flickers. The last line has no line break, which would scroll.
-    package static func frame(_ lines: [StyledLine], isColored: Bool) -> String {
-        let text = lines.map { render($0, isColored: isColored) + eraseToEndOfLine }
-        return beginSynchronizedUpdate + csi + "H"
-            + (lines.isEmpty ? eraseToEndOfLine : text.joined(separator: "\r\n"))
-            + csi + "J" + endSynchronizedUpdate
+    // MARK: - Modes
+
+    /// Switches to the alternate screen, hides the cursor, keeps text at the right edge from wrapping, and brackets
+    /// pasted text.
+    package static let enterScreen = csi + "?1049h" + csi + "?25l" + csi + "?7l" + csi + "?2004h"
+    /// Undoes `enterScreen` and `mouseOn`, also in the middle of a frame.
+    package static let leaveScreen =
+        endSynchronizedUpdate + resetStyle + mouseOff + csi + "?2004l" + csi + "?7h"
+        + csi + "?25h" + csi + "?1049l"
+    /// Presses and the wheel, with coordinates of any size (mode 1006).
+    package static let mouseOn = csi + "?1000h" + csi + "?1006h"
+    package static let mouseOff = csi + "?1006l" + csi + "?1000l"
+
+    /// The private mode of synchronized updates.
+    package static let synchronizedUpdates = 2_026
+    package static let beginSynchronizedUpdate = csi + "?\(synchronizedUpdates)h"
+    package static let endSynchronizedUpdate = csi + "?\(synchronizedUpdates)l"
+    /// Asks whether the terminal has synchronized updates (DECRQM). A terminal that does not know the question may print
+    /// its last letter, so it is asked before the screen is cleared.
+    package static let querySynchronizedUpdates = csi + "?\(synchronizedUpdates)$p"
+
+    // MARK: - Cells
+
+    package static let clearScreen = resetStyle + csi + "H" + csi + "2J"
+    static let eraseToEndOfLine = csi + "K"
+
+    /// Blanks cells from the cursor on, without moving it.
+    static func erase(cells: Int) -> String { csi + parameter(cells) + "X" }
+
+    /// - Parameters: counted from 0.
+    static func move(toRow row: Int, column: Int) -> String {
+        csi + parameter(row + 1) + (column > 0 ? ";\(column + 1)" : "") + "H"
     }
 
     /// A line in place of the one that the cursor is in.
@@ -23,21 +48,33 @@ package enum ANSI {
         "\r" + line.plainText + eraseToEndOfLine
     }
 
-    /// Switches to the alternate screen and hides the cursor.
-    package static let enterScreen = csi + "?1049h" + csi + "?25l"
-    /// Undoes `enterScreen`, also in the middle of a frame.
-    package static let leaveScreen =
-        endSynchronizedUpdate + resetStyle + csi + "?25h" + csi + "?1049l"
+    static func moveRight(cells: Int) -> String { csi + parameter(cells) + "C" }
+
+    /// 1 is what a missing parameter means.
+    private static func parameter(_ number: Int) -> String { number == 1 ? "" : "\(number)" }
+
+    // MARK: - Styles
 
     private static let csi = "\u{1B}["
     private static let resetStyle = csi + "0m"
-    private static let eraseToEndOfLine = csi + "K"
-    /// Terminals that support it paint the frame at once; others ignore it.
-    private static let beginSynchronizedUpdate = csi + "?2026h"
-    private static let endSynchronizedUpdate = csi + "?2026l"
 
-    private static func codes(of style: TextStyle) -> String {
-        [style.isBold ? 1 : nil, style.isDim ? 2 : nil, style.color?.rawValue]
-            .compactMap { $0.map(String.init) }.joined(separator: ";")
+    /// What changes the style of the text that follows; empty if they are the same.
+    static func change(from old: TextStyle, to new: TextStyle) -> String {
+        guard old != new else { return "" }
+        let (before, after) = (codes(of: old), codes(of: new))
+        guard after.contains(where: { $0 != nil }) else { return csi + "m" }
+        // An attribute can only be ended together with all others.
+        let endsOne = zip(before, after).contains { $0 != nil && $1 == nil }
+        let codes =
+            endsOne ? ["0"] + after : zip(before, after).map { $0 == $1 ? nil : $1 }
+        return csi + codes.compactMap { $0 }.joined(separator: ";") + "m"
+    }
+
+    /// One element for each attribute, in a fixed order; nil where the style has none.
+    private static func codes(of style: TextStyle) -> [String?] {
+        [
+            style.isBold ? "1" : nil, style.isDim ? "2" : nil,
+            style.color.map { String($0.rawValue) },
+        ]
     }
 }

@@ -12,7 +12,7 @@ package enum CellWidth {
     package static func of(_ character: Character) -> Int {
         if character.isASCII { return 1 }
         let scalars = character.unicodeScalars
-        if scalars.count == 2, scalars.allSatisfy(isRegionalIndicator) { return 2 }
+        if scalars.count > 1, scalars.prefix(2).allSatisfy(isRegionalIndicator) { return 2 }
         return scalars.reduce(0) { max($0, of($1)) }
     }
 

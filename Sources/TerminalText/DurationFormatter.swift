@@ -25,21 +25,21 @@ package enum DurationFormatter {
         return "\(minutes / 1_440) d ago"
     }
 
-    /// The first time after `now` at which `countdown` is another text; nil if it stays "now".
-    package static func nextCountdown(to date: Date, after now: Date) -> Date? {
+    /// When `countdown` says something else; nil if it never does.
+    package static func nextCountdown(to date: Date, from now: Date) -> Date? {
         let seconds = date.timeIntervalSince(now)
         guard seconds > 0 else { return nil }
         let minutes = wholeMinutes(seconds, .up)
-        // Days are shown with hours, which are rounded down.
-        let last = minutes >= 1_440 ? minutes / 60 * 60 : minutes
-        return date.addingTimeInterval(-Double(last - 1) * 60)
+        // Days are shown with hours alone.
+        let shown = minutes < 1_440 ? minutes : minutes / 60 * 60
+        return date.addingTimeInterval(TimeInterval(1 - shown) * 60)
     }
 
-    /// The first time after `now` at which `age` is another text.
-    package static func nextAge(of date: Date, after now: Date) -> Date {
+    /// When `age` says something else.
+    package static func nextAge(of date: Date, at now: Date) -> Date {
         let minutes = wholeMinutes(max(0, now.timeIntervalSince(date)), .down)
-        let step = minutes < 60 ? 1 : minutes < 2_880 ? 60 : 1_440
-        return date.addingTimeInterval(Double((minutes / step + 1) * step) * 60)
+        let unit = minutes < 60 ? 1 : minutes < 2_880 ? 60 : 1_440
+        return date.addingTimeInterval(TimeInterval((minutes / unit + 1) * unit) * 60)
     }
 
     /// A length in its largest whole unit: 300 → "5h", 10 080 → "7d", 45 → "45m", 1 500 → "25h".

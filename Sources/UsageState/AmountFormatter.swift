@@ -1,4 +1,5 @@
 import Essentials
+package import SnapshotModels
 import TerminalText
 
 /// Percentages, money and credits as text.
@@ -49,5 +50,12 @@ package enum AmountFormatter {
                 }
             }
         }
+    }
+}
+
+extension SyncCredits {
+    /// "unlimited", "128.50 left"; nil without a number.
+    package var summary: String? {
+        unlimited ? "unlimited" : balance.map { AmountFormatter.number($0) + " left" }
     }
 }

@@ -12,7 +12,7 @@ package enum ServerPresence: Sendable, Equatable {
 
 /// Whether a device is there: what the daemon says about its connection counts, and the age of its last push, the
 /// heartbeat, where the daemon says nothing.
-package enum DevicePresence: String, Sendable, Equatable, CaseIterable {
+package enum DevicePresence: String, Sendable, Equatable, CaseIterable, Codable {
     case online
     /// Online, without a push for `DeviceState.activeAge`.
     case notReporting

@@ -34,7 +34,7 @@ package struct ProviderState: Sendable, Equatable {
     package let snapshot: ProviderUsageSnapshot
     package let deviceNames: [String]
     /// In display order.
-    package let windows: [WindowState]
+    package var windows: [WindowState]
     package let freshness: Freshness
     package let cost: CostState?
 

@@ -61,13 +61,13 @@ package struct UsageItem: Sendable, Equatable {
     package func nextChange(after now: Date) -> Date? {
         [
             resetsAt.map {
-                DurationFormatter.nextCountdown(to: $0, after: now)
-                    ?? DurationFormatter.nextAge(of: $0, after: now)
+                DurationFormatter.nextCountdown(to: $0, from: now)
+                    ?? DurationFormatter.nextAge(of: $0, at: now)
             },
             window?.pace?.runsOutAt.flatMap {
-                DurationFormatter.nextCountdown(to: $0, after: now)
+                DurationFormatter.nextCountdown(to: $0, from: now)
             },
-            DurationFormatter.nextAge(of: observedAt, after: now),
+            DurationFormatter.nextAge(of: observedAt, at: now),
             provider.nextFreshness(after: now),
         ].compactMap { $0 }.min()
     }

@@ -45,13 +45,16 @@ package struct UsageReport: Codable, Sendable, Equatable {
     package var devices: [DeviceState]
     package var providers: [Provider]
 
-    package init(_ model: ViewModel) {
+    package init(_ model: ViewModel) { self.init(model, providers: model.providers) }
+
+    /// - Parameter providers: those of the model to report.
+    package init(_ model: ViewModel, providers: [ProviderState]) {
         let now = model.now
         generatedAt = now
         situation = model.situation
         connection = model.data.link
         devices = model.devices
-        providers = model.providers.map { Self.provider($0, now: now) }
+        self.providers = providers.map { Self.provider($0, now: now) }
     }
 
     private static func provider(_ state: ProviderState, now: Date) -> Provider {

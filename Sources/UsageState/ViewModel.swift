@@ -18,6 +18,11 @@ package struct UsageData: Sendable, Equatable {
         package static func offline(lastSeen: Date?) -> Link {
             Link(state: .offline, lastSeen: lastSeen)
         }
+
+        /// The same, but not online: that was true until some time, and is not known since.
+        package func unverified(since date: Date) -> Link {
+            state == .online ? .offline(lastSeen: date) : self
+        }
     }
 
     package enum Stored: Sendable, Equatable {
@@ -126,5 +131,16 @@ package struct ViewModel: Sendable, Equatable {
 
     package var devices: [DeviceState] {
         (usage?.devices ?? []).map { DeviceState($0, isOnline: data.link == .online, now: now) }
+    }
+
+    /// The percentage to show: used or left.
+    package func shown(used: Double) -> Double {
+        options.measure == .used ? used : max(0, 100 - used)
+    }
+
+    /// "43 % used", "57 % left".
+    package func percentText(used: Double) -> String {
+        AmountFormatter.percent(shown(used: used), isLeft: options.measure == .left)
+            + " " + options.measure.rawValue
     }
 }

@@ -52,15 +52,24 @@ struct PushWatch {
 
     /// Returns when the account changes or the task is cancelled.
     private func push(_ builder: SnapshotBuilder, to sink: StoreSink, tally: PushTally) async {
+        let alerts = builder.device.id.map {
+            PushAlerts(
+                sink: sink, deviceID: $0, environment: environment, storeName: storeName,
+                volume: volume)
+        }
         let loop = PushLoop(builder: builder, sink: sink) { report in
             tally.add(report)
             log(report)
-            if case .pushed(let snapshot, _, _) = report { sink.record(snapshot) }
+            if case .pushed(let snapshot, _, _) = report {
+                sink.record(snapshot)
+                alerts?.notePush()
+            }
         }
         let connections = sink.store.connectionChanges
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await loop.run() }
             group.addTask { await log(connections) }
+            group.addTask(priority: .utility) { await alerts?.run() }
             // An unusable credentials file is ignored: the open store still works.
             await SystemFileWatcher().wait(for: [WatchedPath(environment.credentialsFile.path)]) {
                 environment.hasAnotherAccount(than: sink.credentials)

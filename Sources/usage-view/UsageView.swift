@@ -33,6 +33,8 @@ struct UsageView: AsyncParsableCommand {
             KEYS WITH --watch
               1 to 6 sections · arrows or hjkl · enter open · esc back · / search · : all commands
               m account · u used/left · a clock times · s sort · ? help · q quit
+              Control-Z suspends, Control-L draws everything again. If the program is killed by SIGKILL, \
+              type 'reset' to get the terminal back.
 
             EXIT STATUS
               0 printed, even if the data is old or incomplete · 64 usage error · 74 the replica
@@ -71,6 +73,12 @@ struct UsageView: AsyncParsableCommand {
     @Option(help: "Use color: auto, always or never. NO_COLOR is respected.")
     var color: ColorPolicy.Choice = .auto
 
+    @Flag(
+        help: """
+            Let --watch react to clicks and the wheel; selecting text in the terminal then needs Shift.
+            """)
+    var mouse = false
+
     @OptionGroup var reading: ReadingOptions
 
     @Flag(help: "Show invented data.")
@@ -92,6 +100,7 @@ struct UsageView: AsyncParsableCommand {
         if window != nil, !watch || plain {
             throw ValidationError("--window names a window of --watch without --plain")
         }
+        if mouse, !watch { throw ValidationError("--mouse needs --watch") }
     }
 
     func run() async throws {
@@ -106,7 +115,7 @@ struct UsageView: AsyncParsableCommand {
         let reader = try reading.open(isLive: watch)
         defer { reader.store.close() }
         if watch {
-            try await show(LiveReader(reader).live())
+            try await show(LiveReader(reader).live()) { await reader.verify() }
         } else {
             try print(reader.data(isOnline: await reader.refresh(within: reading.timeout)))
         }
@@ -144,9 +153,12 @@ struct UsageView: AsyncParsableCommand {
         try Console.write(Data(lines.map { $0 + "\n" }.joined().utf8))
     }
 
-    private func show(_ data: some AsyncSequence<LiveData, Never> & Sendable) async throws {
+    private func show(
+        _ data: some AsyncSequence<LiveData, Never> & Sendable,
+        verify: @escaping @Sendable () async -> Void = {}
+    ) async throws {
         if plain { return try await printChanges(of: data) }
-        let session = try TerminalSession()
+        let session = try TerminalSession(usesMouse: mouse)
         let isRedacted = redact
         let files = WindowFiles(
             window: WindowFiles.identity(
@@ -155,7 +167,7 @@ struct UsageView: AsyncParsableCommand {
             environment: environment)
         var last = initialState(files)
         await LiveLoop(
-            session: session, zone: .local, isColored: isColored, now: { Date() }
+            session: session, zone: .local, isColored: isColored, now: { Date() }, verify: verify
         ).run(state: last, data: data.map { isRedacted ? $0.redacted : $0 }) { state in
             if state.scene != last.scene { files.write(state.scene) }
             if state.settings != last.settings { files.write(state.settings) }

@@ -53,6 +53,23 @@ package final class PseudoTerminal: @unchecked Sendable {
         return attributes.c_lflag & tcflag_t(ICANON | ECHO | ISIG)
     }
 
+    /// All settings that `stty` prints.
+    package var settings: [UInt32] {
+        var attributes = termios()
+        tcgetattr(program, &attributes)
+        let flags = [
+            attributes.c_iflag, attributes.c_oflag, attributes.c_cflag, attributes.c_lflag,
+        ]
+        return flags.map { UInt32(truncatingIfNeeded: $0) }
+            + withUnsafeBytes(of: attributes.c_cc) { $0.map { UInt32($0) } }
+    }
+
+    package func resize(columns: Int, rows: Int) {
+        var size = winsize()
+        (size.ws_col, size.ws_row) = (UInt16(clamping: columns), UInt16(clamping: rows))
+        _ = ioctl(program, UInt(TIOCSWINSZ), &size)
+    }
+
     package func type(_ text: String) { _ = write(user, text, text.utf8.count) }
 
     /// Waits for `text` and returns everything since the last wait. Only the suite's time limit ends a wait for
@@ -68,5 +85,27 @@ package final class PseudoTerminal: @unchecked Sendable {
         let all = String(decoding: bytes, as: UTF8.self)
         Issue.record("\(text.debugDescription) did not appear, only \(all.debugDescription)")
         return all
+    }
+
+    /// Shows the output on a screen until it satisfies a condition; otherwise as `wait(toSee:)`.
+    package func show(
+        on screen: inout TerminalScreen, until condition: (TerminalScreen) -> Bool
+    ) async {
+        if condition(screen) { return }
+        for await piece in shown {
+            screen.apply(piece)
+            if condition(screen) { return }
+        }
+        Issue.record("the screen ended as\n\(screen.text)")
+    }
+
+    /// Shows the output on a screen until it contains a text.
+    package func show(on screen: inout TerminalScreen, until text: String) async {
+        await show(on: &screen) { $0.text.contains(text) }
+    }
+
+    /// Shows all output that is left, until no more can come.
+    package func showRest(on screen: inout TerminalScreen) async {
+        for await piece in shown { screen.apply(piece) }
     }
 }

@@ -53,7 +53,7 @@ struct DurationChangeTests {
     func countdowns(length: Double) throws {
         let date = now.addingTimeInterval(length)
         let text = { (time: Date) in DurationFormatter.countdown(to: date, from: time) }
-        guard let next = DurationFormatter.nextCountdown(to: date, after: now) else {
+        guard let next = DurationFormatter.nextCountdown(to: date, from: now) else {
             #expect(text(now) == "now")
             return
         }
@@ -66,7 +66,7 @@ struct DurationChangeTests {
     func ages(length: Double) {
         let date = now.addingTimeInterval(-length)
         let text = { (time: Date) in DurationFormatter.age(of: date, at: time) }
-        let next = DurationFormatter.nextAge(of: date, after: now)
+        let next = DurationFormatter.nextAge(of: date, at: now)
         #expect(next > now)
         #expect(text(next) != text(now))
         #expect(text(max(now, next.addingTimeInterval(-0.001))) == text(now))

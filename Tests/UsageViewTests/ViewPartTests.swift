@@ -34,22 +34,30 @@ struct ViewPartTests {
 
     @Test("no name is left in a redacted report, and names stay the same")
     func redaction() throws {
-        let model = try Sample.model("busy-box", "busy-laptop")
+        var model = try Sample.model("busy-box", "busy-laptop")
+        model.data.history.add(model.providers.map(\.snapshot), now: model.now)
         var redacted = model
         redacted.data = model.data.redacted
-        let text = String(
+        let report = String(
             decoding: try JSONEncoder().encode(UsageReport(redacted)), as: UTF8.self)
         for name in ["dev@", "team@", "\"box\"", "laptop", "11111111", "settings.json"] {
-            #expect(!text.contains(name), "\(name)")
+            #expect(!report.contains(name), "\(name)")
         }
-        #expect(redacted.providers.map(\.windows) == model.providers.map(\.windows))
+        let (shown, real) = (
+            redacted.providers.flatMap(\.windows), model.providers.flatMap(\.windows)
+        )
+        #expect(shown.map(\.window) == real.map(\.window))
+        // The past of each window is found under its invented account.
+        #expect(shown.map(\.history) == real.map(\.history))
+        #expect(shown.contains { $0.history != nil })
+        #expect(!"\(redacted.data.history)".contains("dev@"))
         #expect(redacted.data == model.data.redacted)
         let accounts = Set(redacted.providers.compactMap(\.snapshot.accountEmail))
         #expect(accounts.count == 2 && accounts.allSatisfy { $0.hasSuffix("@example.test") })
         let live = LiveSample.data(model.data).redacted
         #expect(!live.keys.contains { $0.key.contains("codexbar") })
-        let shown = "\(live)"
-        #expect(!shown.contains("Hello") && !shown.contains("dev@") && !shown.contains("laptop"))
+        let text = "\(live)"
+        #expect(!text.contains("Hello") && !text.contains("dev@") && !text.contains("laptop"))
     }
 
     @Test("names that would get the same invented one get different ones")

@@ -56,7 +56,7 @@ private func signalArrived(_ number: Int32) {
 
 extension sigaction {
     /// Whether the process ignores a signal, as after `nohup` SIGHUP.
-    static func isIgnored(_ number: Int32) -> Bool {
+    package static func isIgnored(_ number: Int32) -> Bool {
         var action = Self()
         sigaction(number, nil, &action)
         #if canImport(Darwin)

@@ -16,6 +16,10 @@ package final class FileLogStorage: LogStorage {
     private let preparation = Mutex(())
     private static let spareName = "spare"
     private static let temporarySuffix = ".new"
+    /// Up to this size a segment without a spare is written once when it is created, as a replica's is. A sync of the first
+    /// write into a block that was only reserved waits for the file system's journal, and so for all that other programs write;
+    /// one of a block written before does not.
+    private static let writtenByteCount = 1 << 20
 
     /// Opens the directory, and creates it with its parents if it is missing.
     package init(directory path: String) throws(FileError) {
@@ -150,7 +154,11 @@ package final class FileLogStorage: LogStorage {
             if code != 0 {
                 throw FileError(operation: "reserve space for", path: descriptor.path, code: code)
             }
-            return try FileLogFile(descriptor)
+            let file = try FileLogFile(descriptor)
+            if byteCount <= Self.writtenByteCount {
+                try file.write([UInt8](repeating: 0, count: byteCount), at: 0)
+            }
+            return file
         } catch {
             unlinkat(directory.raw, name, 0)
             throw error

@@ -27,11 +27,19 @@ package struct UsageHistory: Sendable, Equatable {
     ///
     /// - Parameter values: the values of the store; those under other keys are ignored, and what cannot be read.
     package init(values: [String: Data], now: Date) {
-        let keys = values.keys.filter { $0.hasPrefix(Self.storeKeyPrefix) }.sorted()
-        for key in keys.prefix(Self.deviceLimit) {
-            guard var history = values[key].flatMap({ try? HistoryCodec.decode($0) }) else {
-                continue
-            }
+        self.init(merging: Self.devices(in: values), now: now)
+    }
+
+    /// The history of each device in the values of a store.
+    static func devices(in values: [String: Data]) -> [UsageHistory] {
+        let keys = values.keys.filter { $0.hasPrefix(storeKeyPrefix) }.sorted()
+        return keys.prefix(deviceLimit).compactMap { key in
+            values[key].flatMap { try? HistoryCodec.decode($0) }
+        }
+    }
+
+    init(merging devices: [UsageHistory], now: Date) {
+        for var history in devices {
             history.trim(at: now)
             merge(history)
         }

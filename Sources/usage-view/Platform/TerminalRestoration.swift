@@ -2,12 +2,14 @@ import CommandSupport
 import Essentials
 import TerminalText
 
-/// Restores the terminal, also from a signal handler: `arm` prepares everything, and `restore` calls only write
-/// and tcsetattr, which are async-signal-safe.
+/// Enters raw mode and restores the terminal, also from a signal handler: `restore` calls only write, tcgetpgrp and tcsetattr,
+/// which are async-signal-safe.
+///
+/// A process that is killed by SIGKILL restores nothing; `reset` does it then.
 enum TerminalRestoration {
     private struct State {
         var isArmed = false
-        var isExitHookSet = false
+        var isHooked = false
         var input: Int32 = -1
         var output: Int32 = -1
         var attributes = termios()
@@ -18,11 +20,15 @@ enum TerminalRestoration {
     /// restores twice, which is harmless.
     private nonisolated(unsafe) static var state = State()
 
+    /// Those that end a process unless it handles them, and can be handled.
     private static let endingSignals = [
-        SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV,
+        SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ, SIGVTALRM,
+        SIGPROF, SIGSYS, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV,
     ]
 
     /// Saves the terminal's settings, installs the handlers that restore them, and enters raw mode.
+    ///
+    /// - Parameter output: should not block, or a terminal that is stuck keeps the process from ending.
     static func arm(input: Int32, output: Int32) throws(CommandFailure) {
         guard !state.isArmed else {
             throw CommandFailure(.usage, "the terminal is already in use by this process")
@@ -45,24 +51,31 @@ enum TerminalRestoration {
         state.output = output
         state.attributes = saved
         state.isArmed = true
-        if !state.isExitHookSet {
-            state.isExitHookSet = true
+        if !state.isHooked {
+            state.isHooked = true
             atexit { TerminalRestoration.restore() }
-        }
-        for number in endingSignals {
-            signal(number) { number in
-                signal(number, SIG_DFL)
-                TerminalRestoration.restore()
-                raise(number)
+            // One that is ignored, as SIGHUP by nohup, stays so.
+            for number in endingSignals where !sigaction.isIgnored(number) {
+                signal(number) { number in
+                    signal(number, SIG_DFL)
+                    TerminalRestoration.restore()
+                    raise(number)
+                }
             }
         }
-        var raw = saved
-        cfmakeraw(&raw)
-        guard tcsetattr(input, TCSANOW, &raw) == 0 else {
+        guard enterRawMode() else {
             let code = errno
             state.isArmed = false
             throw refusal("enter raw mode", code)
         }
+    }
+
+    /// After something else may have changed the settings.
+    @discardableResult
+    static func enterRawMode() -> Bool {
+        var raw = state.attributes
+        cfmakeraw(&raw)
+        return tcsetattr(state.input, TCSANOW, &raw) == 0
     }
 
     private static func refusal(_ operation: String, _ code: Int32) -> CommandFailure {
@@ -77,6 +90,13 @@ enum TerminalRestoration {
         guard state.isArmed else { return }
         state.isArmed = false
         _ = write(state.output, state.farewell.baseAddress, state.farewell.count)
-        tcsetattr(state.input, TCSANOW, &state.attributes)
+        // In the background the settings are those of the shell.
+        if !isInBackground(state.input) { tcsetattr(state.input, TCSANOW, &state.attributes) }
+    }
+
+    /// Whether another process group has the terminal.
+    static func isInBackground(_ terminal: Int32) -> Bool {
+        let group = tcgetpgrp(terminal)
+        return group > 0 && group != getpgrp()
     }
 }

@@ -62,10 +62,7 @@ struct LocalUsage: Sendable {
         let isOnline = lastSync.map { now.timeIntervalSince($0) < Self.onlineAge } ?? false
         let link: UsageData.Link =
             !isJoined ? .notJoined : isOnline ? .online : .offline(lastSeen: lastSync)
-        if includesHistory { return UsageData(link: link, values: values, now: now) }
-        return UsageData(
-            link: link,
-            stored: UsageData.Stored(
-                values: values, now: now, decode: SnapshotCodec.decodeWithoutCosts))
+        return StoredUsage(values: values, decode: SnapshotCodec.decodeWithoutCosts)
+            .data(link: link, at: now)
     }
 }

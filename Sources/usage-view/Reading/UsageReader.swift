@@ -7,6 +7,7 @@ import UsageState
 /// Reads what the viewer shows. The only code of the viewer that knows the store.
 struct UsageReader: Sendable {
     let store: UbiquitousKeyValueStore
+    private let history = LinkHistory()
 
     /// Opens a store; repairs are reported on standard error, before a live screen hides it.
     ///
@@ -33,9 +34,12 @@ struct UsageReader: Sendable {
 
     private func link(isOnline: Bool) -> UsageData.Link {
         guard isJoined else { return .notJoined }
-        guard !isOnline else { return .online }
-        let lastSync = store.status.lastSyncMilliseconds
-        return .offline(lastSeen: lastSync.map { Date(timeIntervalSince1970: Double($0) / 1_000) })
+        let status = store.status
+        let lastSync = status.lastSyncMilliseconds.map {
+            Date(timeIntervalSince1970: Double($0) / 1_000)
+        }
+        let lastSeen = history.lastSeen(status.connection, lastSync: lastSync, at: Date())
+        return isOnline ? .online : .offline(lastSeen: lastSeen)
     }
 
     var isOnline: Bool {
@@ -52,6 +56,14 @@ struct UsageReader: Sendable {
         guard isJoined, seconds > 0 else { return isOnline }
         let report = try? await withDeadline(.seconds(seconds)) { try await store.synchronizeNow() }
         return report != nil
+    }
+
+    /// Returns when the daemon has responded, however long that takes, or the task is cancelled. For a connection that may have
+    /// broken unnoticed.
+    func verify() async {
+        while isJoined, await !refresh(within: 10) {
+            guard (try? await Task.sleep(for: .seconds(5))) != nil else { return }
+        }
     }
 }
 

@@ -2,19 +2,31 @@ import Essentials
 import TerminalText
 import UsageState
 
-/// The live screen. Redraws when data, size or options change and every minute, until the user quits, the
+/// The live screen. Redraws when data, size or options change and when the text would, until the user quits, the
 /// terminal is gone or the task is cancelled. Owns the session and closes it.
 struct LiveLoop: Sendable {
     let session: TerminalSession
     let zone: ClockZone
     let isColored: Bool
     let now: @Sendable () -> Date
+    /// Called when the process or the machine has slept; returns when the daemon has responded since. Until then the screen
+    /// says that it was last seen before.
+    var verify: @Sendable () async -> Void = {}
+
+    /// How long the rest of a key's sequence may take after an escape byte.
+    private static let escapeDelay = Duration.milliseconds(50)
+    /// From a write that the terminal did not accept to the next, in seconds.
+    private static let retryInterval: TimeInterval = 2
 
     private enum Event: Sendable {
         case terminal(TerminalSession.Event)
         case terminalGone
         case data(LiveData)
-        case minute
+        case clock
+        /// The daemon has responded since that sleep.
+        case verified(since: Date)
+        /// Nothing has followed the input that far.
+        case pause(inputCount: Int)
     }
 
     /// - Parameters:
@@ -27,7 +39,8 @@ struct LiveLoop: Sendable {
     ) async {
         defer { session.close() }
         let (events, continuation) = AsyncStream.makeStream(of: Event.self)
-        await withTaskGroup(of: Void.self) { group in
+        let timer = WakeTimer { continuation.yield(.clock) }
+        await withDiscardingTaskGroup { group in
             group.addTask {
                 for await event in session.events { continuation.yield(.terminal(event)) }
                 continuation.yield(.terminalGone)
@@ -35,46 +48,105 @@ struct LiveLoop: Sendable {
             group.addTask {
                 for await value in data { continuation.yield(.data(value)) }
             }
-            group.addTask {
-                while !Task.isCancelled {
-                    let past = now().timeIntervalSince1970.truncatingRemainder(dividingBy: 60)
-                    try? await Task.sleep(for: .seconds(60 - past))
-                    continuation.yield(.minute)
+            await draw(events, timer, state: state, save: save) { event, work in
+                group.addTask {
+                    await work()
+                    continuation.yield(event)
                 }
             }
-            await draw(events, state: state, save: save)
             continuation.finish()
             group.cancelAll()
         }
     }
 
     private func draw(
-        _ events: AsyncStream<Event>, state: LiveState, save: (LiveState) -> Void
+        _ events: AsyncStream<Event>, _ timer: WakeTimer, state: LiveState,
+        save: (LiveState) -> Void,
+        report: (Event, _ work: @escaping @Sendable () async -> Void) -> Void
     ) async {
         var parser = KeyParser()
         var state = state
+        var writer = ScreenWriter(isColored: isColored)
+        var wakefulness = Wakefulness()
         var shown: LiveData?
+        var unverifiedSince: Date?
+        var inputCount = 0
         for await event in events {
+            var needsDrawing = true
+            var keys: [Key] = []
             switch event {
-            case .terminalGone:
-                return
+            case .terminalGone: return
             case .terminal(.bytes(let bytes)):
-                let keys = parser.keys(from: bytes) + parser.endOfInput()
-                let outcomes = keys.map { key in
-                    state.handle(key) { drawing(of: shown, in: $0) }
+                inputCount += 1
+                keys = parser.keys(from: bytes)
+                if parser.isUndecided {
+                    report(.pause(inputCount: inputCount)) {
+                        try? await Task.sleep(for: Self.escapeDelay)
+                    }
                 }
-                if outcomes.contains(.quit) { return }
-                guard outcomes.contains(.redraw) else { continue }
-                save(state)
+                needsDrawing = false
+            case .pause(inputCount):
+                keys = parser.endOfInput()
+                needsDrawing = false
+            case .pause: continue
             case .data(let value):
-                guard value != shown else { continue }
+                needsDrawing = value != shown
                 shown = value
-            case .terminal(.resized), .minute:
-                break
+            case .terminal(.suspendRequested): keys = [.suspend]
+            case .terminal(.continued):
+                switch session.resume() {
+                case .taken: writer.forget()
+                case .unchanged: needsDrawing = false
+                case .lost: return
+                }
+            // The size may be the former one again, and the text still have moved.
+            case .terminal(.resized): writer.forget()
+            case .verified(let start):
+                if unverifiedSince == start { unverifiedSince = nil }
+            case .clock: break
             }
-            guard let shown else { continue }
-            let screen = drawing(of: shown, in: state).screen
-            session.write(ANSI.frame(screen, isColored: isColored))
+            for key in keys {
+                switch key {
+                case .mode(ANSI.synchronizedUpdates, let isSupported):
+                    writer.isSynchronized = isSupported
+                case .redraw:
+                    writer.forget()
+                    needsDrawing = true
+                case .suspend:
+                    guard session.suspend() == .taken else { return }
+                    writer.forget()
+                    needsDrawing = true
+                default:
+                    let outcome = state.handle(key) { drawing(of: shown, in: $0) }
+                    switch outcome {
+                    case .quit: return
+                    case .redraw:
+                        needsDrawing = true
+                        save(state)
+                    case .nothing: break
+                    }
+                }
+            }
+            let time = now()
+            if let start = wakefulness.note(time) {
+                unverifiedSince = unverifiedSince ?? start
+                report(.verified(since: unverifiedSince ?? start), verify)
+                needsDrawing = true
+            }
+            guard needsDrawing, var shown else { continue }
+            if let unverifiedSince {
+                shown.usage.link = shown.usage.link.unverified(since: unverifiedSince)
+            }
+            let model = LiveModel(shown, now: time, zone: zone, options: state.options)
+            let size = session.size
+            let screen = LiveScreen.drawing(for: model, state: state, size: size).screen
+            let isWritten = session.write(
+                writer.draw(screen, columns: size.columns, rows: size.rows ?? screen.count))
+            if !isWritten { writer.forget() }
+            timer.wake(
+                at: isWritten
+                    ? wakefulness.nextLook(at: time, change: model.nextChange)
+                    : time.addingTimeInterval(Self.retryInterval))
         }
     }
 

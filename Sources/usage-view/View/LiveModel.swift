@@ -1,4 +1,5 @@
 import Essentials
+import TerminalText
 import UsageState
 
 /// What the live viewer reads: the usage, and the store that it is in.
@@ -61,6 +62,15 @@ struct LiveModel: Sendable {
     }
 
     var times: TimeFormatter { usage.times }
+
+    /// See `ViewModel.nextChange`; also of the ages of keys and devices.
+    var nextChange: Date? {
+        guard !usage.options.isAbsolute else { return usage.nextChange }
+        var dates = data.keys.flatMap { [$0.setAt, $0.changedAt] }
+        if case .known(let devices) = data.server { dates += devices.map(\.lastSeen) }
+        let ages = dates.compactMap { $0 }.map { DurationFormatter.nextAge(of: $0, at: usage.now) }
+        return (ages + [usage.nextChange].compactMap { $0 }).min()
+    }
 }
 
 extension LiveData {

@@ -139,17 +139,6 @@ struct ProviderCard {
 }
 
 extension ViewModel {
-    /// The percentage to show: used or left.
-    func shown(used: Double) -> Double {
-        options.measure == .used ? used : max(0, 100 - used)
-    }
-
-    /// "43 % used", "57 % left".
-    func percentText(used: Double) -> String {
-        AmountFormatter.percent(shown(used: used), isLeft: options.measure == .left)
-            + " " + options.measure.rawValue
-    }
-
     /// With signs, if they are wanted, that say what color and kind of number say: "!! 93 % used", "~25 % used".
     func signedText(used: Double, level: WindowState.Level, isEstimate: Bool) -> String {
         let text = percentText(used: used)
@@ -180,33 +169,6 @@ extension ViewModel {
 extension ProviderUsageSnapshot {
     /// Whether the percentages are computed from local logs.
     var isEstimate: Bool { usageDataConfidence == "estimated" }
-}
-
-extension SyncCredits {
-    /// "unlimited", "128.50 left"; nil without a number.
-    var summary: String? {
-        unlimited ? "unlimited" : balance.map { AmountFormatter.number($0) + " left" }
-    }
-}
-
-extension CostState {
-    /// "today $1.20 (310k tokens) · 7 days $9.80 · 30 days $31.00+".
-    var summary: String {
-        // More than is known.
-        let more = unpricedRequests > 0 ? "+" : ""
-        func amount(_ amount: Amount) -> String {
-            amount.costUSD == 0 && unpricedRequests > 0
-                ? AmountFormatter.tokens(amount.tokens)
-                : AmountFormatter.money(amount.costUSD, currency: "USD") + more
-        }
-        let tokens =
-            today.costUSD == 0 && unpricedRequests > 0
-            ? "" : " (\(AmountFormatter.tokens(today.tokens)))"
-        let period = isPartial ? "30 days, still reading" : "30 days"
-        return "today \(amount(today))\(tokens) · "
-            + (last7Days.map { "7 days \(amount($0)) · " } ?? "")
-            + "\(period) \(amount(last30Days))"
-    }
 }
 
 extension WindowState.Level {

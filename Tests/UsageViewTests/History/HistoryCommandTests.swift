@@ -152,6 +152,35 @@ struct HistoryCommandTests {
         #expect(shown.allSatisfy { $0.cells <= 60 })
     }
 
+    @Test("the five windows of somebody who works by day take few bytes")
+    func size() {
+        let history = DemoUsage.data(at: HistorySample.date(HistorySample.monday)).history
+        #expect(history.windows.count == 5)
+        let size = HistoryCodec.encode(history).count
+        #expect((1_000..<5_000).contains(size), "\(size)")
+    }
+
+    @Test("a plot has what is stored, with gaps where nothing is")
+    func plot() throws {
+        let now = HistorySample.monday
+        var history = UsageHistory()
+        for (hour, percent) in [(0, 50.0), (1, 100), (4, 7)] {
+            let time = now + hour * 3_600
+            history.add(
+                [
+                    HistorySample.card(
+                        percent, at: time, minutes: 300,
+                        resetsAt: now + (hour < 2 ? 7_200 : 25_200))
+                ], now: HistorySample.date(time))
+        }
+        let series = try #require(
+            PlotSeries.all(of: history, since: HistorySample.date(now)).first)
+        #expect(series.samples.map(\.percent) == [50, nil, 100, nil, 0, nil, 7])
+        #expect(series.resets == [HistorySample.date(now + 7_200)])
+        #expect(series.reached == [HistorySample.date(now + 3_600)])
+        #expect(PlotSeries.all(of: history, since: .distantFuture).isEmpty)
+    }
+
     @Test("lines fit every width", arguments: [1, 12, 20, 40, 79, 80, 90])
     func widths(width: Int) {
         let now = HistorySample.date(HistorySample.monday)

@@ -1,21 +1,19 @@
-public import Foundation
+import Foundation
 import LocalFiles
 import SnapshotModels
 
 /// Reads the limits that Windsurf, now Devin, keeps in its state. It writes them when it starts.
-public struct WindsurfSource: UsageSource {
-    public let providerID = "windsurf"
-    public let providerName = "Windsurf"
-    public let readInterval = 2.0
+struct WindsurfSource: UsageSource {
+    let providerID = "windsurf"
+    let providerName = "Windsurf"
+    let readInterval = 2.0
 
     private static let title = "Windsurf plan"
 
     private var states = EditorStates()
 
-    public init() {}
-
-    public func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
-        paths(in: environment).flatMap { SQLiteFiles($0).watchedPaths }.map { WatchedPath($0) }
+    func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
+        SQLiteFiles.watchedPaths(of: paths(in: environment))
     }
 
     /// By its names before and after it was renamed, some of which are one on a disk without regard to case.
@@ -28,7 +26,7 @@ public struct WindsurfSource: UsageSource {
             }
     }
 
-    public mutating func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {
+    mutating func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {
         var reading = SourceReading(isInstalled: false)
         var budget = ScanBudget(environment)
         var evidence = Evidence()
@@ -49,17 +47,7 @@ public struct WindsurfSource: UsageSource {
                     }
                 }
                 evidence.merge(stated)
-                let summary = stated.summary(at: now)
-                let absence =
-                    stated.readings.isEmpty
-                    ? "no limits in a format that this version reads"
-                    : "its limits have been reset since it was written"
-                reading.findings.append(
-                    SourceFinding(
-                        path: path, title: Self.title,
-                        certainty: summary == nil ? nil : .cachedExact,
-                        observedAt: summary?.observedAt, detail: summary?.text ?? absence))
-                reading.findings += stated.flawedFindings(title: Self.title)
+                reading.findings += stated.findings(path: path, title: Self.title, at: now)
             } catch {
                 reading.isInstalled = true
                 reading.findings.append(error.finding(title: Self.title))
