@@ -13,11 +13,10 @@ package protocol AlertStore: Sendable {
 
 extension AlertStore {
     package func input(at now: Date, zone: ClockZone, uptime: Double) -> AlertWatch.Input {
-        let snapshots = values(prefix: SyncedUsageSnapshot.storeKey)
+        let values = values(prefix: SyncedUsageSnapshot.storeKey)
+            .merging(values(prefix: UsageHistory.storeKeyPrefix)) { $1 }
         let model = ViewModel(
-            data: UsageData(
-                link: link, stored: UsageData.Stored(values: snapshots, now: now)),
-            now: now, zone: zone)
+            data: UsageData(link: link, values: values, now: now), now: now, zone: zone)
         return AlertWatch.Input(model: model, notices: notices, uptime: uptime)
     }
 

@@ -96,8 +96,9 @@ struct HistoryLines {
         parts.append(
             summary.reachedIn90Days == 0
                 ? "never reached in 90 days"
-                : "reached \(times(summary.reachedIn7Days)) in 7 days, "
-                    + "\(times(summary.reachedIn90Days)) in 90")
+                : (summary.reachedIn7Days == 0
+                    ? "not reached" : "reached \(times(summary.reachedIn7Days))")
+                    + " in 7 days, \(times(summary.reachedIn90Days)) in 90")
         if let average = summary.averageAtReset {
             let resets = summary.resetCount == 1 ? "1 reset" : "\(summary.resetCount) resets"
             parts.append("\(AmountFormatter.percent(average)) used at \(resets) on average")
@@ -110,11 +111,7 @@ struct HistoryLines {
     }
 
     private static func times(_ count: Int) -> String {
-        switch count {
-        case 0: "never"
-        case 1: "once"
-        default: "\(count) times"
-        }
+        count == 1 ? "once" : "\(count) times"
     }
 
     /// "since Tue 17 Nov 15:00 · a column is 2h 48m · blank where nothing was observed".

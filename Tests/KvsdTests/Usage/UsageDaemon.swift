@@ -68,6 +68,26 @@ final class UsageDaemon: Sendable {
         try await put(try SnapshotCodec.encode(snapshot), key: key, store: store)
     }
 
+    /// A history of 20 days in which each window of five hours was used evenly, up to 60 percent.
+    func pushHistory(of provider: ProviderUsageSnapshot) async throws {
+        var history = UsageHistory()
+        let end = start.addingTimeInterval(150.5 * 60)
+        for quarter in stride(from: 1_920, to: 0, by: -1) {
+            let time = start.addingTimeInterval(Double(quarter) * -900)
+            let rest = end.timeIntervalSince(time).truncatingRemainder(dividingBy: 18_000)
+            var card = provider
+            card.lastUpdated = time
+            card.rateWindows = [
+                SyncRateWindow(
+                    usedPercent: 60 * (1 - rest / 18_000), windowMinutes: 300,
+                    resetsAt: time.addingTimeInterval(rest))
+            ]
+            history.add([card], now: time)
+        }
+        try await put(
+            HistoryCodec.encode(history), key: UsageHistory.storeKey(deviceID: "id-of-desk"))
+    }
+
     /// A snapshot of one device.
     func snapshot(
         _ device: String = "desk", pushedSecondsAgo: Double = 0,

@@ -37,6 +37,7 @@ struct UsageEndpointTests {
             usage.snapshot(
                 "laptop", pushedSecondsAgo: 4_000,
                 usage.provider(session: 99.6, observedSecondsAgo: 4_000)))
+        try await usage.pushHistory(of: usage.provider())
         var home = try TemporaryHome()
         defer { home.remove() }
         home.variables = [
@@ -53,6 +54,8 @@ struct UsageEndpointTests {
         let found = try Self.comparable(Data(response.body.readableBytesView))
         #expect((expected["providers"] as? [Any])?.count == 2)
         #expect((expected["devices"] as? [Any])?.count == 2)
+        // Learned from the history.
+        #expect(try await usage.report().providers.contains { $0.windows[0].pace?.basis != nil })
         #expect(HTTPExamples.matches(expected, found), "\(response.text)\n\(viewer.text)")
     }
 

@@ -27,10 +27,10 @@ struct KiroSource: UsageSource {
 
     func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
         let databases = databases(in: environment)
-        return SQLiteFiles.watchedPaths(of: databases)
-            + roots(in: environment).filter { !databases.contains($0) }.map {
-                WatchedPath($0, isRecursive: true)
-            }
+        return roots(in: environment).flatMap { root in
+            databases.contains(root)
+                ? SQLiteFiles.watchedPaths(of: [root]) : [WatchedPath(root, isRecursive: true)]
+        }
     }
 
     mutating func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {

@@ -16,14 +16,9 @@ struct WindsurfSource: UsageSource {
         SQLiteFiles.watchedPaths(of: paths(in: environment))
     }
 
-    /// By its names before and after it was renamed, some of which are one on a disk without regard to case.
+    /// By its names before and after it was renamed.
     private func paths(in environment: SourceEnvironment) -> [String] {
-        var seen: Set<FileStatus.Identity> = []
-        return EditorState.paths(of: "Devin", "devin", "Windsurf", "windsurf", in: environment)
-            .filter {
-                guard let status = try? FileStatus(path: $0) else { return true }
-                return seen.insert(status.identity).inserted
-            }
+        EditorState.paths(of: "Devin", "devin", "Windsurf", "windsurf", in: environment)
     }
 
     mutating func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {
@@ -31,7 +26,12 @@ struct WindsurfSource: UsageSource {
         var budget = ScanBudget(environment)
         var evidence = Evidence()
         var newest: (plan: WindsurfPlan, date: Date)?
+        // Some of them are one on a disk without regard to case.
+        var seen: Set<FileStatus.Identity> = []
         for path in paths(in: environment) {
+            if let status = try? FileStatus(path: path), !seen.insert(status.identity).inserted {
+                continue
+            }
             do throws(SQLiteError) {
                 let known = try states.read(
                     path, keys: WindsurfPlan.keys, prefix: WindsurfPlan.prefix, budget: &budget)
