@@ -7,17 +7,28 @@ import UsageState
 enum I3BarBlocks {
     private struct Header: Encodable {
         let version = 1
-        let click_events = true
+        let clickEvents = true
+
+        enum CodingKeys: String, CodingKey {
+            case version
+            case clickEvents = "click_events"
+        }
     }
 
     private struct Block: Encodable {
         let name = "usage-view"
         /// The account and window that a click is about.
         let instance: String
-        let full_text: String
-        let short_text: String
+        let fullText: String
+        let shortText: String
         let color: String?
         let urgent: Bool
+
+        enum CodingKeys: String, CodingKey {
+            case name, instance, color, urgent
+            case fullText = "full_text"
+            case shortText = "short_text"
+        }
     }
 
     /// The lines before the first line of blocks.
@@ -32,13 +43,13 @@ enum I3BarBlocks {
             let color = item.condition.isKnown ? item.window?.level.style.color : nil
             return Block(
                 instance: fields.id + "/" + fields.window,
-                full_text: fitted(text.styled(item), to: text.maxWidth),
-                short_text: fitted(text.styled(item, isShort: true), to: text.maxWidth),
+                fullText: fitted(text.styled(item), to: text.maxWidth),
+                shortText: fitted(text.styled(item, isShort: true), to: text.maxWidth),
                 color: color?.hexadecimal,
                 urgent: item.condition.isKnown && item.window?.level == .critical)
         }
         let nothing = Block(
-            instance: "", full_text: StatusText.nothing, short_text: StatusText.nothing, color: nil,
+            instance: "", fullText: StatusText.nothing, shortText: StatusText.nothing, color: nil,
             urgent: false)
         return try json(blocks.isEmpty ? [nothing] : blocks)
     }
