@@ -81,6 +81,15 @@ package struct Pace: Sendable, Equatable, Codable {
 }
 
 extension Pace.Stage {
+    /// Whether more is used than expected; nil on pace.
+    package var isOver: Bool? {
+        switch self {
+        case .farUnder, .under, .slightlyUnder: false
+        case .onPace: nil
+        case .slightlyOver, .over, .farOver: true
+        }
+    }
+
     fileprivate init(difference points: Double) {
         let isOver = points > 0
         self =

@@ -49,12 +49,19 @@ package struct TimeFormatter {
             case .over: "ahead of pace"
             case .farOver: "well ahead of pace"
             }
-        let basis = pace.basis.map { " by your last \($0.count) \($0.unit.rawValue)" } ?? ""
-        guard let end = pace.runsOutAt else { return stage + " · lasts until reset" + basis }
-        if end <= now { return stage + " · may have run out" }
-        return stage + " · runs out "
-            + (pace.basis == nil
-                ? "in " + DurationFormatter.countdown(to: end, from: now) : clock(end) + basis)
+        let outlook = outlook(pace)
+        // By the user's hours a window may run out although less is used than time has passed, or last although more is.
+        let agrees = pace.stage.isOver.map { $0 == (pace.runsOutAt != nil) } ?? true
+        return pace.basis == nil || agrees ? stage + " · " + outlook : outlook
+    }
+
+    private func outlook(_ pace: Pace) -> String {
+        let basis = pace.basis.map { " by your last \($0.count) \($0.unit.rawValue)" }
+        guard let end = pace.runsOutAt else { return "lasts until reset" + (basis ?? "") }
+        guard end > now else { return "may have run out" }
+        let time =
+            basis == nil ? "in " + DurationFormatter.countdown(to: end, from: now) : clock(end)
+        return "runs out " + time + (basis ?? "")
     }
 
     /// "13:30" today, "Mon 21 Sep 17:00" within half a year, else "21 Sep 2027".
