@@ -10,7 +10,6 @@ import KVStoreHTTP
 import TerminalText
 import UsageState
 
-@main
 struct UsageView: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "usage-view",

@@ -7,7 +7,7 @@ import UsageState
 extension UsageView {
     struct StatusCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "status",
+            commandName: "status", _superCommandName: "usage-view",
             abstract: "Print one line for a status bar or a prompt.",
             discussion: """
                 Reads only this machine's replica, never the network, and prints "–" where there is \
@@ -69,18 +69,30 @@ extension UsageView {
             }
         }
 
-        /// On the main actor, so that a single line needs no other thread.
-        @MainActor func run() async throws {
-            let usage = LocalUsage(storeName: store.name, includesHistory: format.hasPace)
-            if follow {
-                return try await StatusFollower(renderer: renderer, usage: usage).run()
-            }
+        /// The command of these arguments if it prints a single line; nil for anything else, wrong usage included.
+        static func single(in arguments: [String]) -> StatusCommand? {
+            guard arguments.first == configuration.commandName,
+                let command = try? parseAsRoot(Array(arguments.dropFirst())) as? StatusCommand
+            else { return nil }
+            return command.follow ? nil : command
+        }
+
+        func run() async throws {
+            guard follow else { return try printLine() }
+            try await StatusFollower(renderer: renderer, usage: usage).run()
+        }
+
+        func printLine() throws {
             let now = Date()
             let data = usage.read(now: now)
             if json {
                 return try Console.printJSON(renderer.report(data, now: now), isIndented: true)
             }
             try Console.print(renderer.line(data, now: now).text)
+        }
+
+        private var usage: LocalUsage {
+            LocalUsage(storeName: store.name, includesHistory: format.hasPace)
         }
 
         private var renderer: StatusRenderer {
