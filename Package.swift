@@ -139,11 +139,19 @@ let package = Package(
         .target(
             name: "UsagePusher", dependencies: ["SnapshotModels", "LocalFiles", "CommandSupport"],
             resources: [.embedInCode("Tokens/model-prices.json")], swiftSettings: strict),
+        .target(
+            name: "UsageAlerts",
+            dependencies: [
+                "UsageState", "UsagePusher", "SnapshotModels", "KVStoreEssentials", "LocalFiles",
+                "TerminalText", asyncHTTPClient, nioCore, nioHTTP1, nioPosix, "Essentials",
+            ],
+            swiftSettings: strict),
         .executableTarget(
             name: "usage-push",
             dependencies: [
-                "UsagePusher", "SnapshotModels", "KVStore", "KVStoreHTTP", "TerminalText",
-                "BackgroundServices", "CommandSupport", "CommandRunner", "LocalFiles",
+                "UsageAlerts", "UsageState", "UsagePusher", "SnapshotModels", "KVStore",
+                "KVStoreHTTP", "TerminalText", "BackgroundServices", "CommandSupport",
+                "CommandRunner", "LocalFiles",
                 argumentParser,
             ],
             swiftSettings: strict),
@@ -151,7 +159,8 @@ let package = Package(
             name: "usage-view",
             dependencies: [
                 "UsageState", "SnapshotModels", "KVStoreEssentials", "KVStoreHTTP",
-                "TerminalText", "CommandSupport", "CommandRunner", argumentParser, "Essentials",
+                "KVStoreDocuments", "LocalFiles", "TerminalText", "CommandSupport",
+                "CommandRunner", argumentParser, "Essentials",
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -177,10 +186,19 @@ let package = Package(
                 nioCore, nioHTTP1, nioPosix, "Essentials",
             ],
             resources: [.embedInCode("Page")], swiftSettings: strict),
+        .target(
+            name: "UsageEndpoint",
+            dependencies: [
+                "KVStoreServer", "KVStoreEssentials", "KVStoreCore", "KVStoreWire", "UsageState",
+                "SnapshotModels", "TerminalText", "CommandSupport", crypto, nioCore, nioHTTP1,
+                "Essentials",
+            ],
+            swiftSettings: strict),
         .executableTarget(
             name: "kvsd",
             dependencies: [
-                "KVStoreServer", "KVStoreEmulator", "KVStoreEssentials", "KVStoreCore",
+                "KVStoreServer", "KVStoreEmulator", "UsageEndpoint", "KVStoreEssentials",
+                "KVStoreCore",
                 "KVStoreLedger", "KVStoreLog",
                 "KVStoreSimulation", "KVStoreWire", "BackgroundServices", "CommandSupport",
                 "CommandRunner",
@@ -287,14 +305,26 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
+            name: "UsageAlertsTests",
+            dependencies: [
+                "UsageAlerts", "UsageState", "UsagePusher", "SnapshotModels", "KVStore",
+                "KVStoreTesting", "LocalFiles", "SeededRandomness", "ProgramTesting", nioCore,
+                nioHTTP1, nioPosix,
+            ],
+            swiftSettings: strict),
+        .testTarget(
             name: "UsagePushTests",
-            dependencies: ["usage-push", "UsagePusher", "ProgramTesting"],
+            dependencies: [
+                "usage-push", "UsagePusher", "UsageState", "SnapshotModels", "KVStoreEssentials",
+                "KVStoreHTTP", "TerminalText", "ProgramTesting",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "UsageViewTests",
             dependencies: [
-                "usage-view", "UsageState", "CommandSupport", "SnapshotModels", "TerminalText",
-                "ProgramTesting", "SeededRandomness",
+                "usage-view", "usage-push", "UsageState", "CommandSupport", "SnapshotModels",
+                "TerminalText", "ProgramTesting", "SeededRandomness", "KVStoreCore",
+                "KVStoreEssentials", "KVStoreHTTP",
             ],
             swiftSettings: strict),
         .testTarget(
@@ -325,6 +355,7 @@ let package = Package(
                 "kvsd", "ProgramTesting", "ServerTestSupport", "TestSupport", "KVStoreCore",
                 "KVStoreServer",
                 "KVStoreWire",
+                "SnapshotModels", "UsageEndpoint", "UsageState", nioHTTP1,
                 httpTypes, nioCore, nioSSL,
             ],
             swiftSettings: strict),

@@ -81,7 +81,7 @@ struct EmulatorRoute: AdditionalResource {
     }
 
     func respond(
-        to request: Request, on loop: WatcherRegistry,
+        to request: Request, by _: StoreServer, on loop: WatcherRegistry,
         _ complete: @escaping (Result<Response, Problem>) -> Void
     ) throws(Problem) {
         try interceptor.respond(to: resource, request, on: loop, complete)

@@ -42,6 +42,8 @@ public final class StoreServer: Sendable {
     let pairings: PairingRegistry?
     /// Nil in a daemon.
     let interceptor: (any RequestInterceptor)?
+    /// Of resources that this library does not have.
+    let provider: (any ResourceProvider)?
     /// Changes of devices and pairings for connections, one at a time: they block.
     let fileQueue = DispatchQueue(label: "ubiquity.files")
     /// Large bodies in JSON, one at a time: decoding takes many times the memory that a body is counted with.
@@ -66,6 +68,13 @@ public final class StoreServer: Sendable {
     public convenience init(
         _ configuration: ServerConfiguration = ServerConfiguration()
     ) throws(ServerError) {
+        try self.init(configuration, provider: nil)
+    }
+
+    /// - Parameter provider: of further resources.
+    package convenience init(
+        _ configuration: ServerConfiguration, provider: (any ResourceProvider)?
+    ) throws(ServerError) {
         var temporary: TemporaryStorage?
         let directory: DataDirectory
         switch configuration.storage {
@@ -84,7 +93,7 @@ public final class StoreServer: Sendable {
             devices: try DeviceRegistry(directory.deviceFile, logger: configuration.logger),
             certificate: try ServerCertificate(
                 configuration.encryption, directory: directory.path, logger: configuration.logger),
-            configuration: configuration, temporaryStorage: temporary)
+            configuration: configuration, temporaryStorage: temporary, provider: provider)
     }
 
     /// A server of an engine and devices that no files hold.
@@ -101,7 +110,8 @@ public final class StoreServer: Sendable {
         engine: StorageEngine, devices: DeviceRegistry, certificate: ServerCertificate? = nil,
         configuration: ServerConfiguration,
         replica: ReplicaID = ReplicaID(rawValue: .random(in: 1 ... .max)),
-        temporaryStorage: TemporaryStorage? = nil, interceptor: (any RequestInterceptor)? = nil
+        temporaryStorage: TemporaryStorage? = nil, interceptor: (any RequestInterceptor)? = nil,
+        provider: (any ResourceProvider)? = nil
     ) {
         let limits = configuration.limits
         self.engine = engine
@@ -110,6 +120,7 @@ public final class StoreServer: Sendable {
         self.replica = replica
         self.temporaryStorage = temporaryStorage
         self.interceptor = interceptor
+        self.provider = provider ?? interceptor
         requestRates = RateLimiter(
             perSecond: limits.requestsPerSecond, burst: limits.requestBurst,
             limit: DeviceTable.deviceCount)

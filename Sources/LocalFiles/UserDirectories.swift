@@ -24,6 +24,12 @@ package struct UserDirectories: Sendable, Hashable {
         path("UBIQUITY_CONFIG_DIR") ?? (path("XDG_CONFIG_HOME") ?? home + "/.config") + "/ubiquity"
     }
 
+    /// `UBIQUITY_STATE_DIR`, else `ubiquity` in `XDG_STATE_HOME`, else `~/.local/state/ubiquity`.
+    package var state: String {
+        path("UBIQUITY_STATE_DIR") ?? (path("XDG_STATE_HOME") ?? home + "/.local/state")
+            + "/ubiquity"
+    }
+
     private func path(_ variable: String) -> String? {
         guard let path = environment[variable], path.hasPrefix("/") else { return nil }
         return path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path

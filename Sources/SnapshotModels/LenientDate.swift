@@ -37,7 +37,8 @@ private struct DigitScanner {
     /// Seconds since 1970, fraction dropped.
     mutating func timestamp() -> Int? {
         guard let year = number(digits: 4), skip("-"), let month = number(digits: 2), skip("-"),
-            let day = number(digits: 2), (1...12).contains(month), day > 0,
+            let day = number(digits: 2),
+            let days = GregorianDay.number(year: year, month: month, day: day),
             skip("T") || skip("t") || skip(" "),
             let hour = number(digits: 2), hour < 24, skip(":"),
             let minute = number(digits: 2), minute < 60
@@ -52,11 +53,6 @@ private struct DigitScanner {
             }
         }
         guard let offset = offsetSeconds(), position == bytes.count else { return nil }
-        let days = Self.daysSince1970(year: year, month: month, day: day)
-        let (years, nextMonth) = month.quotientAndRemainder(dividingBy: 12)
-        guard days < Self.daysSince1970(year: year + years, month: nextMonth + 1, day: 1) else {
-            return nil
-        }
         return days * 86_400 + hour * 3_600 + minute * 60 + second - offset
     }
 
@@ -93,15 +89,5 @@ private struct DigitScanner {
         let start = position
         while number(digits: 1) != nil {}
         return position > start
-    }
-
-    /// Proleptic Gregorian days; the year starts in March so that the leap day is its last.
-    private static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
-        let marchYear = month > 2 ? year : year - 1
-        let era = marchYear / 400
-        let yearOfEra = marchYear - era * 400
-        let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
-        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-        return era * 146_097 + dayOfEra - 719_468
     }
 }

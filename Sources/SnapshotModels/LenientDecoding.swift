@@ -106,10 +106,14 @@ package enum JSONShape {
 
     /// Counts open brackets outside strings; does not validate the text.
     package static func check(_ data: Data, depthLimit: Int) -> JSONShape {
+        data.withUnsafeBytes { check($0, depthLimit: depthLimit) }
+    }
+
+    private static func check(_ bytes: UnsafeRawBufferPointer, depthLimit: Int) -> JSONShape {
         var depth = 0
         var isInString = false
         var isEscaped = false
-        for byte in data {
+        for byte in bytes {
             switch byte {
             case 0: return .notUTF8
             case _ where isEscaped: isEscaped = false

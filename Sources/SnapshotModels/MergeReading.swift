@@ -76,3 +76,8 @@ struct MergeReading {
         }
     }
 }
+
+extension ProviderUsageSnapshot {
+    /// The account's name as the merge compares it; nil without one.
+    package var accountKey: String? { MergeReading.Account(accountEmail)?.key }
+}

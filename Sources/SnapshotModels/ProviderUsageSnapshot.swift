@@ -98,7 +98,8 @@ extension ProviderUsageSnapshot {
                     fields.date(.lastUpdated)
                         ?? decoder.userInfo[.observationTime] as? Date),
                 rateWindows: rateWindows?.elements,
-                costSummary: fields.value(.costSummary),
+                costSummary: decoder.userInfo[.leavesOutCosts] == nil
+                    ? fields.value(.costSummary) : nil,
                 budget: fields.value(.budget),
                 credits: fields.value(.credits),
                 usageDataConfidence: fields.text(.usageDataConfidence))
@@ -108,8 +109,13 @@ extension ProviderUsageSnapshot {
 
 extension CodingUserInfoKey {
     /// A `Date`: when the numbers of a document that does not state it were observed.
-    package static var observationTime: CodingUserInfoKey {
-        guard let key = CodingUserInfoKey(rawValue: "observationTime") else {
+    package static var observationTime: CodingUserInfoKey { key("observationTime") }
+
+    /// Present if costs are not decoded.
+    static var leavesOutCosts: CodingUserInfoKey { key("leavesOutCosts") }
+
+    private static func key(_ name: String) -> CodingUserInfoKey {
+        guard let key = CodingUserInfoKey(rawValue: name) else {
             preconditionFailure("any text is a key")
         }
         return key

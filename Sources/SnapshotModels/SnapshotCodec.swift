@@ -34,6 +34,12 @@ public enum SnapshotCodec {
     public static func decodeCountingSkips(
         _ data: Data
     ) throws(SnapshotCodecError) -> SnapshotReading {
+        try reading(data, includingCosts: true)
+    }
+
+    private static func reading(
+        _ data: Data, includingCosts: Bool
+    ) throws(SnapshotCodecError) -> SnapshotReading {
         guard data.count <= SnapshotLimits.documentBytes else {
             throw .tooLarge(bytes: data.count, limit: SnapshotLimits.documentBytes)
         }
@@ -43,12 +49,21 @@ public enum SnapshotCodec {
         case .notUTF8: throw .notASnapshot(reason: "it is not UTF-8 text")
         }
         do {
-            return try JSONDecoder().decode(SnapshotReading.self, from: data)
+            let decoder = JSONDecoder()
+            if !includingCosts { decoder.userInfo[.leavesOutCosts] = true }
+            return try decoder.decode(SnapshotReading.self, from: data)
         } catch let error as DecodingError {
             throw .notASnapshot(reason: error.placeAndReason)
         } catch {
             throw .notASnapshot(reason: String(describing: error))
         }
+    }
+
+    /// Decodes a snapshot without its costs, which are most of it, for readers that need it at once.
+    package static func decodeWithoutCosts(
+        _ data: Data
+    ) throws(SnapshotCodecError) -> SyncedUsageSnapshot {
+        try reading(data, includingCosts: false).snapshot
     }
 
     /// The snapshot in a stored value; nil when there is no value, or it is not a snapshot.

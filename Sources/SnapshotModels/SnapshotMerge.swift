@@ -139,11 +139,9 @@ enum AccountGroups {
     }
 
     private static func accounts(of readings: [MergeReading]) -> [[MergeReading]] {
-        let named = Set(readings.compactMap(\.account?.key)).sorted()
+        let byAccount = Dictionary(grouping: readings, by: \.account?.key)
+        let named = byAccount.keys.compactMap { $0 }.sorted()
         if named.count <= 1 { return [readings] }
-        var groups = named.map { name in readings.filter { $0.account?.key == name } }
-        let unnamed = readings.filter { $0.account == nil }
-        if !unnamed.isEmpty { groups.append(unnamed) }
-        return groups
+        return named.compactMap { byAccount[$0] } + (byAccount[nil].map { [$0] } ?? [])
     }
 }

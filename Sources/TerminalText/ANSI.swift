@@ -43,6 +43,11 @@ package enum ANSI {
         csi + parameter(row + 1) + (column > 0 ? ";\(column + 1)" : "") + "H"
     }
 
+    /// A line in place of the one that the cursor is in.
+    package static func replacingLine(_ line: StyledLine) -> String {
+        "\r" + line.plainText + eraseToEndOfLine
+    }
+
     static func moveRight(cells: Int) -> String { csi + parameter(cells) + "C" }
 
     /// 1 is what a missing parameter means.

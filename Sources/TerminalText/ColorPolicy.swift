@@ -26,6 +26,26 @@ package enum ColorPolicy {
         let name = ["LC_ALL", "LC_CTYPE", "LANG"].lazy
             .compactMap { environment[$0] }.first { !$0.isEmpty }
         guard let name else { return true }
-        return name.lowercased().contains(/utf-?8/)
+        // A regular expression would take a thirtieth of the time of a status line.
+        let folded = name.lowercased()
+        return folded.contains("utf-8") || folded.contains("utf8")
+    }
+
+    /// Territories whose clocks count to twelve (Unicode CLDR, preferred hour cycle "h").
+    private static let twelveHourTerritories: Set<Substring> = [
+        "AE", "AU", "BD", "CA", "CO", "EG", "HK", "IN", "JO", "KR", "KW", "LB", "MY", "NZ", "OM",
+        "PH", "PK", "PR", "QA", "SA", "SG", "SY", "TW", "US", "VE", "YE",
+    ]
+
+    /// Whether the first nonempty one of LC_ALL, LC_TIME and LANG names a territory whose clocks count to twelve:
+    /// "en_US.UTF-8", but not "fr_CA.UTF-8".
+    package static func isTwelveHour(environment: [String: String]) -> Bool {
+        let name =
+            ["LC_ALL", "LC_TIME", "LANG"].lazy
+            .compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
+        guard let locale = name.prefixMatch(of: /(?<language>[a-z]+)_(?<territory>[A-Z]{2})/) else {
+            return false
+        }
+        return locale.language != "fr" && twelveHourTerritories.contains(locale.territory)
     }
 }

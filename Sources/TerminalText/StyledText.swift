@@ -4,9 +4,11 @@ package struct TextStyle: Sendable, Equatable {
     package enum Color: Int, Sendable {
         case red = 31
         case green, yellow
+        case magenta = 35
+        case cyan
     }
 
-    var color: Color?
+    package var color: Color?
     var isBold = false
     var isDim = false
 
@@ -46,6 +48,13 @@ package struct StyledLine: Sendable, Equatable {
 
     package mutating func append(_ line: StyledLine) {
         for span in line.spans { append(span.text, span.style) }
+    }
+
+    /// The line with each span's style replaced.
+    package func restyled(_ style: (TextStyle) -> TextStyle) -> StyledLine {
+        var line = self
+        for index in line.spans.indices { line.spans[index].style = style(spans[index].style) }
+        return line
     }
 
     /// The line followed by more text.

@@ -70,7 +70,7 @@ public struct SourceEnvironment: Sendable {
     }
 
     /// `$XDG_STATE_HOME/ubiquity`, by default in `~/.local/state`.
-    var stateDirectory: String {
+    package var stateDirectory: String {
         (absolutePath(variable: "XDG_STATE_HOME") ?? home + "/.local/state") + "/ubiquity"
     }
 
@@ -78,6 +78,20 @@ public struct SourceEnvironment: Sendable {
     var configurationDirectory: String {
         UserDirectories(environment: variables.merging(["HOME": home]) { $1 }).config
     }
+
+    /// `$XDG_DATA_HOME`, by default `~/.local/share`.
+    var dataHome: String { absolutePath(variable: "XDG_DATA_HOME") ?? home + "/.local/share" }
+
+    /// `$XDG_CONFIG_HOME`, by default `~/.config`.
+    var configurationHome: String {
+        absolutePath(variable: "XDG_CONFIG_HOME") ?? home + "/.config"
+    }
+
+    /// Where programs of macOS keep their data.
+    var applicationSupport: String { home + "/Library/Application Support" }
+
+    /// Where desktop programs keep their data on Linux and on macOS.
+    var applicationData: [String] { [configurationHome, applicationSupport] }
 
     /// A variable's value as an absolute path without a trailing slash; "~/" is expanded. Nil when
     /// it is unset or relative: that would be relative to the tool's working directory.

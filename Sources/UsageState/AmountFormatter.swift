@@ -1,4 +1,5 @@
 import Essentials
+package import SnapshotModels
 import TerminalText
 
 /// Percentages, money and credits as text.
@@ -34,6 +35,11 @@ package enum AmountFormatter {
         count == 1 ? "1 token" : CountFormatter.abbreviated(count) + " tokens"
     }
 
+    /// "812 bytes", "31 KB": rounded down, of 1 000 bytes.
+    package static func bytes(_ count: Int) -> String {
+        count < 10_000 ? (count == 1 ? "1 byte" : "\(count) bytes") : "\(count / 1_000) KB"
+    }
+
     /// Two decimals, or a power of ten for what does not fit a line.
     package static func number(_ amount: Double) -> String {
         let format = amount.magnitude < 1e12 ? "%.2f" : "%.3g"
@@ -44,5 +50,12 @@ package enum AmountFormatter {
                 }
             }
         }
+    }
+}
+
+extension SyncCredits {
+    /// "unlimited", "128.50 left"; nil without a number.
+    package var summary: String? {
+        unlimited ? "unlimited" : balance.map { AmountFormatter.number($0) + " left" }
     }
 }

@@ -71,3 +71,23 @@ package struct CostState: Codable, Sendable, Equatable {
         return (sum(1), sum(7), sum(30))
     }
 }
+
+extension CostState {
+    /// "today $1.20 (310k tokens) · 7 days $9.80 · 30 days $31.00+".
+    package var summary: String {
+        // More than is known.
+        let more = unpricedRequests > 0 ? "+" : ""
+        func amount(_ amount: Amount) -> String {
+            amount.costUSD == 0 && unpricedRequests > 0
+                ? AmountFormatter.tokens(amount.tokens)
+                : AmountFormatter.money(amount.costUSD, currency: "USD") + more
+        }
+        let tokens =
+            today.costUSD == 0 && unpricedRequests > 0
+            ? "" : " (\(AmountFormatter.tokens(today.tokens)))"
+        let period = isPartial ? "30 days, still reading" : "30 days"
+        return "today \(amount(today))\(tokens) · "
+            + (last7Days.map { "7 days \(amount($0)) · " } ?? "")
+            + "\(period) \(amount(last30Days))"
+    }
+}

@@ -20,7 +20,9 @@ package struct DeviceState: Sendable, Equatable, Codable {
     package let presence: Presence
     package let lastPush: Date
     /// Of the last push.
-    package let ageSeconds: Int
+    package var ageSeconds: Int
+    /// Whether the device is there, by what the daemon says; absent where it has not been asked.
+    package var availability: DevicePresence?
 
     package init(_ device: MergedDevice, isOnline: Bool, now: Date) {
         id = device.deviceID

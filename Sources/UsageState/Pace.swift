@@ -13,14 +13,42 @@ package struct Pace: Sendable, Equatable, Codable {
     package let stage: Stage
     /// Rounded to one decimal.
     package let expectedPercent: Double
-    /// When the limit is reached at the average rate so far; nil if that is not before the reset.
+    /// When the limit is reached; nil if that is not before the reset. By the average rate so far, or by the user's own
+    /// hours if `basis` is there.
     package let runsOutAt: Date?
+    /// What the user's hours were learned from; nil without three complete earlier windows.
+    package let basis: Basis?
+
+    /// The user's last windows.
+    package struct Basis: Sendable, Equatable, Codable {
+        package enum Unit: String, Sendable, Codable {
+            case sessions, days, weeks, windows
+
+            init(minutes: Int) {
+                self =
+                    switch WindowLabel.nominal(minutes) {
+                    case ...360: .sessions
+                    case 1_440: .days
+                    case 10_080: .weeks
+                    default: .windows
+                    }
+            }
+        }
+
+        package var count: Int
+        package var unit: Unit
+    }
 
     /// Below this expected percentage the pace is noise.
     package static let leastExpectedPercent = 3.0
 
     /// Nil without a length or a reset, early in the window, for an observation outside of it, and at the limit.
-    package init?(of window: SyncRateWindow, observedAt: Date) {
+    ///
+    /// - Parameter zone: that of the user's hours.
+    package init?(
+        of window: SyncRateWindow, observedAt: Date, history: WindowHistory? = nil,
+        zone: ClockZone = .local
+    ) {
         guard let minutes = window.windowMinutes, let resetsAt = window.resetsAt,
             (0..<100).contains(window.usedPercent)
         else { return nil }
@@ -31,6 +59,20 @@ package struct Pace: Sendable, Equatable, Codable {
         guard expected >= Self.leastExpectedPercent else { return nil }
         expectedPercent = (expected * 10).rounded() / 10
         stage = Stage(difference: window.usedPercent - expected)
+        let reset = resetsAt.unixSeconds
+        let length = min(minutes, SlotTrack.coarse.span / 60) * 60
+        let start = reset - length
+        if let hours = history.flatMap({
+            WorkingHours(history: $0, length: length, before: start, zone: zone)
+        }) {
+            basis = Basis(count: hours.windowCount, unit: .init(minutes: minutes))
+            runsOutAt = hours.limitReached(
+                usedPercent: window.usedPercent, at: observedAt.unixSeconds, windowStart: start,
+                reset: reset
+            ).map(Date.init(unixSeconds:))
+            return
+        }
+        basis = nil
         // Infinite as long as nothing is used.
         let secondsLeft = (100 - window.usedPercent) / window.usedPercent * elapsed
         let end = observedAt.addingTimeInterval(secondsLeft)
@@ -39,6 +81,15 @@ package struct Pace: Sendable, Equatable, Codable {
 }
 
 extension Pace.Stage {
+    /// Whether more is used than expected; nil on pace.
+    package var isOver: Bool? {
+        switch self {
+        case .farUnder, .under, .slightlyUnder: false
+        case .onPace: nil
+        case .slightlyOver, .over, .farOver: true
+        }
+    }
+
     fileprivate init(difference points: Double) {
         let isOver = points > 0
         self =

@@ -34,14 +34,17 @@ package struct ProviderState: Sendable, Equatable {
     package let snapshot: ProviderUsageSnapshot
     package let deviceNames: [String]
     /// In display order.
-    package let windows: [WindowState]
+    package var windows: [WindowState]
     package let freshness: Freshness
     package let cost: CostState?
 
-    package init(_ merged: MergedProvider, now: Date, zone: ClockZone) {
+    package init(
+        _ merged: MergedProvider, now: Date, zone: ClockZone, history: UsageHistory = .init()
+    ) {
         snapshot = merged.snapshot
         deviceNames = merged.parts.map(\.deviceName)
-        windows = WindowState.inDisplayOrder(of: merged.snapshot, now: now)
+        windows = WindowState.inDisplayOrder(
+            of: merged.snapshot, now: now, zone: zone, history: history)
         freshness = Freshness(
             observedAt: merged.snapshot.lastUpdated,
             pushedAt: merged.parts.first(where: \.suppliesWindows)?.syncTimestamp, now: now)

@@ -1,23 +1,55 @@
 package import Essentials
-import SnapshotModels
+package import SnapshotModels
 
-extension UsageData.Stored {
-    /// - Parameter values: the values of the shared key and of the devices' keys; others are ignored.
-    package init(values: [String: Data], now: Date) {
+/// The decoded values of a store, for those who ask about more than one time.
+package struct StoredUsage: Sendable {
+    private let snapshots: [SyncedUsageSnapshot]
+    /// Why there are none although there is a value.
+    private let unreadableReason: String?
+    private let histories: [UsageHistory]
+
+    /// - Parameters:
+    ///   - values: the values under the keys of `UsageData.isKey`; others are ignored.
+    ///   - decode: how a snapshot is decoded.
+    package init(
+        values: [String: Data],
+        decode: (Data) throws(SnapshotCodecError) -> SyncedUsageSnapshot = SnapshotCodec.decode
+    ) {
         let shared = values[SyncedUsageSnapshot.storeKey]
         let own = values.filter { $0.key.hasPrefix(SyncedUsageSnapshot.storeKey + ".") }
             .sorted { $0.key < $1.key }
-            .compactMap { SnapshotCodec.read($0.value) }
-        let snapshots = SnapshotMerge.devices(own: own, shared: SnapshotCodec.read(shared))
-        if !snapshots.isEmpty {
-            self = .usage(SnapshotMerge.merge(snapshots, now: now))
-            return
+            .compactMap { try? decode($0.value) }
+        snapshots = SnapshotMerge.devices(own: own, shared: shared.flatMap { try? decode($0) })
+        var reason: String?
+        if snapshots.isEmpty, let shared {
+            do throws(SnapshotCodecError) { _ = try decode(shared) } catch {
+                reason = "\(error)"
+            }
         }
-        do throws(SnapshotCodecError) {
-            if let shared { _ = try SnapshotCodec.decode(shared) }
-            self = .nothing
-        } catch {
-            self = .unreadable(reason: "\(error)")
+        unreadableReason = reason
+        histories = UsageHistory.devices(in: values)
+    }
+
+    package func data(link: UsageData.Link, at now: Date) -> UsageData {
+        var history = UsageHistory(merging: histories, now: now)
+        guard !snapshots.isEmpty else {
+            let stored = unreadableReason.map { UsageData.Stored.unreadable(reason: $0) }
+            return UsageData(link: link, stored: stored ?? .nothing, history: history)
         }
+        let usage = SnapshotMerge.merge(snapshots, now: now)
+        history.add(usage.providers.map(\.snapshot), now: now)
+        return UsageData(link: link, stored: .usage(usage), history: history)
+    }
+}
+
+extension UsageData {
+    /// - Parameter values: as for `StoredUsage`.
+    package init(link: Link, values: [String: Data], now: Date) {
+        self = StoredUsage(values: values).data(link: link, at: now)
+    }
+
+    /// Whether the value under a key is read.
+    package static func isKey(_ key: String) -> Bool {
+        key.hasPrefix(SyncedUsageSnapshot.storeKey) || key.hasPrefix(UsageHistory.storeKeyPrefix)
     }
 }

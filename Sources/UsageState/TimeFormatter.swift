@@ -8,11 +8,16 @@ package struct TimeFormatter {
     package var zone: ClockZone
     /// Clock times instead of countdowns and ages.
     package var isAbsolute: Bool
+    /// "3:30 PM" instead of "15:30".
+    package var isTwelveHour: Bool
 
-    package init(now: Date, zone: ClockZone, isAbsolute: Bool = false) {
+    package init(
+        now: Date, zone: ClockZone, isAbsolute: Bool = false, isTwelveHour: Bool = false
+    ) {
         self.now = now
         self.zone = zone
         self.isAbsolute = isAbsolute
+        self.isTwelveHour = isTwelveHour
     }
 
     /// "12 min ago", or the clock time.
@@ -31,7 +36,8 @@ package struct TimeFormatter {
         return (isAbsolute ? "reset at " : "reset ") + past(date)
     }
 
-    /// "ahead of pace · runs out in 50m", "under pace · lasts until reset".
+    /// "ahead of pace · runs out in 50m", "under pace · lasts until reset"; learned from earlier windows "on pace · runs out
+    /// Thu 24 Sep 15:00 by your last 4 weeks".
     package func pace(_ pace: Pace) -> String {
         let stage =
             switch pace.stage {
@@ -43,23 +49,48 @@ package struct TimeFormatter {
             case .over: "ahead of pace"
             case .farOver: "well ahead of pace"
             }
-        guard let end = pace.runsOutAt else { return stage + " · lasts until reset" }
-        return stage
-            + (end <= now
-                ? " · may have run out"
-                : " · runs out in " + DurationFormatter.countdown(to: end, from: now))
+        let outlook = outlook(pace)
+        // By the user's hours a window may run out although less is used than time has passed, or last although more is.
+        let agrees = pace.stage.isOver.map { $0 == (pace.runsOutAt != nil) } ?? true
+        return pace.basis == nil || agrees ? stage + " · " + outlook : outlook
+    }
+
+    private func outlook(_ pace: Pace) -> String {
+        let basis = pace.basis.map { " by your last \($0.count) \($0.unit.rawValue)" }
+        guard let end = pace.runsOutAt else { return "lasts until reset" + (basis ?? "") }
+        guard end > now else { return "may have run out" }
+        let time =
+            basis == nil ? "in " + DurationFormatter.countdown(to: end, from: now) : clock(end)
+        return "runs out " + time + (basis ?? "")
     }
 
     /// "13:30" today, "Mon 21 Sep 17:00" within half a year, else "21 Sep 2027".
     package func clock(_ date: Date) -> String {
         let (time, present) = (components(of: date), components(of: now))
-        let clock = twoDigits(time.hour) + ":" + twoDigits(time.minute)
+        let clock = self.time(time)
         if (time.year, time.month, time.day) == (present.year, present.month, present.day) {
             return clock
         }
         let day = "\(time.day ?? 0) " + Self.months[(time.month ?? 1) - 1]
         if abs(date.timeIntervalSince(now)) > 182 * 86_400 { return day + " \(time.year ?? 0)" }
         return Self.weekdays[(time.weekday ?? 1) - 1] + " " + day + " " + clock
+    }
+
+    /// "13:30", whatever the day.
+    package func time(_ date: Date) -> String { time(components(of: date)) }
+
+    /// "Mon 21 Sep".
+    package func day(_ date: Date) -> String {
+        let time = components(of: date)
+        return Self.weekdays[(time.weekday ?? 1) - 1] + " \(time.day ?? 0) "
+            + Self.months[(time.month ?? 1) - 1]
+    }
+
+    private func time(_ time: DateComponents) -> String {
+        let minute = ":" + twoDigits(time.minute)
+        guard isTwelveHour else { return twoDigits(time.hour) + minute }
+        let hour = time.hour ?? 0
+        return "\((hour + 11) % 12 + 1)" + minute + (hour < 12 ? " AM" : " PM")
     }
 
     private static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
@@ -83,6 +114,8 @@ package struct TimeFormatter {
 
 extension ViewModel {
     package var times: TimeFormatter {
-        TimeFormatter(now: now, zone: zone, isAbsolute: options.isAbsolute)
+        TimeFormatter(
+            now: now, zone: zone, isAbsolute: options.isAbsolute,
+            isTwelveHour: options.isTwelveHour)
     }
 }

@@ -3,7 +3,8 @@ package import SnapshotModels
 
 /// The output of `--json`. Fields are added, never renamed or removed; `schemaVersion` increases when a meaning
 /// changes. Absent values are omitted, times are ISO 8601 in UTC, ages are whole seconds (negative for a time in
-/// the future). The fields of the model's types that it contains are part of it.
+/// the future). The fields of the model's types that it contains are part of it. Its schema, and that of the other JSON of
+/// `usage-view`, is `docs/usage-report.schema.json`.
 package struct UsageReport: Codable, Sendable, Equatable {
     package struct Window: Codable, Sendable, Equatable {
         package var label: String
@@ -44,13 +45,16 @@ package struct UsageReport: Codable, Sendable, Equatable {
     package var devices: [DeviceState]
     package var providers: [Provider]
 
-    package init(_ model: ViewModel) {
+    package init(_ model: ViewModel) { self.init(model, providers: model.providers) }
+
+    /// - Parameter providers: those of the model to report.
+    package init(_ model: ViewModel, providers: [ProviderState]) {
         let now = model.now
         generatedAt = now
         situation = model.situation
         connection = model.data.link
         devices = model.devices
-        providers = model.providers.map { Self.provider($0, now: now) }
+        self.providers = providers.map { Self.provider($0, now: now) }
     }
 
     private static func provider(_ state: ProviderState, now: Date) -> Provider {

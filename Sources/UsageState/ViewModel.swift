@@ -34,10 +34,13 @@ package struct UsageData: Sendable, Equatable {
 
     package var link: Link
     package var stored: Stored
+    /// Of all devices, with what is stored as the last value of each window. Empty without any.
+    package var history: UsageHistory
 
-    package init(link: Link, stored: Stored) {
+    package init(link: Link, stored: Stored, history: UsageHistory = .init()) {
         self.link = link
         self.stored = stored
+        self.history = history
     }
 }
 
@@ -60,15 +63,21 @@ package struct ViewOptions: Sendable, Equatable {
     package var sortOrder: SortOrder
     /// False if the locale supports only ASCII.
     package var isUnicode: Bool
+    /// Clock times as "3:30 PM".
+    package var isTwelveHour: Bool
+    /// A sign beside percentages near the limit, "!" and "!!", and "~" before estimates.
+    package var hasSigns: Bool
 
     package init(
         measure: Measure = .used, isAbsolute: Bool = false, sortOrder: SortOrder = .name,
-        isUnicode: Bool = true
+        isUnicode: Bool = true, isTwelveHour: Bool = false, hasSigns: Bool = false
     ) {
         self.measure = measure
         self.isAbsolute = isAbsolute
         self.sortOrder = sortOrder
         self.isUnicode = isUnicode
+        self.isTwelveHour = isTwelveHour
+        self.hasSigns = hasSigns
     }
 }
 
@@ -114,11 +123,24 @@ package struct ViewModel: Sendable, Equatable {
 
     /// In display order.
     package var providers: [ProviderState] {
-        let states = (usage?.providers ?? []).map { ProviderState($0, now: now, zone: zone) }
+        let states = (usage?.providers ?? []).map {
+            ProviderState($0, now: now, zone: zone, history: data.history)
+        }
         return options.sortOrder == .name ? states : ProviderState.tightestFirst(states)
     }
 
     package var devices: [DeviceState] {
         (usage?.devices ?? []).map { DeviceState($0, isOnline: data.link == .online, now: now) }
+    }
+
+    /// The percentage to show: used or left.
+    package func shown(used: Double) -> Double {
+        options.measure == .used ? used : max(0, 100 - used)
+    }
+
+    /// "43 % used", "57 % left".
+    package func percentText(used: Double) -> String {
+        AmountFormatter.percent(shown(used: used), isLeft: options.measure == .left)
+            + " " + options.measure.rawValue
     }
 }

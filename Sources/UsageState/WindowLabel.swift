@@ -40,7 +40,7 @@ package struct WindowLabel: Sendable, Equatable {
             case .other: ("Limit", "Limit", .other)
             }
         }
-        let length = DurationFormatter.length(minutes: rounded(minutes))
+        let length = DurationFormatter.length(minutes: nominal(minutes))
         if minutes <= 360 { return ("Session (\(length))", length, .session) }
         if abs(minutes - 1_440) <= tolerance { return ("Daily", length, .other) }
         if minutes <= 10_080 + tolerance { return ("Weekly", length, .weekly) }
@@ -48,8 +48,8 @@ package struct WindowLabel: Sendable, Equatable {
         return ("Period (\(days))", days, .other)
     }
 
-    /// The nearest hour if that is within the tolerance.
-    private static func rounded(_ minutes: Int) -> Int {
+    /// The length that is meant: the nearest hour if that is within the tolerance.
+    static func nominal(_ minutes: Int) -> Int {
         let hours = minutes / 60 + (minutes % 60 >= 30 ? 1 : 0)
         return hours > 0 && abs(hours * 60 - minutes) <= tolerance ? hours * 60 : minutes
     }

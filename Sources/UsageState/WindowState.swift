@@ -19,23 +19,38 @@ package struct WindowState: Sendable, Equatable {
 
     package let window: SyncRateWindow
     package let label: WindowLabel
+    package let identity: WindowIdentity
     /// The reset has passed: the percentage is history, and the current one is unknown.
     package let isExpired: Bool
     package let pace: Pace?
+    /// What is known of its past, the present value included; nil without any.
+    package let history: WindowHistory?
 
     package var level: Level { Level(remainingPercent: window.remainingPercent) }
 
-    private init(_ window: SyncRateWindow, label: WindowLabel, observedAt: Date, now: Date) {
+    private init(
+        _ window: SyncRateWindow, of provider: ProviderUsageSnapshot, expected: WindowLabel.Kind,
+        now: Date, zone: ClockZone, history: UsageHistory
+    ) {
         self.window = window
-        self.label = label
+        label = WindowLabel(of: window, expected: expected)
+        identity = WindowIdentity(provider, window, label: label)
+        self.history = history[identity]
         isExpired = window.resetsAt.map { $0 <= now } ?? false
-        pace = isExpired ? nil : Pace(of: window, observedAt: observedAt)
+        pace =
+            isExpired
+            ? nil
+            : Pace(
+                of: window, observedAt: provider.lastUpdated, history: self.history, zone: zone)
     }
 
     /// The session window first, then the weekly one, then the others in their order.
-    package static func inDisplayOrder(of provider: ProviderUsageSnapshot, now: Date)
-        -> [WindowState]
-    {
+    ///
+    /// - Parameter zone: that of the user's working hours, which the pace learns from the history.
+    package static func inDisplayOrder(
+        of provider: ProviderUsageSnapshot, now: Date, zone: ClockZone = .local,
+        history: UsageHistory = .init()
+    ) -> [WindowState] {
         let hasList = provider.rateWindows?.isEmpty == false
         let kinds: [WindowLabel.Kind] =
             hasList
@@ -43,8 +58,7 @@ package struct WindowState: Sendable, Equatable {
             : (provider.primary == nil ? [] : [.session]) + [.weekly]
         let states = zip(provider.windows, kinds).map { window, kind in
             WindowState(
-                window, label: WindowLabel(of: window, expected: kind),
-                observedAt: provider.lastUpdated, now: now)
+                window, of: provider, expected: kind, now: now, zone: zone, history: history)
         }
         return [WindowLabel.Kind.session, .weekly, .other].flatMap { kind in
             states.filter { $0.label.kind == kind }

@@ -4,6 +4,7 @@ import Essentials
 public import KVStoreServer
 import LocalFiles
 import Logging
+import UsageEndpoint
 
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -52,7 +53,8 @@ struct Serve: AsyncParsableCommand {
         let server = try StoreServer(
             ServerConfiguration(
                 storage: .directory(data.directory.path), address: values.listen,
-                encryption: settings.encryption, limits: limits, logger: logger))
+                encryption: settings.encryption, limits: limits, logger: logger),
+            provider: UsageProvider())
         let reload = ReloadSignal { [logger] in
             server.reload()
             logger.notice("reloaded the certificate and devices")

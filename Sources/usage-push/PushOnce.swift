@@ -9,6 +9,8 @@ import UsagePusher
 struct PushOnce {
     let environment: StoreEnvironment
     let storeName: String
+    /// Of this device.
+    let deviceID: String?
     let volume: Console.Volume
 
     func run(_ builder: SnapshotBuilder) async throws {
@@ -16,11 +18,13 @@ struct PushOnce {
         let now = Date()
         let snapshot = try builder.requiredSnapshot(at: now)
         do {
-            let sink = try StoreSink(environment: environment, storeName: storeName, isLive: false)
+            let sink = try StoreSink(
+                environment: environment, storeName: storeName, deviceID: deviceID, isLive: false)
             defer { sink.close() }
             // Other devices' snapshots belong into the merge.
             var delivery = await sink.synchronize()
             let receipt = try SnapshotPublisher(sink: sink).publish(snapshot, at: now)
+            sink.record(snapshot)
             if case .delivered = delivery { delivery = await sink.synchronize() }
             if volume > .quiet {
                 let size = volume > .usual ? PushMessages.size(receipt) : ""

@@ -11,6 +11,8 @@ import UsagePusher
 struct PushWatch {
     let environment: StoreEnvironment
     let storeName: String
+    /// Of this device.
+    let deviceID: String?
     let volume: Console.Volume
 
     func run(_ builder: SnapshotBuilder) async throws {
@@ -41,7 +43,8 @@ struct PushWatch {
 
     private func open() throws -> StoreSink {
         do throws(StoreError) {
-            return try StoreSink(environment: environment, storeName: storeName, isLive: true)
+            return try StoreSink(
+                environment: environment, storeName: storeName, deviceID: deviceID, isLive: true)
         } catch {
             throw CommandFailure(error)
         }
@@ -49,14 +52,24 @@ struct PushWatch {
 
     /// Returns when the account changes or the task is cancelled.
     private func push(_ builder: SnapshotBuilder, to sink: StoreSink, tally: PushTally) async {
+        let alerts = builder.device.id.map {
+            PushAlerts(
+                sink: sink, deviceID: $0, environment: environment, storeName: storeName,
+                volume: volume)
+        }
         let loop = PushLoop(builder: builder, sink: sink) { report in
             tally.add(report)
             log(report)
+            if case .pushed(let snapshot, _, _) = report {
+                sink.record(snapshot)
+                alerts?.notePush()
+            }
         }
         let connections = sink.store.connectionChanges
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await loop.run() }
             group.addTask { await log(connections) }
+            group.addTask(priority: .utility) { await alerts?.run() }
             // An unusable credentials file is ignored: the open store still works.
             await SystemFileWatcher().wait(for: [WatchedPath(environment.credentialsFile.path)]) {
                 environment.hasAnotherAccount(than: sink.credentials)

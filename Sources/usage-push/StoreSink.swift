@@ -3,7 +3,9 @@ import Foundation
 import KVStore
 import KVStoreHTTP
 import SnapshotModels
+import Synchronization
 import UsagePusher
+import UsageState
 
 /// The user's store as the sink of a pusher.
 ///
@@ -32,6 +34,9 @@ final class StoreSink: SnapshotSink {
     let store: UbiquitousKeyValueStore
     /// The credentials that the store was opened with; nil without an account.
     let credentials: Credentials?
+    /// Of this device; nil without an id.
+    private let historyKey: String?
+    private let recorder: Mutex<HistoryRecorder>
 
     /// Other devices whose snapshots are merged.
     private static let deviceLimit = 64
@@ -39,22 +44,53 @@ final class StoreSink: SnapshotSink {
     private static let timeouts = HTTPTimeouts(connect: .seconds(3), request: .seconds(10))
 
     /// Opens the store; repairs are reported on standard error.
-    init(environment: StoreEnvironment, storeName: String, isLive: Bool) throws(StoreError) {
+    ///
+    /// - Parameter deviceID: whose history is recorded; none without.
+    init(
+        environment: StoreEnvironment, storeName: String, deviceID: String?, isLive: Bool
+    ) throws(StoreError) {
         credentials = try environment.credentials()
         store = try UbiquitousKeyValueStore(
             configuration: environment.configuration(
                 of: credentials, storeNamed: storeName, isLive: isLive,
                 timeouts: isLive ? HTTPTimeouts() : Self.timeouts))
+        historyKey = deviceID.map(UsageHistory.storeKey)
+        recorder = Mutex(
+            HistoryRecorder(stored: historyKey.flatMap { [store] in store.data(forKey: $0) }))
         for note in store.status.recoveryNotes { Console.report(note) }
     }
 
+    /// In a full store this device's history makes room.
     func put(_ data: Data, forKey key: String) throws {
-        try store.write(.data(data), forKey: key)
+        do {
+            try store.write(.data(data), forKey: key)
+        } catch  where error.code == .quotaExceeded {
+            guard let historyKey, let history = store.data(forKey: historyKey) else { throw error }
+            try store.write(nil, forKey: historyKey)
+            do {
+                try store.write(.data(data), forKey: key)
+            } catch {
+                // It was not enough.
+                try? store.write(.data(history), forKey: historyKey)
+                throw error
+            }
+        }
     }
 
     func otherDeviceSnapshots() throws -> [Data] {
         store.keys.filter { $0.hasPrefix(SyncedUsageSnapshot.storeKey + ".") }
             .prefix(Self.deviceLimit).compactMap { store.data(forKey: $0) }
+    }
+
+    /// Adds a pushed snapshot to this device's history, and writes that if it is due. Never an error: what could not be
+    /// written is in the next value.
+    func record(_ snapshot: SyncedUsageSnapshot) {
+        guard let historyKey else { return }
+        let (status, own) = (store.status, store.data(forKey: historyKey)?.count ?? 0)
+        let room = status.limits.totalByteCount / 4 * 3 - (status.usedByteCount - own)
+        let value = recorder.withLock { $0.record(snapshot, byteLimit: room) }
+        guard let value, value.count <= room else { return }
+        try? store.write(.data(value), forKey: historyKey)
     }
 
     /// Exchanges changes with the daemon once.

@@ -18,7 +18,7 @@ struct UsagePush: AsyncParsableCommand {
         abstract: "Push the limits of this machine's AI coding tools to your other machines.",
         discussion: """
             Reads only the files that the tools keep in your home directory; uses no network and \
-            no credentials; plug-ins that you enable may. The limits are written to the local replica and, after 'kvs join', \
+            no credentials; plug-ins and alerts that you enable may. The limits are written to the local replica and, after 'kvs join', \
             synced to your other machines, where usage-view shows them.
 
             EXAMPLES
@@ -31,6 +31,7 @@ struct UsagePush: AsyncParsableCommand {
               usage-push sources             list what was found, and why limits are missing
               usage-push explain codex       list every reading of a tool, and why it counts or not
               usage-push report              add up tokens and costs by day, week, month, session
+              usage-push alerts              list when you are warned, and how
               usage-push prices              list what models cost, and where each price is from
 
             EXIT STATUS
@@ -43,7 +44,7 @@ struct UsagePush: AsyncParsableCommand {
         version: ProgramVersion.text,
         subcommands: [
             SetupCommand.self, ServiceCommand.self, SourcesCommand.self, ExplainCommand.self,
-            ReportCommand.self, PricesCommand.self, ConfigCommand.self,
+            ReportCommand.self, PricesCommand.self, AlertsCommand.self, ConfigCommand.self,
             ClaudeStatuslineCommand.self,
         ])
 
@@ -97,18 +98,21 @@ struct UsagePush: AsyncParsableCommand {
             addCosts(to: &builder)
             return try PrintOnce(isPretty: pretty).run(builder)
         }
-        var builder = reading.builder(device: Self.device(id: try Self.id(in: identityFile)))
+        let deviceID = try Self.id(in: identityFile)
+        var builder = reading.builder(device: Self.device(id: deviceID))
         if reading.home == nil {
             builder.rememberAccounts(in: AccountHistoryFile(builder.environment))
         }
         let volume: Console.Volume = quiet ? .quiet : verbose ? .verbose : .usual
         addCosts(to: &builder)
         if watch {
-            try await PushWatch(environment: environment, storeName: store, volume: volume)
-                .run(builder)
+            try await PushWatch(
+                environment: environment, storeName: store, deviceID: deviceID, volume: volume
+            ).run(builder)
         } else {
-            try await PushOnce(environment: environment, storeName: store, volume: volume)
-                .run(builder)
+            try await PushOnce(
+                environment: environment, storeName: store, deviceID: deviceID, volume: volume
+            ).run(builder)
         }
     }
 

@@ -10,7 +10,6 @@ import KVStoreHTTP
 import TerminalText
 import UsageState
 
-@main
 struct UsageView: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "usage-view",
@@ -22,12 +21,17 @@ struct UsageView: AsyncParsableCommand {
             EXAMPLES
               usage-view                  print once
               usage-view --watch          keep running and redraw on changes
+              usage-view --watch --plain  print changes as lines, for screen readers
               usage-view --left           show percentages left
               usage-view --json           print JSON for scripts
               usage-view --demo           show invented data
+              usage-view history          show the last days, and how often a limit was reached
+              usage-view status           print one line for a status bar or a prompt
+              usage-view check --max 90   succeed unless a limit is nearly reached
 
             KEYS WITH --watch
-              q quit · u used/left · a clock times · s sort · ? help
+              1 to 6 sections · arrows or hjkl · enter open · esc back · / search · : all commands
+              m account · u used/left · a clock times · s sort · ? help · q quit
               Control-Z suspends, Control-L draws everything again. If the program is killed by SIGKILL, \
               type 'reset' to get the terminal back.
 
@@ -35,7 +39,11 @@ struct UsageView: AsyncParsableCommand {
               0 printed, even if the data is old or incomplete · 64 usage error · 74 the replica
               cannot be read, or the output cannot be written
             """,
-        version: ProgramVersion.text)
+        version: ProgramVersion.text,
+        subcommands: [
+            HistoryCommand.self, StatusCommand.self, CheckCommand.self, WaitCommand.self,
+            MetricsCommand.self,
+        ])
 
     @Flag(help: "Keep running and redraw when something changes.")
     var watch = false
@@ -43,14 +51,23 @@ struct UsageView: AsyncParsableCommand {
     @Flag(help: "Print JSON.")
     var json = false
 
+    @Flag(help: "Print sentences, one fact per line; with --watch, again when one changes.")
+    var plain = false
+
+    @Flag(help: "Show invented names of accounts, devices and projects, for screenshots.")
+    var redact = false
+
+    @Option(help: "Name of this window with --watch; default: the terminal's pane.")
+    var window: String?
+
     @Flag(help: "Show percentages used (default) or left.")
-    var measure: ViewOptions.Measure = .used
+    var measure: ViewOptions.Measure?
 
     @Flag(help: "Show clock times in the local time zone instead of countdowns.")
     var absolute = false
 
-    @Option(help: "Order of providers: name, or tightest (closest to a limit first).")
-    var sort: ViewOptions.SortOrder = .name
+    @Option(help: "Order of providers: name (default), or tightest (closest to a limit first).")
+    var sort: ViewOptions.SortOrder?
 
     @Option(help: "Use color: auto, always or never. NO_COLOR is respected.")
     var color: ColorPolicy.Choice = .auto
@@ -67,24 +84,37 @@ struct UsageView: AsyncParsableCommand {
     var demo = false
 
     static func main() async {
-        await runProgram(
-            failure: { ($0 as? StoreError).map { CommandFailure(.ioError, $0.description) } })
+        let failure = { @Sendable (error: any Error) in
+            (error as? StoreError).map { CommandFailure(.ioError, $0.description) }
+        }
+        if let name = ProgramArguments.given.first, Subcommands.names.contains(name) {
+            return await Subcommands.runProgram(failure: failure)
+        }
+        await runProgram(failure: failure)
     }
 
     func validate() throws {
         if json, watch { throw ValidationError("--json cannot be combined with --watch") }
+        if json, plain { throw ValidationError("--json cannot be combined with --plain") }
+        if window != nil, !watch || plain {
+            throw ValidationError("--window names a window of --watch without --plain")
+        }
         if mouse, !watch { throw ValidationError("--mouse needs --watch") }
     }
 
     func run() async throws {
         if demo {
-            let data = DemoUsage.data(at: Date())
-            return watch ? try await show(AsyncStream { $0.yield(data) }) {} : try print(data)
+            let data = DemoUsage.live(at: Date())
+            guard watch else { return try print(data.usage) }
+            // It has no end, as that of a store.
+            let (stream, continuation) = AsyncStream.makeStream(of: LiveData.self)
+            continuation.yield(data)
+            return try await show(stream)
         }
         let reader = try reading.open(isLive: watch)
         defer { reader.store.close() }
         if watch {
-            try await show(reader.live()) { await reader.verify() }
+            try await show(LiveReader(reader).live()) { await reader.verify() }
         } else {
             try print(reader.data(isOnline: await reader.refresh(within: reading.timeout)))
         }
@@ -94,8 +124,9 @@ struct UsageView: AsyncParsableCommand {
 
     private var options: ViewOptions {
         ViewOptions(
-            measure: measure, isAbsolute: absolute, sortOrder: sort,
-            isUnicode: ColorPolicy.isUnicode(environment: environment))
+            measure: measure ?? .used, isAbsolute: absolute, sortOrder: sort ?? .name,
+            isUnicode: ColorPolicy.isUnicode(environment: environment),
+            isTwelveHour: ColorPolicy.isTwelveHour(environment: environment))
     }
 
     private var isColored: Bool {
@@ -103,22 +134,96 @@ struct UsageView: AsyncParsableCommand {
             choice: color, environment: environment, isTerminal: Console.isOutputTerminal)
     }
 
+    private func model(_ data: UsageData) -> ViewModel {
+        ViewModel(
+            data: redact ? data.redacted : data, now: Date(), zone: .local, options: options)
+    }
+
     private func print(_ data: UsageData) throws {
-        let model = ViewModel(data: data, now: Date(), zone: .local, options: options)
+        let model = model(data)
         if json { return try Console.printJSON(UsageReport(model), isIndented: true) }
+        if plain { return try print(PlainFacts(model).lines) }
         let size = ScreenSize(columns: Console.outputColumns ?? 80)
         let screen = ScreenLayout.screen(for: model, size: size)
         try Console.write(Data(screen.text(isColored: isColored).utf8))
     }
 
+    private func print(_ lines: [String]) throws {
+        try Console.write(Data(lines.map { $0 + "\n" }.joined().utf8))
+    }
+
     private func show(
-        _ data: some AsyncSequence<UsageData, Never> & Sendable,
-        verify: @escaping @Sendable () async -> Void
+        _ data: some AsyncSequence<LiveData, Never> & Sendable,
+        verify: @escaping @Sendable () async -> Void = {}
     ) async throws {
+        if plain { return try await printChanges(of: data) }
         let session = try TerminalSession(usesMouse: mouse)
+        let isRedacted = redact
+        let files = WindowFiles(
+            window: WindowFiles.identity(
+                named: window, environment: environment,
+                terminal: ttyname(STDIN_FILENO).map { String(cString: $0) }),
+            environment: environment)
+        var last = initialState(files)
         await LiveLoop(
             session: session, zone: .local, isColored: isColored, now: { Date() }, verify: verify
-        ).run(options: options, data: data)
+        ).run(state: last, data: data.map { isRedacted ? $0.redacted : $0 }) { state in
+            if state.scene != last.scene { files.write(state.scene) }
+            if state.settings != last.settings { files.write(state.settings) }
+            last = state
+        }
+    }
+
+    /// The window as it was, with the choices of the command line.
+    private func initialState(_ files: WindowFiles) -> LiveState {
+        var state = LiveState()
+        state.settings = files.settings ?? state.settings
+        state.scene = files.scene ?? state.scene
+        state.isUnicode = options.isUnicode
+        state.isTwelveHour = options.isTwelveHour
+        if let measure { state.settings.measure = measure }
+        if absolute { state.settings.isAbsolute = true }
+        if let sort { state.scene.sortOrder = sort }
+        return state
+    }
+
+    /// Prints all facts, and from then on each that changes, also those that only time changes.
+    private func printChanges(
+        of data: some AsyncSequence<LiveData, Never> & Sendable
+    ) async throws {
+        let (events, continuation) = AsyncStream.makeStream(of: LiveData?.self)
+        let forwarding = Task {
+            for await value in data { continuation.yield(value) }
+            continuation.finish()
+        }
+        let minutes = Task {
+            while (try? await Task.sleep(for: .seconds(60))) != nil { continuation.yield(nil) }
+        }
+        defer {
+            forwarding.cancel()
+            minutes.cancel()
+        }
+        var shown: LiveData?
+        var former: PlainFacts?
+        for await event in events {
+            shown = event ?? shown
+            guard let shown else { continue }
+            let facts = PlainFacts(model(shown.usage))
+            try print(former.map { facts.changes(since: $0) } ?? facts.lines)
+            former = facts
+        }
+    }
+}
+
+/// The program without options of its own, which would be taken from those of a subcommand where both have the same name.
+private struct Subcommands: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: UsageView.configuration.commandName,
+        version: UsageView.configuration.version,
+        subcommands: UsageView.configuration.subcommands)
+
+    static var names: [String] {
+        configuration.subcommands.compactMap { $0.configuration.commandName }
     }
 }
 

@@ -246,6 +246,8 @@ struct CommandTests {
             _ = try await home.kvs("set", "alpha", "1")
             _ = try await home.kvs("set", "beta", "2")
             _ = try await home.kvs("set", "a-other", "3", "--store", "other")
+            // bash would run it.
+            _ = try await home.kvs("set", "a$(id)", "4")
             #expect(try await completed("kvs", "get", prefix: "a") == "alpha\n")
             #expect(
                 try await completed("kvs", "get", "--store", "other", prefix: "") == "a-other\n")

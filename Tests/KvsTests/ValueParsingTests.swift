@@ -1,6 +1,7 @@
 import CommandSupport
 import Foundation
 import KVStore
+import KVStoreDocuments
 import Testing
 
 @testable import kvs

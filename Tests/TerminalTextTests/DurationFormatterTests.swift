@@ -37,3 +37,38 @@ struct DurationFormatterTests {
                 == ["5h", "7d", "45m", "25h", "730h"])
     }
 }
+
+@Suite("When durations change")
+struct DurationChangeTests {
+    private let now = Date(timeIntervalSince1970: 1_789_732_800)
+
+    /// From seconds to weeks, on and beside whole minutes, hours and days.
+    private static let lengths: [Double] =
+        [0, 1, 59, 60, 3_540, 3_600, 86_340, 86_400, 172_800]
+        .flatMap { length in [-0.5, 0, 0.5, 30].map { length + $0 } } + [300_000.25, 1e6]
+
+    @Test(
+        "a countdown stays the same until the time that is named, and is another one then",
+        arguments: lengths)
+    func countdowns(length: Double) throws {
+        let date = now.addingTimeInterval(length)
+        let text = { (time: Date) in DurationFormatter.countdown(to: date, from: time) }
+        guard let next = DurationFormatter.nextCountdown(to: date, from: now) else {
+            #expect(text(now) == "now")
+            return
+        }
+        #expect(next > now)
+        #expect(text(next) != text(now))
+        #expect(text(max(now, next.addingTimeInterval(-0.001))) == text(now))
+    }
+
+    @Test("so does an age", arguments: lengths)
+    func ages(length: Double) {
+        let date = now.addingTimeInterval(-length)
+        let text = { (time: Date) in DurationFormatter.age(of: date, at: time) }
+        let next = DurationFormatter.nextAge(of: date, at: now)
+        #expect(next > now)
+        #expect(text(next) != text(now))
+        #expect(text(max(now, next.addingTimeInterval(-0.001))) == text(now))
+    }
+}

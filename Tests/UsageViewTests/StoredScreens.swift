@@ -24,6 +24,10 @@ enum StoredScreens {
         try Data(contentsOf: root.appendingPathComponent("fixtures/snapshot/\(name).json"))
     }
 
+    static func repositoryFile(_ path: String) throws -> Data {
+        try Data(contentsOf: root.appendingPathComponent(path))
+    }
+
     private static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 }

@@ -55,7 +55,7 @@ struct TerminalSessionTests {
     private struct Loop {
         let terminal: PseudoTerminal
         let before: [UInt32]
-        let data: AsyncStream<UsageData>.Continuation
+        let data: AsyncStream<LiveData>.Continuation
         let running: Task<Void, Never>
         var screen = TerminalSessionTests.screen()
 
@@ -70,10 +70,10 @@ struct TerminalSessionTests {
             let loop = LiveLoop(
                 session: session, zone: .fixed(secondsFromGMT: 0), isColored: false,
                 now: now, verify: verify)
-            let (stream, data) = AsyncStream.makeStream(of: UsageData.self)
-            data.yield(model.data)
+            let (stream, data) = AsyncStream.makeStream(of: LiveData.self)
+            data.yield(LiveData(usage: model.data))
             self.data = data
-            running = Task { await loop.run(options: ViewOptions(), data: stream) }
+            running = Task { await loop.run(state: LiveState(), data: stream) }
         }
 
         /// Quits, and expects everything to be as before.
@@ -107,13 +107,13 @@ struct TerminalSessionTests {
         let model = try Sample.model("v0-first")
         var loop = try Loop(model)
         await loop.terminal.show(on: &loop.screen, until: "43 % used")
-        loop.data.yield(model.data)
+        loop.data.yield(LiveData(usage: model.data))
         var changed = model.data
         if case .usage(var usage) = changed.stored {
             usage.providers[0].snapshot.primary?.usedPercent += 1
             changed.stored = .usage(usage)
         }
-        loop.data.yield(changed)
+        loop.data.yield(LiveData(usage: changed))
         let bytes = await loop.terminal.wait(toSee: "4")
         #expect(bytes.utf8.count < 40, "\(bytes.debugDescription)")
         loop.screen.apply(bytes)

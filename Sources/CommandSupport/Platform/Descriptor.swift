@@ -1,3 +1,4 @@
+import Dispatch
 package import Essentials
 
 /// Why output could not be written.
@@ -45,6 +46,20 @@ package enum Descriptor {
     /// Keeps the programs that this one starts from inheriting the descriptors.
     package static func closeOnExec(_ descriptors: some Sequence<Int32>) {
         for descriptor in descriptors { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+    }
+
+    /// Calls `ended`, once and from any thread, when nobody can read any more what is written to a pipe, socket or
+    /// terminal; never for a file. Takes a thread that sleeps until then.
+    package static func whenReaderIsGone(
+        from descriptor: Int32, _ ended: @escaping @Sendable () -> Void
+    ) {
+        DispatchQueue(label: "reader").async {
+            var slot = pollfd(fd: descriptor, events: 0, revents: 0)
+            while poll(&slot, 1, -1) < 0 {
+                guard errno == EINTR else { return }
+            }
+            ended()
+        }
     }
 
     /// Writes all bytes.

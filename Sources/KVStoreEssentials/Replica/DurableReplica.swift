@@ -242,7 +242,8 @@ package final class DurableReplica {
         changed = []
     }
 
-    private static func unreadable(_ frame: LogFrame, in storage: any LogStorage) -> LogDamage {
+    /// The damage that a frame of a newer program is to this one.
+    static func unreadable(_ frame: LogFrame, in storage: any LogStorage) -> LogDamage {
         LogDamage(
             path: storage.path(segment: frame.position.segment), offset: frame.position.offset,
             detail: "a record of unknown kind \(frame.kind)")

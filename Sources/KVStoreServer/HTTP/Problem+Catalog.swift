@@ -209,7 +209,7 @@ extension Problem {
 
     // MARK: 503
 
-    static let busy = Problem(
+    package static let busy = Problem(
         503, "busy", "Server busy",
         detail: "too many requests wait for the disk, or their bodies take too much memory",
         hint: "try again", retryAfterSeconds: 2)

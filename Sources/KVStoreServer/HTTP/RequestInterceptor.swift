@@ -1,18 +1,14 @@
 package import KVStoreCore
 package import KVStoreWire
-package import NIOHTTP1
 
 /// Takes part in all requests of a server: says who sends them, adds resources, schedules the answers and decides about
 /// writes. A daemon has none.
 ///
 /// A server with an interceptor has one event loop. All methods are called on it and must not block; those that read or
 /// write stores are called within `StorageEngine.perform`.
-package protocol RequestInterceptor: AnyObject, Sendable {
+package protocol RequestInterceptor: AnyObject, ResourceProvider {
     /// Throws if no request with these header fields may be answered.
     func admit(_ fields: RequestFields) throws(Problem)
-
-    /// What a path names that the server does not know; nil for nothing.
-    func resource(at path: Substring) -> (any AdditionalResource)?
 
     /// The device that the value of the `Authorization` field names. It keeps its permissions until the request is
     /// answered: they are not checked again when the body has arrived.
@@ -42,20 +38,4 @@ package protocol RequestInterceptor: AnyObject, Sendable {
 
     /// The server stops: completes the requests that wait.
     func stop()
-}
-
-/// A resource of an interceptor.
-package protocol AdditionalResource: Sendable {
-    /// The path without names, for the log.
-    var template: String { get }
-    var methods: [HTTPMethod] { get }
-    var needsToken: Bool { get }
-    /// Bytes that the body of a request may have; nil for the limit of the server.
-    var bodyByteLimit: Int? { get }
-
-    /// Completes on the event loop, at once or later.
-    func respond(
-        to request: Request, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<Response, Problem>) -> Void
-    ) throws(Problem)
 }

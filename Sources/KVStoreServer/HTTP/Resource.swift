@@ -17,10 +17,10 @@ package enum Resource: Sendable {
     case changes(store: Substring)
     case keys(store: Substring)
     case key(Substring, store: Substring)
-    /// Of the interceptor.
+    /// Of the provider.
     case additional(any AdditionalResource)
 
-    /// Nil for a path that only an interceptor may know.
+    /// Nil for a path that only a provider may know.
     ///
     /// - Parameter path: without the query.
     init?(path: Substring) {
@@ -128,6 +128,8 @@ package struct RequestFields {
     var contentEncoding: String?
     var contentLength: Int?
     package var lastEventID: String?
+    /// The entity tags of what the client has.
+    package var ifNoneMatch: String?
     /// Which the device takes for its own.
     package var account: String?
     var hasTransferEncoding = false
@@ -153,6 +155,7 @@ package struct RequestFields {
             case 13 where name.isField("authorization"):
                 if authorization.isEmpty { authorization = value }
             case 13 where name.isField("last-event-id"): lastEventID = lastEventID ?? value
+            case 13 where name.isField("if-none-match"): ifNoneMatch = ifNoneMatch ?? value
             case 14 where name.isField("sec-fetch-site"): fetchSite = fetchSite ?? value
             case 14 where name.isField("content-length"):
                 contentLength = contentLength ?? Int(value)

@@ -13,10 +13,7 @@ extension StoreServer {
 
     func listDevices(_ request: Request) throws(Problem) -> Answer {
         let caller = try request.caller(.read)
-        let found = devices.table.devices.filter { $0.account == caller.account }
-        return .json(
-            DeviceList(
-                devices: found.map(devices.describe)))
+        return .json(DeviceList(devices: devices(ofAccount: caller.account)))
     }
 
     func listStores(_ request: Request) throws(Problem) -> Answer {

@@ -100,7 +100,7 @@ extension StoreServer {
 
     /// What a path names; nil for nothing.
     package func resource(at path: Substring) -> Resource? {
-        Resource(path: path) ?? interceptor?.resource(at: path).map(Resource.additional)
+        Resource(path: path) ?? provider?.resource(at: path).map(Resource.additional)
     }
 
     /// Bytes that the body of a request may have.
@@ -213,7 +213,7 @@ extension StoreServer {
                     Self.answer(to: request, with: $0)
                 }
             case (.additional(let resource), _):
-                try resource.respond(to: request, on: loop, complete)
+                try resource.respond(to: request, by: self, on: loop, complete)
             }
         } catch {
             complete(.failure(error))

@@ -48,12 +48,19 @@ extension StorageEngine {
     }
 
     /// The keys of a store that have a value, sorted; nil for an unknown store.
-    func values(in id: StoreID) throws(Problem) -> [SequencedRecord]? {
+    ///
+    /// - Parameter isIncluded: which of the keys.
+    func values(
+        in id: StoreID, where isIncluded: (StoreKey) -> Bool = { _ in true }
+    ) throws(Problem) -> [SequencedRecord]? {
         if failure == nil { try admit(isRead: true) }
         guard let hub = ledger.hub(id) else { return nil }
         let durable = failure == nil ? UInt64.max : ledger.durableSequence(of: id)
         return hub.entries.values
-            .filter { !$0.record.content.isTombstone && $0.sequence <= durable }
+            .filter {
+                !$0.record.content.isTombstone && $0.sequence <= durable
+                    && isIncluded($0.record.key)
+            }
             .sorted { $0.record.key < $1.record.key }
     }
 }

@@ -9,7 +9,7 @@ struct CreditFiles: Sendable {
 
     struct Content: Sendable, Equatable {
         var uses: [CreditUse] = []
-        /// Turns with a number or a time that cannot be.
+        /// Turns with an invalid number or time.
         var leftOutCount = 0
         /// Why the file could not be read.
         var issue: String?
@@ -19,12 +19,36 @@ struct CreditFiles: Sendable {
         }
     }
 
+    /// What a file stated when it was read last.
     fileprivate struct Known {
-        var status: FileStatus
+        var file: DirectoryWalk.File
         var content: Content
     }
 
     fileprivate var known: [String: Known] = [:]
+}
+
+extension CreditFiles {
+    /// The files that were found, newest first; databases with the time of their log. Of a listing that was cut also those
+    /// that are known and still there.
+    fileprivate func files(
+        of walk: DirectoryWalk, roots: [String], isCut: Bool
+    ) -> [DirectoryWalk.File] {
+        var files = walk.files.map { file in
+            var file = file
+            if roots[file.root] == file.path {
+                file.status = file.status.includingDatabaseLog(of: file.path)
+            }
+            return file
+        }
+        if isCut {
+            let listed = Set(files.map(\.path))
+            files += known.values.map(\.file).filter {
+                !listed.contains($0.path) && ((try? FileStatus(path: $0.path)) ?? nil) != nil
+            }
+        }
+        return files.sorted(by: DirectoryWalk.isNewer)
+    }
 }
 
 extension UsageSource {
@@ -33,34 +57,37 @@ extension UsageSource {
     ///
     /// - Parameters:
     ///   - roots: directories of files, and single files; present or not.
-    ///   - isWanted: whether a file of that path is read.
-    ///   - content: reads one file.
+    ///   - isWanted: whether a file of that name is read.
+    ///   - content: reads one file; nil when it is in use, or the budget has ended.
     func readCredits(
         _ files: inout CreditFiles, roots: [String], title: String,
-        in environment: SourceEnvironment, at now: Date,
-        isEntered: (String) -> Bool = { _ in true }, isWanted: (String) -> Bool,
-        content: (DirectoryWalk.File, inout ScanBudget) throws(FileError) -> CreditFiles.Content
+        in environment: SourceEnvironment, at now: Date, isWanted: (String) -> Bool,
+        content: (DirectoryWalk.File, inout ScanBudget) throws(FileError) -> CreditFiles.Content?
     ) -> SourceReading {
         let start = now.addingTimeInterval(-Double(CreditFiles.dayCount) * 86_400)
         var reading = SourceReading(isInstalled: false)
         var budget = ScanBudget(environment)
         let walk = DirectoryWalk(
-            roots: roots, budget: &budget, acceptsFiles: true, isEntered: isEntered,
-            isWanted: isWanted)
+            roots: roots, budget: &budget, acceptsFiles: true, isWanted: isWanted)
         var errors = walk.errors
         var uses = CreditUses()
         var usesOfRoots: [Int: CreditUses] = [:]
         var notes: [SourceFinding] = []
         var known: [String: CreditFiles.Known] = [:]
         // A file that was written before has no later turn.
-        let current = walk.newestFirst.filter { $0.status.modificationDate > start }
+        let current = files.files(of: walk, roots: roots, isCut: budget.isExceeded).filter {
+            $0.status.modificationDate > start
+        }
         for file in current {
-            if let old = files.known[file.path], old.status == file.status {
-                known[file.path] = old
-            } else if !budget.isExceeded {
+            // What was read stays until the file can be read again.
+            known[file.path] = files.known[file.path]
+            if known[file.path]?.file.status != file.status, budget.hasRoom(for: file.status) {
                 do throws(FileError) {
-                    known[file.path] = .init(
-                        status: file.status, content: try content(file, &budget))
+                    if let content = try content(file, &budget) {
+                        known[file.path] = .init(file: file, content: content)
+                    } else {
+                        budget.markExceeded()
+                    }
                 } catch {
                     errors.append(error)
                 }
@@ -94,7 +121,7 @@ extension UsageSource {
             reading.findings.append(
                 SourceFinding(
                     path: roots[root], title: title, observedAt: sum?.last,
-                    detail: sum.flatMap(CreditText.used)
+                    detail: sum.flatMap(CreditFormatter.used)
                         ?? "no credits in the last \(CreditFiles.dayCount) days"))
         }
         reading.findings += errors.map { $0.finding(title: title) }
@@ -102,7 +129,7 @@ extension UsageSource {
         let card = sum.last.map {
             ProviderUsageSnapshot(
                 providerID: providerID, providerName: providerName,
-                statusMessage: CreditText.status(sum),
+                statusMessage: CreditFormatter.status(sum),
                 lastUpdated: $0)
         }
         reading.providers = [card].compactMap { $0 }
@@ -110,8 +137,8 @@ extension UsageSource {
     }
 }
 
-/// Credits in words. Pure.
-enum CreditText {
+/// Credits as text.
+enum CreditFormatter {
     /// "12.75 credits in 14 turns in 30 days"; nil without a turn.
     static func used(_ sum: CreditUses.Sum) -> String? {
         guard sum.turnCount > 0 else { return nil }

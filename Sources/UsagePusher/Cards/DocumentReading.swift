@@ -27,16 +27,7 @@ extension UsageSource {
                     stated.add(limit.dated(at: now))
                 }
                 evidence.merge(stated)
-                let summary = stated.summary(at: now)
-                let absence =
-                    stated.readings.isEmpty
-                    ? "no limits in a format that this version reads"
-                    : "its limits have been reset since it was written"
-                reading.findings.append(
-                    SourceFinding(
-                        path: path, title: title, certainty: summary == nil ? nil : .cachedExact,
-                        observedAt: summary?.observedAt, detail: summary?.text ?? absence))
-                reading.findings += stated.flawedFindings(title: title)
+                reading.findings += stated.findings(path: path, title: title, at: now)
             } catch {
                 errors.append(error)
                 if error.showsPresence { reading.isInstalled = true }
@@ -56,5 +47,20 @@ extension UsageSource {
         }
         reading.isPartial = budget.isExceeded
         return reading
+    }
+}
+
+extension Evidence {
+    /// What a document states, or why that is no limit; and what was dropped of it.
+    func findings(path: String, title: String, at now: Date) -> [SourceFinding] {
+        let summary = summary(at: now)
+        let absence =
+            readings.isEmpty
+            ? "no limits in a format that this version reads"
+            : "its limits have been reset since it was written"
+        let finding = SourceFinding(
+            path: path, title: title, certainty: summary == nil ? nil : .cachedExact,
+            observedAt: summary?.observedAt, detail: summary?.text ?? absence)
+        return [finding] + flawedFindings(title: title)
     }
 }

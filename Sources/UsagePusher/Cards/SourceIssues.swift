@@ -48,7 +48,7 @@ extension ProviderUsageSnapshot {
 }
 
 extension Evidence {
-    /// Numbers that were dropped because they cannot be, one finding for each file.
+    /// Invalid numbers that were dropped, one finding for each file.
     func flawedFindings(title: String) -> [SourceFinding] {
         let dropped = flawed.filter { $0.flaw == .implausiblePercent }
         let byPath = Dictionary(grouping: dropped, by: \.origin.path)

@@ -7,7 +7,7 @@ struct CreditUse: Sendable, Hashable {
     var time: Date
     var credits: Double
 
-    /// Nil for a number or a time that cannot be.
+    /// Nil for an invalid number or time.
     init?(id: UInt64, time: Date?, credits: Double?) {
         guard let time, let credits, credits >= 0, credits <= Self.limit else { return nil }
         self.id = id
@@ -22,8 +22,6 @@ struct CreditUse: Sendable, Hashable {
 /// The turns of a tool, each once.
 struct CreditUses: Sendable, Equatable {
     private(set) var uses: [UInt64: CreditUse] = [:]
-
-    var isEmpty: Bool { uses.isEmpty }
 
     /// Of several statements about a turn the larger counts: it grows while the turn runs.
     mutating func add(_ use: CreditUse) {

@@ -94,7 +94,7 @@ extension LimitReading.Window {
     /// How much later than a full window from its observation a plausible reset may be, in seconds.
     private static let resetTolerance: TimeInterval = 86_400
 
-    /// Why the numbers cannot be; nil when they can. 105 % has been seen.
+    /// Why the numbers are invalid; nil when they are not. 105 % has been seen.
     func flaw(observedAt: Date) -> LimitReading.Flaw? {
         guard (0...1_000).contains(usedPercent) else { return .implausiblePercent }
         guard let resetsAt else { return nil }

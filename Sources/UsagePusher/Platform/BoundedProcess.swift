@@ -1,24 +1,33 @@
 import CommandSupport
-import Foundation
+package import Foundation
 
 /// A program that was run to its end within bounds on its time, memory and output, in a process group of its own.
 ///
 /// The program ends with its first process: what that leaves running is killed, and so is everything at the end of the time.
 /// Only a process that leaves the group escapes; its output is not waited for.
-struct BoundedProcess: Sendable {
-    struct Limits: Sendable, Equatable {
-        var seconds = 10.0
+package struct BoundedProcess: Sendable {
+    package struct Limits: Sendable, Equatable {
+        package var seconds: Double
         /// From SIGTERM to SIGKILL.
         var graceSeconds = 1.0
-        var outputByteCount = 1_048_576
+        package var outputByteCount: Int
         /// What follows is read and dropped.
         var errorByteCount = 4_096
         /// Of each process; private memory that it may write, not address space.
-        var memoryByteCount = 1_073_741_824
+        var memoryByteCount: Int
         var openFileCount = 256
+
+        package init(
+            seconds: Double = 10, outputByteCount: Int = 1_048_576,
+            memoryByteCount: Int = 1_073_741_824
+        ) {
+            self.seconds = seconds
+            self.outputByteCount = outputByteCount
+            self.memoryByteCount = memoryByteCount
+        }
     }
 
-    enum End: Sendable, Equatable {
+    package enum End: Sendable, Equatable {
         /// With an exit status, or 128 plus the number of the signal.
         case exited(Int32)
         case outOfTime
@@ -28,9 +37,9 @@ struct BoundedProcess: Sendable {
         case notStarted(Int32)
     }
 
-    private(set) var end: End
-    private(set) var output = Data()
-    private(set) var errors = Data()
+    package private(set) var end: End
+    package private(set) var output = Data()
+    package private(set) var errors = Data()
 
     /// How long a process that has ended may go unnoticed; there is no portable event for it beside those of descriptors.
     private static let tick: Int32 = 10
@@ -43,18 +52,26 @@ struct BoundedProcess: Sendable {
         ( (sleep "$4"; kill -9 -$$) <&- >&- & )
         } 2>/dev/null
         cd /
-        exec "$0"
+        shift 4
+        exec "$0" "$@"
         """
 
-    /// Runs the program without arguments, with an empty input and no environment but `variables`. Blocks until it has
-    /// ended, at most a grace period longer than `limits.seconds`.
+    /// Bytes that a program may get as its input: what systems keep in a pipe that nobody reads yet.
+    package static let inputByteLimit = 65_536
+
+    /// Runs the program with no environment but `variables`. Blocks until it has ended, at most a grace period longer than
+    /// `limits.seconds`.
     ///
-    /// - Parameter isCancelled: asked often; the program is killed when it returns true.
-    init(
-        _ path: String, variables: [String: String], limits: Limits = Limits(),
+    /// - Parameters:
+    ///   - path: without a slash, of the first program of this name in a directory of the variable `PATH`.
+    ///   - input: cut after `inputByteLimit`.
+    ///   - isCancelled: asked often; the program is killed when it returns true.
+    package init(
+        _ path: String, arguments: [String] = [], input data: Data = Data(),
+        variables: [String: String], limits: Limits = Limits(),
         isCancelled: () -> Bool = { false }
     ) {
-        let input = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        let input = Self.input(data)
         defer { close(input) }
         var output = Capture(byteLimit: limits.outputByteCount)
         var errors = Capture(byteLimit: limits.errorByteCount)
@@ -68,7 +85,8 @@ struct BoundedProcess: Sendable {
         ]
         guard input >= 0, output.isOpen, errors.isOpen,
             let child = ChildProcess(
-                "/bin/sh", arguments: ["-c", Self.script, path] + numbers.map(String.init),
+                "/bin/sh",
+                arguments: ["-c", Self.script, path] + numbers.map(String.init) + arguments,
                 standardInput: input, output: output.writing, errors: errors.writing,
                 firstClosed: STDERR_FILENO + 1, variables: variables, inheritsVariables: false,
                 leadsGroup: true)
@@ -108,6 +126,20 @@ struct BoundedProcess: Sendable {
         end = early ?? (output.isExceeded ? .tooMuchOutput : .exited(status))
         self.output = output.data
         self.errors = errors.data
+    }
+
+    /// A descriptor from which the bytes can be read, negative if there is none.
+    private static func input(_ data: Data) -> Int32 {
+        guard !data.isEmpty else { return open("/dev/null", O_RDONLY | O_CLOEXEC) }
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { return -1 }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
+        _ = data.prefix(inputByteLimit).withUnsafeBytes {
+            Foundation.write(ends[1], $0.baseAddress, $0.count)
+        }
+        close(ends[1])
+        return ends[0]
     }
 
     private static func wait(for captures: [Capture]) {

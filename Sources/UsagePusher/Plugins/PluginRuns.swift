@@ -7,7 +7,7 @@ import Synchronization
 /// `PluginsSource` reads and watches them.
 package struct PluginRuns: Sendable {
     /// Not those with a name for credentials, such as XDG_ACTIVATION_TOKEN.
-    private static let inheritedVariables = [
+    package static let inheritedVariables = [
         "PATH", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR",
         "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME",
         "XDG_RUNTIME_DIR", "XDG_CONFIG_DIRS", "XDG_DATA_DIRS",

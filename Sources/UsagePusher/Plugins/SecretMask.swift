@@ -1,11 +1,11 @@
 /// Replaces what looks like a credential in text of other programs.
-enum SecretMask {
+package enum SecretMask {
     private static let substitute = "[hidden]"
     /// No more is shown of any text.
     private static let characterLimit = 1_000
 
     /// The beginning of a text, masked.
-    static func masked(_ text: String) -> String {
+    package static func masked(_ text: String) -> String {
         // Of what is named, the name stays: "token=…", "Authorization: Bearer …".
         let named =
             /(?i)((?:token|secret|password|passwd|cookie|key|authorization)["']?\s*[=:]\s*["']?)(?:bearer\s+|basic\s+)?[^\s"',;]+/

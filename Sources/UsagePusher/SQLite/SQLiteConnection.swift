@@ -181,7 +181,8 @@ final class SQLiteConnection {
         guard pass.readable[table]?.contains(where: { $0.lowercased() == "_rowid_" }) == false
         else { throw SQLiteError(path: path, cause: .unexpectedSchema) }
         var scan = Scan(lastRowID: rowID ?? .min)
-        let names = (columns.map(Self.quoted) + ["_rowid_"]).joined(separator: ", ")
+        let names = (columns.map { $0 == "NULL" ? $0 : Self.quoted($0) } + ["_rowid_"])
+            .joined(separator: ", ")
         let rest = "FROM \(Self.quoted(table)) WHERE _rowid_ > ?1 ORDER BY _rowid_ LIMIT ?2"
         var left = max(0, limit)
         while left > 0 {

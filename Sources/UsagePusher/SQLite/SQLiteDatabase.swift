@@ -63,6 +63,40 @@ struct SQLiteDatabase {
         return .inUse
     }
 
+    /// Opens a database for one step after the other, until nothing is left or the budget ends. One without a byte, which its
+    /// tool has only created, has nothing.
+    ///
+    /// - Parameters:
+    ///   - state: how far the reading is. It changes with each step that counts.
+    ///   - step: reads some rows, from where the state is, and says where it is then. It changes nothing else.
+    ///   - found: gets what a step has found, when it is certain that this counts.
+    /// - Returns: false when there is more to read, or the database is in use.
+    static func readSteps<State: Equatable, Found>(
+        _ path: String, budget: inout ScanBudget, valueByteLimit: Int, from state: inout State,
+        step: (inout State, SQLiteConnection) throws(SQLiteError) -> (Found, isComplete: Bool),
+        found: (Found) -> Void
+    ) throws(SQLiteError) -> Bool {
+        if let status = try? FileStatus(path: path), status.byteCount == 0 { return true }
+        while true {
+            let start = state
+            let outcome = try read(path, budget: &budget, valueByteLimit: valueByteLimit) {
+                connection throws(SQLiteError) in
+                var state = start
+                let result = try step(&state, connection)
+                return (state, result)
+            }
+            switch outcome {
+            case .missing: return true
+            case .inUse, .outOfBudget: return false
+            case .read((let next, let result)):
+                found(result.0)
+                state = next
+                if result.isComplete { return true }
+                if budget.bytesLeft == 0 || state == start { return false }
+            }
+        }
+    }
+
     /// Nil when the files are in use.
     private func attempt<Value>(
         _ budget: inout ScanBudget, _ body: (SQLiteConnection) throws(SQLiteError) -> Value

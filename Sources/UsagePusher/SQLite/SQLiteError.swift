@@ -14,6 +14,8 @@ struct SQLiteError: Error, Equatable {
         case outOfMemory
         /// The pass's bytes, steps or time ran out before there was anything to return.
         case outOfBudget
+        /// Its tool kept writing, or was interrupted.
+        case inUse
         /// SQLite's own words for its result code.
         case other(String)
     }
@@ -40,6 +42,7 @@ extension SQLiteError: CustomStringConvertible {
         case .unexpectedSchema: "its tables are not those expected here; update usage-push"
         case .outOfMemory: "reading it needs too much memory"
         case .outOfBudget: "it takes too long to read"
+        case .inUse: "its tool is writing it; it is read after the next change"
         case .other(let text): "SQLite reports: \(text)"
         }
     }

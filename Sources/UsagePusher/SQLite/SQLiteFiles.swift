@@ -6,9 +6,9 @@ struct SQLiteFiles: Sendable, Hashable {
 
     init(_ database: String) { self.database = database }
 
-    /// Whether a file is named as a database is.
+    /// Whether a file of a log may be a database: a user can give one any name, while all other files have names of their own.
     static func isName(_ path: String) -> Bool {
-        path.hasSuffix("db") || path.hasSuffix(".sqlite3")
+        ![".jsonl", ".json", ".zst"].contains { path.hasSuffix($0) }
     }
 
     /// The write-ahead log.
@@ -18,7 +18,10 @@ struct SQLiteFiles: Sendable, Hashable {
     /// The rollback journal.
     var journal: String { database + "-journal" }
 
-    /// Whose changes may change what is read, present or not. The index is written as memory, of which no
-    /// watcher hears.
-    var watchedPaths: [String] { [database, log, journal] }
+    /// The paths whose changes may change what is read of some databases, present or not. The index is written as
+    /// memory, of which no watcher hears.
+    static func watchedPaths(of databases: [String]) -> [WatchedPath] {
+        databases.map { SQLiteFiles($0) }.flatMap { [$0.database, $0.log, $0.journal] }
+            .map { WatchedPath($0) }
+    }
 }

@@ -39,11 +39,11 @@ struct JSONCursor {
 
         static func != (left: Text, right: StaticString) -> Bool { !(left == right) }
 
-        /// The text without escapes; nil when it is not valid.
+        /// The text without escapes; nil when it is not UTF-8.
         var string: String? {
-            if !hasEscapes { return String(validating: bytes, as: UTF8.self) }
-            let quoted = Data([0x22]) + Data(bytes) + Data([0x22])
-            return try? JSONDecoder().decode(String.self, from: quoted)
+            hasEscapes
+                ? String(validating: unescaped, as: UTF8.self)
+                : String(validating: bytes, as: UTF8.self)
         }
 
         /// Like `string`, for texts of up to 120 characters that are shown.
@@ -162,6 +162,13 @@ struct JSONCursor {
         return value
     }
 
+    /// A cursor at the next value, which this one passes over.
+    mutating func branch() -> JSONCursor {
+        let branch = self
+        skip()
+        return branch
+    }
+
     mutating func flag() -> Bool? {
         let byte = next()
         let isTrue = byte == 0x74
@@ -213,9 +220,6 @@ struct JSONCursor {
             if depth == 0 { return }
         }
     }
-
-    /// Ends the reading: no more keys and elements come.
-    mutating func stop() { position = end }
 
     // MARK: Bytes
 

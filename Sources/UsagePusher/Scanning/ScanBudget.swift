@@ -54,6 +54,16 @@ struct ScanBudget {
 }
 
 extension ScanBudget {
+    /// Whether a document can be read as a whole. Marks the pass partial when it is too large only for what is left.
+    mutating func hasRoom(for status: FileStatus) -> Bool {
+        let isFit = status.byteCount <= bytesLeft || status.byteCount > limits.documentByteCount
+        guard filesOpened < limits.fileCount, bytesLeft > 0, isFit else {
+            isExceeded = true
+            return false
+        }
+        return true
+    }
+
     /// A file that is read as a whole, or an object with some members of a JSON file.
     struct Document {
         var data: Data

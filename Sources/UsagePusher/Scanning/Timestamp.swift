@@ -1,3 +1,5 @@
+import SnapshotModels
+
 /// Times in the files of other tools, as milliseconds since 1970.
 enum Timestamp {
     /// What is plausible: the years 2000 to 2099.
@@ -17,33 +19,34 @@ enum Timestamp {
         guard text.count >= 20, text.count <= 40, text[4] == 0x2D, text[7] == 0x2D,
             text[10] == 0x54 || text[10] == 0x20, text[13] == 0x3A, text[16] == 0x3A
         else { return nil }
-        func number(_ start: Int, _ count: Int) -> Int64? {
+        func number(_ start: Int, _ count: Int) -> Int? {
             guard start + count <= text.count else { return nil }
-            var value: Int64 = 0
+            var value = 0
             for index in start..<start + count {
                 let digit = text[index] &- 0x30
                 guard digit < 10 else { return nil }
-                value = value * 10 + Int64(digit)
+                value = value * 10 + Int(digit)
             }
             return value
         }
         guard let year = number(0, 4), let month = number(5, 2), let day = number(8, 2),
             let hour = number(11, 2), let minute = number(14, 2), let second = number(17, 2),
-            (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second < 61
+            let days = GregorianDay.number(year: year, month: month, day: day), hour < 24,
+            minute < 60, second < 61
         else { return nil }
         var index = 19
-        var fraction: Int64 = 0
+        var fraction = 0
         if text[index] == 0x2E {
             index += 1
-            var scale: Int64 = 100
+            var scale = 100
             while index < text.count, text[index] &- 0x30 < 10 {
-                fraction += Int64(text[index] &- 0x30) * scale
+                fraction += Int(text[index] &- 0x30) * scale
                 scale /= 10
                 index += 1
             }
         }
         guard index < text.count else { return nil }
-        var offset: Int64 = 0
+        var offset = 0
         switch text[index] {
         case 0x5A, 0x7A: guard index + 1 == text.count else { return nil }
         case 0x2B, 0x2D:
@@ -54,16 +57,8 @@ enum Timestamp {
             offset = (hours * 60 + minutes) * (text[index] == 0x2B ? 60 : -60)
         default: return nil
         }
-        let seconds = days(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second
-        let milliseconds = (seconds - offset) * 1_000 + fraction
+        let seconds = days * 86_400 + hour * 3_600 + minute * 60 + second
+        let milliseconds = Int64((seconds - offset) * 1_000 + fraction)
         return range.contains(milliseconds) ? milliseconds : nil
-    }
-
-    /// Days since 1970 in the Gregorian calendar: years begin in March, so that a leap day ends one.
-    static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
-        let shifted = month > 2 ? year : year - 1
-        let monthFromMarch = (month + 9) % 12
-        return 365 * shifted + shifted / 4 - shifted / 100 + shifted / 400
-            + (153 * monthFromMarch + 2) / 5 + day - 719_469
     }
 }

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 package import LocalFiles
 
 /// What a user has configured for `usage-push`.
@@ -81,7 +81,8 @@ package struct PusherConfiguration: Sendable, Equatable {
 /// `usage-push.json` in the user's configuration directory, mode 0600:
 ///
 ///     {"homes": {"claude": ["/home/user/.claude-work"], "codex": []},
-///      "plugins": {"codexbar": {"owner": 1000, "permissions": 493, "timeout": 10, "interval": 300}}}
+///      "plugins": {"codexbar": {"owner": 1000, "permissions": 493, "timeout": 10, "interval": 300}},
+///      "alerts": {"desktop": true, "quiet": "22:00-07:30"}}
 ///
 /// Unknown members are ignored and kept.
 package struct PusherConfigurationFile: Sendable {
@@ -113,11 +114,28 @@ package struct PusherConfigurationFile: Sendable {
         members["homes"] = configuration.homes
         let plugins = configuration.plugins.mapValues(\.members)
         members["plugins"] = plugins.isEmpty ? nil : plugins
+        try write(members)
+    }
+
+    /// Reads a member that another part of the program owns, as JSON; nil without one.
+    package func section(_ name: String) throws(FileError) -> Data? {
+        guard let value = try members()[name] else { return nil }
+        return try? JSONSerialization.data(withJSONObject: value, options: .fragmentsAllowed)
+    }
+
+    /// Replaces such a member, or removes it with nil; other members stay.
+    package func setSection(_ name: String, to json: Data?) throws(FileError) {
+        var members = try members()
+        members[name] = json.flatMap { try? JSONSerialization.jsonObject(with: $0) }
+        try write(members)
+    }
+
+    private func write(_ members: [String: Any]) throws(FileError) {
         guard
             let text = try? JSONSerialization.data(
                 withJSONObject: members,
                 options: [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
-        else { preconditionFailure("paths are text") }
+        else { preconditionFailure("members are JSON values") }
         try file.directory.create()
         try file.resolvingLinks().replace(with: text + Data("\n".utf8))
     }

@@ -19,7 +19,7 @@ public struct SnapshotBuilder: Sendable {
     private var paces: [ReadPace]
     /// Its accounts follow what is read.
     public private(set) var environment: SourceEnvironment
-    private let device: DeviceIdentity
+    package let device: DeviceIdentity
     private let appVersion: String?
     private var accountsFile: AccountHistoryFile?
     private var savedAccounts = AccountHistory()

@@ -5,10 +5,7 @@ import LocalFiles
 struct EditorState: Sendable {
     /// Where editors of these names keep it, on Linux and on macOS, present or not.
     static func paths(of editors: String..., in environment: SourceEnvironment) -> [String] {
-        [
-            environment.absolutePath(variable: "XDG_CONFIG_HOME") ?? environment.home + "/.config",
-            environment.home + "/Library/Application Support",
-        ].flatMap { data in
+        environment.applicationData.flatMap { data in
             editors.map { data + "/" + $0 + "/User/globalStorage/state.vscdb" }
         }
     }
@@ -66,10 +63,16 @@ struct EditorStates: Sendable {
         case .read(let state):
             known[path] = status.map { Reading(state: state, date: $0.modificationDate) }
         case .missing: known[path] = nil
-        case .inUse, .outOfBudget:
-            budget.markExceeded()
-            if known[path] == nil { throw SQLiteError(path: path, cause: .outOfBudget) }
+        case .inUse: try keep(path, because: .inUse, &budget)
+        case .outOfBudget: try keep(path, because: .outOfBudget, &budget)
         }
         return known[path]
+    }
+
+    private func keep(
+        _ path: String, because cause: SQLiteError.Cause, _ budget: inout ScanBudget
+    ) throws(SQLiteError) {
+        budget.markExceeded()
+        if known[path] == nil { throw SQLiteError(path: path, cause: cause) }
     }
 }

@@ -12,20 +12,10 @@ enum EditorStorage {
     /// The storage of an extension in every editor, present or not.
     static func directories(of id: String, in environment: SourceEnvironment) -> [String] {
         let desktops = desktops.flatMap { name in
-            applicationData(in: environment).map { $0 + "/" + name }
+            environment.applicationData.map { $0 + "/" + name }
         }
         let servers = servers.map { environment.home + "/" + $0 + "/data" }
-        let codeServer =
-            (environment.absolutePath(variable: "XDG_DATA_HOME")
-                ?? environment.home + "/.local/share") + "/code-server"
+        let codeServer = environment.dataHome + "/code-server"
         return (desktops + servers + [codeServer]).map { $0 + "/User/globalStorage/" + id }
-    }
-
-    /// Where desktop programs keep their data on Linux and on macOS.
-    static func applicationData(in environment: SourceEnvironment) -> [String] {
-        [
-            environment.absolutePath(variable: "XDG_CONFIG_HOME") ?? environment.home + "/.config",
-            environment.home + "/Library/Application Support",
-        ]
     }
 }

@@ -1,4 +1,4 @@
-/// The tools whose limits are read.
+/// The tools that are read.
 public enum UsageSources {
     /// In the order in which they are shown.
     public static var all: [any UsageSource] {

@@ -35,36 +35,25 @@ extension TokenFileReader {
         into sink: inout TokenSink,
         _ batch: (inout Self, SQLiteConnection) throws(SQLiteError) -> DatabaseBatch
     ) throws(FileError) -> Bool {
-        while true {
-            let start = self
-            do throws(SQLiteError) {
-                let outcome = try SQLiteDatabase.read(
-                    file.path, budget: &budget, valueByteLimit: valueByteLimit
-                ) { connection throws(SQLiteError) in
-                    var reader = start
-                    let batch = try batch(&reader, connection)
-                    return (reader, batch)
-                }
-                switch outcome {
-                case .missing: return true
-                case .inUse, .outOfBudget: return false
-                case .read((let reader, let batch)):
-                    batch.add(to: &sink)
-                    self = reader
-                    if batch.isComplete { return true }
-                    if budget.isOutOfTime || reader == start { return false }
-                }
-            } catch {
-                if case .file(let error) = error.cause { throw error }
-                sink.report(error.description)
-                return true
+        do throws(SQLiteError) {
+            return try SQLiteDatabase.readSteps(
+                file.path, budget: &budget, valueByteLimit: valueByteLimit, from: &self
+            ) { reader, connection throws(SQLiteError) in
+                let batch = try batch(&reader, connection)
+                return (batch, batch.isComplete)
+            } found: {
+                $0.add(to: &sink)
             }
+        } catch {
+            if case .file(let error) = error.cause { throw error }
+            sink.report(error.description)
+            return true
         }
     }
 }
 
 extension SQLiteRow {
-    /// A number of tokens: null is 0, and anything else is -1, which no record can have.
+    /// A number of tokens: null is 0, and an invalid one -1, which no record can have.
     func tokenCount(_ column: Int) -> Int {
         if isNull(column) { return 0 }
         guard let number = double(column), number >= 0, number < 0x1p53 else { return -1 }
@@ -82,7 +71,7 @@ extension SQLiteRow {
 }
 
 extension TokenCounts {
-    /// A request of which the tool states the whole prompt, caches included, as the columns of a row: -1 for an invalid number.
+    /// A request of which the tool states the whole prompt, caches included, as the columns of a row: -1 for an invalid one.
     init(prompt: Int, cacheRead: Int, cacheWrite: Int, output: Int, reasoning: Int = 0) {
         let isPossible = min(prompt, cacheRead, cacheWrite, output, reasoning) >= 0
         self.init(

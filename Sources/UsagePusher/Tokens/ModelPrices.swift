@@ -93,13 +93,6 @@ package struct ModelPrices: Sendable {
         return nil
     }
 
-    /// What one request, or with `isSum` several, cost. Look `price(for:)` up once to price many.
-    package func cost(
-        of tokens: TokenCounts, model: String, tier: ServiceTier = .standard, isSum: Bool = false
-    ) -> TokenCost {
-        price(for: model)?.cost(of: tokens, tier: tier, isSum: isSum) ?? TokenCost(gaps: .model)
-    }
-
     private static func digest(of models: [String: ModelPrice]) -> String {
         func text(_ rates: ModelPrice.Rates) -> String {
             let optional = [rates.cacheRead, rates.cacheWrite5m, rates.cacheWrite1h]

@@ -1,4 +1,4 @@
-/// What tokens cost, as far as prices are known. A sum of costs is a cost.
+/// What one request costs, as far as prices are known.
 package struct TokenCost: Sendable, Hashable {
     /// What has no price although there were tokens of it.
     package struct Gaps: OptionSet, Sendable, Hashable {
@@ -25,11 +25,6 @@ package struct TokenCost: Sendable, Hashable {
 
     /// US dollars; nil unless everything has a price.
     package var total: Double? { gaps.isEmpty ? priced : nil }
-
-    package static func += (sum: inout TokenCost, cost: TokenCost) {
-        sum.priced += cost.priced
-        sum.gaps.formUnion(cost.gaps)
-    }
 }
 
 extension ModelPrice {
@@ -37,12 +32,7 @@ extension ModelPrice {
     ///
     /// The length of the prompt decides the price of all its tokens, output included, as providers
     /// bill it. docs/decisions/0041-prices.md has the sources.
-    ///
-    /// - Parameter isSum: whether the tokens are those of several requests, of which no prompt is
-    ///   known to be long.
-    package func cost(
-        of tokens: TokenCounts, tier: ServiceTier = .standard, isSum: Bool = false
-    ) -> TokenCost {
+    package func cost(of tokens: TokenCounts, tier: ServiceTier = .standard) -> TokenCost {
         var cost = TokenCost()
         if tokens.webSearches > 0 {
             if let webSearch {
@@ -52,8 +42,7 @@ extension ModelPrice {
             }
         }
         guard tokens.prompt != 0 || tokens.output != 0 else { return cost }
-        let prompt = isSum ? 0 : tokens.prompt
-        guard let (rates, factor) = rates(forPrompt: prompt, tier: tier) else {
+        guard let (rates, factor) = rates(forPrompt: tokens.prompt, tier: tier) else {
             cost.gaps.insert(.tier)
             return cost
         }
@@ -98,15 +87,4 @@ package enum CostMode: String, Sendable, CaseIterable {
     case calculate
     /// Only the tool's own.
     case display
-
-    /// US dollars; nil when it is unknown. A tool's own cost that is negative or not a number is
-    /// none.
-    package func cost(own: Double?, calculated: TokenCost) -> Double? {
-        let own = own.flatMap { $0.isFinite && $0 >= 0 ? $0 : nil }
-        return switch self {
-        case .auto: own ?? calculated.total
-        case .calculate: calculated.total
-        case .display: own
-        }
-    }
 }

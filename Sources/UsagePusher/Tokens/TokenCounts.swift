@@ -47,7 +47,7 @@ package struct TokenCounts: Sendable, Hashable, BitwiseCopyable {
     }
 }
 
-/// How fast, and how dear, a request was served.
+/// Service tier of a request.
 package enum ServiceTier: UInt8, Sendable, Hashable, BitwiseCopyable {
     case standard
     /// A provider's faster mode, priced as a multiple.

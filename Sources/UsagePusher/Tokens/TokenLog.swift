@@ -10,8 +10,13 @@ protocol TokenLog: Sendable {
     var source: String { get }
     /// To be raised when files are read in another way: what was cached is then read again.
     var version: Int { get }
-    /// Directories whose files are read, and single files; missing ones are no errors.
+    /// Directories whose files are read, and single files; missing ones are no errors. What was cached is read again when they
+    /// have changed.
     func roots(in environment: SourceEnvironment) -> [String]
+    /// The directories and files that a user sees as this log, present or not; the roots unless stated.
+    func places(in environment: SourceEnvironment) -> [String]
+    /// Whose changes may change what is read; of all roots unless stated.
+    func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath]
     /// Whether a file of this name below a root is read; others are not even inspected.
     func isWanted(_ name: String) -> Bool
     /// Whether a directory of this name below a root is listed.
@@ -22,6 +27,16 @@ protocol TokenLog: Sendable {
 
 extension TokenLog {
     var version: Int { 1 }
+
+    func places(in environment: SourceEnvironment) -> [String] { roots(in: environment) }
+
+    func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
+        roots(in: environment).flatMap { root in
+            root.hasSuffix(".db")
+                ? SQLiteFiles.watchedPaths(of: [root]) : [WatchedPath(root, isRecursive: true)]
+        }
+    }
+
     func isEntered(_ name: String) -> Bool { true }
 }
 
@@ -78,6 +93,9 @@ package struct TokenSession: Sendable, Hashable {
     package var project: String?
     /// The id of the provider.
     package var source: String
+
+    /// The same on every machine and in every run.
+    var hash: UInt64 { ContentHash.of(source, id, project ?? "") }
 }
 
 /// The texts that entries refer to by number, each once. Any thread may use it.
@@ -96,7 +114,7 @@ final class TokenNames: Sendable {
         }
 
         mutating func index(of session: TokenSession) -> UInt32 {
-            let hash = ContentHash.of(session.source, session.id, session.project ?? "")
+            let hash = session.hash
             if let index = sessionIndices[hash] { return index }
             guard sessions.count < TokenNames.sessionLimit else { return 0 }
             sessions.append(session)

@@ -49,14 +49,10 @@ struct TokenEntry: Hashable, BitwiseCopyable {
 
     init() {}
 
-    /// Nil when a number is larger than any request's.
+    /// Nil when a number is negative, or larger than any request's.
     init?(_ record: TokenRecord, file: UInt32, session: UInt32, model: UInt16) {
         let counts = record.counts
-        guard
-            max(
-                counts.input, counts.output, counts.cacheRead, counts.cacheWrite5m,
-                counts.cacheWrite1h) <= Self.countLimit
-        else { return nil }
+        guard counts.isPlausible else { return nil }
         id = record.id
         time = record.time
         ownCost = record.ownCost ?? .nan
@@ -110,5 +106,15 @@ struct TokenEntry: Hashable, BitwiseCopyable {
         return (output, input, cacheRead, cacheWrite5m) > (
             other.output, other.input, other.cacheRead, other.cacheWrite5m
         )
+    }
+}
+
+extension TokenCounts {
+    /// Whether nothing is negative or more than a request can have.
+    fileprivate var isPlausible: Bool {
+        // A negative number has the highest bit, a large one some of the upper ones.
+        let bits =
+            input | output | reasoning | cacheRead | cacheWrite5m | cacheWrite1h | webSearches
+        return bits >= 0 && bits <= TokenEntry.countLimit
     }
 }

@@ -13,11 +13,7 @@ extension TokenRecording {
     }
 
     func watchedLogs(in environment: SourceEnvironment) -> [WatchedPath] {
-        tokenLogs.flatMap { $0.roots(in: environment) }.flatMap { root in
-            SQLiteFiles.isName(root)
-                ? SQLiteFiles(root).watchedPaths.map { WatchedPath($0) }
-                : [WatchedPath(root, isRecursive: true)]
-        }
+        tokenLogs.flatMap { $0.watchedPaths(in: environment) }
     }
 
     public func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {
@@ -31,14 +27,14 @@ extension TokenRecording {
         in environment: SourceEnvironment, account: TokenAccount? = nil
     ) -> SourceReading {
         var reading = SourceReading(isInstalled: account != nil)
-        for root in tokenLogs.flatMap({ $0.roots(in: environment) }) {
+        for path in tokenLogs.flatMap({ $0.places(in: environment) }) {
             let title = "\(toolName) usage"
             do throws(FileError) {
-                guard try FileStatus(path: root) != nil else { continue }
+                guard try FileStatus(path: path) != nil else { continue }
                 reading.isInstalled = true
                 reading.findings.append(
                     SourceFinding(
-                        path: root, title: title,
+                        path: path, title: title,
                         detail: "tokens, but no limits; to see them, run: usage-push report"))
             } catch {
                 if error.showsPresence { reading.isInstalled = true }

@@ -31,8 +31,7 @@ struct TokenSink {
 
     /// Adds a record. `session` and `model` are the numbers of names.
     mutating func add(_ record: TokenRecord, session: UInt32, model: UInt16 = TokenEntry.noModel) {
-        guard record.counts.isPlausible,
-            let entry = TokenEntry(record, file: fileIndex, session: session, model: model)
+        guard let entry = TokenEntry(record, file: fileIndex, session: session, model: model)
         else { return leaveOut() }
         // A reply that is written again while it grows.
         if let last = entries.last, last.id == entry.id, last.variant == entry.variant {
@@ -91,15 +90,5 @@ struct TokenSink {
         let index = model(name.displayText)
         if models.count < Self.bufferCount { models[hash] = index }
         return index
-    }
-}
-
-extension TokenCounts {
-    /// Whether nothing is negative or more than a request can have.
-    fileprivate var isPlausible: Bool {
-        // A negative number has the highest bit, a large one some of the upper ones.
-        let bits =
-            input | output | reasoning | cacheRead | cacheWrite5m | cacheWrite1h | webSearches
-        return bits >= 0 && bits <= TokenEntry.countLimit
     }
 }

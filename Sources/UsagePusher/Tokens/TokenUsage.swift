@@ -10,7 +10,7 @@ package struct TokenUsage: Sendable {
     package var fileCount = 0
     /// The same by `TokenLog.source`.
     package var files: [String: Files] = [:]
-    /// Invalid records and lines that are too long, by path; the worst first.
+    /// Invalid records, and lines that are too long, by path; the worst first.
     package var leftOut: [LeftOut] = []
     /// Why files could not be read, each with its path.
     package var issues: [String] = []

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandRunner
 import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
@@ -71,8 +72,6 @@ extension CompletionKind {
             let store = try? UbiquitousKeyValueStore(configuration: configuration)
         else { return [] }
         defer { store.close() }
-        return store.keys.filter { key in
-            key.hasPrefix(prefix) && key.unicodeScalars.allSatisfy { $0.value >= 0x20 }
-        }
+        return store.keys.filter { $0.hasPrefix(prefix) && ShellWord.isPlain($0) }
     }
 }

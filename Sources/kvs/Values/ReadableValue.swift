@@ -28,22 +28,11 @@ enum ReadableValue {
         return try? PlainJSON.parse(data)
     }
 
-    /// Sixteen bytes per line, with their offset and their ASCII characters.
     private static func hexadecimal(_ data: Data) -> [String] {
-        let shown = [UInt8](data.prefix(hexByteCount))
-        var lines = stride(from: 0, to: shown.count, by: 16).map { offset in
-            let row = shown[offset..<min(offset + 16, shown.count)]
-            let digits = row.map { $0.hexadecimal(digits: 2) }.joined(separator: " ")
-            let text = row.map { (0x20...0x7E).contains($0) ? $0 : UInt8(ascii: ".") }
-            return offset.hexadecimal(digits: 8) + "  " + digits.padded(toCells: 47) + "  "
-                + String(decoding: text, as: UTF8.self)
-        }
-        if data.count > shown.count {
-            lines.append("… \(data.count) bytes in all; --raw prints them unchanged")
-        } else if data.isEmpty {
-            lines.append("(no bytes)")
-        }
-        return lines
+        if data.isEmpty { return ["(no bytes)"] }
+        let lines = HexDump.lines(data.prefix(hexByteCount))
+        guard data.count > hexByteCount else { return lines }
+        return lines + ["… \(data.count) bytes in all; --raw prints them unchanged"]
     }
 }
 

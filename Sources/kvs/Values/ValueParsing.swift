@@ -58,3 +58,14 @@ enum ValueParsing {
         }
     }
 }
+
+extension PlainJSON {
+    /// JSON from the command line: what cannot be stored is a usage error.
+    static func parse(_ data: Data) throws(CommandFailure) -> PropertyListValue {
+        do throws(DocumentError) {
+            return try value(data)
+        } catch {
+            throw CommandFailure(.usage, error.description)
+        }
+    }
+}

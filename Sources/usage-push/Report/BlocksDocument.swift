@@ -1,3 +1,4 @@
+import TerminalText
 import UsagePusher
 
 /// Blocks as JSON with the members of ccusage's, and as CSV. Pure.
@@ -75,6 +76,6 @@ struct BlocksDocument {
                     + [block.isActive ? "true" : "false", name] + ReportCSV.cells(amount, format)
             }
         }
-        return ([header] + rows).map(ReportCSV.line)
+        return ([header] + rows).map(CSVText.line)
     }
 }

@@ -28,7 +28,7 @@ struct ReportCSV {
                 return cells
             }
         }
-        return ([header] + rows).map(Self.line)
+        return ([header] + rows).map(CSVText.line)
     }
 
     static func amountNames(_ format: ReportFormat) -> [String] {
@@ -58,26 +58,6 @@ struct ReportCSV {
         format.hasModelRows
             ? models.byCost(format.mode).map { ($0.name, $0.amount) }
             : [(models.map(\.name).sorted().joined(separator: " "), total)]
-    }
-
-    /// One line without its end.
-    static func line(_ cells: [String]) -> String {
-        cells.map(cell).joined(separator: ",")
-    }
-
-    /// As RFC 4180 quotes it. What a spreadsheet would take for a formula gets an apostrophe.
-    static func cell(_ text: String) -> String {
-        let isFormula = text.unicodeScalars.first.map { "=+-@\t\r".unicodeScalars.contains($0) }
-        let cell = VisibleText.escape((isFormula == true ? "'" : "") + text)
-        // By scalars: a mark after a quote would make another character of it.
-        let scalars = cell.unicodeScalars
-        guard scalars.contains(where: { $0 == "," || $0 == "\"" }) else { return cell }
-        var quoted = "\"".unicodeScalars
-        for scalar in scalars {
-            if scalar == "\"" { quoted.append(scalar) }
-            quoted.append(scalar)
-        }
-        return String(quoted) + "\""
     }
 
     private var periodName: String {

@@ -17,7 +17,8 @@ struct ConfigCommand: ParsableCommand {
 
             A plug-in is a program in providers.d of the configuration directory that prints the \
             limits of providers as JSON. It runs only if it is enabled here, and usually uses the \
-            network. Documents there, *.json, are read without that. See docs/plugins.md.
+            network. Documents there, *.json, are read without that. See docs/plugins.md. Alerts are in \
+            the same file; they are changed with usage-push alerts.
 
             EXAMPLES
               usage-push config add-home claude ~/.claude-work

@@ -5,11 +5,13 @@ import UsageState
 /// Invented usage, to see the screen on a machine without any tool. Its device name says so.
 enum DemoUsage {
     static func data(at now: Date) -> UsageData {
-        UsageData(
-            link: .online, stored: .usage(SnapshotMerge.merge([snapshot(at: now)], now: now)))
+        let snapshot = snapshot(at: now)
+        return UsageData(
+            link: .online, stored: .usage(SnapshotMerge.merge([snapshot], now: now)),
+            history: DemoHistory.leading(to: snapshot, at: now))
     }
 
-    private static func snapshot(at now: Date) -> SyncedUsageSnapshot {
+    static func snapshot(at now: Date) -> SyncedUsageSnapshot {
         func window(
             _ percent: Double, _ minutes: Int, resetsInMinutes: Double, _ label: String? = nil
         ) -> SyncRateWindow {
@@ -17,9 +19,17 @@ enum DemoUsage {
                 usedPercent: percent, windowMinutes: minutes,
                 resetsAt: now.addingTimeInterval(resetsInMinutes * 60), label: label)
         }
-        func cost(_ dollarsAnHour: Double) -> SyncCostSummary {
+        func cost(_ dollarsAnHour: Double, _ models: String...) -> SyncCostSummary {
             let hour = Int(now.timeIntervalSince1970) / 3_600
             return SyncCostSummary(
+                daily: [
+                    SyncDailyCost(
+                        dayKey: "2026-01-01",
+                        modelBreakdowns: models.enumerated().map { index, model in
+                            SyncCostBreakdown(
+                                label: model, costUSD: dollarsAnHour * 100 / Double(index + 1))
+                        })
+                ],
                 hourly: stride(from: hour - 29 * 24, through: hour, by: 7).map {
                     SyncHourlyCost(
                         hour: $0, totalTokens: Int(dollarsAnHour * 410_000),
@@ -35,7 +45,7 @@ enum DemoUsage {
                     rateWindows: [
                         window(36, 300, resetsInMinutes: 135),
                         window(81, 10_080, resetsInMinutes: 4_620),
-                    ], costSummary: cost(0.42)),
+                    ], costSummary: cost(0.42, "gpt-5-codex", "gpt-5-mini")),
                 ProviderUsageSnapshot(
                     providerID: "claude", providerName: "Claude",
                     accountEmail: "demo@example.test", loginMethod: "Max 5x",
@@ -44,7 +54,7 @@ enum DemoUsage {
                         window(22, 300, resetsInMinutes: 190),
                         window(37, 10_080, resetsInMinutes: 5_700),
                         window(93, 10_080, resetsInMinutes: 5_700, "Opus"),
-                    ], costSummary: cost(1.87)),
+                    ], costSummary: cost(1.87, "opus", "sonnet", "haiku")),
             ],
             syncTimestamp: now, deviceName: "demo (invented data)", deviceID: "demo")
     }

@@ -2,7 +2,6 @@ import CommandSupport
 import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
-import SnapshotModels
 import UsageState
 
 /// Reads what the viewer shows. The only code of the viewer that knows the store.
@@ -10,17 +9,27 @@ struct UsageReader: Sendable {
     let store: UbiquitousKeyValueStore
     private let history = LinkHistory()
 
+    /// Opens a store; repairs are reported on standard error, before a live screen hides it.
+    ///
+    /// - Parameter isLive: whether changes are followed.
+    static func open(storeNamed name: String, isLive: Bool) throws -> UsageReader {
+        var configuration = try StoreEnvironment().configuration(storeNamed: name, isLive: isLive)
+        configuration.isWatched = isLive
+        let store = try UbiquitousKeyValueStore(configuration: configuration)
+        for note in store.status.recoveryNotes { Console.report(note) }
+        return UsageReader(store: store)
+    }
+
     /// Asked of the store each time, because an account may be joined or left while it is open.
     private var isJoined: Bool { store.configuration.transport != nil }
 
     /// - Parameter isOnline: whether the daemon responded lately.
     func data(isOnline: Bool) -> UsageData {
         var values: [String: Data] = [:]
-        for key in store.keys where key.hasPrefix(SyncedUsageSnapshot.storeKey) {
+        for key in store.keys where UsageData.isKey(key) {
             values[key] = store.data(forKey: key)
         }
-        return UsageData(
-            link: link(isOnline: isOnline), stored: UsageData.Stored(values: values, now: Date()))
+        return UsageData(link: link(isOnline: isOnline), values: values, now: Date())
     }
 
     private func link(isOnline: Bool) -> UsageData.Link {
@@ -33,7 +42,7 @@ struct UsageReader: Sendable {
         return isOnline ? .online : .offline(lastSeen: lastSeen)
     }
 
-    private var isOnline: Bool {
+    var isOnline: Bool {
         switch store.status.connection {
         case .connected, .idle: true
         case .local, .offline: false
@@ -56,11 +65,6 @@ struct UsageReader: Sendable {
             guard (try? await Task.sleep(for: .seconds(5))) != nil else { return }
         }
     }
-
-    /// The state to show, now and after every change.
-    func live() -> some AsyncSequence<UsageData, Never> & Sendable {
-        UsageData.following(store.connectionChanges, store.changes) { data(isOnline: isOnline) }
-    }
 }
 
 extension UsageData {
@@ -68,10 +72,10 @@ extension UsageData {
     ///
     /// Events only trigger a read. Reads do not overlap, and each begins after the event that triggered it, so the
     /// last value is the state after the last event. A slow consumer gets one value for several events.
-    static func following<Connections: Sendable, Changes: Sendable>(
+    static func following<Value: Sendable, Connections: Sendable, Changes: Sendable>(
         _ connections: AsyncStream<Connections>, _ changes: AsyncStream<Changes>,
-        read: @escaping @Sendable () async -> UsageData
-    ) -> some AsyncSequence<UsageData, Never> & Sendable {
+        read: @escaping @Sendable () async -> Value
+    ) -> some AsyncSequence<Value, Never> & Sendable {
         let (triggers, trigger) = AsyncStream.makeStream(
             of: Void.self, bufferingPolicy: .bufferingNewest(1))
         trigger.yield()

@@ -21,7 +21,7 @@ struct LiveLoop: Sendable {
     private enum Event: Sendable {
         case terminal(TerminalSession.Event)
         case terminalGone
-        case data(UsageData)
+        case data(LiveData)
         case clock
         /// The daemon has responded since that sleep.
         case verified(since: Date)
@@ -29,9 +29,13 @@ struct LiveLoop: Sendable {
         case pause(inputCount: Int)
     }
 
-    /// - Parameter data: the state to show, the first of it at once.
+    /// - Parameters:
+    ///   - state: the window as it begins.
+    ///   - data: what to show, the first of it at once.
+    ///   - save: called with the state after each change by the user.
     func run(
-        options: ViewOptions, data: some AsyncSequence<UsageData, Never> & Sendable
+        state: LiveState, data: some AsyncSequence<LiveData, Never> & Sendable,
+        save: (LiveState) -> Void = { _ in }
     ) async {
         defer { session.close() }
         let (events, continuation) = AsyncStream.makeStream(of: Event.self)
@@ -44,7 +48,7 @@ struct LiveLoop: Sendable {
             group.addTask {
                 for await value in data { continuation.yield(.data(value)) }
             }
-            await draw(events, timer, options: options) { event, work in
+            await draw(events, timer, state: state, save: save) { event, work in
                 group.addTask {
                     await work()
                     continuation.yield(event)
@@ -56,14 +60,15 @@ struct LiveLoop: Sendable {
     }
 
     private func draw(
-        _ events: AsyncStream<Event>, _ timer: WakeTimer, options: ViewOptions,
+        _ events: AsyncStream<Event>, _ timer: WakeTimer, state: LiveState,
+        save: (LiveState) -> Void,
         report: (Event, _ work: @escaping @Sendable () async -> Void) -> Void
     ) async {
         var parser = KeyParser()
-        var state = LiveState(options: options)
+        var state = state
         var writer = ScreenWriter(isColored: isColored)
         var wakefulness = Wakefulness()
-        var shown: UsageData?
+        var shown: LiveData?
         var unverifiedSince: Date?
         var inputCount = 0
         for await event in events {
@@ -112,9 +117,12 @@ struct LiveLoop: Sendable {
                     writer.forget()
                     needsDrawing = true
                 default:
-                    switch state.handle(key) {
+                    let outcome = state.handle(key) { drawing(of: shown, in: $0) }
+                    switch outcome {
                     case .quit: return
-                    case .redraw: needsDrawing = true
+                    case .redraw:
+                        needsDrawing = true
+                        save(state)
                     case .nothing: break
                     }
                 }
@@ -126,10 +134,12 @@ struct LiveLoop: Sendable {
                 needsDrawing = true
             }
             guard needsDrawing, var shown else { continue }
-            if let unverifiedSince { shown.link = shown.link.unverified(since: unverifiedSince) }
-            let model = ViewModel(data: shown, now: time, zone: zone, options: state.options)
+            if let unverifiedSince {
+                shown.usage.link = shown.usage.link.unverified(since: unverifiedSince)
+            }
+            let model = LiveModel(shown, now: time, zone: zone, options: state.options)
             let size = session.size
-            let screen = LiveScreen.screen(for: model, state: &state, size: size)
+            let screen = LiveScreen.drawing(for: model, state: state, size: size).screen
             let isWritten = session.write(
                 writer.draw(screen, columns: size.columns, rows: size.rows ?? screen.count))
             if !isWritten { writer.forget() }
@@ -138,5 +148,11 @@ struct LiveLoop: Sendable {
                     ? wakefulness.nextLook(at: time, change: model.nextChange)
                     : time.addingTimeInterval(Self.retryInterval))
         }
+    }
+
+    private func drawing(of data: LiveData?, in state: LiveState) -> Drawing {
+        guard let data else { return Drawing() }
+        let model = LiveModel(data, now: now(), zone: zone, options: state.options)
+        return LiveScreen.drawing(for: model, state: state, size: session.size)
     }
 }

@@ -1,59 +1,235 @@
 import UsageState
 
-/// The interactive state of the live screen. Pure: a key in, an outcome out.
+/// The state of one window of the live viewer. Pure: a key or a click in, an outcome out.
 struct LiveState: Sendable, Equatable {
     enum Outcome: Sendable {
         case nothing, redraw, quit
     }
 
-    var options: ViewOptions
-    private(set) var isHelpShown = false
-    /// The first content line in the window.
-    private(set) var firstLine = 0
-    /// The size of the drawn content, and of the window on it.
-    private var contentLines = 0
-    private var rows = 0
+    var scene = Scene()
+    var settings = ViewSettings()
+    /// What covers the view; nil if nothing does.
+    private(set) var dialog: Dialog?
+    /// Whether keys are typed into the query.
+    private(set) var isSearching = false
+    private(set) var valueForm = StoredValueForm.json
+    /// False if the locale supports only ASCII.
+    var isUnicode = true
+    var isTwelveHour = false
 
-    init(options: ViewOptions) { self.options = options }
+    private static let longestText = 200
 
-    mutating func handle(_ key: Key) -> Outcome {
+    var options: ViewOptions {
+        ViewOptions(
+            measure: settings.measure, isAbsolute: settings.isAbsolute,
+            sortOrder: scene.sortOrder ?? settings.sortOrder, isUnicode: isUnicode,
+            isTwelveHour: isTwelveHour, hasSigns: true)
+    }
+
+    /// - Parameter draw: what is on the screen in a state, for what depends on it, such as the entry below the selected one.
+    mutating func handle(_ key: Key, draw: (LiveState) -> Drawing) -> Outcome {
+        if key == .interrupt { return .quit }
+        if case .mouse(let event) = key { return handle(event, draw: draw) }
         let before = self
-        let page = max(1, rows - 1)
-        switch key {
-        case .interrupt, .character("q"), .character("Q"): return .quit
-        case .escape, .enter: isHelpShown = false
-        case .character("?"), .character("h"): isHelpShown.toggle()
-        case .character("u"): options.measure = options.measure == .used ? .left : .used
-        case .character("a"): options.isAbsolute.toggle()
-        case .character("s"):
-            options.sortOrder = options.sortOrder == .name ? .tightest : .name
-        case .mouse(let event):
-            switch event.action {
-            case .wheelUp: firstLine -= 3
-            case .wheelDown: firstLine += 3
-            case .press: break
-            }
-        case .up, .character("k"): firstLine -= 1
-        case .down, .character("j"): firstLine += 1
-        case .pageUp: firstLine -= page
-        case .pageDown, .character(" "): firstLine += page
-        case .home: firstLine = 0
-        case .end: firstLine = contentLines
-        default: break
+        if dialog != nil {
+            if handleInDialog(key, draw: draw) == .quit { return .quit }
+        } else if isSearching {
+            handleInSearch(key, draw: draw)
+        } else if let command = Command(key), perform(command, draw: draw) == .quit {
+            return .quit
         }
-        clampScroll()
         return self == before ? .nothing : .redraw
     }
 
-    /// Adapts to a resize or a change of content.
-    mutating func fit(contentLines: Int, rows: Int) {
-        self.contentLines = contentLines
-        self.rows = rows
-        clampScroll()
+    private mutating func handle(
+        _ event: MouseEvent, draw: (LiveState) -> Drawing
+    ) -> Outcome {
+        switch event.action {
+        case .wheelUp: return handle(.up, draw: draw)
+        case .wheelDown: return handle(.down, draw: draw)
+        case .press: break
+        }
+        let before = self
+        let action = draw(self).action(column: event.column, row: event.row)
+        if let action, perform(action, draw: draw) == .quit { return .quit }
+        return self == before ? .nothing : .redraw
     }
 
-    /// Keeps the window inside the content.
-    private mutating func clampScroll() {
-        firstLine = min(max(0, firstLine), max(0, contentLines - rows))
+    // MARK: - Commands
+
+    @discardableResult
+    private mutating func perform(_ action: Action, draw: (LiveState) -> Drawing) -> Outcome {
+        switch action {
+        case .command(let command):
+            dialog = nil
+            return perform(command, draw: draw)
+        case .show(let section, let id):
+            dialog = nil
+            scene.go(to: section, selecting: id)
+            scene.isDetailOpen = true
+        case .select(let id):
+            guard scene.position.selection == id else {
+                scene.position.selection = id
+                scene.isDetailOpen = false
+                break
+            }
+            return perform(.open, draw: draw)
+        case .close: dialog = nil
+        }
+        return .redraw
+    }
+
+    @discardableResult
+    private mutating func perform(_ command: Command, draw: (LiveState) -> Drawing) -> Outcome {
+        switch command {
+        case .quit: return .quit
+        case .usage, .history, .devices, .keys, .settings, .help:
+            Section(rawValue: command.rawValue).map { scene.go(to: $0) }
+        case .nextSection: scene.go(to: scene.section.next(1))
+        case .previousSection: scene.go(to: scene.section.next(-1))
+        case .up: move(by: -1, draw(self))
+        case .down: move(by: 1, draw(self))
+        case .pageUp: move(by: -draw(self).page, draw(self))
+        case .pageDown: move(by: draw(self).page, draw(self))
+        case .first: move(by: -1_000_000, draw(self))
+        case .last: move(by: 1_000_000, draw(self))
+        case .open: open(draw(self))
+        case .back:
+            if !scene.isDetailOpen { scene.position.query = "" }
+            scene.isDetailOpen = false
+        case .search:
+            scene.isDetailOpen = false
+            isSearching = true
+        case .searchAll: dialog = Dialog(kind: .searchAll)
+        case .commandList: dialog = Dialog(kind: .commands)
+        case .viewHelp: dialog = Dialog(kind: .help)
+        case .account: dialog = Dialog(kind: .account)
+        case .sort:
+            scene.sortOrder = (scene.sortOrder ?? settings.sortOrder).following
+        case .valueForm: valueForm = valueForm.following
+        case .measure, .clockTimes, .navigation, .sidebar, .tabPosition, .theme: change(command)
+        }
+        return .redraw
+    }
+
+    /// Changes a setting.
+    private mutating func change(_ command: Command) {
+        switch command {
+        case .measure: settings.measure = settings.measure.following
+        case .clockTimes: settings.isAbsolute.toggle()
+        case .sort:
+            settings.sortOrder = settings.sortOrder.following
+            scene.sortOrder = nil
+        case .navigation: settings.navigation = settings.navigation.following
+        case .sidebar: settings.isSidebarShown.toggle()
+        case .tabPosition: settings.tabPosition = settings.tabPosition.following
+        case .theme: settings.theme = settings.theme.following
+        default: break
+        }
+    }
+
+    private mutating func open(_ drawing: Drawing) {
+        guard let selected = drawing.selected else { return }
+        scene.position.selection = drawing.ids[selected]
+        if scene.section == .settings {
+            Command(rawValue: drawing.ids[selected]).map { change($0) }
+        } else if scene.section != .help {
+            scene.isDetailOpen = true
+        }
+    }
+
+    private mutating func move(by step: Int, _ drawing: Drawing) {
+        if scene.isDetailOpen, let detail = drawing.detail {
+            scene.position.firstDetailLine = min(max(0, detail.first + step), detail.limit)
+            return
+        }
+        let list = drawing.list
+        guard let selected = drawing.selected else {
+            scene.position.firstLine = min(max(0, list.first + step), list.limit)
+            return
+        }
+        // An entry that is higher than the window is scrolled through first.
+        let rows = drawing.rows[selected]
+        let first = list.first + step.signum()
+        if abs(step) == 1, rows.count > list.rows, first >= rows.lowerBound,
+            first + list.rows <= rows.upperBound
+        {
+            scene.position.firstLine = first
+            return
+        }
+        var target = min(max(0, selected + step.signum()), drawing.ids.count - 1)
+        // A page is lines, not entries.
+        while abs(step) > 1, drawing.ids.indices.contains(target + step.signum()),
+            abs(drawing.rows[target].lowerBound - rows.lowerBound) < abs(step)
+        {
+            target += step.signum()
+        }
+        scene.position.firstLine = list.first
+        if scene.position.selection != drawing.ids[target] {
+            scene.position.firstDetailLine = 0
+        }
+        scene.position.selection = drawing.ids[target]
+    }
+
+    // MARK: - Text
+
+    private mutating func handleInSearch(_ key: Key, draw: (LiveState) -> Drawing) {
+        switch key {
+        case .character("/") where scene.position.query.isEmpty:
+            isSearching = false
+            dialog = Dialog(kind: .searchAll)
+        case .enter: isSearching = false
+        case .escape:
+            isSearching = false
+            scene.position.query = ""
+        case .up: move(by: -1, draw(self))
+        case .down: move(by: 1, draw(self))
+        default:
+            Self.edit(&scene.position.query, key)
+        }
+    }
+
+    private mutating func handleInDialog(
+        _ key: Key, draw: (LiveState) -> Drawing
+    ) -> Outcome {
+        guard var dialog else { return .nothing }
+        let entries = draw(self).entries
+        switch key {
+        case .escape: self.dialog = nil
+        case .enter:
+            guard entries.indices.contains(dialog.selected) else {
+                self.dialog = nil
+                return .redraw
+            }
+            return perform(entries[dialog.selected].action, draw: draw)
+        case .up, .down, .tab, .backTab:
+            let step = key == .up || key == .backTab ? -1 : 1
+            dialog.selected = min(max(0, dialog.selected + step), max(0, entries.count - 1))
+            self.dialog = dialog
+        case .character(let character) where !dialog.hasInput:
+            switch character {
+            case "j", "k": return handleInDialog(character == "j" ? .down : .up, draw: draw)
+            case "q", "Q": return .quit
+            default: self.dialog = nil
+            }
+        default:
+            if dialog.hasInput, Self.edit(&dialog.text, key) {
+                dialog.selected = 0
+                self.dialog = dialog
+            }
+        }
+        return .redraw
+    }
+
+    @discardableResult
+    private static func edit(_ text: inout String, _ key: Key) -> Bool {
+        switch key {
+        case .character(let character) where text.count < longestText: text.append(character)
+        case .paste(let pasted): text += pasted.prefix(longestText - text.count)
+        case .backspace: _ = text.popLast()
+        case .control("u"): text = ""
+        default: return false
+        }
+        return true
     }
 }

@@ -39,12 +39,15 @@ enum DeviceLines {
     }
 
     /// Why the numbers may be out of date; nil if this machine reaches the daemon or shows only its own.
-    static func offlineNote(_ model: ViewModel) -> String? {
+    ///
+    /// - Parameter times: nil for an age whatever the options.
+    static func offlineNote(_ model: ViewModel, _ times: TimeFormatter? = nil) -> String? {
         guard model.data.link.state == .offline else { return nil }
         guard let lastSeen = model.data.link.lastSeen else {
             return "Offline: the daemon has not responded yet, newer numbers may exist."
         }
-        return "Offline, daemon last seen \(DurationFormatter.age(of: lastSeen, at: model.now)): "
+        let seen = times?.past(lastSeen) ?? DurationFormatter.age(of: lastSeen, at: model.now)
+        return "Offline, daemon last seen \(seen): "
             + "newer numbers may exist."
     }
 }

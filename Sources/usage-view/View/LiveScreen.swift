@@ -1,69 +1,245 @@
 import TerminalText
 import UsageState
 
-/// The live screen: a scrollable window on the model's screen, and a footer with the keys.
-enum LiveScreen {
-    /// Fits the state to the screen.
-    static func screen(
-        for model: ViewModel, state: inout LiveState, size: ScreenSize
-    ) -> Screen {
-        let rows = max(1, size.rows ?? Int.max)
-        // A low pane has no row to spare for keys, and its form fits by itself.
-        guard rows >= ScreenLayout.smallestRows else {
-            let screen = ScreenLayout.screen(for: model, size: size)
-            state.fit(contentLines: screen.count, rows: rows)
-            return screen
-        }
-        let content =
-            state.isHelpShown
-            ? help
-            : ScreenLayout.screen(
-                for: model, size: ScreenSize(columns: size.columns, rows: nil))
-        state.fit(contentLines: content.count, rows: rows - 1)
-        var lines = Array(content.dropFirst(state.firstLine).prefix(rows - 1))
-        let hidden = content.count - state.firstLine - lines.count
-        lines += Array(repeating: StyledLine(), count: rows - 1 - lines.count)
-        lines.append(footer(state, hidden: hidden))
-        return ScreenLayout.fitted(lines, for: model, size: size)
+/// Draws a window of the live viewer.
+struct LiveScreen {
+    let model: LiveModel
+    let state: LiveState
+    let columns: Int
+    let rows: Int
+    private let content: SectionContent
+    private let layout: Layout
+
+    private var scene: Scene { state.scene }
+
+    static func drawing(for model: LiveModel, state: LiveState, size: ScreenSize) -> Drawing {
+        LiveScreen(model, state, columns: max(1, size.columns), rows: max(1, size.rows ?? 24))
+            .drawing
     }
 
-    private static func footer(_ state: LiveState, hidden: Int) -> StyledLine {
-        var line = StyledLine("? help  q quit", .dim)
-        if hidden > 0 {
-            line.append("  ↓ \(hidden) more", .bold)
-        } else if state.firstLine > 0 {
-            line.append("  ↑ more", .bold)
-        }
-        let options = state.options
-        let times = options.isAbsolute ? "clock times" : "countdowns"
-        let order = options.sortOrder == .name ? "by name" : "tightest first"
-        return line.appending("  \(options.measure.rawValue) · \(times) · \(order)", .dim)
+    private init(_ model: LiveModel, _ state: LiveState, columns: Int, rows: Int) {
+        self.model = model
+        self.state = state
+        self.columns = columns
+        self.rows = rows
+        content = SectionContent(section: state.scene.section, model: model, state: state)
+        layout = Layout(
+            columns: columns, rows: rows, settings: state.settings, hasPreview: content.hasDetail)
     }
 
-    private static let help =
-        section(
-            "Keys",
-            [
-                ("u", "switch between used and left"),
-                ("a", "switch between countdowns and clock times"),
-                ("s", "sort by name or tightest first"),
-                ("↑ ↓", "scroll; also j k, page keys, home, end"),
-                ("?", "show or hide this help"),
-                ("q", "quit"),
-            ]) + [StyledLine()]
-        + section(
-            "Terms",
-            [
-                ("as of", "a cached reading, as old as shown"),
-                ("pace", "use compared with elapsed time"),
-            ])
-
-    private static func section(_ title: String, _ entries: [(String, String)]) -> [StyledLine] {
-        [StyledLine(title, .bold)]
-            + entries.map { term, meaning in
-                var line = StyledLine("  " + term, .bold)
-                line.pad(toCells: 9)
-                return line.appending(meaning)
+    private var drawing: Drawing {
+        var drawing = Drawing(columns: columns)
+        switch layout.form {
+        case .full: drawFull(&drawing)
+        case .short: drawShort(&drawing)
+        case .tiny:
+            if scene.section == .usage, columns >= 20 {
+                drawShort(&drawing)
+            } else {
+                drawing.add([StyledLine("\(scene.section.title) · too small")], in: layout.list)
             }
+        }
+        drawing.compose(rows: rows) { line in
+            let styled = line.restyled(state.settings.theme.style)
+            return state.isUnicode ? styled : styled.inASCII
+        }
+        return drawing
+    }
+
+    // MARK: - Forms
+
+    /// The list without anything around it: titles only.
+    private func drawShort(_ drawing: inout Drawing) {
+        if state.dialog != nil { return drawDialog(&drawing, in: layout.list) }
+        if scene.section == .usage {
+            let size = ScreenSize(columns: columns, rows: rows)
+            return drawing.add(ShortForm.lines(for: model.usage, size: size), in: layout.list)
+        }
+        var listing = content.filteredListing(width: columns - PlacedListing.gutter)
+        listing.items = listing.items.map(\.title)
+        listing.footer = []
+        drawList(listing, columnCount: 1, columnCells: columns, &drawing)
+    }
+
+    private func drawFull(_ drawing: inout Drawing) {
+        if let header = layout.header { drawing.add([self.header], in: header) }
+        drawNavigation(&drawing)
+        if state.dialog != nil {
+            var place = layout.list
+            place.columns = columns - place.column
+            if let preview = layout.preview {
+                place.rows = preview.row + preview.rows - place.row
+            }
+            drawDialog(&drawing, in: place)
+        } else {
+            drawBody(&drawing)
+        }
+        if let status = layout.status {
+            drawing.add([StatusLine.line(state, drawing, columns: columns)], in: status)
+        }
+    }
+
+    private func drawBody(_ drawing: inout Drawing) {
+        let isCovered = scene.isDetailOpen && layout.preview == nil && content.hasDetail
+        let listing = content.filteredListing(width: itemCells)
+        let count = listing.areCards ? cardColumns(listing) : 1
+        let cells =
+            count == 1
+            ? min(layout.list.columns, Layout.textColumns + 2) : layout.list.columns / count
+        if isCovered {
+            var hidden = Drawing(columns: columns)
+            drawList(listing, columnCount: count, columnCells: cells, &hidden)
+            (drawing.ids, drawing.rows) = (hidden.ids, hidden.rows)
+            (drawing.selected, drawing.list) = (hidden.selected, hidden.list)
+        } else {
+            drawList(listing, columnCount: count, columnCells: cells, &drawing)
+        }
+        guard let selected = drawing.selected,
+            let place = layout.preview ?? (isCovered ? layout.list : nil)
+        else { return }
+        drawDetail(drawing.ids[selected], in: place, &drawing)
+        if !isCovered { drawing.add(separator(before: place), in: separatorPlace(before: place)) }
+    }
+
+    private func cardColumns(_ listing: Listing) -> Int {
+        max(1, min(layout.cardColumnCount, listing.items.count))
+    }
+
+    /// The width of an entry.
+    private var itemCells: Int {
+        let count =
+            scene.section == .usage
+            ? max(1, min(layout.cardColumnCount, model.usage.providers.count)) : 1
+        let cells = layout.list.columns / count - PlacedListing.gutter - (count > 1 ? 1 : 0)
+        return min(Layout.textColumns, max(1, cells))
+    }
+
+    // MARK: - Parts
+
+    private func drawList(
+        _ listing: Listing, columnCount: Int, columnCells: Int, _ drawing: inout Drawing
+    ) {
+        let wanted = scene.position.selection
+        let selected = listing.items.firstIndex { $0.id == wanted } ?? listing.items.indices.first
+        let placed = PlacedListing(
+            listing, columnCount: columnCount, columnCells: columnCells,
+            selection: selected.map { listing.items[$0].id }, isFocused: !scene.isDetailOpen)
+        let place = layout.list
+        drawing.ids = placed.ids
+        drawing.rows = placed.ids.indices.map(placed.rows)
+        drawing.selected = selected
+        drawing.list = Viewport(
+            wanted: scene.position.firstLine, rows: place.rows, total: placed.lines.count,
+            selected: selected.map { placed.rows(of: $0) })
+        let first = drawing.list.first
+        drawing.add(Array(placed.lines.dropFirst(first)), in: place)
+        for (id, item) in zip(placed.ids, placed.places) {
+            let rows = item.rows.clamped(to: first..<(first + place.rows))
+            guard !rows.isEmpty else { continue }
+            drawing.add(
+                .select(id: id),
+                in: Rectangle(
+                    column: place.column + item.column, row: place.row + rows.lowerBound - first,
+                    columns: columnCells, rows: rows.count))
+        }
+    }
+
+    private func drawDetail(_ id: String, in place: Rectangle, _ drawing: inout Drawing) {
+        let width = min(Layout.textColumns, place.columns - 2)
+        let lines = content.detail(
+            id: id, width: width, isBesideList: layout.preview != nil)
+        let viewport = Viewport(
+            wanted: scene.position.firstDetailLine, rows: place.rows, total: lines.count)
+        drawing.detail = viewport
+        let margin = (place.columns - width) / 2
+        drawing.add(
+            Array(lines.dropFirst(viewport.first)),
+            in: Rectangle(
+                column: place.column + margin, row: place.row, columns: width, rows: place.rows))
+    }
+
+    private func separatorPlace(before place: Rectangle) -> Rectangle {
+        place.row == layout.list.row
+            ? Rectangle(column: place.column - 1, row: place.row, columns: 1, rows: place.rows)
+            : Rectangle(column: place.column, row: place.row - 1, columns: place.columns, rows: 1)
+    }
+
+    private func separator(before place: Rectangle) -> [StyledLine] {
+        let style: TextStyle = scene.isDetailOpen ? .bold : .dim
+        let line = separatorPlace(before: place)
+        return [StyledLine](
+            repeating: StyledLine(
+                String(repeating: line.columns == 1 ? "│" : "─", count: line.columns), style),
+            count: line.rows)
+    }
+
+    private func drawDialog(_ drawing: inout Drawing, in place: Rectangle) {
+        guard let dialog = state.dialog else { return }
+        drawing.entries = dialog.entries(model, state)
+        let width = min(Layout.dialogColumns, place.columns)
+        let column = place.column + (place.columns - width) / 2
+        let view = DialogView(
+            dialog: dialog, title: dialog.title(in: scene.section), entries: drawing.entries,
+            note: dialog.note(model), width: width, rows: place.rows)
+        drawing.add(
+            view.lines,
+            in: Rectangle(column: column, row: place.row, columns: width, rows: place.rows))
+        for (row, entry) in view.places {
+            drawing.add(
+                drawing.entries[entry].action,
+                in: Rectangle(column: column, row: place.row + row, columns: width, rows: 1))
+        }
+    }
+
+    // MARK: - Around the view
+
+    /// The section, what is open in it, and at the right the account and whether it is reached.
+    private var header: StyledLine {
+        var line = StyledLine(" " + scene.section.title, .bold)
+        if scene.isDetailOpen, scene.section == .usage, layout.preview == nil,
+            let provider = model.usage.providers.first(where: {
+                $0.id == scene.position.selection
+            })
+        {
+            line.append(" › " + provider.title)
+        }
+        let right = accountText.truncated(toCells: max(0, columns - 24))
+        line = line.truncated(toCells: max(0, columns - CellWidth.of(right) - 2))
+        line.pad(toCells: columns - CellWidth.of(right) - 1)
+        return line.appending(right, isOffline ? .colored(.yellow) : .dim)
+    }
+
+    private var isOffline: Bool { model.usage.data.link.state == .offline }
+
+    private var accountText: String {
+        let account = model.data.account.map { VisibleText.escape($0.name) } ?? "this machine only"
+        guard isOffline else { return account }
+        let seen = model.usage.data.link.lastSeen.map {
+            "offline, last seen " + model.times.past($0)
+        }
+        return (seen ?? "offline") + " · " + account
+    }
+
+    private func drawNavigation(_ drawing: inout Drawing) {
+        if let place = layout.tabs {
+            let strip = NavigationView.tabs(scene.section, columns: columns)
+            drawing.add([strip.line], in: place)
+            for (section, cells) in strip.places {
+                drawing.add(
+                    .command(section.command),
+                    in: Rectangle(
+                        column: cells.lowerBound, row: place.row, columns: cells.count, rows: 1))
+            }
+        }
+        guard let place = layout.sidebar else { return }
+        drawing.add(NavigationView.sidebar(scene.section, model: model), in: place)
+        for section in Section.allCases {
+            drawing.add(
+                .command(section.command),
+                in: Rectangle(row: place.row + section.digit, columns: place.columns, rows: 1))
+        }
+        drawing.add(
+            [StyledLine](repeating: StyledLine("│", .dim), count: place.rows),
+            in: Rectangle(column: place.columns, row: place.row, columns: 1, rows: place.rows))
     }
 }

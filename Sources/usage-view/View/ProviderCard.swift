@@ -37,7 +37,9 @@ struct ProviderCard {
         self.provider = provider
         self.model = model
         let snapshot = provider.snapshot
-        var rows = provider.windows.map { Self.row(for: $0, model: model) }
+        var rows = provider.windows.map {
+            Self.row(for: $0, isEstimate: snapshot.isEstimate, model: model)
+        }
         if let credits = snapshot.credits?.summary {
             rows.append(CardRow(label: "Credits", content: .text(credits, .plain)))
         }
@@ -60,7 +62,9 @@ struct ProviderCard {
         self.rows = rows
     }
 
-    private static func row(for state: WindowState, model: ViewModel) -> CardRow {
+    private static func row(
+        for state: WindowState, isEstimate: Bool, model: ViewModel
+    ) -> CardRow {
         let label = VisibleText.escape(state.label.text)
         let reset = state.window.resetsAt.map(model.times.reset)
         if state.isExpired, let reset {
@@ -71,7 +75,9 @@ struct ProviderCard {
             content: .gauge(
                 CardRow.Gauge(
                     percent: model.shown(used: state.window.usedPercent),
-                    text: model.percentText(used: state.window.usedPercent),
+                    text: model.signedText(
+                        used: state.window.usedPercent, level: state.level,
+                        isEstimate: isEstimate),
                     style: state.level.style, reset: reset ?? "",
                     details: state.pace.map(model.times.pace) ?? "")))
     }
@@ -86,13 +92,14 @@ struct ProviderCard {
             return CardRow(label: "Budget", content: .text(amounts, .plain))
         }
         let used = budget.usedAmount / budget.limitAmount * 100
+        let level = WindowState.Level(remainingPercent: 100 - used)
         return CardRow(
             label: "Budget",
             content: .gauge(
                 CardRow.Gauge(
-                    percent: model.shown(used: used), text: model.percentText(used: used),
-                    style: WindowState.Level(remainingPercent: 100 - used).style,
-                    details: amounts)))
+                    percent: model.shown(used: used),
+                    text: model.signedText(used: used, level: level, isEstimate: false),
+                    style: level.style, details: amounts)))
     }
 
     /// The card as lines of at most `width` cells.
@@ -132,20 +139,24 @@ struct ProviderCard {
 }
 
 extension ViewModel {
-    /// The percentage to show: used or left.
-    func shown(used: Double) -> Double {
-        options.measure == .used ? used : max(0, 100 - used)
-    }
-
-    /// "43 % used", "57 % left".
-    func percentText(used: Double) -> String {
-        AmountFormatter.percent(shown(used: used), isLeft: options.measure == .left)
-            + " " + options.measure.rawValue
+    /// With signs, if they are wanted, that say what color and kind of number say: "!! 93 % used", "~25 % used".
+    func signedText(used: Double, level: WindowState.Level, isEstimate: Bool) -> String {
+        let text = percentText(used: used)
+        guard options.hasSigns else { return text }
+        let sign =
+            switch level {
+            case .critical: "!! "
+            case .low: "! "
+            case .comfortable: ""
+            }
+        return sign + (isEstimate ? "~" : "") + text
     }
 
     /// The age of a provider's numbers.
-    func age(of provider: ProviderState) -> (text: String, style: TextStyle) {
-        let time = times.past(provider.snapshot.lastUpdated)
+    func age(
+        of provider: ProviderState, _ times: TimeFormatter? = nil
+    ) -> (text: String, style: TextStyle) {
+        let time = (times ?? self.times).past(provider.snapshot.lastUpdated)
         return switch provider.freshness {
         case .fresh: (time, .dim)
         case .cached: ("as of " + time, .dim)
@@ -155,31 +166,9 @@ extension ViewModel {
     }
 }
 
-extension SyncCredits {
-    /// "unlimited", "128.50 left"; nil without a number.
-    var summary: String? {
-        unlimited ? "unlimited" : balance.map { AmountFormatter.number($0) + " left" }
-    }
-}
-
-extension CostState {
-    /// "today $1.20 (310k tokens) · 7 days $9.80 · 30 days $31.00+".
-    var summary: String {
-        // More than is known.
-        let more = unpricedRequests > 0 ? "+" : ""
-        func amount(_ amount: Amount) -> String {
-            amount.costUSD == 0 && unpricedRequests > 0
-                ? AmountFormatter.tokens(amount.tokens)
-                : AmountFormatter.money(amount.costUSD, currency: "USD") + more
-        }
-        let tokens =
-            today.costUSD == 0 && unpricedRequests > 0
-            ? "" : " (\(AmountFormatter.tokens(today.tokens)))"
-        let period = isPartial ? "30 days, still reading" : "30 days"
-        return "today \(amount(today))\(tokens) · "
-            + (last7Days.map { "7 days \(amount($0)) · " } ?? "")
-            + "\(period) \(amount(last30Days))"
-    }
+extension ProviderUsageSnapshot {
+    /// Whether the percentages are computed from local logs.
+    var isEstimate: Bool { usageDataConfidence == "estimated" }
 }
 
 extension WindowState.Level {

@@ -26,8 +26,22 @@ extension StyledLine {
                 switch character {
                 case _ where character.isASCII: String(character)
                 case "█": "#"
-                case "░", "·", "–": "-"
+                case "▁": "."
+                case "▂": ":"
+                case "▃": "-"
+                case "▄": "="
+                case "▅": "+"
+                case "▆": "*"
+                case "▇": "%"
+                case "░", "·", "–", "─": "-"
                 case "…": "."
+                case "▌", "›", "→": ">"
+                case "│": "|"
+                case "↑": "^"
+                case "↓": "v"
+                case "←": "<"
+                case "×": "x"
+                case "\u{2800}"..."\u{28FF}": "*"
                 default: String(repeating: "?", count: CellWidth.of(character))
                 }
             }

@@ -9,7 +9,7 @@ enum ScreenLayout {
     /// Cells per column of cards, with `gap` between columns.
     private static let columnCells = 45
     private static let gap = 4
-    private static let widestText = 90
+    static let widestText = 90
 
     static func screen(for model: ViewModel, size: ScreenSize) -> Screen {
         let isSmall =

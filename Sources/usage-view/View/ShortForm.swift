@@ -4,13 +4,16 @@ import UsageState
 
 /// The shortest useful screen, for a small pane: no bars, devices or accounts.
 enum ShortForm {
+    /// Below this a line has only room for a name and a percentage.
+    private static let narrowColumns = 30
+
     static func lines(for model: ViewModel, size: ScreenSize) -> [StyledLine] {
         guard model.situation == .ready else {
             return EmptyStateMessage.lines(for: model, width: size.columns)
         }
         var lines = model.providers.flatMap { card($0, model: model, width: size.columns) }
         if let rows = size.rows, lines.count > rows {
-            return linePerProvider(model, rows: rows)
+            return linePerProvider(model, rows: rows, isNarrow: size.columns < narrowColumns)
         }
         if DeviceLines.offlineNote(model) != nil {
             lines.append(StyledLine("offline", .colored(.yellow)))
@@ -33,7 +36,7 @@ enum ShortForm {
 
         let labels = column(provider.windows.map(\.label.short), limit: 9)
         let percents = column(
-            provider.windows.map { percent($0, model) }, limit: 20, alignment: .trailing)
+            provider.windows.map { percent($0, provider, model) }, limit: 20, alignment: .trailing)
         var lines = [heading]
         for (index, window) in provider.windows.enumerated() {
             let label = StyledLine(" " + labels[index] + "  ")
@@ -54,22 +57,26 @@ enum ShortForm {
     }
 
     /// One line per provider; if they do not all fit, those with the least left.
-    private static func linePerProvider(_ model: ViewModel, rows: Int) -> [StyledLine] {
+    private static func linePerProvider(
+        _ model: ViewModel, rows: Int, isNarrow: Bool
+    ) -> [StyledLine] {
         let all = model.providers
         let shown =
             all.count > rows
             ? Array(ProviderState.tightestFirst(all).prefix(max(1, rows - 1))) : all
         let windows = shown.map(\.tightestWindow)
-        let names = column(shown.map(\.snapshot.providerName), limit: 12)
+        let names = column(shown.map(\.snapshot.providerName), limit: isNarrow ? 6 : 12)
         let labels = column(windows.map { $0?.label.short ?? "" }, limit: 9)
         let percents = column(
-            windows.map { $0.map { percent($0, model) } ?? "" }, limit: 20, alignment: .trailing)
+            zip(windows, shown).map { window, provider in
+                window.map { percent($0, provider, model) } ?? ""
+            }, limit: 20, alignment: .trailing)
         var lines = shown.indices.map { index in
             var line = StyledLine(names[index], .bold)
             guard let window = windows[index] else {
                 return line.appending("  " + withoutWindow(shown[index]), .dim)
             }
-            line.append("  " + labels[index] + "  ")
+            line.append(isNarrow ? "  " : "  " + labels[index] + "  ")
             line.append(percents[index], window.level.style)
             return line.appending(reset(window, model))
         }
@@ -87,8 +94,13 @@ enum ShortForm {
             ?? (provider.windows.isEmpty ? "no limits reported" : "no newer data")
     }
 
-    private static func percent(_ state: WindowState, _ model: ViewModel) -> String {
-        state.isExpired ? "" : model.percentText(used: state.window.usedPercent)
+    private static func percent(
+        _ state: WindowState, _ provider: ProviderState, _ model: ViewModel
+    ) -> String {
+        guard !state.isExpired else { return "" }
+        return model.signedText(
+            used: state.window.usedPercent, level: state.level,
+            isEstimate: provider.snapshot.isEstimate)
     }
 
     private static func reset(_ state: WindowState, _ model: ViewModel) -> String {

@@ -97,13 +97,13 @@ struct HeldSegmentTests {
         try await put(engine, "first")
         storage.aim(.fail(ENOSPC), at: .create)
         let (gate, began) = storage.holdCreations()
-        let writes = [
-            Task { try await put(engine, "second") }, Task { try await put(engine, "third", "v") },
-        ]
+        let second = Task { try await put(engine, "second") }
         await first(of: began)
+        // Would fit into the old segment, which has ended.
+        let third = Task { try await put(engine, "third", "v") }
         await waiting(2, engine)
         gate.signal()
-        for write in writes {
+        for write in [second, third] {
             await #expect {
                 try await write.value
             } throws: {

@@ -1,4 +1,5 @@
 import Foundation
+import TerminalText
 import Testing
 
 @testable import UsagePusher
@@ -26,7 +27,7 @@ struct ReportTextTests {
             ("=\u{301}1", "'=\u{301}1"), ("a,\u{301}", "\"a,\u{301}\""),
         ])
     func cells(_ text: String, _ cell: String) {
-        #expect(ReportCSV.cell(text) == cell)
+        #expect(CSVText.cell(text) == cell)
     }
 
     @Test("a project's name is no flag, although it begins with a hyphen")

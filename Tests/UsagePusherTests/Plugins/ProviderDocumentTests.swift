@@ -32,6 +32,26 @@ struct ProviderDocumentTests {
             reading.findings.map(\.detail) == ["cannot be read: it is larger than 1048576 bytes"])
     }
 
+    @Test("a file that is being written keeps its numbers until it is whole, or gone")
+    func halfWritten() throws {
+        let home = try SampleHome()
+        let path = ".config/ubiquity/providers.d/own.json"
+        try home.write(path, PluginHome.document)
+        var source = PluginsSource()
+        let whole = source.read(in: home.environment(), at: sampleNow)
+        #expect(whole.providers.count == 1)
+        try home.write(path, String(PluginHome.document.prefix(30)))
+        let half = source.read(in: home.environment(), at: sampleNow)
+        #expect(half.providers == whole.providers)
+        #expect(half.findings.first?.detail.contains("no JSON document") == true)
+        try home.write(path, "[]")
+        #expect(source.read(in: home.environment(), at: sampleNow).providers.isEmpty)
+        try home.write(path, PluginHome.document)
+        _ = source.read(in: home.environment(), at: sampleNow)
+        try FileManager.default.removeItem(atPath: home.path(path))
+        #expect(source.read(in: home.environment(), at: sampleNow).providers.isEmpty)
+    }
+
     @Test("what does not fit beside other devices' snapshots is left out and named")
     func many() throws {
         let home = try SampleHome()
@@ -93,6 +113,15 @@ struct ProviderDocumentTests {
         let reading = source.read(in: home.environment(), at: sampleNow)
         #expect(reading.providers.map(\.providerID) == ["kimi"])
         #expect(reading.findings.map(\.detail) == ["kimi 7 %"])
+
+        let journal = String(path.dropFirst(home.path.count + 1)) + "-journal"
+        try home.write(journal, "x")
+        let during = source.read(in: home.environment(), at: sampleNow)
+        #expect(during.isPartial && during.providers == reading.providers)
+        var other = PluginsSource()
+        #expect(other.read(in: home.environment(), at: sampleNow).isPartial)
+        try FileManager.default.removeItem(atPath: home.path(journal))
+        #expect(!source.read(in: home.environment(), at: sampleNow).isPartial)
 
         for index in list.indices.prefix(16) {
             for byte in [0, 0x0F, 0x1F, 0x40, 0x4F, 0x7F, 0x80, 0xFF] as [UInt8] {

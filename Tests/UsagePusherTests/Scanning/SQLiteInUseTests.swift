@@ -307,7 +307,7 @@ struct SQLiteInUseTests {
     @Test("what to watch are the database, its log and its journal")
     func watchedPaths() {
         #expect(
-            SQLiteFiles("/home/a.db").watchedPaths
+            SQLiteFiles.watchedPaths(of: ["/home/a.db"]).map(\.path)
                 == ["/home/a.db", "/home/a.db-wal", "/home/a.db-journal"])
     }
 }

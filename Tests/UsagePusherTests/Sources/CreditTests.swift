@@ -52,6 +52,97 @@ struct CreditTests {
         #expect(reading.provider?.statusMessage?.hasPrefix("450 credits in 450 turns") == true)
     }
 
+    @Test("a database that its tool is writing keeps its turns, and is read when it is not")
+    func inUse() throws {
+        let home = try SampleHome(copying: "kiro/usual")
+        let database = ".local/share/kiro-cli/data.sqlite3"
+        var quiet = KiroSource()
+        let whole = quiet.read(in: home.environment(), at: sampleNow).provider?.statusMessage
+        try home.write(database + "-journal", "x")
+        var source = KiroSource()
+        let first = source.read(in: home.environment(), at: sampleNow)
+        #expect(first.isPartial && first.provider?.statusMessage != whole)
+        let during = quiet.read(in: home.environment(), at: sampleNow)
+        #expect(!during.isPartial && during.provider?.statusMessage == whole)
+        try home.touch(database, sampleNow.addingTimeInterval(-60))
+        let changed = quiet.read(in: home.environment(), at: sampleNow)
+        #expect(changed.isPartial && changed.provider?.statusMessage == whole)
+        // As it was when nothing of it could be read.
+        try home.touch(database, sampleNow)
+        try FileManager.default.removeItem(atPath: home.path(database + "-journal"))
+        let later = source.read(in: home.environment(), at: sampleNow)
+        #expect(!later.isPartial && later.provider?.statusMessage == whole)
+    }
+
+    @Test("turns that are only in the log beside a database are found")
+    func log() throws {
+        let home = try SampleHome()
+        let path = home.path(".local/share/kiro-cli/data.sqlite3")
+        try home.createDirectory(".local/share/kiro-cli")
+        let writer = try WrittenDatabase(
+            path, "PRAGMA journal_mode = WAL",
+            "CREATE TABLE conversations_v2 (conversation_id TEXT, updated_at INTEGER, value TEXT)")
+        func insert(_ id: String) throws {
+            try writer.execute(
+                """
+                INSERT INTO conversations_v2 VALUES ('\(id)', 1789639200000,
+                '{"user_turn_metadata":{"usage_info":[{"value":1,"unit":"credit"}]}}')
+                """)
+        }
+        var source = KiroSource()
+        func turns() -> Int {
+            let status = source.read(in: home.environment(), at: sampleNow).provider?.statusMessage
+            return Int(status?.split(separator: " ").first ?? "0") ?? -1
+        }
+        try insert("a")
+        #expect(turns() == 1)
+        let status = try FileStatus(path: path)
+        try insert("b")
+        #expect(try FileStatus(path: path) == status)
+        #expect(turns() == 2)
+        #expect(
+            source.watchedPaths(in: home.environment()).map(\.path).contains(path + "-wal"))
+    }
+
+    @Test(
+        "a file that grew beyond what a pass may read keeps its turns, as does one that cannot be read"
+    )
+    func overBudget() throws {
+        let home = try SampleHome()
+        let path = Self.chat + CodebuffChat.fileName
+        try home.write(path, Self.messages(1.5))
+        var source = CodebuffSource()
+        _ = source.read(in: home.environment(), at: sampleNow)
+        try home.write(path, Self.messages(1.5, 2.25))
+        var limits = ScanLimits()
+        limits.byteCount = 10
+        let partial = source.read(in: home.environment(limits: limits), at: sampleNow)
+        #expect(partial.isPartial)
+        #expect(partial.provider?.statusMessage?.hasPrefix("1.5 credits") == true)
+        #expect(!partial.findings.contains { $0.isError })
+        limits.byteCount = ScanLimits().byteCount
+        limits.documentByteCount = 10
+        let large = source.read(in: home.environment(limits: limits), at: sampleNow)
+        #expect(large.provider?.statusMessage?.hasPrefix("1.5 credits") == true)
+        #expect(large.findings.contains { $0.isError })
+        let whole = source.read(in: home.environment(), at: sampleNow)
+        #expect(whole.provider?.statusMessage?.hasPrefix("3.75 credits") == true)
+    }
+
+    @Test("where there are more directories than a pass lists, the files that it found are read")
+    func manyDirectories() throws {
+        let home = try SampleHome()
+        try home.write(Self.chat + CodebuffChat.fileName, Self.messages(1.5))
+        for index in 0..<30 { try home.createDirectory(".config/manicode/projects/a\(index)") }
+        var limits = ScanLimits()
+        limits.depth = 3
+        try home.createDirectory(".config/manicode/projects/app/x/1/2/3/4/5")
+        var source = CodebuffSource()
+        let reading = source.read(in: home.environment(limits: limits), at: sampleNow)
+        #expect(reading.isPartial)
+        #expect(reading.provider?.statusMessage?.hasPrefix("1.5 credits") == true)
+    }
+
     @Test("turns of more than 30 days ago, and of the future, are not added up")
     func days() {
         var uses = CreditUses()
@@ -73,7 +164,7 @@ struct CreditTests {
         ])
     func amounts(_ credits: Double, _ text: String) {
         let sum = CreditUses.Sum(credits: credits, turnCount: 2)
-        #expect(CreditText.used(sum) == "\(text) credits in 2 turns in 30 days")
+        #expect(CreditFormatter.used(sum) == "\(text) credits in 2 turns in 30 days")
     }
 
     @Test("KIRO_HOME moves the sessions")

@@ -139,6 +139,27 @@ struct ClaudeTokenTests {
             home.usage().summary == ["claude s1 -src-app claude-opus-5: 1 × input 1, output 2"])
     }
 
+    @Test("the desktop program's sessions are where the environment puts configuration")
+    func desktopElsewhere() throws {
+        let home = try TokenHome(logs: [ClaudeTokens()])
+        try home.home.write(
+            "cfg/Claude/local-agent-mode-sessions/a/projects/-src-app/s1.jsonl",
+            Self.line("m1", usage: #""input_tokens":1,"output_tokens":2"#))
+        #expect(home.usage(["XDG_CONFIG_HOME": home.home.path("cfg")]).requestCount == 1)
+    }
+
+    @Test("an answer without an id keeps the cost that its line states")
+    func costWithoutID() throws {
+        let home = try SampleHome()
+        let line = Self.line(
+            "m1", usage: #""input_tokens":1,"output_tokens":2"#, more: #""costUSD":0.25,"#)
+        try home.write(Self.path, line.replacing(#""id":"m1","#, with: ""))
+        #expect(
+            home.tokens(of: "claude") == [
+                "2026-11-20T09:00:04Z s1 in -src-app, claude-opus-5: in 1, out 2, $0.25 of its own"
+            ])
+    }
+
     @Test("a line of 5 MB is left out and counted, and the lines around it are read")
     func longLine() throws {
         let home = try TokenHome(logs: [ClaudeTokens()])

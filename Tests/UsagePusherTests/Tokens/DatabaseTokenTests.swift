@@ -35,6 +35,46 @@ struct DatabaseTokenTests {
             ])
     }
 
+    @Test("rows with a text that is too long are counted as left out")
+    func tooLong() throws {
+        let copilot = try Tool("copilot/usual", ".copilot/session-store.db", CopilotTokens())
+        try copilot.writer.execute(
+            """
+            INSERT INTO assistant_usage_events (session_id, model, input_tokens, output_tokens, created_at)
+            VALUES ('s9', printf('%.300000c', 'm'), 10, 1, '2026-09-17T12:00:00Z');
+            """)
+        #expect(copilot.home.usage().leftOut.map(\.count) == [1])
+        let goose = try Tool(
+            "goose/usual", ".local/share/goose/sessions/sessions.db", GooseTokens())
+        let before = goose.home.usage().leftOut.map(\.count)
+        try goose.writer.execute(
+            """
+            INSERT INTO usage_ledger (session_id, created_timestamp, model, input_tokens, output_tokens)
+            VALUES ('20260601_2', 1789700000, printf('%.300000c', 'm'), 30, 3);
+            """)
+        #expect(goose.home.usage().leftOut.reduce(0) { $0 + $1.count } == before.reduce(0, +) + 1)
+    }
+
+    @Test("an editor that is writing is said to be writing, and has the state that was read before")
+    func editorInUse() throws {
+        let home = try SampleHome(copying: "cursor/sample")
+        let database = try #require(
+            CursorSource().watchedPaths(in: home.environment()).map(\.path).first {
+                $0.hasSuffix(".vscdb") && (try? FileStatus(path: $0)) != nil
+            })
+        let journal = String(database.dropFirst(home.path.count + 1)) + "-journal"
+        try home.write(journal, "x")
+        var source = CursorSource()
+        let first = source.read(in: home.environment(), at: sampleNow)
+        #expect(first.isPartial)
+        #expect(first.findings.map(\.detail).first?.contains("its tool is writing it") == true)
+        try FileManager.default.removeItem(atPath: home.path(journal))
+        let card = source.read(in: home.environment(), at: sampleNow).provider
+        #expect(card != nil)
+        try home.write(journal, "x")
+        #expect(source.read(in: home.environment(), at: sampleNow).provider == card)
+    }
+
     @Test("Copilot: counters that began again count whole, and a log in two steps is one in one")
     func copilotRestart() throws {
         let home = try TokenHome(logs: [CopilotTokens()])
@@ -134,12 +174,16 @@ struct DatabaseTokenTests {
     func watchedPaths() {
         let environment = SourceEnvironment(home: "/home/dev")
         let sources: [any UsageSource] = [
-            OpenCodeSource(), OpenCodeGoSource(), CopilotSource(), GooseSource(), ZedSource(),
-            WindsurfSource(), CursorSource(),
+            CopilotSource(), GooseSource(), ZedSource(), WindsurfSource(), CursorSource(),
         ]
         for source in sources {
             let paths = source.watchedPaths(in: environment).map(\.path)
             #expect(paths.contains { $0.hasSuffix("db-wal") }, "\(source.providerID)")
+        }
+        for source in [OpenCodeSource(), OpenCodeGoSource()] as [any UsageSource] {
+            #expect(
+                source.watchedPaths(in: environment).contains(
+                    WatchedPath("/home/dev/.local/share/opencode")))
         }
     }
 }

@@ -7,33 +7,9 @@ import Testing
 /// Cline, Roo Code and Kilo.
 @Suite("Tokens of Cline, Roo Code and Kilo")
 struct EditorTokenTests {
-    static let logs: [String: any TokenLog] = [
-        "cline": ClineTokens(), "roocode": RooCodeTokens(), "kilo": KiloTokens(),
+    private static let logs: [String: any TokenLog] = [
+        "cline": ClineTokens(), "roocode": RooCodeTokens(), "kilo": RooCodeTokens.kilo,
     ]
-    static let homes = SourceHome.all.filter { logs[$0.providerID] != nil }
-
-    /// `UPDATE_READINGS=1 swift test` rewrites the expectations; review the diff.
-    @Test("every request of a home is read as its expectation says", arguments: homes)
-    func home(_ fixture: SourceHome) throws {
-        if fixture.providerID == "kilo", SQLiteLibrary.installed == nil { return }
-        let log = try #require(Self.logs[fixture.providerID])
-        let home = try SampleHome(copying: fixture.testDescription)
-        let entries = LogEntries(log)
-        for file in LogEntries.files(of: log, in: home.environment()) {
-            try entries.read(file, of: log)
-        }
-        let text =
-            (entries.lines + ["left out: \(entries.leftOutCount)"]
-            + entries.issues.map { $0.replacing(home.path, with: "~") })
-            .joined(separator: "\n") + "\n"
-        let expectation = URL(
-            fileURLWithPath: SampleHome.fixture("\(fixture.providerID)/tokens/\(fixture.name).txt"))
-        if ProcessInfo.processInfo.environment["UPDATE_READINGS"] == "1" {
-            try Data(text.utf8).write(to: expectation)
-        }
-        let expected = (try? String(contentsOf: expectation, encoding: .utf8)) ?? ""
-        #expect(text == expected, "differs from \(expectation.path)")
-    }
 
     /// A task's row that says what its request used.
     private static func row(_ usage: String, _ more: String = "", say: String = "api_req_started")
@@ -137,12 +113,12 @@ struct EditorTokenTests {
         #expect(
             cline[0] == home.path("cfg/Code/User/globalStorage/saoudrizwan.claude-dev/tasks"))
         #expect(
-            KiloTokens().roots(in: environment).prefix(2)
+            OpenCodeTokens.kilo.databases(in: environment)
                 == [home.path("d/kilo/kilo.db"), home.path("d/kilo/own.db")])
         let data = home.environment(["CLINE_DATA_DIR": "/x", "CLINE_SESSION_DATA_DIR": "/y"])
         #expect(ClineTokens().roots(in: data).suffix(2) == ["/x/tasks", "/y"])
-        let memory = KiloTokens().roots(in: home.environment(["KILO_DB": ":memory:"]))
-        #expect(memory.first == home.path(".local/share/kilo/kilo.db"))
-        #expect(!memory.contains { $0.contains("memory") })
+        let memory = home.environment(["KILO_DB": ":memory:"])
+        #expect(
+            OpenCodeTokens.kilo.databases(in: memory) == [home.path(".local/share/kilo/kilo.db")])
     }
 }

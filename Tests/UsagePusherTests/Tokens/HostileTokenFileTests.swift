@@ -136,7 +136,8 @@ struct HostileTokenFileTests {
         for sample in try alone(source) where sample.file.path != sample.file.root {
             for index in 0..<20 {
                 let name = (sample.relativePath as NSString).deletingLastPathComponent
-                try sample.home.write("\(name)/\(index)/\(sample.file.name)", Data())
+                // A name that every log enters.
+                try sample.home.write("\(name)/ses_\(index)/\(sample.file.name)", Data())
             }
             // Each look at it takes a second.
             let clock = Atomic<Int>(0)

@@ -65,7 +65,7 @@ final class LogEntries {
     }
 
     private var sessionOrder: [UInt64] {
-        names.current.sessions.map { ContentHash.of($0.source, $0.id, $0.project ?? "") }
+        names.current.sessions.map(\.hash)
     }
 
     /// The names of sessions, projects and models.

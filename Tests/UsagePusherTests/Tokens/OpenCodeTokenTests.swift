@@ -112,6 +112,50 @@ struct OpenCodeTokenTests {
         #expect(update(["OPENCODE_DB": ":memory:"]) == [])
     }
 
+    @Test("the database of a new channel is read, and the cache of the others is still good")
+    func newChannel() throws {
+        let roots = OpenCodeTokens().roots(in: home.environment())
+        let kilo = OpenCodeTokens.kilo.roots(in: home.environment())
+        try home.writeDatabase(Self.database, Self.schema + Self.message("a", input: 1))
+        #expect(update().count == 1)
+        for path in [".local/share/opencode/opencode-beta.db", ".local/share/kilo/opencode-dev.db"]
+        {
+            try home.writeDatabase(path, Self.schema + Self.message("b", input: 2, seconds: 900))
+        }
+        #expect(update().count == 2)
+        #expect(OpenCodeTokens().roots(in: home.environment()) == roots)
+        #expect(OpenCodeTokens.kilo.roots(in: home.environment()) == kilo)
+    }
+
+    @Test("credentials and other files beside the databases are not read")
+    func others() throws {
+        try home.writeDatabase(Self.database, Self.schema + Self.message("a", input: 1))
+        try home.write(".local/share/opencode/auth.json", "{")
+        try home.write(".local/share/opencode/snapshot/opencode.db", "x")
+        try home.write(".local/share/opencode/log/msg_1.json", "{")
+        #expect(update() == ["2026-09-17T10:00:00Z s1, m: in 1, out 5"])
+    }
+
+    @Test(
+        "a database of any name is read again when only the log beside it grows",
+        arguments: ["own.sqlite", "own"])
+    func anyName(_ name: String) throws {
+        let variables = ["OPENCODE_DB": name]
+        let path = ".local/share/opencode/" + name
+        let writer = try WrittenDatabase(
+            home.writeDatabase(path, "PRAGMA journal_mode = WAL;" + Self.schema))
+        try writer.execute(Self.message("a", input: 1))
+        #expect(update(variables).count == 1)
+        let status = try FileStatus(path: home.path(path))
+        try writer.execute(Self.message("b", input: 2, seconds: 900))
+        #expect(try FileStatus(path: home.path(path)) == status)
+        #expect(update(variables).count == 2)
+        for source in [OpenCodeSource(), OpenCodeGoSource()] as [any UsageSource] {
+            let watched = source.watchedPaths(in: home.environment(variables)).map(\.path)
+            #expect(watched.contains(home.path(path) + "-wal"))
+        }
+    }
+
     @Test(
         "many rows are read in several passes of a small budget, each going on where the last one stopped"
     )

@@ -6,9 +6,9 @@ import Testing
 @Suite("Cost of tokens")
 struct TokenCostTests {
     private func dollars(
-        _ tokens: TokenCounts, _ model: String, tier: ServiceTier = .standard, isSum: Bool = false
+        _ tokens: TokenCounts, _ model: String, tier: ServiceTier = .standard
     ) throws -> Double? {
-        let cost = ModelPrices.packaged.cost(of: tokens, model: model, tier: tier, isSum: isSum)
+        let cost = ModelPrices.packaged.cost(of: tokens, model: model, tier: tier)
         // To a millionth of a dollar.
         return cost.total.map { ($0 * 1e6).rounded() / 1e6 }
     }
@@ -60,9 +60,8 @@ struct TokenCostTests {
         #expect(try dollars(TokenCounts(input: 300_000), "qwen3-coder-plus") == 1.8)
     }
 
-    @Test("neither a sum of requests nor output alone counts as a long prompt")
-    func sums() throws {
-        #expect(try dollars(TokenCounts(input: 1_000_000), "gpt-5.5", isSum: true) == 5)
+    @Test("output alone does not count as a long prompt")
+    func output() throws {
         #expect(try dollars(TokenCounts(output: 1_000_000), "gpt-5.5") == 30)
     }
 
@@ -129,14 +128,6 @@ struct TokenCostTests {
                 == 2.1)
     }
 
-    @Test("sums keep what is priced and name every gap")
-    func addition() {
-        var sum = TokenCost(priced: 1)
-        sum += TokenCost(priced: 2, gaps: .model)
-        sum += TokenCost(priced: 3, gaps: .webSearch)
-        #expect(sum == TokenCost(priced: 6, gaps: [.model, .webSearch]) && sum.total == nil)
-    }
-
     @Test("counts that no request has do not trap")
     func hostileCounts() {
         let tokens = TokenCounts(
@@ -151,12 +142,18 @@ struct TokenCostTests {
         "a mode says whose cost counts",
         arguments: [
             (CostMode.auto, 1.0, 2.0, 1.0), (.auto, 0, 2, 0), (.auto, nil, 2, 2),
-            (.auto, .nan, 2, 2), (.auto, -1, 2, 2), (.auto, .infinity, nil, nil),
-            (.calculate, 1, 2, 2), (.calculate, 1, nil, nil),
-            (.display, 1, 2, 1), (.display, nil, 2, nil), (.display, -.infinity, 2, nil),
-        ] as [(CostMode, Double?, Double?, Double?)])
-    func modes(mode: CostMode, own: Double?, calculated: Double?, expected: Double?) {
-        let cost = calculated.map { TokenCost(priced: $0) } ?? TokenCost(priced: 9, gaps: .model)
-        #expect(mode.cost(own: own, calculated: cost) == expected)
+            (.auto, .nan, 2, 2), (.auto, -1, 2, 2), (.calculate, 1, 2, 2), (.calculate, 1, nil, 0),
+            (.display, 1, 2, 1), (.display, nil, 2, 0), (.display, -1, 2, 0),
+        ] as [(CostMode, Double?, Double?, Double)])
+    func modes(mode: CostMode, own: Double?, calculated: Double?, expected: Double) {
+        let cost = calculated.map { TokenCost(priced: $0) } ?? TokenCost(gaps: .model)
+        #expect(CostSums(own: own ?? .nan, calculated: cost).dollars(mode) == expected)
+    }
+}
+
+extension ModelPrices {
+    /// What one request costs.
+    func cost(of tokens: TokenCounts, model: String, tier: ServiceTier = .standard) -> TokenCost {
+        price(for: model)?.cost(of: tokens, tier: tier) ?? TokenCost(gaps: .model)
     }
 }

@@ -6,8 +6,8 @@ struct AmpTokens: TokenLog {
 
     func roots(in environment: SourceEnvironment) -> [String] {
         let usual = environment.home + "/.local/share"
-        let own = environment.absolutePath(variable: "XDG_DATA_HOME")
-        return [own == usual ? nil : own, usual].compactMap { $0.map { $0 + "/amp/threads" } }
+        let own = environment.dataHome
+        return (own == usual ? [usual] : [own, usual]).map { $0 + "/amp/threads" }
     }
 
     func isWanted(_ name: String) -> Bool { name.hasPrefix("T-") && name.hasSuffix(".json") }
@@ -38,14 +38,9 @@ private struct AmpThread {
             } else if key == "env" {
                 project = Self.project(in: cursor.value())
             } else if key == "messages" {
-                messages = cursor
-                cursor.skip()
+                messages = cursor.branch()
             } else if key == "usageLedger" {
-                guard cursor.enterObject() else { continue }
-                while let key = cursor.nextKey() {
-                    if key == "events" { events = cursor }
-                    cursor.skip()
-                }
+                events = cursor.member("events") { $0.branch() } ?? events
             } else {
                 cursor.skip()
             }

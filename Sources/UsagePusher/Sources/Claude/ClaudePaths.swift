@@ -20,8 +20,7 @@ struct ClaudePaths {
 
     private init(_ environment: SourceEnvironment) {
         let home = environment.home
-        let configuration = environment.absolutePath(variable: "XDG_CONFIG_HOME")
-        let usual = [(configuration ?? home + "/.config") + "/claude", home + "/.claude"]
+        let usual = [environment.configurationHome + "/claude", home + "/.claude"]
         let given = (environment.variables["CLAUDE_CONFIG_DIR"] ?? "").split(separator: ",")
             .prefix(16).compactMap { environment.absolutePath(String($0)) }
             .map { $0.hasSuffix("/projects") ? String($0.dropLast("/projects".count)) : $0 }

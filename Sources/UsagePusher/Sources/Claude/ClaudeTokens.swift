@@ -5,11 +5,10 @@ import Foundation
 /// A line states a reply with its usage; docs/log-shapes.md has the shapes.
 struct ClaudeTokens: TokenLog {
     let source = "claude"
+    let version = 2
 
     func roots(in environment: SourceEnvironment) -> [String] {
-        let desktop = ["/.config", "/Library/Application Support"].map {
-            environment.home + $0 + "/Claude/local-agent-mode-sessions"
-        }
+        let desktop = environment.applicationData.map { $0 + "/Claude/local-agent-mode-sessions" }
         return ClaudePaths.homes(in: environment).flatMap(\.projects) + desktop
     }
 
@@ -68,17 +67,16 @@ struct ClaudeTokenReader: TokenLineReader {
         let session =
             row.session.map { sink.session($0, project: project) }
             ?? sink.session(self.session, project: project)
-        func add(_ usage: Usage, id: UInt64, model: JSONCursor.Text?) {
+        func add(_ usage: Usage, id: UInt64, model: JSONCursor.Text?, cost: Double? = nil) {
             sink.add(
                 TokenRecord(
                     time: time, counts: usage.counts, id: id,
                     variant: row.request.map { UInt32(truncatingIfNeeded: $0 >> 16) } ?? 0,
-                    isSidechain: row.isSidechain, tier: usage.tier,
-                    ownCost: id == row.id ? row.cost : nil),
+                    isSidechain: row.isSidechain, tier: usage.tier, ownCost: cost),
                 session: session,
                 model: sink.model(model.flatMap { $0 == "<synthetic>" ? nil : $0 }))
         }
-        add(row.usage, id: id, model: row.model)
+        add(row.usage, id: id, model: row.model, cost: row.cost)
         for (index, further) in row.furtherAnswers.enumerated() {
             var furtherID = ContentHash(seed: id)
             furtherID.add(UInt64(index))
@@ -174,8 +172,10 @@ struct ClaudeTokenReader: TokenLineReader {
             case 23 where key == "cache_read_input_tokens":
                 counts.cacheRead = cursor.count() ?? 0
             case 14 where key == "cache_creation": readCacheWrites(&cursor)
-            case 21 where key == "output_tokens_details": readDetails(&cursor)
-            case 15 where key == "server_tool_use": readTools(&cursor)
+            case 21 where key == "output_tokens_details":
+                counts.reasoning = cursor.member("thinking_tokens") { $0.count() } ?? 0
+            case 15 where key == "server_tool_use":
+                counts.webSearches = cursor.member("web_search_requests") { $0.count() } ?? 0
             case 10 where key == "iterations": iterations = cursor.value()
             case 5 where key == "speed":
                 if let speed = cursor.text(), speed == "fast" { tier = .fast }
@@ -200,28 +200,6 @@ struct ClaudeTokenReader: TokenLineReader {
                 }
             }
             counts.cacheWrite5m = max(short, counts.cacheWrite5m &- counts.cacheWrite1h)
-        }
-
-        private mutating func readDetails(_ cursor: inout JSONCursor) {
-            guard cursor.enterObject() else { return }
-            while let key = cursor.nextKey() {
-                if key == "thinking_tokens" {
-                    counts.reasoning = cursor.count() ?? 0
-                } else {
-                    cursor.skip()
-                }
-            }
-        }
-
-        private mutating func readTools(_ cursor: inout JSONCursor) {
-            guard cursor.enterObject() else { return }
-            while let key = cursor.nextKey() {
-                if key == "web_search_requests" {
-                    counts.webSearches = cursor.count() ?? 0
-                } else {
-                    cursor.skip()
-                }
-            }
         }
     }
 }

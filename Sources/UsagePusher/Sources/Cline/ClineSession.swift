@@ -137,17 +137,13 @@ enum ClineSession {
         /// When the session ended, else when it began.
         var time: Int64?
 
-        private static let byteLimit = 1_048_576
-
         init(of file: TokenFile) {
             let directory = LocalFile(file.path).directory.path
             session = String(
                 directory[
                     (directory.lastIndex(of: "/").map(directory.index(after:))
                         ?? directory.startIndex)...])
-            let content = try? LocalFile("\(directory)/\(session).json").read(
-                byteLimit: Self.byteLimit)
-            content?.data.withUnsafeBytes { read($0) }
+            SideFile("\(directory)/\(session).json").content?.data.withUnsafeBytes { read($0) }
         }
 
         private mutating func read(_ bytes: UnsafeRawBufferPointer) {

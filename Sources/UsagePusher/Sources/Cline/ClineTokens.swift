@@ -28,14 +28,28 @@ struct ClineTokens: TokenLog {
     }
 }
 
-/// The tokens in Roo Code's tasks.
+/// The tokens in the tasks of Roo Code, and of Kilo up to version 5, which was its copy.
 struct RooCodeTokens: TokenLog {
-    let source = "roocode"
+    let source: String
+    private let extensionID: String
+    /// In the home directory, besides what is in the editors' storage.
+    private let directories: [String]
+
+    static let kilo = RooCodeTokens(
+        source: "kilo", extensionID: "kilocode.kilo-code", directories: [".kilocode/cli/global"])
+
+    init(
+        source: String = "roocode", extensionID: String = "rooveterinaryinc.roo-cline",
+        directories: [String] = []
+    ) {
+        self.source = source
+        self.extensionID = extensionID
+        self.directories = directories
+    }
 
     func roots(in environment: SourceEnvironment) -> [String] {
-        EditorStorage.directories(of: "rooveterinaryinc.roo-cline", in: environment).map {
-            $0 + "/tasks"
-        }
+        let storage = EditorStorage.directories(of: extensionID, in: environment)
+        return (storage + directories.map { environment.home + "/" + $0 }).map { $0 + "/tasks" }
     }
 
     func isWanted(_ name: String) -> Bool { name == ClineTask.fileName }
@@ -43,48 +57,6 @@ struct RooCodeTokens: TokenLog {
     func isEntered(_ name: String) -> Bool { name != ClineTask.checkpoints }
 
     func reader(of file: TokenFile) -> TokenReader? {
-        .document { ClineTask(prompt: .byProtocol, source: source).read($0, to: &$1) }
-    }
-}
-
-/// The tokens in Kilo's database (from version 7 on) and in the files that it had before.
-struct KiloTokens: TokenLog {
-    let source = "kilo"
-    private static let databaseLimit = 256
-
-    func roots(in environment: SourceEnvironment) -> [String] {
-        let data =
-            (environment.absolutePath(variable: "XDG_DATA_HOME")
-                ?? environment.home + "/.local/share") + "/kilo"
-        let storage = EditorStorage.directories(of: "kilocode.kilo-code", in: environment)
-        return databases(data, in: environment) + [data + "/storage/message"]
-            + (storage + [environment.home + "/.kilocode/cli/global"]).map { $0 + "/tasks" }
-    }
-
-    private func databases(_ data: String, in environment: SourceEnvironment) -> [String] {
-        let entries = try? LocalDirectory(data).entries(limit: Self.databaseLimit).entries
-        let channels = (entries ?? []).map(\.name).filter {
-            $0.hasPrefix("opencode-") && $0.hasSuffix(".db")
-        }
-        var paths = (["kilo.db"] + channels.sorted()).map { data + "/" + $0 }
-        if let own = environment.variables["KILO_DB"], !own.isEmpty, own != ":memory:" {
-            let path = environment.absolutePath(own) ?? environment.absolutePath(data + "/" + own)
-            if let path, !paths.contains(path) { paths.append(path) }
-        }
-        return paths
-    }
-
-    func isWanted(_ name: String) -> Bool {
-        name == ClineTask.fileName || name.hasSuffix(".json") && name.hasPrefix("msg_")
-    }
-
-    func isEntered(_ name: String) -> Bool { name != ClineTask.checkpoints }
-
-    func reader(of file: TokenFile) -> TokenReader? {
-        if file.name == ClineTask.fileName {
-            return .document { ClineTask(prompt: .byProtocol, source: source).read($0, to: &$1) }
-        }
-        if file.path == file.root { return .opened(KiloDatabase()) }
-        return .document { KiloMessage.readFile($0, to: &$1) }
+        .document { [source] in ClineTask(prompt: .byProtocol, source: source).read($0, to: &$1) }
     }
 }

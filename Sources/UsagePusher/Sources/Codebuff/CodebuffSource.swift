@@ -1,25 +1,23 @@
-public import Foundation
+import Foundation
 import LocalFiles
 
 /// Reads the credits of Codebuff's chats. Tokens are not in them.
-public struct CodebuffSource: UsageSource {
-    public let providerID = "codebuff"
-    public let providerName = "Codebuff"
+struct CodebuffSource: UsageSource {
+    let providerID = "codebuff"
+    let providerName = "Codebuff"
 
     private var files = CreditFiles()
     private static let channels = ["manicode", "manicode-dev", "manicode-staging"]
-
-    public init() {}
 
     private func roots(in environment: SourceEnvironment) -> [String] {
         Self.channels.map { environment.home + "/.config/\($0)/projects" }
     }
 
-    public func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
+    func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
         roots(in: environment).map { WatchedPath($0, isRecursive: true) }
     }
 
-    public mutating func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {
+    mutating func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {
         readCredits(
             &files, roots: roots(in: environment), title: "Codebuff chats", in: environment,
             at: now, isWanted: { $0 == CodebuffChat.fileName }

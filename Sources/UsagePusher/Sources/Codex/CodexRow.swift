@@ -15,9 +15,9 @@ struct CodexRow {
     /// The limit of every plan; older lines name none.
     static let mainLimit = "codex"
 
-    /// Nil when the line states only numbers that cannot be.
+    /// Nil when the line states only invalid numbers.
     private(set) var reading: LimitReading?
-    /// One for each number that cannot be.
+    /// One for each invalid number.
     private(set) var flawed: [LimitReading] = []
 
     var observedAt: Date? { (reading ?? flawed.first)?.observedAt }

@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 import LocalFiles
 import SnapshotModels
 
@@ -6,27 +6,27 @@ import SnapshotModels
 ///
 /// Codex records the limits that every reply of the provider states: the provider's own numbers, as old as the last
 /// reply on this machine. A line does not name its account; it belongs to the one that was logged in at its time.
-public struct CodexSource: UsageSource {
-    public let providerID = "codex"
-    public let providerName = "Codex"
-    public let homeMarks = ["sessions", "auth.json"]
-    public let homeSettings = ["config.toml"]
+struct CodexSource: UsageSource {
+    let providerID = "codex"
+    let providerName = "Codex"
+    let homeMarks = ["sessions", "auth.json"]
+    let homeSettings = ["config.toml"]
     private var scans: [String: CodexScan] = [:]
 
     private let zstandard: @Sendable () -> Zstandard?
 
-    public init() { self.init(zstandard: { Zstandard.installed }) }
+    init() { self.init(zstandard: { Zstandard.installed }) }
 
     /// - Parameter zstandard: called when there is a compressed file to read.
     init(zstandard: @escaping @Sendable () -> Zstandard?) {
         self.zstandard = zstandard
     }
 
-    public func ownHomes(in environment: SourceEnvironment) -> [String] {
+    func ownHomes(in environment: SourceEnvironment) -> [String] {
         [CodexPaths.homes(in: environment)[0].root]
     }
 
-    public func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
+    func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
         CodexPaths.homes(in: environment).flatMap { paths in
             [
                 WatchedPath(paths.authentication), WatchedPath(paths.sessions, isRecursive: true),
@@ -35,7 +35,7 @@ public struct CodexSource: UsageSource {
         }
     }
 
-    public mutating func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {
+    mutating func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {
         var budget = ScanBudget(environment)
         return read(in: environment, at: now, budget: &budget)
     }

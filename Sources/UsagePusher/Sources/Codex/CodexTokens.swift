@@ -8,6 +8,7 @@ import Foundation
 /// docs/log-shapes.md has the shapes.
 struct CodexTokens: TokenLog {
     let source = "codex"
+    let version = 2
 
     func roots(in environment: SourceEnvironment) -> [String] {
         CodexPaths.homes(in: environment).flatMap { [$0.sessions, $0.archive] }
@@ -30,20 +31,11 @@ struct CodexTokenReader: TokenLineReader {
     private var origin: String
     private var directory: String?
     private var model: String?
-    private var metaCount = 0
-    /// Milliseconds since 1970.
-    private var startedAt: Int64?
-    /// Whether the first lines may be copies.
-    private var hasCopies = false
-    /// Lines with a smaller ordinal are copies.
-    private var firstOrdinal = 0
+    private var marks = CodexCopyMarks()
     private var hasRecords = false
     private var total: Usage?
     /// Of all totals so far: copies of a line have the same, and no other line.
     private var chain: UInt64 = 0
-
-    /// Milliseconds from the start of a session in which copies are written.
-    private static let copyInterval: Int64 = 2_000
 
     private struct Usage: Codable, Hashable {
         var input = 0
@@ -136,9 +128,7 @@ struct CodexTokenReader: TokenLineReader {
     }
 
     private mutating func readMeta(_ payload: inout JSONCursor, at time: Int64?) {
-        metaCount += 1
-        let isOwn = metaCount == 1
-        if isOwn { startedAt = time } else { hasCopies = true }
+        let isOwn = marks.begin(at: time)
         while let key = payload.nextKey() {
             if key == "id" {
                 guard let id = payload.text()?.displayText else { continue }
@@ -148,27 +138,8 @@ struct CodexTokenReader: TokenLineReader {
                 session = payload.text()?.displayText
             } else if key == "cwd", isOwn {
                 directory = payload.text()?.displayText
-            } else if key == "forked_from_id" || key == "parent_thread_id" {
-                if payload.text() != nil { hasCopies = true }
-            } else if key == "subagent_history_start_ordinal", isOwn {
-                firstOrdinal = payload.count() ?? firstOrdinal
-            } else if key == "history_base", isOwn {
-                guard payload.enterObject() else { continue }
-                while let key = payload.nextKey() {
-                    if key == "end_ordinal_exclusive" {
-                        firstOrdinal = payload.count() ?? firstOrdinal
-                    } else {
-                        payload.skip()
-                    }
-                }
-            } else if key == "source" {
-                guard payload.enterObject() else { continue }
-                while let key = payload.nextKey() {
-                    if key == "subagent" { hasCopies = true }
-                    payload.skip()
-                }
             } else {
-                payload.skip()
+                marks.read(key, &payload)
             }
         }
     }
@@ -240,7 +211,7 @@ struct CodexTokenReader: TokenLineReader {
         total = new
         guard !hasRecords, !new.isEmpty else { return }
         guard let time else { return sink.leaveOut() }
-        guard !isCopy(time, ordinal) else { return }
+        guard !marks.isCopy(at: time, ordinal: ordinal) else { return }
         var id = ContentHash(seed: chain)
         id.add(origin)
         add(used, id: id.value, at: time, to: &sink)
@@ -254,12 +225,6 @@ struct CodexTokenReader: TokenLineReader {
             }
         }
         chain = hash.value
-    }
-
-    private func isCopy(_ time: Int64, _ ordinal: Int?) -> Bool {
-        if let ordinal, ordinal < firstOrdinal { return true }
-        guard hasCopies, let startedAt else { return false }
-        return abs(time - startedAt) <= Self.copyInterval
     }
 
     private func add(_ usage: Usage, id: UInt64, at time: Int64, to sink: inout TokenSink) {

@@ -58,8 +58,7 @@ struct CopilotLog: TokenLineReader {
             } else if key == "timestamp" {
                 time = cursor.milliseconds()
             } else if key == "data" {
-                data = cursor
-                cursor.skip()
+                data = cursor.branch()
             } else {
                 cursor.skip()
             }
@@ -125,6 +124,11 @@ struct CopilotLog: TokenLineReader {
         }
     }
 
+    private static let names: JSONCursor.CountNames = [
+        ("inputTokens", \.input), ("outputTokens", \.output), ("cacheReadTokens", \.cacheRead),
+        ("cacheWriteTokens", \.cacheWrite5m), ("reasoningTokens", \.reasoning),
+    ]
+
     private static func totals(_ cursor: inout JSONCursor) -> Totals {
         var totals = Totals()
         guard cursor.enterObject() else { return totals }
@@ -132,22 +136,13 @@ struct CopilotLog: TokenLineReader {
             if key == "totalNanoAiu" {
                 totals.charge = cursor.number()
             } else if key == "usage" {
-                guard cursor.enterObject() else { continue }
-                while let key = cursor.nextKey() {
-                    if key == "inputTokens" {
-                        totals.prompt = cursor.count() ?? 0
-                    } else if key == "outputTokens" {
-                        totals.output = cursor.count() ?? 0
-                    } else if key == "cacheReadTokens" {
-                        totals.cacheRead = cursor.count() ?? 0
-                    } else if key == "cacheWriteTokens" {
-                        totals.cacheWrite = cursor.count() ?? 0
-                    } else if key == "reasoningTokens" {
-                        totals.reasoning = cursor.count() ?? 0
-                    } else {
-                        cursor.skip()
-                    }
-                }
+                var counts = TokenCounts()
+                cursor.readCounts(names, into: &counts)
+                totals.prompt = counts.input
+                totals.output = counts.output
+                totals.cacheRead = counts.cacheRead
+                totals.cacheWrite = counts.cacheWrite5m
+                totals.reasoning = counts.reasoning
             } else {
                 cursor.skip()
             }

@@ -2,7 +2,7 @@ import LocalFiles
 
 /// Reads `session-store.db`, to which Copilot CLI adds a row for each request.
 struct CopilotStore: TokenFileReader {
-    private var place = TablePlace()
+    private var cursor = TableCursor()
 
     private static let table = "assistant_usage_events"
     private static let required = [
@@ -30,30 +30,27 @@ struct CopilotStore: TokenFileReader {
         _ connection: SQLiteConnection
     ) throws(SQLiteError) -> DatabaseBatch {
         var batch = DatabaseBatch()
-        guard let known = try connection.columns(of: Self.table),
-            known.isSuperset(of: Self.required)
+        guard
+            let columns = try connection.columns(
+                Self.required, optional: Self.optional, of: Self.table)
         else { return batch }
-        let columns = Self.required + Self.optional.filter(known.contains)
-        let indices = Dictionary(
-            uniqueKeysWithValues: columns.enumerated().map { ($0.element, $0.offset) })
         var requests: [DatabaseBatch.Row] = []
         var leftOutCount = 0
-        let step = try place.read(Self.table, columns, in: connection, limit: Self.batchCount) {
+        let step = try cursor.read(Self.table, columns, in: connection, limit: Self.batchCount) {
             row in
-            func index(_ name: String) -> Int { indices[name] ?? -1 }
             guard let session = row.text(1), let time = row.milliseconds(3) else {
                 leftOutCount += 1
                 return
             }
             let counts = TokenCounts(
-                prompt: row.tokenCount(4), cacheRead: row.tokenCount(index("cache_read_tokens")),
-                cacheWrite: row.tokenCount(index("cache_write_tokens")), output: row.tokenCount(5),
-                reasoning: row.tokenCount(index("reasoning_tokens")))
+                prompt: row.tokenCount(4), cacheRead: row.tokenCount(6),
+                cacheWrite: row.tokenCount(7), output: row.tokenCount(5),
+                reasoning: row.tokenCount(8))
             guard counts != TokenCounts() else { return }
             // A store that was deleted begins its ids again.
             let variant = ContentHash.of("\(row.integer(0) ?? 0)", "\(time)")
-            let cost = row.double(index("total_nano_aiu")).flatMap(CopilotLog.dollars)
-            let model = row.text(index("copilot_usage_model")).flatMap { $0.isEmpty ? nil : $0 }
+            let cost = row.double(9).flatMap(CopilotLog.dollars)
+            let model = row.text(10).flatMap { $0.isEmpty ? nil : $0 }
             requests.append(
                 .init(
                     record: TokenRecord(
@@ -61,7 +58,7 @@ struct CopilotStore: TokenFileReader {
                         variant: UInt32(truncatingIfNeeded: variant), ownCost: cost),
                     session: session, model: model ?? row.text(2)))
         }
-        place = step.place
+        cursor = step.cursor
         let projects = try connection.texts(
             "cwd", of: "sessions", with: "id", in: Set(requests.map(\.session)))
         batch.rows = requests.map { request in
@@ -69,7 +66,7 @@ struct CopilotStore: TokenFileReader {
             request.project = projects[request.session]
             return request
         }
-        batch.leftOutCount = leftOutCount
+        batch.leftOutCount = leftOutCount + step.tooLongCount
         batch.isComplete = step.isComplete
         return batch
     }

@@ -23,11 +23,9 @@ struct CopilotTokens: TokenLog {
 }
 
 /// GitHub Copilot's command line. What its plan allows is not on the disk.
-public struct CopilotSource: TokenRecording {
-    public let providerID = "copilot"
-    public let providerName = "Copilot"
-    public let toolName = "Copilot CLI"
+struct CopilotSource: TokenRecording {
+    let providerID = "copilot"
+    let providerName = "Copilot"
+    let toolName = "Copilot CLI"
     let tokenLogs: [any TokenLog] = [CopilotTokens()]
-
-    public init() {}
 }

@@ -1,12 +1,12 @@
-public import Foundation
+import Foundation
 import LocalFiles
 import SnapshotModels
 
 /// Reads the account and the plan of the editor Cursor. Its limits and, in current versions, its tokens are not on the disk.
-public struct CursorSource: UsageSource {
-    public let providerID = "cursor"
-    public let providerName = "Cursor"
-    public let readInterval = 2.0
+struct CursorSource: UsageSource {
+    let providerID = "cursor"
+    let providerName = "Cursor"
+    let readInterval = 2.0
 
     private static let title = "Cursor account"
     private static let email = "cursorAuth/cachedEmail"
@@ -15,14 +15,11 @@ public struct CursorSource: UsageSource {
 
     private var states = EditorStates()
 
-    public init() {}
-
-    public func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
-        EditorState.paths(of: "Cursor", in: environment)
-            .flatMap { SQLiteFiles($0).watchedPaths }.map { WatchedPath($0) }
+    func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
+        SQLiteFiles.watchedPaths(of: EditorState.paths(of: "Cursor", in: environment))
     }
 
-    public mutating func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {
+    mutating func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {
         var reading = SourceReading(isInstalled: false)
         var budget = ScanBudget(environment)
         for path in EditorState.paths(of: "Cursor", in: environment) {

@@ -52,14 +52,9 @@ struct GeminiTokenReader: TokenLineReader {
             if key == "sessionId" {
                 session = cursor.text()?.displayText ?? session
             } else if key == "messages" {
-                messages = cursor
-                cursor.skip()
+                messages = cursor.branch()
             } else if key == "$set" {
-                guard cursor.enterObject() else { continue }
-                while let key = cursor.nextKey() {
-                    if key == "messages" { messages = cursor }
-                    cursor.skip()
-                }
+                messages = cursor.member("messages") { $0.branch() } ?? messages
             } else {
                 message.read(key, &cursor)
             }

@@ -3,8 +3,8 @@ import LocalFiles
 
 /// Reads `sessions.db`: the answers of the ledger, and the sums of sessions, which count where there are no answers.
 struct GooseDatabase: TokenFileReader {
-    private var answers = TablePlace()
-    private var sessions = ChangePlace()
+    private var answers = TableCursor()
+    private var sessions = ChangeCursor()
 
     private static let ledger = "usage_ledger"
     private static let batchCount = 1_024
@@ -60,7 +60,8 @@ struct GooseDatabase: TokenFileReader {
                     row: .init(record: record, session: session, model: row.text(9)),
                     isCarried: row.text(8) == "carried_forward" && row.isNull(9)))
         }
-        self.answers = step.place
+        self.answers = step.cursor
+        batch.leftOutCount += step.tooLongCount
         batch.isComplete = step.isComplete
         let known = try Self.sessions(Set(answers.map(\.row.session)), connection)
         batch.rows = answers.map { answer in
@@ -114,19 +115,22 @@ struct GooseDatabase: TokenFileReader {
             "id", "working_dir", "updated_at", "accumulated_input_tokens",
             "accumulated_output_tokens",
         ]
-        guard let known = try connection.columns(of: "sessions"), known.isSuperset(of: required)
-        else { return batch }
         let optional = [
             "accumulated_cache_read_tokens", "accumulated_cache_write_tokens", "accumulated_cost",
             "model_config_json",
-        ].map { known.contains($0) ? $0 : "NULL" }
-        let columns = (required + optional).joined(separator: ", ")
+        ]
+        guard
+            let columns = try connection.columns(required, optional: optional, of: "sessions")?
+                .joined(separator: ", ")
+        else { return batch }
         let changed = try sessions.rows(
             of: "sessions", changedAt: "updated_at", in: connection, limit: Self.batchCount)
-        for (id, place) in changed.rows {
+        for (id, cursor) in changed.rows {
+            var wasRead = false
             try connection.lookUp(
                 "SELECT \(columns) FROM sessions WHERE _rowid_ = ?1", [.integer(id)]
             ) { row in
+                wasRead = true
                 let counts = TokenCounts(
                     prompt: row.tokenCount(3), cacheRead: row.tokenCount(5),
                     cacheWrite: row.tokenCount(6), output: row.tokenCount(4))
@@ -143,7 +147,8 @@ struct GooseDatabase: TokenFileReader {
                             isSummary: true),
                         session: session, project: row.text(1), model: Self.model(row.text(8))))
             }
-            sessions = place
+            if !wasRead { batch.leftOutCount += 1 }
+            sessions = cursor
         }
         batch.isComplete = changed.isComplete
         return batch

@@ -5,14 +5,13 @@ struct GooseTokens: TokenLog {
     let source = "goose"
 
     func roots(in environment: SourceEnvironment) -> [String] {
-        let home = environment.home
-        let data = environment.absolutePath(variable: "XDG_DATA_HOME") ?? home + "/.local/share"
-        let support = home + "/Library/Application Support"
         let own = environment.absolutePath(variable: "GOOSE_PATH_ROOT").map { $0 + "/data" }
         let earlier =
-            [home + "/.local/share/Block/goose"]
-            + ["/goose", "/Block/goose", "/Block.goose"].map { support + $0 }
-        return ([own ?? data + "/goose"] + earlier).map { $0 + "/sessions/sessions.db" }
+            [environment.home + "/.local/share/Block/goose"]
+            + ["/goose", "/Block/goose", "/Block.goose"].map { environment.applicationSupport + $0 }
+        return ([own ?? environment.dataHome + "/goose"] + earlier).map {
+            $0 + "/sessions/sessions.db"
+        }
     }
 
     func isWanted(_ name: String) -> Bool { false }
@@ -21,10 +20,8 @@ struct GooseTokens: TokenLog {
 }
 
 /// Goose.
-public struct GooseSource: TokenRecording {
-    public let providerID = "goose"
-    public let providerName = "Goose"
+struct GooseSource: TokenRecording {
+    let providerID = "goose"
+    let providerName = "Goose"
     let tokenLogs: [any TokenLog] = [GooseTokens()]
-
-    public init() {}
 }

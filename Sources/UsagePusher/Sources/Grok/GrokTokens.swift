@@ -67,10 +67,7 @@ struct GrokTokenReader: TokenLineReader {
             } else if key == "method" {
                 guard let method = cursor.text(), method == "_x.ai/session/update" else { return }
             } else if key == "params" {
-                guard cursor.enterObject() else { continue }
-                while let key = cursor.nextKey() {
-                    if key == "update" { turn = Turn(&cursor) } else { cursor.skip() }
-                }
+                turn = cursor.member("update") { Turn(&$0) }
             } else {
                 cursor.skip()
             }

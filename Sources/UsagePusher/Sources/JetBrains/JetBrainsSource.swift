@@ -1,22 +1,20 @@
-public import Foundation
+import Foundation
 import LocalFiles
 
 /// Reads the quota of JetBrains AI that each IDE keeps in its options.
 ///
 /// The quota is the account's, and each IDE writes its copy when it has asked for it: of several the newest counts.
-public struct JetBrainsSource: UsageSource {
-    public let providerID = "jetbrains"
-    public let providerName = "JetBrains AI"
+struct JetBrainsSource: UsageSource {
+    let providerID = "jetbrains"
+    let providerName = "JetBrains AI"
 
     private static let ideLimit = 256
 
-    public init() {}
-
-    public func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
+    func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
         (roots(in: environment) + documents(in: environment)).map { WatchedPath($0) }
     }
 
-    public mutating func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {
+    mutating func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {
         readDocuments(
             documents(in: environment), title: "JetBrains AI quota", in: environment, at: now,
             readings: JetBrainsQuota.readings)
@@ -24,10 +22,7 @@ public struct JetBrainsSource: UsageSource {
 
     /// The directories that have one for each IDE; Android Studio is Google's.
     private func roots(in environment: SourceEnvironment) -> [String] {
-        let configuration =
-            environment.absolutePath(variable: "XDG_CONFIG_HOME") ?? environment.home + "/.config"
-        return [configuration, environment.home + "/Library/Application Support"]
-            .flatMap { [$0 + "/JetBrains", $0 + "/Google"] }
+        environment.applicationData.flatMap { [$0 + "/JetBrains", $0 + "/Google"] }
     }
 
     private func documents(in environment: SourceEnvironment) -> [String] {

@@ -10,7 +10,7 @@ struct KimiTokens: TokenLog {
         let newer =
             environment.absolutePath(variable: "KIMI_CODE_HOME") ?? environment.home + "/.kimi-code"
         let desktop =
-            environment.home + "/Library/Application Support/kimi-desktop/daimon-share/daimon"
+            environment.applicationSupport + "/kimi-desktop/daimon-share/daimon"
             + "/runtime/kimi-code/home"
         return [older + "/sessions", older + "/imported_sessions"]
             + [newer, desktop].map { $0 + "/sessions" }

@@ -9,9 +9,10 @@ enum KiroCredits {
             || !name.contains(".")
     }
 
+    /// Nil when the file is in use, or the budget has ended.
     static func content(
         of file: DirectoryWalk.File, _ budget: inout ScanBudget
-    ) throws(FileError) -> CreditFiles.Content {
+    ) throws(FileError) -> CreditFiles.Content? {
         if file.name == "data.sqlite3" { return try database(file, &budget) }
         guard let document = try budget.readDocument(file.path) else { return .init() }
         if file.name == "messages.jsonl" { return lines(document.data, in: file) }
@@ -42,7 +43,7 @@ enum KiroCredits {
         var content = CreditFiles.Content()
         var session = ""
         var updatedAt: Int64?
-        var turns: [(index: Int, credits: Double?, time: Int64?)] = []
+        var list: JSONCursor?
         var cursor = JSONCursor(bytes)
         guard cursor.enterObject() else { return content }
         while let key = cursor.nextKey() {
@@ -51,45 +52,26 @@ enum KiroCredits {
             } else if key == "updated_at" {
                 updatedAt = cursor.milliseconds()
             } else if key == "session_state" {
-                guard cursor.enterObject() else { continue }
-                while let key = cursor.nextKey() {
-                    guard key == "conversation_metadata", cursor.enterObject() else {
-                        if key != "conversation_metadata" { cursor.skip() }
-                        continue
-                    }
-                    while let key = cursor.nextKey() {
-                        guard key == "user_turn_metadatas", cursor.enterArray() else {
-                            if key != "user_turn_metadatas" { cursor.skip() }
-                            continue
-                        }
-                        var index = 0
-                        while cursor.nextElement() {
-                            index += 1
-                            let turn = cursor.value()
-                            guard !cursor.isFailed, let fields = JSONFields(Data(turn)) else {
-                                continue
-                            }
-                            let list = fields.list("metering_usage")
-                            guard !list.isEmpty else { continue }
-                            turns.append(
-                                (
-                                    index, sum(list, "value"),
-                                    fields.date("end_timestamp").map {
-                                        Int64($0.timeIntervalSince1970 * 1_000)
-                                    }
-                                ))
-                        }
-                    }
+                list = cursor.member("conversation_metadata") {
+                    $0.member("user_turn_metadatas") { $0.branch() }
                 }
             } else {
                 cursor.skip()
             }
         }
-        for turn in turns {
+        guard var list, list.enterArray() else { return content }
+        var index = 0
+        while list.nextElement() {
+            index += 1
+            let turn = list.value()
+            guard !list.isFailed, let fields = JSONFields(Data(turn)) else { continue }
+            let usages = fields.list("metering_usage")
+            guard !usages.isEmpty else { continue }
             content.add(
                 CreditUse(
-                    id: id("session", session, "\(turn.index)"),
-                    time: date(turn.time ?? updatedAt), credits: turn.credits))
+                    id: id("session", session, "\(index)"),
+                    time: fields.date("end_timestamp") ?? date(updatedAt),
+                    credits: sum(usages, "value")))
         }
         return content
     }
@@ -102,7 +84,7 @@ enum KiroCredits {
     /// that is not read.
     private static func database(
         _ file: DirectoryWalk.File, _ budget: inout ScanBudget
-    ) throws(FileError) -> CreditFiles.Content {
+    ) throws(FileError) -> CreditFiles.Content? {
         let outcome: SQLiteDatabase.Outcome<CreditFiles.Content>
         do throws(SQLiteError) {
             outcome = try SQLiteDatabase.read(file.path, budget: &budget) {
@@ -134,11 +116,11 @@ enum KiroCredits {
             if case .file(let error) = error.cause { throw error }
             return CreditFiles.Content(issue: error.message)
         }
-        guard case .read(let content) = outcome else {
-            budget.markExceeded()
-            return .init()
+        switch outcome {
+        case .read(let content): return content
+        case .missing: return .init()
+        case .inUse, .outOfBudget: return nil
         }
-        return content
     }
 
     private static let conversationLimit = 10_000

@@ -3,9 +3,9 @@ import LocalFiles
 /// Reads the tables in which OpenCode keeps its messages: `message` with its steps in `part`, and `session_message`.
 struct OpenCodeDatabase: TokenFileReader {
     let source: String
-    private var messages = TablePlace()
-    private var parts = TablePlace()
-    private var sessionMessages = TablePlace()
+    private var messages = TableCursor()
+    private var parts = TableCursor()
+    private var sessionMessages = TableCursor()
 
     private static let batchCount = 2_048
     /// Fewer, since for each a message may be looked up.
@@ -13,7 +13,7 @@ struct OpenCodeDatabase: TokenFileReader {
     /// Messages that may still change: the newest of each session that runs.
     private static let rereadCount = 256
     /// A user's message may hold whole files.
-    private static let messageByteLimit = 262_144
+    static let messageByteLimit = 262_144
     /// Of a step; what a tool returned is longer, and is not even read from the disk.
     static let partByteLimit = 16_384
 
@@ -47,7 +47,7 @@ struct OpenCodeDatabase: TokenFileReader {
             guard let message = row.withBytes(2, { OpenCodeMessage($0) }) else { return }
             batch.add(message, source: source, session: row.text(1), project: message.project)
         }
-        messages = step.place
+        messages = step.cursor
         batch.isComplete = step.isComplete
         return batch
     }
@@ -69,7 +69,7 @@ struct OpenCodeDatabase: TokenFileReader {
             else { return }
             found.append((row.text(1) ?? "unknown", message))
         }
-        sessionMessages = step.place
+        sessionMessages = step.cursor
         batch.isComplete = step.isComplete
         let sessions = Set(found.map(\.session))
         var projects = try connection.texts("directory", of: "session", with: "id", in: sessions)
@@ -102,7 +102,7 @@ struct OpenCodeDatabase: TokenFileReader {
             else { return }
             steps.append((message, usage))
         }
-        parts = step.place
+        parts = step.cursor
         batch.isComplete = step.isComplete
         var messages: [String: (session: String?, message: OpenCodeMessage)] = [:]
         for (id, usage) in steps {

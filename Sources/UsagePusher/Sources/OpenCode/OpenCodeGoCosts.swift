@@ -4,8 +4,8 @@ import Foundation
 ///
 /// OpenCode Go counts dollars in a window of five hours, in a week from Monday and in a month from the first request.
 /// [steipete/CodexBar OpenCodeGoLocalUsageReader.swift]
-struct OpenCodeGoCosts: Sendable {
-    private struct Cost: Sendable {
+struct OpenCodeGoCosts: Sendable, Equatable {
+    private struct Cost: Equatable {
         /// Milliseconds since 1970.
         var time: Int64
         /// In US dollars.

@@ -1,13 +1,13 @@
-public import Foundation
+import Foundation
 import SnapshotModels
 
 /// Estimates how much of OpenCode Go's limits is used, from what OpenCode's databases say that each request has cost.
 ///
 /// Requests from other machines are not there: the provider's own numbers may be higher.
-public struct OpenCodeGoSource: UsageSource {
-    public let providerID = "opencodego"
-    public let providerName = "OpenCode Go"
-    public let readInterval = 2.0
+struct OpenCodeGoSource: UsageSource {
+    let providerID = "opencodego"
+    let providerName = "OpenCode Go"
+    let readInterval = 2.0
 
     private static let title = "OpenCode Go requests"
 
@@ -15,14 +15,11 @@ public struct OpenCodeGoSource: UsageSource {
     /// Databases that have been read to their end.
     private var completed: Set<String> = []
 
-    public init() {}
-
-    public func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
-        OpenCodeTokens().databases(in: environment)
-            .flatMap { SQLiteFiles($0).watchedPaths }.map { WatchedPath($0) }
+    func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
+        OpenCodeTokens().watchedDatabases(in: environment)
     }
 
-    public mutating func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {
+    mutating func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {
         let paths = OpenCodeTokens().databases(in: environment)
         var reading = SourceReading(isInstalled: false)
         var budget = ScanBudget(environment)
@@ -72,37 +69,18 @@ public struct OpenCodeGoSource: UsageSource {
     private mutating func update(
         _ path: String, budget: inout ScanBudget, at now: Date
     ) throws(SQLiteError) -> Bool {
-        let hasAllMessages = try step(path, OpenCodeGoState.messageByteLimit, &budget) {
-            state, connection throws(SQLiteError) in try state.readMessages(of: path, connection)
+        let hasAllMessages = try SQLiteDatabase.readSteps(
+            path, budget: &budget, valueByteLimit: OpenCodeDatabase.messageByteLimit, from: &state
+        ) { state, connection throws(SQLiteError) in
+            ((), try state.readMessages(of: path, connection))
+        } found: {
         }
         guard hasAllMessages else { return false }
-        return try step(path, OpenCodeDatabase.partByteLimit, &budget) {
-            state, connection throws(SQLiteError) in
-            try state.readSteps(of: path, connection, at: now)
-        }
-    }
-
-    private mutating func step(
-        _ path: String, _ valueByteLimit: Int, _ budget: inout ScanBudget,
-        _ read: (inout OpenCodeGoState, SQLiteConnection) throws(SQLiteError) -> Bool
-    ) throws(SQLiteError) -> Bool {
-        while true {
-            let start = state
-            let outcome = try SQLiteDatabase.read(
-                path, budget: &budget, valueByteLimit: valueByteLimit
-            ) { connection throws(SQLiteError) in
-                var state = start
-                let isComplete = try read(&state, connection)
-                return (state, isComplete)
-            }
-            switch outcome {
-            case .missing: return true
-            case .inUse, .outOfBudget: return false
-            case .read((let state, let isComplete)):
-                self.state = state
-                if isComplete { return true }
-                if budget.bytesLeft == 0 { return false }
-            }
+        return try SQLiteDatabase.readSteps(
+            path, budget: &budget, valueByteLimit: OpenCodeDatabase.partByteLimit, from: &state
+        ) { state, connection throws(SQLiteError) in
+            ((), try state.readSteps(of: path, connection, at: now))
+        } found: {
         }
     }
 }

@@ -1,20 +1,19 @@
 import Foundation
 
 /// The requests to OpenCode Go that have been found in OpenCode's databases so far, and how far those have been read.
-struct OpenCodeGoState: Sendable {
-    private struct Place: Sendable {
-        var messages = TablePlace()
+struct OpenCodeGoState: Sendable, Equatable {
+    private struct Cursors: Equatable {
+        var messages = TableCursor()
         /// Nil until there is a message of OpenCode Go: others do not need their steps.
-        var parts: TablePlace?
+        var parts: TableCursor?
     }
 
     private(set) var costs = OpenCodeGoCosts()
-    private var places: [String: Place] = [:]
+    private var cursors: [String: Cursors] = [:]
 
     private static let batchCount = 2_048
     /// Messages that may still change.
     private static let rereadCount = 256
-    static let messageByteLimit = 262_144
     /// Longer than a month: older steps are not needed.
     private static let period: TimeInterval = 32 * 86_400
 
@@ -24,8 +23,8 @@ struct OpenCodeGoState: Sendable {
     ) throws(SQLiteError) -> Bool {
         let columns = ["id", "time_created", "data"]
         guard try connection.has(columns, in: "message") else { return true }
-        var place = places[path] ?? Place()
-        let step = try place.messages.read(
+        var own = cursors[path] ?? Cursors()
+        let step = try own.messages.read(
             "message", columns, in: connection, rereading: Self.rereadCount, limit: Self.batchCount
         ) { row in
             guard let id = row.withBytes(0, ContentHash.of),
@@ -33,8 +32,8 @@ struct OpenCodeGoState: Sendable {
             else { return }
             costs.add(message, id: id, time: row.milliseconds(1))
         }
-        place.messages = step.place
-        places[path] = place
+        own.messages = step.cursor
+        cursors[path] = own
         return step.isComplete
     }
 
@@ -43,15 +42,15 @@ struct OpenCodeGoState: Sendable {
         of path: String, _ connection: SQLiteConnection, at now: Date
     ) throws(SQLiteError) -> Bool {
         let columns = ["id", "message_id", "time_created", "data"]
-        guard costs.isUsed, var place = places[path], try connection.has(columns, in: "part") else {
+        guard costs.isUsed, var own = cursors[path], try connection.has(columns, in: "part") else {
             return true
         }
         let start = now.addingTimeInterval(-Self.period).timeIntervalSince1970 * 1_000
-        var parts = TablePlace()
-        if let known = place.parts {
+        var parts = TableCursor()
+        if let known = own.parts {
             parts = known
         } else {
-            parts = try Self.place(at: Int64(start), connection)
+            parts = try Self.cursor(at: Int64(start), connection)
         }
         let step = try parts.read("part", columns, in: connection, limit: Self.batchCount) { row in
             guard let id = row.withBytes(0, ContentHash.of),
@@ -60,15 +59,15 @@ struct OpenCodeGoState: Sendable {
             else { return }
             costs.add(part, id: id, message: message, time: row.milliseconds(2))
         }
-        place.parts = step.place
-        places[path] = place
+        own.parts = step.cursor
+        cursors[path] = own
         return step.isComplete
     }
 
-    /// The place in the table of parts, which is in the order of time, before the first part that was written at `time` or later.
-    private static func place(
+    /// The cursor in the table of parts, which is in the order of time, before the first part that was written at `time` or later.
+    private static func cursor(
         at time: Int64, _ connection: SQLiteConnection
-    ) throws(SQLiteError) -> TablePlace {
+    ) throws(SQLiteError) -> TableCursor {
         var (low, high) = (Int64(0), Int64(0))
         let last = "SELECT _rowid_ FROM part ORDER BY _rowid_ DESC LIMIT 1"
         try connection.lookUp(last) { high = max(0, $0.integer(0) ?? 0) }
@@ -88,6 +87,6 @@ struct OpenCodeGoState: Sendable {
                 high = middle
             }
         }
-        return known.map { TablePlace(after: $0) } ?? TablePlace()
+        return known.map { TableCursor(after: $0) } ?? TableCursor()
     }
 }

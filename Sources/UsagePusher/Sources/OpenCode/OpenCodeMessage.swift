@@ -52,12 +52,10 @@ struct OpenCodeMessage {
         }
     }
 
-    /// Whether it has tokens, possible or not.
-    var isCounted: Bool {
-        isAssistant && (usage.counts != TokenCounts() || isImpossible)
-    }
+    /// Whether it has tokens, or is invalid.
+    var isCounted: Bool { isImpossible || isAssistant && usage.counts != TokenCounts() }
 
-    /// The request, until its steps are known. Nil when something in it cannot be.
+    /// The request, until its steps are known. Nil when something in it is invalid.
     func record(source: String) -> TokenRecord? {
         guard !isImpossible else { return nil }
         return record(source: source, usage, variant: 0).map {
@@ -71,12 +69,11 @@ struct OpenCodeMessage {
     func record(source: String, step: OpenCodeUsage) -> TokenRecord? {
         var hash = ContentHash()
         hash.add(step.counts)
-        hash.add((step.cost ?? 0).bitPattern)
         return record(source: source, step, variant: UInt32(truncatingIfNeeded: hash.value))
     }
 
-    /// A fork copies messages and steps under new ids, and version 2 those of version 1: what stays is when the message was
-    /// created, the model, and the numbers.
+    /// A fork copies messages and steps under new ids, Kilo's without their costs, and version 2 those of version 1: what stays
+    /// is when the message was created, the model, and the counts.
     private func record(source: String, _ usage: OpenCodeUsage, variant: UInt32) -> TokenRecord? {
         guard let created else { return nil }
         var id = ContentHash()
@@ -91,7 +88,7 @@ struct OpenCodeMessage {
 
 /// A part of a message, of which one is written when a step is finished.
 struct OpenCodePart {
-    /// Nil for another kind of part, and for one that cannot be.
+    /// Nil for another kind of part, and for an invalid one.
     private(set) var step: OpenCodeUsage?
     /// Milliseconds since 1970, if the part says it.
     private(set) var created: Int64?

@@ -31,8 +31,11 @@ enum CloudValues {
             }
             return values
         }
-        if case .read(let values) = outcome { return values }
-        return nil
+        switch outcome {
+        case .read(let values): return values
+        case .missing: return []
+        case .inUse, .outOfBudget: return nil
+        }
     }
 
     /// The bytes of a binary property list that is nothing but data: magic, the one object, and the table of offsets.

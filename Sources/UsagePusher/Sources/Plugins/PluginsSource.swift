@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 import LocalFiles
 import SnapshotModels
 
@@ -6,31 +6,30 @@ import SnapshotModels
 /// the snapshot that CodexBar keeps in iCloud.
 ///
 /// Runs nothing: `PluginRuns` does, and writes the outcomes that are read here.
-public struct PluginsSource: UsageSource {
+struct PluginsSource: UsageSource {
     static let id = "plugins"
 
-    public let providerID = PluginsSource.id
-    public let providerName = "Plug-ins"
+    let providerID = PluginsSource.id
+    let providerName = "Plug-ins"
 
     private static let entryLimit = 256
     /// Of all cards as they are pushed, so that the snapshot of this machine fits with those of others.
     private static let byteLimit = 65_536
     private static let cardByteLimit = 4_096
 
-    public init() {}
+    /// What was read last, by path: it counts as long as another program is writing there.
+    private var documents: [String: [ProviderDocument]] = [:]
 
-    public func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
-        [
-            PluginFile.directory(environment), PluginOutcome.directory(environment),
-            CloudValues.path(home: environment.home),
-            CloudValues.path(home: environment.home) + "-wal",
-        ].map { WatchedPath($0) }
+    func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
+        [PluginFile.directory(environment), PluginOutcome.directory(environment)]
+            .map { WatchedPath($0) }
+            + SQLiteFiles.watchedPaths(of: [CloudValues.path(home: environment.home)])
     }
 
-    public mutating func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {
+    mutating func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {
         var environment = environment
         environment.limits.documentByteCount = ProviderDocument.byteLimit
-        var pass = Pass(environment: environment, now: now)
+        var pass = Pass(environment: environment, now: now, former: documents)
         let directory = PluginFile.directory(environment)
         let names = pass.names(in: directory)
         for name in names where name.hasSuffix(".json") {
@@ -40,6 +39,7 @@ public struct PluginsSource: UsageSource {
             pass.readPlugin(name)
         }
         pass.readCloudCopy()
+        documents = pass.documents
         return pass.reading
     }
 
@@ -47,13 +47,19 @@ public struct PluginsSource: UsageSource {
     private struct Pass {
         let environment: SourceEnvironment
         let now: Date
+        /// Those of the last read.
+        private let former: [String: [ProviderDocument]]
+        private(set) var documents: [String: [ProviderDocument]] = [:]
         var reading = SourceReading(isInstalled: false)
         private var budget: ScanBudget
         private var bytesLeft = PluginsSource.byteLimit
 
-        init(environment: SourceEnvironment, now: Date) {
+        init(
+            environment: SourceEnvironment, now: Date, former: [String: [ProviderDocument]]
+        ) {
             self.environment = environment
             self.now = now
+            self.former = former
             budget = ScanBudget(environment)
         }
 
@@ -73,9 +79,11 @@ public struct PluginsSource: UsageSource {
             let title = "provider document"
             do throws(FileError) {
                 guard let content = try budget.readDocument(path) else { return }
+                let document = ProviderDocument(
+                    content.data, observedAt: content.modificationDate)
                 add(
-                    ProviderDocument(content.data, observedAt: content.modificationDate),
-                    path: path, title: title)
+                    document ?? former[path]?.first, isWhole: document != nil, path: path,
+                    title: title)
             } catch {
                 reading.isInstalled = true
                 reading.findings.append(error.finding(title: title))
@@ -90,23 +98,31 @@ public struct PluginsSource: UsageSource {
             do throws(SQLiteError) {
                 let values = try CloudValues.data(
                     forKey: SyncedUsageSnapshot.storeKey, in: path, budget: &budget)
-                for value in values ?? [] {
+                if let values {
                     // All of its providers state their own time.
-                    let document = ProviderDocument(
-                        value, observedAt: Date(timeIntervalSince1970: 0))
-                    add(document, path: path, title: title)
+                    let observedAt = Date(timeIntervalSince1970: 0)
+                    for value in values {
+                        let document = ProviderDocument(value, observedAt: observedAt)
+                        add(document, isWhole: document != nil, path: path, title: title)
+                    }
+                } else {
+                    reading.isPartial = true
+                    for document in former[path] ?? [] { add(document, path: path, title: title) }
                 }
             } catch {
                 reading.findings.append(error.finding(title: title))
             }
         }
 
-        private mutating func add(_ document: ProviderDocument?, path: String, title: String) {
+        /// - Parameter isWhole: false for what is there instead of a document, and the last one that was.
+        private mutating func add(
+            _ document: ProviderDocument?, isWhole: Bool = true, path: String, title: String
+        ) {
+            if let document { documents[path, default: []].append(document) }
+            let issue = "no JSON document, or one that is not written to its end yet"
             add(
                 document?.providers ?? [], path: path, title: title,
-                remarks: document?.issues ?? [
-                    "no JSON document, or one that is not written to its end yet"
-                ])
+                remarks: isWhole ? document?.issues ?? [] : [issue])
         }
 
         mutating func readPlugin(_ name: String) {

@@ -146,7 +146,7 @@ extension ProviderUsageSnapshot {
         return card
     }
 
-    /// Makes the texts fit to be shown, without credentials, and leaves out percentages that cannot be. The address is not
+    /// Makes the texts fit to be shown, without credentials, and leaves out invalid percentages. The address is not
     /// masked: accounts that it distinguishes would become one.
     fileprivate mutating func tidy() {
         func masked(_ text: String?) -> String? {

@@ -62,8 +62,8 @@ private struct QwenUsage {
 struct QwenLedgerReader: TokenLineReader {
     /// Where the chats are, which tell the project of a session.
     private let projectsDirectory: String
-    /// By session; not kept.
-    private var projects: [String: String?] = [:]
+    /// By session; looked up when the first is needed, and not kept.
+    private var projects: [String: String]?
 
     private enum CodingKeys: CodingKey {
         case projectsDirectory
@@ -73,21 +73,32 @@ struct QwenLedgerReader: TokenLineReader {
         ("inputTokens", \.input), ("outputTokens", \.output), ("cachedTokens", \.cacheRead),
         ("thoughtsTokens", \.reasoning),
     ]
-    private static let sessionLimit = 4_096
+    private static let sessionLimit = 65_536
     private static let projectLimit = 4_096
 
     init(projectsDirectory: String) { self.projectsDirectory = projectsDirectory }
 
     private mutating func project(of session: JSONCursor.Text) -> String? {
-        guard let id = session.displayText, !id.contains("/") else { return nil }
-        if let known = projects[id] { return known }
-        guard projects.count < Self.sessionLimit else { return nil }
-        let names = try? LocalDirectory(projectsDirectory).entries(limit: Self.projectLimit).entries
-        let project = names?.map(\.name).sorted().first {
-            SideFile("\(projectsDirectory)/\($0)/chats/\(id).jsonl").exists
+        let projects = projects ?? Self.projects(in: projectsDirectory)
+        self.projects = projects
+        return session.displayText.flatMap { projects[$0] }
+    }
+
+    private static func projects(in directory: String) -> [String: String] {
+        func names(in directory: String, limit: Int) -> [String] {
+            let entries = try? LocalDirectory(directory).entries(limit: limit).entries
+            return (entries ?? []).map(\.name)
         }
-        projects[id] = .some(project)
-        return project
+        var projects: [String: String] = [:]
+        for project in names(in: directory, limit: projectLimit).sorted() {
+            let chats = names(
+                in: "\(directory)/\(project)/chats", limit: sessionLimit - projects.count)
+            for chat in chats where chat.hasSuffix(".jsonl") {
+                let session = String(chat.dropLast(".jsonl".count))
+                projects[session] = projects[session] ?? project
+            }
+        }
+        return projects
     }
 
     mutating func add(_ line: UnsafeRawBufferPointer, to sink: inout TokenSink) {

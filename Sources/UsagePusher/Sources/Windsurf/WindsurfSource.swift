@@ -1,39 +1,37 @@
-public import Foundation
+import Foundation
 import LocalFiles
 import SnapshotModels
 
 /// Reads the limits that Windsurf, now Devin, keeps in its state. It writes them when it starts.
-public struct WindsurfSource: UsageSource {
-    public let providerID = "windsurf"
-    public let providerName = "Windsurf"
-    public let readInterval = 2.0
+struct WindsurfSource: UsageSource {
+    let providerID = "windsurf"
+    let providerName = "Windsurf"
+    let readInterval = 2.0
 
     private static let title = "Windsurf plan"
 
     private var states = EditorStates()
 
-    public init() {}
-
-    public func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
-        paths(in: environment).flatMap { SQLiteFiles($0).watchedPaths }.map { WatchedPath($0) }
+    func watchedPaths(in environment: SourceEnvironment) -> [WatchedPath] {
+        SQLiteFiles.watchedPaths(of: paths(in: environment))
     }
 
-    /// By its names before and after it was renamed, some of which are one on a disk without regard to case.
+    /// By its names before and after it was renamed.
     private func paths(in environment: SourceEnvironment) -> [String] {
-        var seen: Set<FileStatus.Identity> = []
-        return EditorState.paths(of: "Devin", "devin", "Windsurf", "windsurf", in: environment)
-            .filter {
-                guard let status = try? FileStatus(path: $0) else { return true }
-                return seen.insert(status.identity).inserted
-            }
+        EditorState.paths(of: "Devin", "devin", "Windsurf", "windsurf", in: environment)
     }
 
-    public mutating func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {
+    mutating func read(in environment: SourceEnvironment, at now: Date) -> SourceReading {
         var reading = SourceReading(isInstalled: false)
         var budget = ScanBudget(environment)
         var evidence = Evidence()
         var newest: (plan: WindsurfPlan, date: Date)?
+        // Some of them are one on a disk without regard to case.
+        var seen: Set<FileStatus.Identity> = []
         for path in paths(in: environment) {
+            if let status = try? FileStatus(path: path), !seen.insert(status.identity).inserted {
+                continue
+            }
             do throws(SQLiteError) {
                 let known = try states.read(
                     path, keys: WindsurfPlan.keys, prefix: WindsurfPlan.prefix, budget: &budget)
@@ -49,17 +47,7 @@ public struct WindsurfSource: UsageSource {
                     }
                 }
                 evidence.merge(stated)
-                let summary = stated.summary(at: now)
-                let absence =
-                    stated.readings.isEmpty
-                    ? "no limits in a format that this version reads"
-                    : "its limits have been reset since it was written"
-                reading.findings.append(
-                    SourceFinding(
-                        path: path, title: Self.title,
-                        certainty: summary == nil ? nil : .cachedExact,
-                        observedAt: summary?.observedAt, detail: summary?.text ?? absence))
-                reading.findings += stated.flawedFindings(title: Self.title)
+                reading.findings += stated.findings(path: path, title: Self.title, at: now)
             } catch {
                 reading.isInstalled = true
                 reading.findings.append(error.finding(title: Self.title))

@@ -4,7 +4,7 @@ import LocalFiles
 ///
 /// Of a thread the largest sum counts, on the day of its last change.
 struct ZedDatabase: TokenFileReader {
-    private var place = ChangePlace()
+    private var cursor = ChangeCursor()
 
     private static let batchCount = 64
     /// Of a thread as it is stored.
@@ -28,14 +28,13 @@ struct ZedDatabase: TokenFileReader {
     ) throws(SQLiteError) -> DatabaseBatch {
         var batch = DatabaseBatch()
         let required = ["id", "updated_at", "data_type", "data"]
-        guard let known = try connection.columns(of: "threads"), known.isSuperset(of: required)
+        guard
+            let columns = try connection.columns(
+                required, optional: ["folder_paths"], of: "threads")?.joined(separator: ", ")
         else { return batch }
-        let columns =
-            (required + [known.contains("folder_paths") ? "folder_paths" : "NULL"])
-            .joined(separator: ", ")
-        let changed = try place.rows(
+        let changed = try cursor.rows(
             of: "threads", changedAt: "updated_at", in: connection, limit: Self.batchCount)
-        for (id, place) in changed.rows {
+        for (id, cursor) in changed.rows {
             var wasRead = false
             try connection.lookUp(
                 "SELECT \(columns) FROM threads WHERE _rowid_ = ?1", [.integer(id)]
@@ -58,7 +57,7 @@ struct ZedDatabase: TokenFileReader {
                         model: thread.model))
             }
             if !wasRead { batch.leftOutCount += 1 }
-            self.place = place
+            self.cursor = cursor
         }
         batch.isComplete = changed.isComplete
         return batch

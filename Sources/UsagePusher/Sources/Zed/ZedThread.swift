@@ -11,7 +11,7 @@ struct ZedThread {
         "cumulative_token_usage", "request_token_usage", "model", "imported",
     ]
 
-    /// Nil when it is no JSON, is larger than the limit, or has a number that cannot be.
+    /// Nil when it is no JSON, is larger than the limit, or has an invalid number.
     init?(_ bytes: UnsafeRawBufferPointer, isCompressed: Bool, byteLimit: Int) {
         var scan = JSONMemberScan(Self.members)
         if isCompressed {

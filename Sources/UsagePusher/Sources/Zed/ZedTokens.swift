@@ -6,10 +6,8 @@ struct ZedTokens: TokenLog {
 
     func roots(in environment: SourceEnvironment) -> [String] {
         let data =
-            environment.absolutePath(variable: "FLATPAK_XDG_DATA_HOME")
-            ?? environment.absolutePath(variable: "XDG_DATA_HOME")
-            ?? environment.home + "/.local/share"
-        return [data + "/zed", environment.home + "/Library/Application Support/Zed"]
+            environment.absolutePath(variable: "FLATPAK_XDG_DATA_HOME") ?? environment.dataHome
+        return [data + "/zed", environment.applicationSupport + "/Zed"]
             .map { $0 + "/threads/threads.db" }
     }
 
@@ -19,10 +17,8 @@ struct ZedTokens: TokenLog {
 }
 
 /// The agent of the editor Zed.
-public struct ZedSource: TokenRecording {
-    public let providerID = "zed"
-    public let providerName = "Zed"
+struct ZedSource: TokenRecording {
+    let providerID = "zed"
+    let providerName = "Zed"
     let tokenLogs: [any TokenLog] = [ZedTokens()]
-
-    public init() {}
 }

@@ -1,3 +1,5 @@
+import SnapshotModels
+
 /// A day of the Gregorian calendar, in no particular time zone.
 package struct CalendarDay: Sendable, Hashable, Comparable {
     /// Days since 1970-01-01.
@@ -17,10 +19,10 @@ package struct CalendarDay: Sendable, Hashable, Comparable {
             }
         }
         guard let year = number(0, 4), let month = number(hasHyphens ? 5 : 4, 2),
-            let day = number(hasHyphens ? 8 : 6, 2), year > 0, (1...12).contains(month), day > 0
+            let day = number(hasHyphens ? 8 : 6, 2), year > 0,
+            let days = GregorianDay.number(year: year, month: month, day: day)
         else { return nil }
-        self.number = Int(Timestamp.days(Int64(year), Int64(month), Int64(day)))
-        guard date == (year, month, day) else { return nil }
+        self.number = days
     }
 
     package static func < (left: Self, right: Self) -> Bool { left.number < right.number }

@@ -1,0 +1,26 @@
+package import KVStoreWire
+package import NIOHTTP1
+
+/// Adds resources to a server that knows nothing about what they are for. It is asked about a path only if the server itself
+/// has no resource there.
+package protocol ResourceProvider: Sendable {
+    /// What a path without the query names; nil for nothing. Called on any event loop.
+    func resource(at path: Substring) -> (any AdditionalResource)?
+}
+
+/// A resource that a server has besides its own. Origins, tokens, limits and methods are checked as for those; scopes are
+/// checked by the resource, with `Request.caller` or `Request.store`.
+package protocol AdditionalResource: Sendable {
+    /// The path without names, for the log.
+    var template: String { get }
+    var methods: [HTTPMethod] { get }
+    var needsToken: Bool { get }
+    /// Bytes that the body of a request may have; nil for the limit of the server.
+    var bodyByteLimit: Int? { get }
+
+    /// Completes on the event loop, at once or later, and must not block it.
+    func respond(
+        to request: Request, by server: StoreServer, on loop: WatcherRegistry,
+        _ complete: @escaping (Result<Response, Problem>) -> Void
+    ) throws(Problem)
+}

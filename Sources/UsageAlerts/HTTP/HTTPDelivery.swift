@@ -1,0 +1,156 @@
+package import Foundation
+
+/// A request that delivers an alert.
+package struct HTTPPost: Sendable {
+    package var address: HTTPAddress
+    package var headers: [(name: String, value: String)]
+    /// JSON.
+    package var body: Data
+}
+
+/// Why an alert was not delivered, as a sentence that may be shown.
+package struct DeliveryError: Error, Sendable, Equatable {
+    package var reason: String
+
+    package init(_ reason: String) { self.reason = reason }
+}
+
+/// Posts with retries, and only to addresses that the user means.
+///
+/// - A host that is on this machine or in a private network must be named. Each request goes to the address that was checked, so a
+///   name that changes its mind in between leads nowhere else.
+/// - Redirects are followed if they keep the method (307, 308), at most three, under the same rules and never from https to
+///   http; headers with secrets do not leave the origin that they are for.
+/// - 429, 5xx and failures of the network are retried twice, with a back-off that follows `Retry-After` up to a limit.
+package struct HTTPDelivery: Sendable {
+    /// One exchange without following anything.
+    package struct Exchange: Sendable {
+        package var post: HTTPPost
+        /// To connect to, as numbers.
+        package var target: String
+    }
+
+    package struct Answer: Sendable, Equatable {
+        package var status: Int
+        package var location: String?
+        package var retryAfter: String?
+
+        package init(status: Int, location: String? = nil, retryAfter: String? = nil) {
+            self.status = status
+            self.location = location
+            self.retryAfter = retryAfter
+        }
+    }
+
+    /// In lower case.
+    var privateHosts: Set<String>
+    /// Throws a failure of the network.
+    var send: @Sendable (Exchange) async throws(DeliveryError) -> Answer = HTTPExchange().send
+    var addresses: @Sendable (String) async -> [NetworkAddress] = HTTPDelivery.resolve
+    var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+
+    package init(privateHosts: [String]) {
+        self.privateHosts = Set(privateHosts.map { $0.lowercased() })
+    }
+
+    private static let backOff: [Duration] = [.seconds(2), .seconds(8)]
+    private static let greatestRetryAfter = 20
+    private static let redirectLimit = 3
+    /// For the system to find a host.
+    private static let resolutionLimit = Duration.seconds(5)
+
+    package func deliver(_ post: HTTPPost) async throws(DeliveryError) {
+        var delays = Self.backOff.makeIterator()
+        while true {
+            guard case .transient(let reason, let retryAfter) = try await attempt(post) else {
+                return
+            }
+            guard let delay = delays.next() else {
+                throw DeliveryError(reason + " (\(Self.backOff.count + 1) attempts)")
+            }
+            guard let seconds = retryAfter ?? Int(delay / .seconds(1)) as Int?,
+                seconds <= Self.greatestRetryAfter
+            else { throw DeliveryError(reason + "; it asks to wait longer") }
+            guard (try? await sleep(.seconds(max(seconds, 1)))) != nil else {
+                throw DeliveryError("cancelled")
+            }
+        }
+    }
+
+    private enum Outcome {
+        case delivered
+        case transient(String, retryAfter: Int?)
+    }
+
+    private func attempt(_ post: HTTPPost) async throws(DeliveryError) -> Outcome {
+        var post = post
+        for _ in 0...Self.redirectLimit {
+            let target = try await target(of: post.address)
+            guard let target else {
+                return .transient("\(post.address.host) is unknown", retryAfter: nil)
+            }
+            let answer: Answer
+            do throws(DeliveryError) {
+                answer = try await send(Exchange(post: post, target: target))
+            } catch {
+                return .transient("\(post.address.host): \(error.reason)", retryAfter: nil)
+            }
+            let refusal = "\(post.address.host) answers \(answer.status)"
+            switch answer.status {
+            case 200..<300: return .delivered
+            case 307, 308: try redirect(&post, to: answer.location)
+            case 300..<400:
+                throw DeliveryError(refusal + ", a redirect; use the address it redirects to")
+            case 429, 500...:
+                return .transient(refusal, retryAfter: answer.retryAfter.flatMap { Int($0) })
+            default: throw DeliveryError(refusal)
+            }
+        }
+        throw DeliveryError("\(post.address.host) redirects more than \(Self.redirectLimit) times")
+    }
+
+    private func redirect(
+        _ post: inout HTTPPost, to location: String?
+    ) throws(DeliveryError) {
+        guard let address = location.flatMap(post.address.redirected) else {
+            throw DeliveryError("\(post.address.host) redirects to nowhere")
+        }
+        guard address.isEncrypted || !post.address.isEncrypted else {
+            throw DeliveryError("\(post.address.host) redirects to plain HTTP")
+        }
+        if !address.hasOrigin(of: post.address) { post.headers = [] }
+        post.address = address
+    }
+
+    /// What to connect to; nil if the host is unknown.
+    private func target(of address: HTTPAddress) async throws(DeliveryError) -> String? {
+        let found = await addresses(address.host)
+        guard let first = found.first else { return nil }
+        if privateHosts.contains(address.host) { return first.text }
+        guard let target = found.first(where: { !$0.isPrivate }) else {
+            throw DeliveryError(
+                "\(address.host) is the private address \(first.text); to allow it, run: "
+                    + "usage-push alerts set --private-host \(address.host)")
+        }
+        guard address.isEncrypted else {
+            throw DeliveryError(
+                "\(address.host) would get the alert in plain text; use https://")
+        }
+        return target.text
+    }
+
+    /// Asks the system on a thread of its own, which may take longer than this waits.
+    private static func resolve(_ host: String) async -> [NetworkAddress] {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: [NetworkAddress].self, bufferingPolicy: .bufferingOldest(1))
+        let thread = Thread { continuation.yield(NetworkAddress.all(ofHost: host)) }
+        thread.start()
+        let limit = Task {
+            try? await Task.sleep(for: resolutionLimit)
+            continuation.finish()
+        }
+        defer { limit.cancel() }
+        for await addresses in stream { return addresses }
+        return []
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import Synchronization
+import UsagePusher
+
+/// A program that delivers an alert.
+enum ProgramRun {
+    /// As plug-ins have them, and what leads to the user's desktop.
+    static func variables(from all: [String: String]) -> [String: String] {
+        let desktop = ["DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY"]
+        let names = PluginRuns.inheritedVariables + desktop + ["HOME"]
+        return all.filter { names.contains($0.key) }
+    }
+
+    /// Waits for the end on a thread of its own; the program is killed when the task is cancelled.
+    static func run(
+        _ program: String, _ arguments: [String], input: Data = Data(),
+        variables: [String: String]
+    ) async -> BoundedProcess {
+        let limits = BoundedProcess.Limits(outputByteCount: 65_536)
+        let isCancelled = CancellationFlag()
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                Thread {
+                    continuation.resume(
+                        returning: BoundedProcess(
+                            program, arguments: arguments, input: input, variables: variables,
+                            limits: limits,
+                            isCancelled: { isCancelled.value.load(ordering: .relaxed) }))
+                }.start()
+            }
+        } onCancel: {
+            isCancelled.value.store(true, ordering: .relaxed)
+        }
+    }
+
+    private final class CancellationFlag: Sendable {
+        let value = Atomic(false)
+    }
+}
+
+extension BoundedProcess {
+    /// Why it did not do what it should; nil if it did.
+    func failure(of program: String) -> String? {
+        switch end {
+        case .exited(0): nil
+        case .exited(127): "\(program) was not found"
+        case .exited(let status): "\(program) ended with status \(status)" + complaint
+        case .outOfTime: "\(program) was stopped after 10 s"
+        case .tooMuchOutput: "\(program) was stopped, since it printed more than 64 KiB"
+        case .cancelled: "cancelled"
+        case .notStarted: "\(program) could not be started"
+        }
+    }
+    /// The first line of its standard error, without what looks like a credential.
+    private var complaint: String {
+        let line = String(decoding: errors, as: UTF8.self).split(whereSeparator: \.isNewline).first
+        return line.map { ": " + SecretMask.masked(String($0.prefix(200))) } ?? ""
+    }
+}

@@ -1,0 +1,54 @@
+import Essentials
+import KVStoreCore
+import UsageState
+
+/// The decoded usage of the stores that were asked about last.
+struct UsageCache {
+    /// Of all values that are kept decoded: what one store may have.
+    static let byteLimit = StoreLimits.ceiling.totalByteCount
+
+    private struct Entry {
+        var store: StoreID
+        var records: [Version]
+        var usage: StoredUsage
+        var byteCount: Int
+    }
+
+    /// What has one value: a sequence number is assigned once in an epoch, which the stamp tells apart.
+    private struct Version: Equatable {
+        var key: StoreKey
+        var stamp: Stamp
+        var sequence: UInt64
+    }
+
+    /// The one asked about last is the last.
+    private var entries: [Entry] = []
+
+    /// - Parameter records: those of the store that usage is read from.
+    mutating func usage(of store: StoreID, in records: [SequencedRecord]) -> StoredUsage {
+        let versions = records.map {
+            Version(key: $0.record.key, stamp: $0.record.stamp, sequence: $0.sequence)
+        }
+        let found = entries.firstIndex { $0.store == store }.map { entries.remove(at: $0) }
+        var entry = Entry(
+            store: store, records: versions,
+            usage: found?.usage ?? StoredUsage(values: [:]),
+            byteCount: records.reduce(0) { $0 + $1.record.content.byteCount })
+        if found?.records != versions { entry.usage = Self.decode(records) }
+        entries.append(entry)
+        while entries.reduce(0, { $0 + $1.byteCount }) > Self.byteLimit { entries.removeFirst() }
+        return entry.usage
+    }
+
+    private static func decode(_ records: [SequencedRecord]) -> StoredUsage {
+        var values: [String: Data] = [:]
+        for record in records.map(\.record) {
+            // As a replica's getter: anything but data is no value.
+            guard case .value(let bytes) = record.content,
+                case .data(let value)? = try? PropertyListValue(encoded: bytes)
+            else { continue }
+            values[record.key.text] = value
+        }
+        return StoredUsage(values: values)
+    }
+}

@@ -1,0 +1,82 @@
+// `GET /v1/usage` of the daemon: what the stored snapshots say, for programs that have no replica. Not here:
+// what there is to say (UsageState), and how requests are received (KVStoreServer).
+
+import Dispatch
+import Essentials
+import KVStoreCore
+package import KVStoreServer
+package import KVStoreWire
+import NIOCore
+package import NIOHTTP1
+import Synchronization
+import UsageState
+
+/// The resource `/v1/usage` of a server.
+package final class UsageProvider: ResourceProvider, AdditionalResource {
+    /// Requests that may wait for the one under way; beyond, they are `busy`.
+    static let waitingCount = 16
+
+    /// Snapshots are decoded and answers encoded here, one at a time: both take many times their memory, and would hold up
+    /// all connections of an event loop.
+    private let queue = DispatchQueue(label: "ubiquity.usage", qos: .utility)
+    private let waiting = Atomic(0)
+    /// On `queue` only.
+    private let cache = Mutex(UsageCache())
+
+    package init() {}
+
+    package func resource(at path: Substring) -> (any AdditionalResource)? {
+        path == template ? self : nil
+    }
+
+    package var template: String { "/v1/usage" }
+    package var methods: [HTTPMethod] { [.GET, .HEAD] }
+    package var needsToken: Bool { true }
+    package var bodyByteLimit: Int? { nil }
+
+    package func respond(
+        to request: Request, by server: StoreServer, on loop: WatcherRegistry,
+        _ complete: @escaping (Result<Response, Problem>) -> Void
+    ) throws(Problem) {
+        let query = try UsageQuery(request)
+        let store = try request.store(query.store, .read)
+        let tags = request.fields.ifNoneMatch
+        let devices = server.devices(ofAccount: store.account)
+        let now = Date(timeIntervalSince1970: Double(server.now(of: store.account)) / 1_000)
+        server.readValues(
+            of: store, where: { UsageData.isKey($0.text) }, on: loop
+        ) { [self] result in
+            do throws(Problem) {
+                // Until the first push, there is no store.
+                guard let records = try result.get() ?? (query.isDefaultStore ? [] : nil) else {
+                    throw .unknownStore
+                }
+                try answer(on: loop.loop, complete) { [self] () throws(Problem) in
+                    let usage = cache.withLock { $0.usage(of: store, in: records) }
+                    let document = try UsageDocument(
+                        usage.data(link: .online, at: now), devices: devices, query: query, now: now
+                    )
+                    return document.answer(unless: tags)
+                }
+            } catch {
+                complete(.failure(error))
+            }
+        }
+    }
+
+    private func answer(
+        on loop: any EventLoop, _ complete: @escaping (Result<Response, Problem>) -> Void,
+        body: @escaping @Sendable () throws(Problem) -> Answer
+    ) throws(Problem) {
+        guard waiting.add(1, ordering: .relaxed).newValue <= Self.waitingCount else {
+            waiting.subtract(1, ordering: .relaxed)
+            throw .busy
+        }
+        let completion = NIOLoopBound(complete, eventLoop: loop)
+        queue.async { [self] in
+            let result = Result(catching: body)
+            waiting.subtract(1, ordering: .relaxed)
+            loop.execute { completion.value(result.map { .answer($0) }) }
+        }
+    }
+}

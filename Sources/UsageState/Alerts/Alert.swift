@@ -1,0 +1,147 @@
+package import Essentials
+
+/// Something that a user should hear of. Strings are unescaped.
+package struct Alert: Sendable, Equatable, Codable {
+    package enum Kind: String, Sendable, Codable {
+        case threshold
+        /// 100 % used.
+        case reached
+        /// The limit is available again after it had been near.
+        case reset
+        /// At the pace so far, before the reset.
+        case runsOut
+        /// A device no longer pushes.
+        case silent
+        /// What happened during quiet hours.
+        case summary
+        case test
+    }
+
+    /// The window of an account.
+    package struct Subject: Sendable, Equatable, Codable {
+        package var providerID: String
+        package var providerName: String
+        package var account: String?
+        package var window: String
+        package var windowMinutes: Int?
+
+        package init(
+            providerID: String, providerName: String, account: String?, window: String,
+            windowMinutes: Int?
+        ) {
+            self.providerID = providerID
+            self.providerName = providerName
+            self.account = account
+            self.window = window
+            self.windowMinutes = windowMinutes
+        }
+    }
+
+    package var kind: Kind
+    /// When it was noticed.
+    package var at: Date
+    package var mark: AlertMark
+    package var subject: Subject?
+    package var usedPercent: Double?
+    /// The highest one that was passed.
+    package var threshold: Double?
+    package var resetsAt: Date?
+    package var runsOutAt: Date?
+    /// When the percentage was observed.
+    package var observedAt: Date?
+    /// The name of a silent device.
+    package var device: String?
+    /// Of a silent device.
+    package var lastPush: Date?
+    /// Of a summary, oldest first.
+    package var events: [Alert]?
+
+    package init(kind: Kind, at: Date, mark: AlertMark) {
+        self.kind = kind
+        self.at = at
+        self.mark = mark
+    }
+
+    /// For trying a target.
+    package static func test(at now: Date) -> Alert {
+        Alert(
+            kind: .test, at: now,
+            mark: AlertMark(key: "test", instance: now.timeIntervalSince1970.wholeSeconds))
+    }
+
+    /// Of what was held, oldest first.
+    static func summary(of events: [Alert], at now: Date) -> Alert {
+        var summary = Alert(
+            kind: .summary, at: now,
+            mark: AlertMark(key: "summary", instance: now.timeIntervalSince1970.wholeSeconds))
+        summary.events = events
+        return summary
+    }
+}
+
+/// What an alert is about, as several machines recognize it without telling each other more.
+package struct AlertMark: Sendable, Equatable, Codable {
+    /// Of account, window and kind of rule, or of a device.
+    package var key: String
+    /// Which window of that name: when it is reset, in seconds since 1970; 0 if nobody knows. The last push of a silent device.
+    package var instance: Int
+    /// The percentage that was passed; 0 for other rules. An alert about a higher one stands for a lower one.
+    package var level: Int
+    /// When the numbers behind it were observed, in seconds since 1970, by the clock of the machine that did; 0 for other rules.
+    package var observed: Int
+    /// Use had last fallen below the level at this time, by the same clock. What was delivered about earlier numbers does not stand
+    /// for this.
+    package var clearedAt: Int
+    /// Seconds by which reports of one instance may differ.
+    package var tolerance: Int
+
+    package init(
+        key: String, instance: Int, level: Int = 0, observed: Int = 0, clearedAt: Int = 0,
+        tolerance: Int = 0
+    ) {
+        self.key = key
+        self.instance = instance
+        self.level = level
+        self.observed = observed
+        self.clearedAt = clearedAt
+        self.tolerance = tolerance
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case key = "k"
+        case instance = "i"
+        case level = "l"
+        case observed = "o"
+        case clearedAt = "c"
+        case tolerance = "t"
+    }
+
+    /// Whether who was told of this need not be told of `other`.
+    package func covers(_ other: AlertMark) -> Bool {
+        key == other.key && level >= other.level
+            && instance.distance(from: other.instance) <= max(0, other.tolerance)
+            && (other.observed == 0 || observed > other.clearedAt || other.clearedAt == 0)
+    }
+
+    /// The form for other programs; different for different alerts.
+    package var text: String { "\(key)-\(instance)-\(level)-\(clearedAt)" }
+
+    /// 64 bits of the parts as hexadecimal digits, the same on every machine (FNV-1a).
+    static func hash(_ parts: String...) -> String {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for part in parts {
+            // No byte of UTF-8, so that parts cannot run into each other.
+            for byte in Array(part.utf8) + [0xFF] {
+                hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3
+            }
+        }
+        return hash.hexadecimal(digits: 16)
+    }
+}
+
+extension Int {
+    fileprivate func distance(from other: Int) -> Int {
+        let (difference, overflow) = subtractingReportingOverflow(other)
+        return overflow || difference == .min ? .max : abs(difference)
+    }
+}

@@ -1,0 +1,132 @@
+package import Essentials
+import SnapshotModels
+
+/// Turns one state of usage after the other into alerts.
+///
+/// - The first reading of a window is its baseline. Readings that the rules do not trust change nothing.
+/// - A window is that of an account with that label. With another reset it is a new one, of which nothing was used before.
+/// - Passing several levels at once is one alert, about the highest. A level is passed again after use has fallen below it by the
+///   hysteresis, or in a new window.
+/// - A reset is noticed when its time comes, without newer numbers; one that comes early, by them.
+/// - Devices are silent only as seen by a machine that has been connected for a while.
+///
+/// A value without a clock. What it knows survives a restart by being encoded.
+package struct AlertDetector: Sendable, Equatable, Codable {
+    private var windows: [String: WatchedWindow] = [:]
+    private var devices: [String: WatchedDevice] = [:]
+    /// Not kept: who has just started knows less than it believes.
+    private var onlineSince: Date?
+
+    private enum CodingKeys: CodingKey { case windows, devices }
+
+    /// Of windows and of devices; further ones are ignored.
+    private static let countLimit = 1_024
+    /// After a connection, seconds until what has been missed is here.
+    private static let catchUpSeconds: TimeInterval = 60
+
+    package init() {}
+
+    /// - Parameter ownDevice: is never silent here.
+    package mutating func observe(
+        _ model: ViewModel, rules: AlertRules, ownDevice: String?
+    ) -> [Alert] {
+        var alerts: [Alert] = []
+        for provider in model.providers where rules.trusts(provider) {
+            var counts: [String: Int] = [:]
+            for state in provider.windows {
+                counts[state.label.text, default: 0] += 1
+                if state.isExpired { continue }
+                alerts += observe(
+                    state, number: counts[state.label.text] ?? 1, of: provider, rules: rules,
+                    now: model.now)
+            }
+        }
+        for key in windows.keys.sorted() {
+            if let alert = windows[key]?.pass(model.now, rules: rules) { alerts.append(alert) }
+        }
+        alerts += observe(
+            model.devices.filter { $0.id != ownDevice }, rules: rules, now: model.now,
+            isOnline: model.data.link == .online)
+        forget(before: model.now.addingTimeInterval(-WatchedWindow.keptDays * 86_400))
+        return alerts
+    }
+
+    /// When there is something to say without anything having changed; nil if never.
+    package func nextDue(_ rules: AlertRules) -> Date? {
+        let resets = windows.values.compactMap { $0.resetDue(rules) }
+        let silences = onlineSince.map { online in
+            devices.values.compactMap(\.silenceDue)
+                .map { max($0, online.addingTimeInterval(Self.catchUpSeconds)) }
+        }
+        return (resets + (rules.silence ? silences ?? [] : [])).min()
+    }
+
+    /// - Parameter number: among the windows with that label.
+    private mutating func observe(
+        _ state: WindowState, number: Int, of provider: ProviderState, rules: AlertRules, now: Date
+    ) -> [Alert] {
+        let snapshot = provider.snapshot
+        let identity = AlertMark.hash(
+            snapshot.providerID, snapshot.accountEmail?.lowercased() ?? "", state.label.text,
+            "\(number)")
+        let reading = WatchedWindow.Reading(
+            subject: Alert.Subject(
+                providerID: snapshot.providerID.bounded,
+                providerName: snapshot.providerName.bounded,
+                account: snapshot.accountEmail?.bounded, window: state.label.text.bounded,
+                windowMinutes: state.window.windowMinutes),
+            window: state.window, pace: state.pace, observedAt: snapshot.lastUpdated,
+            levels: rules.levels(provider: snapshot.providerID, window: state.label))
+        if let alerts = windows[identity]?.apply(reading, rules: rules, now: now) {
+            return alerts
+        }
+        if windows.count < Self.countLimit {
+            windows[identity] = WatchedWindow(reading, identity: identity)
+        }
+        return []
+    }
+
+    private mutating func observe(
+        _ states: [DeviceState], rules: AlertRules, now: Date, isOnline: Bool
+    ) -> [Alert] {
+        onlineSince = isOnline ? onlineSince ?? now : nil
+        guard let onlineSince else { return [] }
+        let hasCaughtUp = now.timeIntervalSince(onlineSince) >= Self.catchUpSeconds
+        var alerts: [Alert] = []
+        for state in states.prefix(Self.countLimit) {
+            let id = state.id ?? state.name
+            var device = devices[id] ?? WatchedDevice(state, now: now)
+            device.apply(state, now: now)
+            if hasCaughtUp, let alert = device.pass(now, id: id, rules: rules) {
+                alerts.append(alert)
+            }
+            devices[id] = device
+        }
+        let present = Set(states.map { $0.id ?? $0.name })
+        devices = devices.filter { present.contains($0.key) }
+        return alerts
+    }
+
+    private mutating func forget(before time: Date) {
+        windows = windows.filter { $0.value.observedAt > time }
+    }
+}
+
+extension String {
+    /// Names from outside are kept, and sent to targets.
+    fileprivate var bounded: String { String(unicodeScalars.prefix(100)) }
+}
+
+extension AlertRules {
+    fileprivate func trusts(_ provider: ProviderState) -> Bool {
+        let doubt: Doubt? =
+            switch provider.freshness {
+            case .fresh: nil
+            case .cached: .cached
+            case .stale, .clockAhead: .stale
+            }
+        let isEstimate = provider.snapshot.usageDataConfidence == "estimated"
+        return (doubt.map(doubts.contains) ?? true)
+            && (!isEstimate || doubts.contains(.estimates))
+    }
+}

@@ -1,0 +1,42 @@
+package import Essentials
+package import SnapshotModels
+
+/// A provider account's tokens and cost by the viewer's days, and its cost by model.
+package struct CostBreakdown: Sendable, Equatable {
+    package struct Day: Sendable, Equatable {
+        /// A time of the day, in the viewer's zone.
+        package let date: Date
+        package let amount: CostState.Amount
+    }
+
+    package struct Model: Sendable, Equatable {
+        package let name: String
+        package let costUSD: Double
+    }
+
+    /// Today first.
+    package let days: [Day]
+    /// Of all days that the writer states, the most expensive first.
+    package let models: [Model]
+
+    /// Nil without anything.
+    package init?(_ summary: SyncCostSummary?, dayCount: Int, now: Date, zone: ClockZone) {
+        guard let summary else { return nil }
+        let stated =
+            summary.hourly == nil && summary.daily == nil
+            ? []
+            : summary.days(dayCount, until: now, secondsFromGMT: zone.secondsFromGMT)
+        days = stated.reversed().enumerated().map { ago, day in
+            Day(
+                date: now.addingTimeInterval(-86_400 * Double(ago)),
+                amount: CostState.Amount(tokens: day.totalTokens, costUSD: day.costUSD))
+        }
+        var costs: [String: Double] = [:]
+        for part in (summary.daily ?? []).flatMap({ $0.modelBreakdowns ?? [] }) {
+            costs[part.label, default: 0] += part.costUSD
+        }
+        models = costs.map { Model(name: $0.key, costUSD: $0.value) }
+            .sorted { ($1.costUSD, $0.name) < ($0.costUSD, $1.name) }
+        guard !models.isEmpty || days.contains(where: { $0.amount.tokens > 0 }) else { return nil }
+    }
+}

@@ -1,0 +1,61 @@
+import SnapshotModels
+
+/// Whether a script may go on: the answer of `usage-view check`.
+package struct UsageGate: Sendable, Equatable {
+    package enum Outcome: String, Sendable, Codable {
+        /// No selected window is over the threshold.
+        case safe
+        /// At least one is.
+        case over
+        /// No selected window has a percentage of now.
+        case unknown
+    }
+
+    package let outcome: Outcome
+    /// The tightest of the windows that decided; nil if none did.
+    package let deciding: UsageItem?
+    /// All selected windows, in display order.
+    package let items: [UsageItem]
+    package let maxPercent: Double
+    /// Why nothing is known; nil otherwise.
+    package let reason: String?
+
+    /// Estimates count as what they say; stale and expired numbers do not count.
+    ///
+    /// - Parameter maxPercent: more used than this is over the threshold.
+    package init(_ model: ViewModel, selection: UsageSelection, maxPercent: Double) {
+        let states = model.providers
+        items = selection.items(of: states)
+        self.maxPercent = maxPercent
+        let known = items.filter { $0.condition.isKnown }
+        deciding = UsageItem.tightest(of: known)
+        guard let used = deciding?.usedPercent else {
+            outcome = .unknown
+            reason = selection.absence(in: states, items: items)
+            return
+        }
+        outcome = used > maxPercent ? .over : .safe
+        reason = nil
+    }
+}
+
+extension UsageSelection {
+    /// Why no number of now is selected, as a sentence without a full stop.
+    package func absence(in states: [ProviderState], items: [UsageItem]) -> String {
+        if states.isEmpty { return "nothing has been pushed yet" }
+        if let name = unknownProvider(among: states) {
+            var known: [String] = []
+            for id in states.map(\.snapshot.providerID) where !known.contains(id) {
+                known.append(id)
+            }
+            return "no provider '\(name)'; known: " + known.joined(separator: ", ")
+        }
+        if items.isEmpty { return "no window matches" }
+        if items.contains(where: { $0.condition.hasPercent }) { return "the numbers are old" }
+        if items.contains(where: { $0.condition == .expired }) {
+            return "a limit was reset since it was last read"
+        }
+        return items.contains { $0.condition == .error }
+            ? "the limits could not be read" : "no limits are reported"
+    }
+}

@@ -1,0 +1,116 @@
+package import Essentials
+import SnapshotModels
+import TerminalText
+
+/// One window of one account, with all that a short form says about it.
+package struct UsageItem: Sendable, Equatable {
+    /// What is known at the time of the model.
+    package enum Condition: String, Sendable, Codable {
+        case current
+        /// Already old when it was pushed.
+        case cached
+        case stale
+        case clockAhead
+        /// The reset has passed: no percentage is known.
+        case expired
+        /// The account has no window, because its reading failed.
+        case error
+        /// The account has no window.
+        case noWindow
+
+        /// Whether the percentage is that of now, as far as anybody knows.
+        package var isKnown: Bool { self == .current || self == .cached }
+        /// Whether there is a percentage at all.
+        package var hasPercent: Bool { isKnown || self == .stale || self == .clockAhead }
+    }
+
+    package let provider: ProviderState
+    /// Nil for an account without windows.
+    package let window: WindowState?
+    package let condition: Condition
+
+    package init(_ provider: ProviderState, _ window: WindowState?) {
+        self.provider = provider
+        self.window = window
+        condition =
+            switch (window, provider.freshness) {
+            case (nil, _): provider.snapshot.isError ? .error : .noWindow
+            case (let window?, _) where window.isExpired: .expired
+            case (_, .fresh): .current
+            case (_, .cached): .cached
+            case (_, .stale): .stale
+            case (_, .clockAhead): .clockAhead
+            }
+    }
+
+    /// Nil if there is none, or it is history.
+    package var usedPercent: Double? { condition.hasPercent ? window?.window.usedPercent : nil }
+    package var remainingPercent: Double? {
+        condition.hasPercent ? window?.window.remainingPercent : nil
+    }
+    package var resetsAt: Date? { window?.window.resetsAt }
+    package var observedAt: Date { provider.snapshot.lastUpdated }
+    package var isEstimate: Bool { provider.snapshot.usageDataConfidence == "estimated" }
+
+    /// One word for programs: "comfortable", "low", "critical", or why there is no level of now.
+    package var levelName: String {
+        condition.isKnown ? window?.level.rawValue ?? "noWindow" : condition.rawValue
+    }
+
+    /// The next time after `now` at which what a short form says changes by itself.
+    package func nextChange(after now: Date) -> Date? {
+        [
+            resetsAt.map {
+                DurationFormatter.nextCountdown(to: $0, from: now)
+                    ?? DurationFormatter.nextAge(of: $0, at: now)
+            },
+            window?.pace?.runsOutAt.flatMap {
+                DurationFormatter.nextCountdown(to: $0, from: now)
+            },
+            DurationFormatter.nextAge(of: observedAt, at: now),
+            provider.nextFreshness(after: now),
+        ].compactMap { $0 }.min()
+    }
+}
+
+extension UsageSelection {
+    /// The selected windows; an account without any window is there once.
+    package func items(of states: [ProviderState]) -> [UsageItem] {
+        accounts(of: states).flatMap { state in
+            state.windows.isEmpty
+                ? window == nil ? [UsageItem(state, nil)] : []
+                : windows(of: state).map { UsageItem(state, $0) }
+        }
+    }
+}
+
+extension UsageItem {
+    /// The item that a line has room for: the one with the least left of those that are known, else of those that were,
+    /// else the one that was reset last.
+    package static func tightest(of items: [UsageItem]) -> UsageItem? {
+        func tightest(_ isCandidate: (Condition) -> Bool) -> UsageItem? {
+            items.filter { isCandidate($0.condition) }
+                .min { ($0.remainingPercent ?? .infinity) < ($1.remainingPercent ?? .infinity) }
+        }
+        return tightest(\.isKnown) ?? tightest(\.hasPercent)
+            ?? items.filter { $0.condition == .expired }
+            .max { ($0.resetsAt ?? .distantPast) < ($1.resetsAt ?? .distantPast) }
+            ?? items.first
+    }
+}
+
+extension ProviderState {
+    /// When its numbers become stale, or stop being ahead of the clock; nil if neither will happen.
+    func nextFreshness(after now: Date) -> Date? {
+        let date: Date? =
+            switch freshness {
+            case .fresh, .cached:
+                // Stale only after that time, and times are compared in fractions of seconds.
+                snapshot.lastUpdated.addingTimeInterval(Freshness.staleAge + 0.001)
+            case .clockAhead:
+                snapshot.lastUpdated.addingTimeInterval(-SnapshotMerge.clockTolerance)
+            case .stale: nil
+            }
+        return date.flatMap { $0 > now ? $0 : nil }
+    }
+}

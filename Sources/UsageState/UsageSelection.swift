@@ -1,0 +1,64 @@
+import SnapshotModels
+
+/// Which accounts and windows a line, a gate or a wait is about. What is empty or nil selects all; case is ignored.
+package struct UsageSelection: Sendable, Equatable {
+    /// Ids or names, in the order in which they are shown.
+    package var providers: [String]
+    /// A label, in full or short: "weekly", "5h", "Session (5h)", "Opus".
+    package var window: String?
+    /// The account's name.
+    package var account: String?
+
+    package init(providers: [String] = [], window: String? = nil, account: String? = nil) {
+        self.providers = providers
+        self.window = window
+        self.account = account
+    }
+
+    /// The selected accounts: as the providers are named here, else in their order.
+    package func accounts(of states: [ProviderState]) -> [ProviderState] {
+        let states = states.filter { state in
+            account.map { Self.isSame($0, state.snapshot.accountEmail) } ?? true
+        }
+        guard !providers.isEmpty else { return states }
+        var chosen: [ProviderState] = []
+        for name in providers {
+            chosen += states.filter { state in
+                Self.isProvider(state, named: name) && !chosen.contains(state)
+            }
+        }
+        return chosen
+    }
+
+    /// The selected windows of an account, in display order.
+    package func windows(of state: ProviderState) -> [WindowState] {
+        state.windows.filter { window in
+            guard let wanted = self.window else { return true }
+            return Self.isSame(wanted, window.label.text) || Self.isSame(wanted, window.label.short)
+                || Self.isSame(wanted, window.label.kind.name)
+        }
+    }
+
+    /// The first name that no provider has; nil if all are known.
+    package func unknownProvider(among states: [ProviderState]) -> String? {
+        providers.first { name in !states.contains { Self.isProvider($0, named: name) } }
+    }
+
+    private static func isProvider(_ state: ProviderState, named name: String) -> Bool {
+        isSame(name, state.snapshot.providerID) || isSame(name, state.snapshot.providerName)
+    }
+
+    private static func isSame(_ wanted: String, _ text: String?) -> Bool {
+        text?.lowercased() == wanted.lowercased()
+    }
+}
+
+extension WindowLabel.Kind {
+    fileprivate var name: String? {
+        switch self {
+        case .session: "session"
+        case .weekly: "weekly"
+        case .other: nil
+        }
+    }
+}

@@ -1,0 +1,156 @@
+import ArgumentParser
+import CommandSupport
+import TerminalText
+import UsageAlerts
+import UsageState
+
+extension AlertsCommand {
+    struct Set: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Change the rules.",
+            discussion: """
+                Options that are not given change nothing. With --for, --thresholds counts for \
+                that provider or window only, such as claude, claude/weekly or */session; 'default' \
+                removes it again. Windows are named as usage-view names them, or session and weekly.
+                """)
+
+        enum Switch: String, ExpressibleByArgument {
+            case on, off
+        }
+
+        @Option(
+            help: ArgumentHelp(
+                "Percentages used, with commas, 'off' or 'default'.", valueName: "list"))
+        var thresholds: String?
+
+        // The parser gives --provider and --quiet to the outermost command.
+        @Option(
+            name: .customLong("for"),
+            help: ArgumentHelp("What --thresholds is for.", valueName: "provider/window"))
+        var scope: String?
+
+        @Option(help: "Warn when a limit is reached: on or off.")
+        var reached: Switch?
+
+        @Option(
+            help: ArgumentHelp(
+                "Say that a limit is available again if so much had been used, or 'off'.",
+                valueName: "percent"))
+        var resetFrom: String?
+
+        @Option(help: "Warn when a limit runs out before its reset: on or off.")
+        var runsOut: Switch?
+
+        @Option(help: "Warn when a machine has not pushed for an hour: on or off.")
+        var silence: Switch?
+
+        @Option(
+            help: ArgumentHelp(
+                "Also warn by numbers that are stale, cached or estimates; with commas, or 'none'.",
+                valueName: "list"))
+        var also: String?
+
+        @Option(
+            help: ArgumentHelp("Hold alerts in these hours, or 'off'.", valueName: "22:00-07:30"))
+        var quietHours: String?
+
+        @Option(help: "Warn on this machine whatever other machines do: on or off.")
+        var independent: Switch?
+
+        @Option(
+            help: ArgumentHelp(
+                "Allow this host of a target to be in a private network; may be repeated.",
+                valueName: "host"))
+        var privateHost: [String] = []
+
+        @Option(help: ArgumentHelp("No longer allow it.", valueName: "host"))
+        var removePrivateHost: [String] = []
+
+        func validate() throws {
+            if thresholds == nil, scope != nil {
+                throw ValidationError("--for belongs to --thresholds.")
+            }
+            var settings = AlertSettings()
+            try change(&settings)
+        }
+
+        func run() throws {
+            var settings = try AlertsCommand.readSettings()
+            let former = settings
+            try change(&settings)
+            guard settings != former else { return try Console.print("nothing to change") }
+            guard settings.rules.scopes.count <= AlertRules.scopeLimit,
+                settings.privateHosts.count <= AlertRules.scopeLimit
+            else {
+                throw CommandFailure(
+                    .configuration, "no more than \(AlertRules.scopeLimit) of these can be set")
+            }
+            try AlertsCommand.write(settings)
+            try Console.print("changed; to see all rules: usage-push alerts")
+        }
+
+        private func change(_ settings: inout AlertSettings) throws {
+            try changeThresholds(&settings.rules)
+            if let reached { settings.rules.reached = reached == .on }
+            if let runsOut { settings.rules.runsOut = runsOut == .on }
+            if let silence { settings.rules.silence = silence == .on }
+            if let independent { settings.independent = independent == .on }
+            if let resetFrom {
+                guard resetFrom == "off" || Double(resetFrom).map((1...100).contains) == true else {
+                    throw invalid("reset-from", resetFrom, "1 to 100, or 'off'")
+                }
+                settings.rules.resetFrom = Double(resetFrom)
+            }
+            if let quietHours {
+                let hours = QuietHours(quietHours)
+                guard hours != nil || quietHours == "off" else {
+                    throw invalid("quiet-hours", quietHours, "two times like 22:00-07:30, or 'off'")
+                }
+                settings.quiet = hours
+            }
+            if let also {
+                let names = also == "none" ? [] : also.split(separator: ",").map(String.init)
+                let doubts = names.compactMap(AlertRules.Doubt.init)
+                guard doubts.count == names.count else {
+                    throw invalid("also", also, "stale, cached, estimates, or 'none'")
+                }
+                settings.rules.doubts = Swift.Set(doubts)
+            }
+            let removed = removePrivateHost.map { $0.lowercased() }
+            settings.privateHosts = (settings.privateHosts + privateHost.map { $0.lowercased() })
+                .reduce(into: []) { hosts, host in
+                    if !hosts.contains(host), !removed.contains(host) { hosts.append(host) }
+                }
+        }
+
+        private func changeThresholds(_ rules: inout AlertRules) throws {
+            guard let thresholds else { return }
+            var list: [Double]? = AlertRules().thresholds
+            if thresholds == "off" {
+                list = []
+            } else if thresholds != "default" {
+                let numbers = thresholds.split(separator: ",", omittingEmptySubsequences: false)
+                    .map { Double($0.trimmingPrefix(" ")) ?? .nan }
+                list = AlertRules.valid(numbers)
+            }
+            guard let list else {
+                throw invalid(
+                    "thresholds", thresholds,
+                    "up to \(AlertRules.thresholdLimit) numbers from 1 to 99 like 50,75,90, 'off' or "
+                        + "'default'")
+            }
+            if let scope {
+                guard let scope = AlertRules.scope(scope) else {
+                    throw invalid("for", scope, "a provider, like claude, or claude/weekly")
+                }
+                rules.scopes[scope] = thresholds == "default" ? nil : list
+            } else {
+                rules.thresholds = list
+            }
+        }
+
+        private func invalid(_ option: String, _ value: String, _ form: String) -> ValidationError {
+            ValidationError("--\(option) must be \(form), not '\(VisibleText.escape(value))'.")
+        }
+    }
+}

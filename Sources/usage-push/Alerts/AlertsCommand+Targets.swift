@@ -1,0 +1,130 @@
+import ArgumentParser
+import CommandSupport
+import Foundation
+import LocalFiles
+import TerminalText
+import UsageAlerts
+
+extension AlertsCommand {
+    struct Enable: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Deliver alerts to a target.",
+            discussion: """
+                desktop  by notify-send
+                command  runs a program with the alert as JSON on its standard input; what follows \
+                are its path and arguments
+                ntfy     needs the secret ntfy-topic, and ntfy-token where the topic is protected
+                webhook  posts the alert as JSON to the secret webhook-url, with webhook-headers
+                """)
+
+        @Argument(help: "desktop, command, ntfy or webhook.")
+        var target: AlertTargetKind
+
+        @Option(help: ArgumentHelp("With ntfy: the server.", valueName: "url"))
+        var server: String?
+
+        @Option(help: ArgumentHelp("With ntfy: opened by a tap.", valueName: "url"))
+        var click: String?
+
+        @Argument(
+            parsing: .captureForPassthrough,
+            help: ArgumentHelp("With command: the program.", valueName: "program"))
+        var program: [String] = []
+
+        /// Also the options behind the program are captured.
+        private var command: [String] {
+            program.first == "--" ? Array(program.dropFirst()) : program
+        }
+
+        func validate() throws {
+            if target != .ntfy, server != nil || click != nil {
+                throw ValidationError("--server and --click belong to ntfy.")
+            }
+            if target == .command, command.isEmpty {
+                throw ValidationError("Name the program: usage-push alerts enable command PATH.")
+            }
+            if target != .command, !program.isEmpty {
+                throw ValidationError(
+                    "Unexpected '\(VisibleText.escape(program[0]))': options stand before the target."
+                )
+            }
+            for (name, url) in [("server", server), ("click", click)] {
+                guard let url, HTTPAddress(url) == nil else { continue }
+                throw ValidationError(
+                    "--\(name) must begin with https:// or http://, not '\(VisibleText.escape(url))'."
+                )
+            }
+        }
+
+        func run() throws {
+            var settings = try AlertsCommand.readSettings()
+            let secrets = try AlertsCommand.readSecrets()
+            switch target {
+            case .desktop: settings.desktop = true
+            case .command: settings.command = try [Self.path(command[0])] + command.dropFirst()
+            case .ntfy:
+                try Self.require(.ntfyTopic, in: secrets)
+                settings.ntfy = AlertSettings.Ntfy(
+                    server: server ?? settings.ntfy?.server ?? "https://ntfy.sh",
+                    click: click ?? settings.ntfy?.click)
+            case .webhook:
+                try Self.require(.webhookURL, in: secrets)
+                settings.webhook = true
+            }
+            try AlertsCommand.write(settings)
+            try Console.print("enabled \(target.rawValue); to try it: usage-push alerts test")
+        }
+
+        private static func require(
+            _ name: AlertSecrets.Name, in secrets: AlertSecrets
+        ) throws(CommandFailure) {
+            guard secrets[name] == nil else { return }
+            throw CommandFailure(
+                .noInput,
+                "\(name.rawValue) is not set; run usage-push alerts secret \(name.rawValue)")
+        }
+
+        /// The absolute path of the program, which later runs in another directory.
+        private static func path(_ name: String) throws(CommandFailure) -> String {
+            let expanded = (name as NSString).expandingTildeInPath
+            let directories = (ProcessInfo.processInfo.environment["PATH"] ?? "")
+                .split(separator: ":").filter { $0.hasPrefix("/") }
+            let candidates =
+                name.contains("/")
+                ? [URL(fileURLWithPath: expanded).standardizedFileURL.path]
+                : directories.map { "\($0)/\(name)" }
+            let found = candidates.first {
+                (try? FileStatus(path: $0))?.kind == .file
+                    && FileManager.default.isExecutableFile(atPath: $0)
+            }
+            guard let found else {
+                throw CommandFailure(.noInput, "there is no program \(name) that can be run")
+            }
+            return found
+        }
+    }
+
+    struct Disable: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "No longer deliver alerts to a target.")
+
+        @Argument(help: "desktop, command, ntfy or webhook.")
+        var target: AlertTargetKind
+
+        func run() throws {
+            var settings = try AlertsCommand.readSettings()
+            guard settings.targets.contains(target) else {
+                throw CommandFailure(
+                    .noInput, "\(target.rawValue) is not enabled; run usage-push alerts")
+            }
+            switch target {
+            case .desktop: settings.desktop = false
+            case .command: settings.command = nil
+            case .ntfy: settings.ntfy = nil
+            case .webhook: settings.webhook = false
+            }
+            try AlertsCommand.write(settings)
+            try Console.print("disabled \(target.rawValue)")
+        }
+    }
+}

@@ -1,0 +1,164 @@
+import ArgumentParser
+import CommandSupport
+import Foundation
+import LocalFiles
+import TerminalText
+import UsageAlerts
+import UsagePusher
+import UsageState
+
+/// `usage-push alerts`.
+struct AlertsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "alerts",
+        abstract: "Show and change when you are warned, and how.",
+        discussion: """
+            A running 'usage-push --watch', and so the service, warns when a limit passes 50, 75 or \
+            90 %, is reached, is available again, will run out before its reset, or when another \
+            machine has not pushed for an hour. Changes made here take effect at once. Of several \
+            machines that warn, one does. See docs/alerts.md.
+
+            EXAMPLES
+              usage-push alerts enable desktop
+              usage-push alerts enable command ~/bin/warn limits
+              usage-push alerts secret ntfy-topic < file
+              usage-push alerts enable ntfy
+              usage-push alerts set --quiet-hours 22:00-07:30 --thresholds 80,95
+              usage-push alerts set --for claude/weekly --thresholds 60,90
+              usage-push alerts test                     send one alert to each target
+            """,
+        subcommands: [Show.self, Enable.self, Disable.self, Set.self, Secret.self, Test.self],
+        defaultSubcommand: Show.self)
+
+    struct Show: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List rules, targets and the last alerts.")
+
+        @Flag(help: "Print JSON.")
+        var json = false
+
+        func run() throws {
+            let settings = try AlertsCommand.readSettings()
+            let secrets = AlertsCommand.secretsOrReport()
+            let file = AlertJournalFile(ReadingOptions.ownEnvironment)
+            var journal: AlertJournal?
+            do throws(FileError) {
+                journal = try file.read()
+            } catch {
+                Console.report(error.description)
+            }
+            let report = AlertsReport(settings, secrets, journal?.entries ?? [])
+            if json { return try Console.printJSON(report, isIndented: true) }
+            for line in report.lines(now: Date()) { try Console.print(line) }
+        }
+    }
+
+    struct Secret: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Set what a target needs and nobody else may know.",
+            discussion: """
+                The value is read from standard input, so that it is in no list of processes and no \
+                history; an empty one removes it. It is kept in alert-secrets.json of the \
+                configuration directory, mode 0600, and never in the store.
+
+                EXAMPLES
+                  usage-push alerts secret webhook-url < file
+                  printf 'X-Key: value' | usage-push alerts secret webhook-headers
+                """)
+
+        @Argument(
+            help: ArgumentHelp(
+                "\(AlertSecrets.Name.allCases.map(\.rawValue).joined(separator: ", ")).",
+                valueName: "name"))
+        var name: AlertSecrets.Name
+
+        private static let byteLimit = 16_384
+
+        func run() throws {
+            if Console.isInputTerminal { Console.note("\(name.rawValue): ", terminator: "") }
+            let data =
+                try Console.isInputTerminal
+                ? Data((readLine() ?? "").utf8)
+                : FileHandle.standardInput.read(upToCount: Self.byteLimit + 1) ?? Data()
+            guard data.count <= Self.byteLimit, let text = String(data: data, encoding: .utf8)
+            else { throw CommandFailure(.dataError, "\(name.rawValue) is too long or no text") }
+            let value = text.trimmingCharacters(in: .whitespacesAndNewlines)
+            if !value.isEmpty, let issue = AlertSecrets.issue(value, of: name) {
+                throw CommandFailure(.dataError, "cannot use this as \(name.rawValue): \(issue)")
+            }
+            let file = AlertSecretsFile()
+            var secrets = try AlertsCommand.readSecrets()
+            secrets[name] = value.isEmpty ? nil : value
+            do throws(FileError) {
+                try file.write(secrets)
+            } catch {
+                throw CommandFailure(.cannotCreate, error.description)
+            }
+            try Console.print(value.isEmpty ? "removed \(name.rawValue)" : "set \(name.rawValue)")
+        }
+    }
+
+    struct Test: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Send one alert to each target, and say what happened.",
+            discussion: "Exits 0 if every target took it, else 69.")
+
+        func run() async throws {
+            let settings = try AlertsCommand.readSettings()
+            guard settings.isConfigured else {
+                throw CommandFailure(
+                    .noInput, "no target is enabled; run usage-push alerts enable desktop")
+            }
+            let targets = AlertTargets(
+                settings, try AlertsCommand.readSecrets(),
+                variables: ProcessInfo.processInfo.environment)
+            let now = Date()
+            let alert = Alert.test(at: now)
+            let outcomes = await targets.deliver(
+                alert, AlertText(alert, now: now, zone: .local))
+            for outcome in outcomes {
+                let result = outcome.failure.map { "failed: " + VisibleText.escape($0) } ?? "sent"
+                try Console.print("\(outcome.target.rawValue)  \(result)")
+            }
+            if outcomes.contains(where: { $0.failure != nil }) {
+                throw ExitCode(ExitStatus.unavailable.rawValue)
+            }
+        }
+    }
+
+    static func readSettings() throws(CommandFailure) -> AlertSettings {
+        do throws(FileError) {
+            return try PusherConfigurationFile().readAlerts()
+        } catch {
+            throw CommandFailure(.configuration, error.description)
+        }
+    }
+
+    static func write(_ settings: AlertSettings) throws(CommandFailure) {
+        do throws(FileError) {
+            try PusherConfigurationFile().writeAlerts(settings)
+        } catch {
+            throw CommandFailure(.cannotCreate, error.description)
+        }
+    }
+
+    static func readSecrets() throws(CommandFailure) -> AlertSecrets {
+        do throws(FileError) {
+            return try AlertSecretsFile().read()
+        } catch {
+            throw CommandFailure(.configuration, error.description)
+        }
+    }
+
+    private static func secretsOrReport() -> AlertSecrets {
+        do throws(CommandFailure) {
+            return try readSecrets()
+        } catch {
+            Console.report(error.message)
+            return AlertSecrets()
+        }
+    }
+}
+
+extension AlertSecrets.Name: ExpressibleByArgument {}
+extension AlertTargetKind: ExpressibleByArgument {}

@@ -1,0 +1,110 @@
+import ArgumentParser
+import CommandSupport
+import Essentials
+import TerminalText
+import UsageState
+
+extension UsageView {
+    struct StatusCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "status", _superCommandName: "usage-view",
+            abstract: "Print one line for a status bar or a prompt.",
+            discussion: """
+                Reads only this machine's replica, never the network, and prints "–" where there is \
+                nothing to show. Shows the window with the least left; with --provider, all \
+                windows of the named providers. A number that is old or an estimate is marked "~"; \
+                after its reset none is shown. docs/status-lines.md says what to paste for each bar.
+
+                FORMATS
+                  tmux, waybar, polybar, i3bar, starship, plain, or a template: text with
+                  {provider} {id} {account} {plan} {window} {percent} {used} {left} {measure}
+                  {reset} {clock} {age} {pace} {level} {warning}; {{ and }} are braces
+
+                EXAMPLES
+                  usage-view status --format tmux
+                  usage-view status --format waybar --follow
+                  usage-view status --provider codex --left
+                  usage-view status --format '{provider} {left}, {reset}'
+
+                EXIT STATUS
+                  0 printed, also where there is nothing · 64 usage error · 74 the output cannot be
+                  written
+                """)
+
+        @Option(
+            help: "The form of the line, see above.",
+            completion: .list(StatusFormat.Name.allCases.map(\.rawValue)),
+            transform: { try StatusFormat($0) })
+        var format = StatusFormat.named(.plain)
+
+        @OptionGroup var selected: SelectionOptions
+
+        @Flag(help: "Show percentages used (default) or left.")
+        var measure: ViewOptions.Measure = .used
+
+        @Flag(help: "Show clock times instead of countdowns.")
+        var absolute = false
+
+        @Flag(help: "Keep running and print a line whenever it changes.")
+        var follow = false
+
+        @Option(help: ArgumentHelp("Cells that the line may take.", valueName: "cells"))
+        var maxWidth: Int?
+
+        @Flag(help: "Show invented names of accounts and devices.")
+        var redact = false
+
+        @Flag(help: "Print JSON, described by docs/usage-report.schema.json.")
+        var json = false
+
+        @OptionGroup var store: StoreOption
+
+        func validate() throws {
+            if let maxWidth, !(1...1_000).contains(maxWidth) {
+                throw ValidationError("--max-width must be between 1 and 1000 cells")
+            }
+            if json, follow { throw ValidationError("--json cannot be combined with --follow") }
+            if follow, format == .named(.starship) {
+                throw ValidationError("--follow is for bars; starship reads one line per prompt")
+            }
+        }
+
+        /// The command of these arguments if it prints a single line; nil for anything else, wrong usage included.
+        static func single(in arguments: [String]) -> StatusCommand? {
+            guard arguments.first == configuration.commandName,
+                let command = try? parseAsRoot(Array(arguments.dropFirst())) as? StatusCommand
+            else { return nil }
+            return command.follow ? nil : command
+        }
+
+        func run() async throws {
+            guard follow else { return try printLine() }
+            try await StatusFollower(renderer: renderer, usage: usage).run()
+        }
+
+        func printLine() throws {
+            let now = Date()
+            let data = usage.read(now: now)
+            if json {
+                return try Console.printJSON(renderer.report(data, now: now), isIndented: true)
+            }
+            try Console.print(renderer.line(data, now: now).text)
+        }
+
+        private var usage: LocalUsage {
+            LocalUsage(storeName: store.name, includesHistory: format.hasPace)
+        }
+
+        private var renderer: StatusRenderer {
+            let environment = ProcessInfo.processInfo.environment
+            return StatusRenderer(
+                format: format,
+                choice: StatusChoice(
+                    measure: measure, isAbsolute: absolute, selection: selected.selection),
+                maxWidth: maxWidth, isRedacted: redact,
+                isUnicode: ColorPolicy.isUnicode(environment: environment),
+                isTwelveHour: ColorPolicy.isTwelveHour(environment: environment),
+                zone: .local)
+        }
+    }
+}

@@ -1,0 +1,28 @@
+import CommandRunner
+import CommandSupport
+import Dispatch
+import Essentials
+
+/// Where the program starts.
+///
+/// A single status line is printed here, because a bar or prompt waits for it: starting the threads that asynchronous
+/// commands need, and looking for a request for completions, would take half of its time.
+@main
+enum Program {
+    static func main() {
+        if let command = UsageView.StatusCommand.single(in: ProgramArguments.given) {
+            Console.start(program: "usage-view")
+            do {
+                return try command.printLine()
+            } catch {
+                Console.exit(
+                    for: error, message: "\(error)", status: ExitStatus.ioError.rawValue)
+            }
+        }
+        Task {
+            await UsageView.main()
+            exit(ExitStatus.success.rawValue)
+        }
+        dispatchMain()
+    }
+}

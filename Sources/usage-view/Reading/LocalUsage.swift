@@ -1,0 +1,68 @@
+import Essentials
+import KVStoreEssentials
+import KVStoreHTTP
+import SnapshotModels
+import UsageState
+
+/// What this machine has, without the network and without costs: for lines that are made often and must be there at once.
+struct LocalUsage: Sendable {
+    let storeName: String
+    /// Whether the history is read, from which the pace learns.
+    var includesHistory = false
+
+    /// The daemon counts as reached for this long after its last answer, in seconds.
+    private static let onlineAge: TimeInterval = 300
+
+    /// Creates, repairs and waits for nothing. What cannot be read is in the result, as `unreadable`.
+    func read(now: Date = Date()) -> UsageData {
+        let environment = StoreEnvironment()
+        do throws(StoreError) {
+            let credentials = try environment.credentials()
+            let directory = environment.replicaDirectory(
+                storeNamed: storeName, credentials: credentials)
+            let reading = try ReplicaReading(directory: directory) {
+                isWanted($0)
+            }
+            return data(
+                reading.values, isJoined: credentials != nil,
+                lastSyncMilliseconds: reading.lastSyncMilliseconds, now: now)
+        } catch {
+            return UsageData(
+                link: .notJoined, stored: .unreadable(reason: error.description))
+        }
+    }
+
+    /// Opens the store to follow what other programs write.
+    func open() throws(StoreError) -> UbiquitousKeyValueStore {
+        try UbiquitousKeyValueStore(
+            configuration: StoreEnvironment().configuration(storeNamed: storeName, isOnline: false))
+    }
+
+    /// The state now and after every change.
+    func live(_ store: UbiquitousKeyValueStore) -> some AsyncSequence<UsageData, Never> & Sendable {
+        UsageData.following(store.connectionChanges, store.changes) {
+            var values: [String: Data] = [:]
+            for key in store.keys where isWanted(key) {
+                values[key] = store.data(forKey: key)
+            }
+            return data(
+                values, isJoined: StoreEnvironment().isJoined,
+                lastSyncMilliseconds: store.status.lastSyncMilliseconds, now: Date())
+        }
+    }
+
+    private func isWanted(_ key: String) -> Bool {
+        includesHistory ? UsageData.isKey(key) : key.hasPrefix(SyncedUsageSnapshot.storeKey)
+    }
+
+    private func data(
+        _ values: [String: Data], isJoined: Bool, lastSyncMilliseconds: Int64?, now: Date
+    ) -> UsageData {
+        let lastSync = lastSyncMilliseconds.map { Date(timeIntervalSince1970: Double($0) / 1_000) }
+        let isOnline = lastSync.map { now.timeIntervalSince($0) < Self.onlineAge } ?? false
+        let link: UsageData.Link =
+            !isJoined ? .notJoined : isOnline ? .online : .offline(lastSeen: lastSync)
+        return StoredUsage(values: values, decode: SnapshotCodec.decodeWithoutCosts)
+            .data(link: link, at: now)
+    }
+}

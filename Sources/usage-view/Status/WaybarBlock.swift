@@ -1,0 +1,43 @@
+import Essentials
+import TerminalText
+import UsageState
+
+/// What a `custom` module of Waybar reads with `"return-type": "json"`. Text and tooltip are Pango markup.
+struct WaybarBlock: Encodable {
+    let text: String
+    /// The level of the tightest window, for `format-icons`.
+    let alt: String
+    let tooltip: String
+    /// Of the style sheet: the level, and what qualifies it.
+    let `class`: [String]
+    let percentage: Int
+
+    init(_ text: StatusText, model: ViewModel) {
+        let shown = UsageItem.tightest(of: text.line.items)
+        self.text = PangoMarkup.escape(text.styled.plainText)
+        alt = shown?.levelName ?? "empty"
+        var classes = [alt]
+        if shown?.condition == .cached { classes.append("cached") }
+        if shown?.isEstimate == true { classes.append("estimate") }
+        self.class = classes
+        let percent =
+            text.measure == .used ? shown?.usedPercent ?? 0 : shown?.remainingPercent ?? 0
+        percentage = Int(min(max(percent, 0), 100).rounded())
+        tooltip = PangoMarkup.escape(Self.tooltip(text, model: model).joined(separator: "\n"))
+    }
+
+    /// A line per window with the age of the number, or why there is none.
+    private static func tooltip(_ text: StatusText, model: ViewModel) -> [String] {
+        guard !text.line.details.isEmpty else {
+            return model.situation == .ready
+                ? ["No window matches."]
+                : EmptyStateMessage.lines(for: model, width: 80).map(\.plainText)
+        }
+        return text.line.details.map { item in
+            let fields = text.fields(item)
+            let account = fields.account.isEmpty ? "" : " · " + fields.account
+            let age = fields.warning == nil ? " · " + fields.age : ""
+            return text.styled(item).plainText + account + age
+        }
+    }
+}

@@ -1,0 +1,125 @@
+/// What a user can do. Each has a key, and is in the command list.
+enum Command: String, Sendable, CaseIterable {
+    case usage, history, devices, keys, settings, help
+    case nextSection, previousSection
+    case up, down, pageUp, pageDown, first, last
+    case open, back
+    case search, searchAll, commandList, viewHelp, account
+    case measure, clockTimes, sort
+    case valueForm
+    case sidebar, navigation, tabPosition, theme
+    case quit
+
+    /// A verb phrase.
+    var title: String {
+        switch self {
+        case .usage, .history, .devices, .keys, .settings, .help:
+            "go to \(Section(rawValue: rawValue)?.title ?? "")"
+        case .nextSection: "go to the next section"
+        case .previousSection: "go to the previous section"
+        case .up: "select or scroll up"
+        case .down: "select or scroll down"
+        case .pageUp: "one page up"
+        case .pageDown: "one page down"
+        case .first: "to the first"
+        case .last: "to the last"
+        case .open: "open the selected entry, change a setting"
+        case .back: "close, clear the search, back to the list"
+        case .search: "search this section"
+        case .searchAll: "search all sections"
+        case .commandList: "list all commands"
+        case .viewHelp: "help for this view"
+        case .account: "show the account"
+        case .measure: "switch between used and left"
+        case .clockTimes: "switch between countdowns and clock times"
+        case .sort: "sort by name or tightest first, in this window"
+        case .valueForm: "show a value as JSON, text, hex or property list"
+        case .sidebar: "show or hide the sidebar"
+        case .navigation: "change the layout: auto, tabs, sidebar"
+        case .tabPosition: "move the tabs to the top or the bottom"
+        case .theme: "change the colors"
+        case .quit: "quit"
+        }
+    }
+
+    /// The keys as shown, the most usual first.
+    var keyText: String {
+        switch self {
+        case .usage, .history, .devices, .keys, .settings, .help:
+            String(Section(rawValue: rawValue)?.digit ?? 0)
+        case .nextSection: "tab"
+        case .previousSection: "shift-tab"
+        case .up: "↑ k"
+        case .down: "↓ j"
+        case .pageUp: "page up, ctrl-b"
+        case .pageDown: "page down, space"
+        case .first: "home g"
+        case .last: "end G"
+        case .open: "enter → l"
+        case .back: "esc ← h"
+        case .search: "/"
+        case .searchAll: "//"
+        case .commandList: ": ctrl-p"
+        case .viewHelp: "?"
+        case .account: "m"
+        case .measure: "u"
+        case .clockTimes: "a"
+        case .sort: "s"
+        case .valueForm: "v"
+        case .sidebar: "\\"
+        case .navigation: "L"
+        case .tabPosition: "T"
+        case .theme: "C"
+        case .quit: "q"
+        }
+    }
+
+    /// The command of a key outside of text input.
+    init?(_ key: Key) {
+        switch key {
+        case .up, .character("k"): self = .up
+        case .down, .character("j"): self = .down
+        case .left, .character("h"), .escape, .backspace: self = .back
+        case .right, .character("l"), .enter: self = .open
+        case .tab: self = .nextSection
+        case .backTab: self = .previousSection
+        case .pageUp, .control("b"), .control("u"): self = .pageUp
+        case .pageDown, .control("f"), .character(" "): self = .pageDown
+        case .home, .character("g"): self = .first
+        case .end, .character("G"): self = .last
+        case .character("/"): self = .search
+        case .character(":"), .control("p"): self = .commandList
+        case .interrupt, .character("q"), .character("Q"): self = .quit
+        case .character(let character):
+            let text = String(character)
+            guard let command = Self.allCases.first(where: { $0.keyText == text }) else {
+                return nil
+            }
+            self = command
+        default: return nil
+        }
+    }
+
+    /// Those whose title or key contains every word of the text.
+    static func matching(_ text: String) -> [Command] {
+        let words = text.lowercased().split(separator: " ")
+        return allCases.filter { command in
+            words.allSatisfy { (command.title + " " + command.keyText).lowercased().contains($0) }
+        }
+    }
+
+    /// The most useful ones in a section, for its help.
+    static func usual(in section: Section) -> [Command] {
+        let moving: [Command] = [.up, .down, .open, .back, .search, .searchAll]
+        let own: [Command] =
+            switch section {
+            case .usage: [.measure, .clockTimes, .sort]
+            case .history: [.measure, .clockTimes]
+            case .devices: [.clockTimes]
+            case .keys: [.valueForm]
+            case .settings, .help: []
+            }
+        return own + moving
+            + [.nextSection, .account, .sidebar, .commandList, .viewHelp, .quit]
+    }
+}

@@ -1,0 +1,59 @@
+import TerminalText
+import UsageState
+
+/// What is drawn of a section.
+struct SectionContent {
+    let section: Section
+    let model: LiveModel
+    let state: LiveState
+
+    /// Whether entries have a detail.
+    var hasDetail: Bool {
+        switch section {
+        case .usage: model.usage.situation == .ready
+        case .history: !model.data.series.isEmpty
+        case .devices: !model.usage.devices.isEmpty
+        case .keys: !model.data.keys.isEmpty
+        case .settings: true
+        case .help: false
+        }
+    }
+
+    /// All entries.
+    func listing(width: Int) -> Listing {
+        switch section {
+        case .usage: UsageSection.listing(model, width: width)
+        case .history: HistorySection.listing(model, width: width)
+        case .devices: DevicesSection.listing(model, width: width)
+        case .keys: KeysSection.listing(model, width: width)
+        case .settings: SettingsSection.listing(state.settings, width: width)
+        case .help: HelpSection.listing(width: width)
+        }
+    }
+
+    /// Those that the query leaves.
+    func filteredListing(width: Int) -> Listing {
+        var listing = listing(width: width)
+        let query = (state.scene.positions[section.rawValue] ?? Scene.Position()).query
+        guard !query.isEmpty, !listing.items.isEmpty else { return listing }
+        listing.items = listing.items.filter { $0.matches(query) }
+        listing.footer = []
+        listing.empty = ["Nothing here contains '\(VisibleText.escape(query))'.", "esc shows all."]
+            .flatMap { StyledLine($0).wrapped(toCells: width) }
+        return listing
+    }
+
+    /// - Parameter isBesideList: whether the list shows the entry too.
+    func detail(id: String, width: Int, isBesideList: Bool) -> [StyledLine] {
+        switch section {
+        case .usage:
+            UsageSection.detail(model, id: id, width: width, isBesideList: isBesideList)
+        case .history: HistorySection.detail(model, id: id, width: width)
+        case .devices: DevicesSection.detail(model, id: id, width: width)
+        case .keys:
+            KeysSection.detail(model, id: id, form: state.valueForm, width: width)
+        case .settings: SettingsSection.detail(state.settings, id: id, width: width)
+        case .help: []
+        }
+    }
+}

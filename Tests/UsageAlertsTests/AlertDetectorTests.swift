@@ -1,0 +1,241 @@
+import Foundation
+import Testing
+import UsageState
+
+@Suite("Which changes are worth an alert")
+struct AlertDetectorTests {
+    /// Pace and resets are tested on their own.
+    private var run: DetectorRun {
+        var run = DetectorRun()
+        run.rules.runsOut = false
+        return run
+    }
+
+    @Test("the first reading is a baseline, whatever it says")
+    func baseline() {
+        var run = run
+        #expect(run.used(97) == [])
+        #expect(run.used(98) == [])
+        #expect(run.used(100) == ["reached 100"])
+    }
+
+    @Test("each threshold is passed once")
+    func thresholds() {
+        var run = run
+        let steps: [(Double, [String])] = [
+            (49, []), (50, ["threshold 50"]), (60, []), (74.9, []), (75, ["threshold 75"]),
+            (89, []), (91, ["threshold 90"]), (99.9, []), (100, ["reached 100"]), (104, []),
+        ]
+        for (percent, expected) in steps { #expect(run.used(percent) == expected, "\(percent)") }
+    }
+
+    @Test("several thresholds passed at once are one alert, about the highest")
+    func several() {
+        var run = run
+        #expect(run.used(10) == [])
+        #expect(run.used(92) == ["threshold 90"])
+        #expect(run.used(93) == [])
+    }
+
+    @Test("use that moves around a threshold passes it again only after falling by five points")
+    func hysteresis() {
+        var run = run
+        _ = run.used(70)
+        #expect(run.used(75) == ["threshold 75"])
+        for percent in [74, 76, 70.1, 75, 90 - 0.1] { #expect(run.used(percent) == []) }
+        #expect(run.used(70) == [])
+        #expect(run.used(75) == ["threshold 75"])
+    }
+
+    @Test("a changed reset is a new window, of which everything is new")
+    func newWindow() {
+        var run = run
+        #expect(run.used(60) == [])
+        #expect(run.see { $0.resetsAt = $0.now + 5 * 3_600 } == ["threshold 50"])
+    }
+
+    @Test("a reset that is reported a few seconds differently is the same window")
+    func tolerance() {
+        var run = run
+        _ = run.used(40)
+        #expect(run.used(55) == ["threshold 50"])
+        for seconds in [1.0, -1, 90, -100] {
+            #expect(run.see { $0.resetsAt = $0.resetsAt.map { $0 + seconds } } == [])
+        }
+    }
+
+    @Test("a restart continues, and repeats nothing")
+    func restart() throws {
+        var run = run
+        _ = run.used(40)
+        #expect(run.used(80) == ["threshold 75"])
+        try run.restart()
+        #expect(run.used(81) == [])
+        #expect(run.used(91) == ["threshold 90"])
+    }
+
+    @Test("what another device says about earlier does not count")
+    func older() {
+        var run = run
+        _ = run.used(40)
+        #expect(run.used(55) == ["threshold 50"])
+        #expect(run.see { ($0.used, $0.age) = (30, 120) } == [])
+        #expect(run.see { ($0.used, $0.age) = (56, 0) } == [])
+    }
+
+    @Test(
+        "stale numbers, cached ones and estimates count only if asked for",
+        arguments: AlertRules.Doubt.allCases)
+    func doubts(_ doubt: AlertRules.Doubt) {
+        func results(_ rules: AlertRules) -> [String] {
+            var run = DetectorRun()
+            run.rules = rules
+            _ = run.used(40)
+            return run.see(after: 7_200) {
+                $0.used = 80
+                $0.resetsAt = nil
+                switch doubt {
+                case .stale: $0.age = 3_700
+                case .cached: $0.age = 400
+                case .estimates: $0.confidence = "estimated"
+                }
+            }
+        }
+        var rules = AlertRules()
+        rules.resetFrom = nil
+        #expect(results(rules) == [])
+        rules.doubts = [doubt]
+        #expect(results(rules) == ["threshold 75"])
+    }
+
+    @Test("accounts and providers are apart")
+    func accounts() {
+        var run = run
+        _ = run.used(40)
+        #expect(run.see { ($0.account, $0.used) = ("work@example.test", 95) } == [])
+        #expect(run.see { ($0.account, $0.used) = ("DEV@example.test", 95) } == ["threshold 90"])
+        #expect(run.see { ($0.provider, $0.used) = ("codex", 95) } == [])
+    }
+
+    @Test(
+        "the narrowest thresholds count",
+        arguments: [
+            (["claude": [30.0]], ["threshold 30"]),
+            (["claude": [30.0], "*/session": [40.0]], ["threshold 40"]),
+            (["*/session": [40.0], "claude/session": [20.0]], ["threshold 20"]),
+            (["claude/session (5h)": [20.0]], ["threshold 20"]),
+            (["claude/5h": [20.0]], ["threshold 20"]),
+            (["claude/weekly": [20.0]], []),
+            (["claude": []], []),
+        ] as [([String: [Double]], [String])])
+    func scopes(_ scopes: [String: [Double]], _ expected: [String]) {
+        var run = run
+        run.rules.scopes = scopes
+        run.rules.thresholds = [90]
+        _ = run.used(5)
+        #expect(run.used(45) == expected)
+    }
+
+    @Test("a reset is said at its time, without newer numbers, where the limit had been near")
+    func reset() throws {
+        for (used, expected) in [(74.0, [String]()), (76, ["reset"])] {
+            var run = run
+            run.rules.silence = false
+            _ = run.used(used)
+            let due = run.detector.nextDue(run.rules)
+            #expect(due == (expected.isEmpty ? nil : run.scene.resetsAt))
+            #expect(run.see(after: 3_600) == [])
+            let alerts = run.see(after: 3 * 3_600) { $0.age = 4 * 3_600 }
+            #expect(alerts == expected)
+            #expect(run.see(after: 60) { $0.age = 4 * 3_600 + 60 } == [])
+            // The next window begins without another one.
+            #expect(
+                run.see { ($0.used, $0.age, $0.resetsAt) = (3, 0, $0.now + 5 * 3_600) } == [])
+        }
+    }
+
+    @Test("a reset that comes early is said when numbers show it")
+    func earlyReset() {
+        var run = run
+        _ = run.used(95)
+        #expect(run.see { ($0.used, $0.resetsAt) = (2, $0.now + 5 * 3_600) } == ["reset"])
+    }
+
+    @Test("a reset that was slept through is no longer said, but is over")
+    func lateReset() {
+        var run = run
+        run.rules.silence = false
+        _ = run.used(95)
+        #expect(run.see(after: 30 * 3_600) { $0.age = 30 * 3_600 } == [])
+        #expect(run.detector.nextDue(run.rules) == nil)
+    }
+
+    @Test("a limit that will run out early is said once, until use falls behind the pace")
+    func pace() {
+        var run = DetectorRun()
+        run.rules.thresholds = []
+        // One hour into five.
+        _ = run.used(10)
+        #expect(run.used(40) == ["runsOut"])
+        #expect(run.used(41) == [])
+        // On pace, within the hysteresis.
+        #expect(run.used(21) == [])
+        #expect(run.used(42) == [])
+        #expect(run.used(15) == [])
+        #expect(run.used(43) == ["runsOut"])
+    }
+
+    @Test("a pace that only just misses the reset, or is young, is not said")
+    func smallLead() {
+        var run = DetectorRun()
+        run.rules.thresholds = []
+        _ = run.used(10)
+        #expect(run.used(21) == [])
+        var young = DetectorRun()
+        young.rules.thresholds = []
+        young.scene.resetsAt = UsageScene.noon + 4.7 * 3_600
+        _ = young.used(1)
+        #expect(young.used(50) == [])
+    }
+
+    @Test("a device that stops pushing is said after an hour, once, and again after another push")
+    func silence() {
+        var run = run
+        // Connected, and caught up.
+        _ = run.see()
+        _ = run.see(after: 120)
+        func silent(_ run: inout DetectorRun, _ seconds: Double) -> [String] {
+            run.see(after: seconds) { $0.pushedAt = $0.pushedAt ?? $0.now - seconds }
+        }
+        #expect(silent(&run, 3_540) == [])
+        #expect(run.detector.nextDue(run.rules) == run.scene.now + 60)
+        #expect(silent(&run, 60) == ["silent"])
+        #expect(silent(&run, 7_200) == [])
+        #expect(run.see { $0.pushedAt = nil } == [])
+        #expect(silent(&run, 3_600) == ["silent"])
+    }
+
+    @Test("who is offline, or has just connected, calls nobody silent")
+    func blind() {
+        var run = run
+        _ = run.see()
+        _ = run.see(after: 120) { $0.pushedAt = $0.now }
+        #expect(run.see(after: 7_200) { $0.link = .offline(lastSeen: nil) } == [])
+        #expect(run.see(after: 60) { $0.link = .online } == [])
+        // What was missed arrives.
+        #expect(run.see(after: 30) { $0.pushedAt = $0.now - 100 } == [])
+        #expect(run.see(after: 60) == [])
+    }
+
+    @Test("this device, and one that was silent from the beginning, are not said")
+    func knownSilence() {
+        var own = run
+        own.scene.deviceID = "own"
+        _ = own.see()
+        #expect(own.see(after: 7_200) { $0.pushedAt = $0.now - 7_200 } == [])
+        var old = run
+        old.scene.pushedAt = UsageScene.noon - 90_000
+        #expect(old.see() == [])
+        #expect(old.see(after: 120) == [])
+    }
+}

@@ -1,0 +1,65 @@
+import Foundation
+import Testing
+import UsageState
+
+@testable import usage_view
+
+@Suite("The presence of a device")
+struct DevicePresenceTests {
+    struct Row: Sendable, CustomTestStringConvertible {
+        let server: ServerPresence
+        let age: Double?
+        let shown: DevicePresence
+        var testDescription: String { "\(server), \(age.map { "\($0) s" } ?? "none")" }
+    }
+
+    /// The normative table: what the daemon says, and the age of the last push.
+    static let table: [Row] = [
+        Row(server: .connected, age: nil, shown: .online),
+        Row(server: .connected, age: 0, shown: .online),
+        Row(server: .connected, age: 299, shown: .online),
+        Row(server: .connected, age: -3_600, shown: .online),
+        Row(server: .connected, age: 300, shown: .notReporting),
+        Row(server: .notConnected(lastSeen: nil), age: nil, shown: .offline),
+        Row(server: .notConnected(lastSeen: Sample.now), age: 0, shown: .offline),
+        Row(server: .notConnected(lastSeen: Sample.now), age: 9_000, shown: .offline),
+        Row(server: .unreachable, age: 0, shown: .active),
+        Row(server: .unreachable, age: 299, shown: .active),
+        Row(server: .unreachable, age: -60, shown: .active),
+        Row(server: .unreachable, age: 300, shown: .stale),
+        Row(server: .unreachable, age: nil, shown: .unknown),
+        Row(server: .unreachable, age: -61, shown: .clockAhead),
+        Row(server: .notAsked, age: nil, shown: .unchecked),
+        Row(server: .notAsked, age: 0, shown: .unchecked),
+        Row(server: .notAsked, age: 300, shown: .unchecked),
+        Row(server: .notAsked, age: -61, shown: .unchecked),
+    ]
+
+    @Test("the connection counts, then the last push", arguments: table)
+    func row(row: Row) {
+        #expect(DevicePresence(server: row.server, heartbeatAge: row.age) == row.shown)
+    }
+
+    @Test("every presence is in the table, with a word of its own")
+    func words() {
+        #expect(Set(Self.table.map(\.shown)) == Set(DevicePresence.allCases))
+        #expect(Set(DevicePresence.allCases.map(\.word)).count == DevicePresence.allCases.count)
+    }
+
+    @Test("a device of the daemon is the pusher of the same name, if only one has it")
+    func names() throws {
+        let usage = try Sample.model("busy-box", "busy-laptop")
+        let rows = DevicesSection.rows(LiveSample.model(usage))
+        #expect(rows.map(\.name) == ["box", "laptop", "phone"])
+        #expect(rows.map(\.presence) == [.online, .offline, .offline])
+        let twice = LiveSample.model(usage) {
+            $0.server = .known([
+                LiveData.Device(name: "BOX", isConnected: true, lastSeen: nil),
+                LiveData.Device(name: "box", isConnected: false, lastSeen: nil),
+            ])
+        }
+        #expect(DevicesSection.rows(twice).map(\.presence) == [.active, .stale])
+        let unasked = LiveSample.model(usage) { $0.server = .notAsked }
+        #expect(DevicesSection.rows(unasked).map(\.presence) == [.unchecked, .unchecked])
+    }
+}

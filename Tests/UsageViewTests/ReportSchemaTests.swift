@@ -1,0 +1,89 @@
+import CommandSupport
+import Foundation
+import SnapshotModels
+import Testing
+import UsageState
+
+@testable import usage_view
+
+@Suite("The schema of the JSON documents")
+struct ReportSchemaTests {
+    private let usage = InventedUsage()
+
+    private func schema() throws -> JSONSchema {
+        try JSONSchema(StoredScreens.repositoryFile("docs/usage-report.schema.json"))
+    }
+
+    private func problems(_ document: some Encodable, as definition: String) throws -> [String] {
+        let data = try JSONOutput.data(document)
+        return try schema().problems(of: data) + schema().problems(of: data, as: definition)
+    }
+
+    private func models() throws -> [ViewModel] {
+        [
+            try Sample.model("busy-box", "busy-laptop"), try Sample.model("hostile-text"),
+            try Sample.model("v0-first", minutesLater: 600),
+            try Sample.model("v0-doc-nulls", link: .offline(lastSeen: Sample.now)),
+            try Sample.model("v1-march-2026", minutesLater: -90),
+            Sample.model(stored: .nothing, link: .notJoined),
+            Sample.model(stored: .unreadable(reason: "x"), link: .offline(lastSeen: nil)),
+            usage.model(usage.several),
+            usage.model(usage.data(usage.account("x", [usage.window(1, resetsIn: nil)]))),
+        ]
+    }
+
+    @Test("every report of the samples is valid, and lists nothing that is not in the schema")
+    func reports() throws {
+        for model in try models() {
+            #expect(try problems(UsageReport(model), as: "usageReport") == [])
+            let line = UsageLine(model)
+            #expect(
+                try problems(StatusReport(line, text: "x", now: model.now), as: "statusReport")
+                    == [])
+            for selection in [UsageSelection(), UsageSelection(providers: ["nope"])] {
+                let gate = UsageGate(model, selection: selection, maxPercent: 90)
+                #expect(
+                    try problems(CheckReport(gate, now: model.now), as: "checkReport") == [])
+            }
+        }
+    }
+
+    @Test("what the schema says about amounts is what is reported")
+    func amounts() throws {
+        var account = usage.account("codex", [usage.window(1)])
+        account.credits = SyncCredits(balance: 3.5, unlimited: false)
+        account.budget = SyncBudget(
+            usedAmount: 1, limitAmount: 2.5, currencyCode: "EUR", period: "month",
+            resetsAt: usage.now)
+        account.costSummary = SyncCostSummary(
+            hourly: [
+                SyncHourlyCost(
+                    hour: Int(usage.now.timeIntervalSince1970) / 3_600, totalTokens: 5, costUSD: 1)
+            ])
+        let model = usage.model(usage.data(account))
+        let report = UsageReport(model)
+        #expect(report.providers[0].cost != nil && report.providers[0].budget != nil)
+        #expect(try problems(report, as: "usageReport") == [])
+    }
+
+    @Test("a document that breaks the schema is reported")
+    func broken() throws {
+        func problems(_ change: (inout [String: Any]) -> Void) throws -> [String] {
+            let data = try JSONOutput.data(UsageReport(usage.model(usage.several)))
+            var document =
+                try JSONSerialization.jsonObject(with: data) as? [String: Any] ?? [:]
+            change(&document)
+            return try schema().problems(
+                of: JSONSerialization.data(withJSONObject: document), as: "usageReport")
+        }
+        #expect(try problems { _ in } == [])
+        #expect(try problems { $0["schemaVersion"] = 2 } == ["$.schemaVersion: 2 is not 1"])
+        #expect(try problems { $0["situation"] = "fine" } == ["$.situation: fine is not listed"])
+        #expect(try problems { $0["devices"] = nil } == ["$: devices is missing"])
+        #expect(try problems { $0["new"] = 1 } == ["$: new is not in the schema"])
+        #expect(
+            try problems { $0["generatedAt"] = "today" } == ["$.generatedAt: today is no date-time"]
+        )
+        #expect(try problems { $0["providers"] = 1 } == ["$.providers: 1 is no array"])
+    }
+}
