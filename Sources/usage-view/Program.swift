@@ -10,8 +10,9 @@ import Essentials
 @main
 enum Program {
     static func main() {
+        // Before anything opens a descriptor, which would take the place of a closed one.
+        Console.start(program: "usage-view")
         if let command = UsageView.StatusCommand.single(in: ProgramArguments.given) {
-            Console.start(program: "usage-view")
             do {
                 return try command.printLine()
             } catch {
