@@ -121,9 +121,7 @@ public struct PushPlan: Sendable, Equatable {
         var reason: Reason
     }
 
-    /// A plan that begins by reading all sources.
-    ///
-    /// - Parameter hasCosts: whether there are costs to update.
+    /// A plan that begins by reading all sources, and updates costs if there are any.
     public init(timing: Timing = Timing(), hasCosts: Bool = false, at now: Duration) {
         self.timing = timing
         self.hasCosts = hasCosts
@@ -182,9 +180,7 @@ public struct PushPlan: Sendable, Equatable {
         if hasCosts { costsDue = max(nextCosts, min(costsDue ?? due, due)) }
     }
 
-    /// - Parameters:
-    ///   - snapshot: with the new costs; nil when nothing is known.
-    ///   - isPartial: whether logs are left to read.
+    /// The snapshot has the new costs, and is nil when nothing is known. If logs are left to read, another update follows.
     public mutating func costsUpdated(
         _ snapshot: SyncedUsageSnapshot?, isPartial: Bool, at now: Duration
     ) {
