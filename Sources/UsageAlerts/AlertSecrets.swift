@@ -89,6 +89,9 @@ package struct AlertSecretsFile: Sendable {
 
     package var path: String { file.path }
 
+    /// To be held from a read to the write that depends on it. Blocks until no other process holds it.
+    package func lock() throws(FileError) -> FileLock { try file.lock() }
+
     /// Empty without a file.
     ///
     /// - Throws: `invalid` for a file that others can read.

@@ -47,6 +47,36 @@ struct AlertsCommandTests {
         #expect(try await alerts("disable", "desktop").status == 66)
     }
 
+    @Test("settings, homes and secrets that are changed at the same time are all kept")
+    func simultaneous() async throws {
+        try await withThrowingTaskGroup(of: Int32.self) { group in
+            for number in 1...8 {
+                let directory = try home.directory("tool-\(number)")
+                group.addTask {
+                    try await alerts("set", "--for", "p\(number)", "--thresholds", "60").status
+                }
+                group.addTask {
+                    try await home.run(
+                        "usage-push", ["config", "add-home", "codex", directory]
+                    ).status
+                }
+            }
+            group.addTask { try await alerts("secret", "ntfy-topic", input: "topic").status }
+            group.addTask { try await alerts("secret", "ntfy-token", input: "tk_token").status }
+            for try await status in group { #expect(status == 0) }
+        }
+        let listing = try await alerts().text
+        let homes = try await home.run("usage-push", ["config", "show"]).text
+        for number in 1...8 {
+            #expect(listing.contains("p\(number) "))
+            #expect(homes.contains("/tool-\(number)\n"))
+        }
+        let secrets = try String(
+            contentsOfFile: configurationPath + "/alert-secrets.json", encoding: .utf8)
+        #expect(secrets.contains(#""ntfy-topic" : "topic""#))
+        #expect(secrets.contains(#""ntfy-token" : "tk_token""#))
+    }
+
     @Test(
         "what is not understood is refused with what would be",
         arguments: [

@@ -7,11 +7,7 @@ extension LocalFile {
         _ body: () throws(ServerError) -> Result
     ) throws(ServerError) -> Result {
         try checkOwner()
-        let lock = try ServerError.wrapping { () throws(FileError) in
-            let lock = try FileLock(path + ".lock")
-            try lock.lock()
-            return lock
-        }
+        let lock = try ServerError.wrapping { () throws(FileError) in try self.lock() }
         return try withExtendedLifetime(lock, body)
     }
 

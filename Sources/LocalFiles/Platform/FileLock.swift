@@ -36,3 +36,14 @@ package final class FileLock: Sendable {
 
     package func unlock() { _ = flock(descriptor, LOCK_UN) }
 }
+
+extension LocalFile {
+    /// The lock of those who read the file and then replace it, on a file with ".lock" after its name. Creates the directory,
+    /// and blocks the thread until the lock is free.
+    package func lock() throws(FileError) -> FileLock {
+        try directory.create()
+        let lock = try FileLock(path + ".lock")
+        try lock.lock()
+        return lock
+    }
+}

@@ -97,6 +97,9 @@ package struct PusherConfigurationFile: Sendable {
 
     package var path: String { file.path }
 
+    /// To be held from a read to the write that depends on it. Blocks until no other process holds it.
+    package func lock() throws(FileError) -> FileLock { try file.lock() }
+
     /// Reads the file; a missing one is empty. What could not be used is in `issues`. `invalid` if it is not a JSON object.
     package func read() throws(FileError) -> (configuration: PusherConfiguration, issues: [String])
     {

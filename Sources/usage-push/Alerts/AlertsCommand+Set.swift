@@ -75,18 +75,18 @@ extension AlertsCommand {
         }
 
         func run() throws {
-            var settings = try AlertsCommand.readSettings()
-            let former = settings
-            try change(&settings)
-            guard settings != former else { return try Console.print("nothing to change") }
-            guard settings.rules.scopes.count <= AlertRules.scopeLimit,
-                settings.privateHosts.count <= AlertRules.scopeLimit
-            else {
-                throw CommandFailure(
-                    .configuration, "no more than \(AlertRules.scopeLimit) of these can be set")
+            let isChanged = try AlertsCommand.changeSettings { settings in
+                try change(&settings)
+                guard settings.rules.scopes.count <= AlertRules.scopeLimit,
+                    settings.privateHosts.count <= AlertRules.scopeLimit
+                else {
+                    throw CommandFailure(
+                        .configuration, "no more than \(AlertRules.scopeLimit) of these can be set")
+                }
             }
-            try AlertsCommand.write(settings)
-            try Console.print("changed; to see all rules: usage-push alerts")
+            try Console.print(
+                isChanged
+                    ? "changed; to see all rules: usage-push alerts" : "nothing to change")
         }
 
         private func change(_ settings: inout AlertSettings) throws {

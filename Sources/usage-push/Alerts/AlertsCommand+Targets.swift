@@ -57,21 +57,21 @@ extension AlertsCommand {
         }
 
         func run() throws {
-            var settings = try AlertsCommand.readSettings()
             let secrets = try AlertsCommand.readSecrets()
-            switch target {
-            case .desktop: settings.desktop = true
-            case .command: settings.command = try [Self.path(command[0])] + command.dropFirst()
-            case .ntfy:
-                try Self.require(.ntfyTopic, in: secrets)
-                settings.ntfy = AlertSettings.Ntfy(
-                    server: server ?? settings.ntfy?.server ?? "https://ntfy.sh",
-                    click: click ?? settings.ntfy?.click)
-            case .webhook:
-                try Self.require(.webhookURL, in: secrets)
-                settings.webhook = true
+            try AlertsCommand.changeSettings { settings in
+                switch target {
+                case .desktop: settings.desktop = true
+                case .command: settings.command = try [Self.path(command[0])] + command.dropFirst()
+                case .ntfy:
+                    try Self.require(.ntfyTopic, in: secrets)
+                    settings.ntfy = AlertSettings.Ntfy(
+                        server: server ?? settings.ntfy?.server ?? "https://ntfy.sh",
+                        click: click ?? settings.ntfy?.click)
+                case .webhook:
+                    try Self.require(.webhookURL, in: secrets)
+                    settings.webhook = true
+                }
             }
-            try AlertsCommand.write(settings)
             try Console.print("enabled \(target.rawValue); to try it: usage-push alerts test")
         }
 
@@ -112,18 +112,18 @@ extension AlertsCommand {
         var target: AlertTargetKind
 
         func run() throws {
-            var settings = try AlertsCommand.readSettings()
-            guard settings.targets.contains(target) else {
-                throw CommandFailure(
-                    .noInput, "\(target.rawValue) is not enabled; run usage-push alerts")
+            try AlertsCommand.changeSettings { settings in
+                guard settings.targets.contains(target) else {
+                    throw CommandFailure(
+                        .noInput, "\(target.rawValue) is not enabled; run usage-push alerts")
+                }
+                switch target {
+                case .desktop: settings.desktop = false
+                case .command: settings.command = nil
+                case .ntfy: settings.ntfy = nil
+                case .webhook: settings.webhook = false
+                }
             }
-            switch target {
-            case .desktop: settings.desktop = false
-            case .command: settings.command = nil
-            case .ntfy: settings.ntfy = nil
-            case .webhook: settings.webhook = false
-            }
-            try AlertsCommand.write(settings)
             try Console.print("disabled \(target.rawValue)")
         }
     }

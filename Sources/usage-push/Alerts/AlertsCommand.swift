@@ -86,15 +86,22 @@ struct AlertsCommand: ParsableCommand {
             if !value.isEmpty, let issue = AlertSecrets.issue(value, of: name) {
                 throw CommandFailure(.dataError, "cannot use this as \(name.rawValue): \(issue)")
             }
+            try write(value)
+            try Console.print(value.isEmpty ? "removed \(name.rawValue)" : "set \(name.rawValue)")
+        }
+
+        private func write(_ value: String) throws {
             let file = AlertSecretsFile()
-            var secrets = try AlertsCommand.readSecrets()
-            secrets[name] = value.isEmpty ? nil : value
-            do throws(FileError) {
-                try file.write(secrets)
-            } catch {
+            do {
+                let lock = try file.lock()
+                try withExtendedLifetime(lock) {
+                    var secrets = try AlertsCommand.readSecrets()
+                    secrets[name] = value.isEmpty ? nil : value
+                    try file.write(secrets)
+                }
+            } catch let error as FileError {
                 throw CommandFailure(.cannotCreate, error.description)
             }
-            try Console.print(value.isEmpty ? "removed \(name.rawValue)" : "set \(name.rawValue)")
         }
     }
 
@@ -134,11 +141,21 @@ struct AlertsCommand: ParsableCommand {
         }
     }
 
-    static func write(_ settings: AlertSettings) throws(CommandFailure) {
-        do throws(FileError) {
-            try PusherConfigurationFile().writeAlerts(settings)
-        } catch {
-            throw CommandFailure(.cannotCreate, error.description)
+    /// Returns whether `change` has changed something.
+    @discardableResult
+    static func changeSettings(_ change: (inout AlertSettings) throws -> Void) throws -> Bool {
+        let file = PusherConfigurationFile()
+        return try file.locked {
+            let former = try readSettings()
+            var settings = former
+            try change(&settings)
+            guard settings != former else { return false }
+            do throws(FileError) {
+                try file.writeAlerts(settings)
+            } catch {
+                throw CommandFailure(.cannotCreate, error.description)
+            }
+            return true
         }
     }
 

@@ -105,11 +105,15 @@ struct ConfigCommand: ParsableCommand {
                 throw CommandFailure(.noInput, "no directory \(home.path)")
             }
             let file = PusherConfigurationFile()
-            var (configuration, _) = try file.readReportingFailure()
-            guard configuration.add(home) else {
+            let isAdded = try file.locked {
+                var (configuration, _) = try file.readReportingFailure()
+                guard configuration.add(home) else { return false }
+                try file.writeReportingFailure(configuration)
+                return true
+            }
+            guard isAdded else {
                 return try Console.print(VisibleText.escape("already configured: \(home.path)"))
             }
-            try file.writeReportingFailure(configuration)
             try Console.print(VisibleText.escape("added \(home.path)"))
             if !ToolHomes.isHome(home) {
                 Console.report("\(home.path) does not look like a home of \(home.providerID) yet")
@@ -126,12 +130,14 @@ struct ConfigCommand: ParsableCommand {
         func run() throws {
             let home = arguments.home
             let file = PusherConfigurationFile()
-            var (configuration, _) = try file.readReportingFailure()
-            guard configuration.remove(home) else {
-                throw CommandFailure(
-                    .noInput, "\(home.path) is not configured; run usage-push config show")
+            try file.locked {
+                var (configuration, _) = try file.readReportingFailure()
+                guard configuration.remove(home) else {
+                    throw CommandFailure(
+                        .noInput, "\(home.path) is not configured; run usage-push config show")
+                }
+                try file.writeReportingFailure(configuration)
             }
-            try file.writeReportingFailure(configuration)
             try Console.print(VisibleText.escape("removed \(home.path)"))
         }
     }

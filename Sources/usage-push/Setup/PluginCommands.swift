@@ -74,14 +74,17 @@ extension ConfigCommand {
     @discardableResult
     private static func setPlugin(_ name: String, _ plugin: EnabledPlugin?) throws -> Bool {
         let file = PusherConfigurationFile()
-        var (configuration, _) = try file.readReportingFailure()
-        guard configuration.setPlugin(name, plugin) else { return false }
-        guard configuration.plugins.count <= PluginFile.countLimit else {
-            throw CommandFailure(
-                .configuration, "no more than \(PluginFile.countLimit) plug-ins can be enabled")
+        return try file.locked {
+            var (configuration, _) = try file.readReportingFailure()
+            guard configuration.setPlugin(name, plugin) else { return false }
+            guard configuration.plugins.count <= PluginFile.countLimit else {
+                throw CommandFailure(
+                    .configuration, "no more than \(PluginFile.countLimit) plug-ins can be enabled"
+                )
+            }
+            try file.writeReportingFailure(configuration)
+            return true
         }
-        try file.writeReportingFailure(configuration)
-        return true
     }
 }
 

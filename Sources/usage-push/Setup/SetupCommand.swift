@@ -58,8 +58,13 @@ struct SetupCommand: ParsableCommand {
         let messages = SetupMessages(home: environment.home, isUndo: undo)
 
         var plan = plan(environment)
-        if !undo, try acceptHomes(of: plan, into: &configuration, messages) {
-            try file.writeReportingFailure(configuration)
+        let homes = undo ? [] : try acceptedHomes(of: plan, messages)
+        if !homes.isEmpty {
+            try file.locked {
+                configuration = try file.readReportingFailure().0
+                for home in homes { _ = configuration.add(home) }
+                try file.writeReportingFailure(configuration)
+            }
             environment.additionalHomes = configuration.homes
             plan = self.plan(environment)
         }
@@ -96,15 +101,11 @@ struct SetupCommand: ParsableCommand {
                 directory: FileManager.default.currentDirectoryPath)
     }
 
-    /// Asks for each home that is not read yet; returns whether one was accepted.
-    private func acceptHomes(
-        of plan: SetupPlan, into configuration: inout PusherConfiguration, _ messages: SetupMessages
-    ) throws -> Bool {
-        var isChanged = false
-        for home in plan.homes.unread where try isAccepted(messages.question(home)) {
-            if configuration.add(home) { isChanged = true }
-        }
-        return isChanged
+    /// Asks for each home that is not read yet.
+    private func acceptedHomes(
+        of plan: SetupPlan, _ messages: SetupMessages
+    ) throws -> [ToolHome] {
+        try plan.homes.unread.filter { try isAccepted(messages.question($0)) }
     }
 
     private var canAsk: Bool { !json && Console.isInputTerminal && Console.isOutputTerminal }
@@ -123,6 +124,17 @@ struct SetupCommand: ParsableCommand {
 }
 
 extension PusherConfigurationFile {
+    /// Runs `body`, which reads and writes the file, while no other process does.
+    func locked<Result>(_ body: () throws -> Result) throws -> Result {
+        let lock: FileLock
+        do throws(FileError) {
+            lock = try self.lock()
+        } catch {
+            throw CommandFailure(.cannotCreate, error.description)
+        }
+        return try withExtendedLifetime(lock, body)
+    }
+
     func readReportingFailure() throws(CommandFailure) -> (PusherConfiguration, issues: [String]) {
         do throws(FileError) {
             let (configuration, issues) = try read()
