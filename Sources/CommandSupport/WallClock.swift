@@ -1,7 +1,7 @@
 import Dispatch
 package import Essentials
 
-/// The clock that people read, which may be set and goes on while the machine is suspended.
+/// The wall clock, which may be stepped and advances while the machine sleeps.
 package enum WallClock {
     /// The latest time that a timer is set for; a later one is that of a mistake.
     private static let latest = 253_402_300_799.0

@@ -12,7 +12,7 @@ package struct UsageGate: Sendable, Equatable {
     }
 
     package let outcome: Outcome
-    /// The tightest of the windows that decided; nil if none did.
+    /// The known window that is closest to its limit; nil if none is known.
     package let deciding: UsageItem?
     /// All selected windows, in display order.
     package let items: [UsageItem]

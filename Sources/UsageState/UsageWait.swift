@@ -1,7 +1,7 @@
 package import Essentials
 import SnapshotModels
 
-/// Until when a script waits: pure, made anew for every change of data or time.
+/// The condition that `usage-view wait` waits for. Call `progress` after every change of data or time.
 package enum UsageWait: Sendable, Equatable {
     /// The limit that has the least left is reset, or has been reset since the number was read.
     case reset(ResetGoal)

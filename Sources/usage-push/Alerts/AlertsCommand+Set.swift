@@ -34,7 +34,7 @@ extension AlertsCommand {
 
         @Option(
             help: ArgumentHelp(
-                "Say that a limit is available again if so much had been used, or 'off'.",
+                "Alert on a reset if at least this percentage was used, or 'off'.",
                 valueName: "percent"))
         var resetFrom: String?
 
@@ -46,7 +46,7 @@ extension AlertsCommand {
 
         @Option(
             help: ArgumentHelp(
-                "Also warn by numbers that are stale, cached or estimates; with commas, or 'none'.",
+                "Also alert on stale, cached or estimated values; with commas, or 'none'.",
                 valueName: "list"))
         var also: String?
 

@@ -55,7 +55,7 @@ struct AlertsCommand: ParsableCommand {
 
     struct Secret: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Set what a target needs and nobody else may know.",
+            abstract: "Set a secret of a target.",
             discussion: """
                 The value is read from standard input, so that it is in no list of processes and no \
                 history; an empty one removes it. It is kept in alert-secrets.json of the \

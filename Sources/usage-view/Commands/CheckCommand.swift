@@ -12,7 +12,7 @@ extension UsageView {
             abstract: "Succeed unless a limit is nearly reached: a gate for scripts.",
             discussion: """
                 Compares all windows, or those that are named, with --max. Numbers that are old, \
-                and windows that were reset since they were read, say nothing; estimates count.
+                and windows that were reset since they were read, are ignored; estimates count.
 
                 EXAMPLES
                   usage-view check && claude -p "$task"
@@ -26,12 +26,12 @@ extension UsageView {
                   69 unknown: nothing is known, or only old numbers (0 with --fail-open)
                 """)
 
-        @Option(help: ArgumentHelp("Percentage that may be used.", valueName: "percent"))
+        @Option(help: ArgumentHelp("Maximum percentage used.", valueName: "percent"))
         var max = 90.0
 
         @OptionGroup var selected: SelectionOptions
 
-        @Flag(help: "Succeed where nothing is known.")
+        @Flag(help: "Succeed if usage is unknown.")
         var failOpen = false
 
         @Option(

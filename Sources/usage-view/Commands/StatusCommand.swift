@@ -48,7 +48,7 @@ extension UsageView {
         @Flag(help: "Keep running and print a line whenever it changes.")
         var follow = false
 
-        @Option(help: ArgumentHelp("Cells that the line may take.", valueName: "cells"))
+        @Option(help: ArgumentHelp("Maximum width in terminal cells.", valueName: "cells"))
         var maxWidth: Int?
 
         @Flag(help: "Show invented names of accounts and devices.")

@@ -12,7 +12,7 @@ extension UsageView {
             abstract:
                 "Wait until a limit is reset or no longer near, for scripts that resume work.",
             discussion: """
-                Ends at once when it is so. Waits for new numbers and for the clock, also over a \
+                Exits immediately if the condition already holds. Waits for new numbers and for the clock, also over a \
                 suspend of the machine. --until-reset waits for the window with the least left; \
                 a number that is old counts as what it says until its reset.
 
@@ -21,7 +21,7 @@ extension UsageView {
                   usage-view wait --until-below 50 --provider claude --timeout 6h
 
                 EXIT STATUS
-                  0 it is so · 1 not before --timeout · 64 usage error
+                  0 condition met · 1 timed out · 64 usage error
                   69 nothing is known to wait for, or the replica cannot be opened
                   130 interrupted by Control-C, 143 by SIGTERM
                 """)

@@ -47,7 +47,7 @@ struct PrometheusText {
         var ratio = Metric(
             "window_used_ratio", "Used part of a limit; absent once it has been reset.")
         var reset = Metric("window_reset_timestamp_seconds", "When a limit is reset.")
-        var length = Metric("window_length_seconds", "How long a limit counts.")
+        var length = Metric("window_length_seconds", "Length of the rate limit window.")
         var observed = Metric(
             "observed_timestamp_seconds", "When the numbers of an account were observed.")
         var failed = Metric("account_error", "Whether the limits of an account cannot be read.")
