@@ -98,22 +98,3 @@ struct UsageBadge {
             """
     }
 }
-
-/// Text in XML, between tags or in an attribute in double quotes.
-enum XMLText {
-    /// - Parameter text: has passed `VisibleText.escape`, so all its characters are allowed in XML.
-    static func escape(_ text: String) -> String {
-        var result = ""
-        for character in text.unicodeScalars {
-            switch character {
-            case "&": result += "&amp;"
-            case "<": result += "&lt;"
-            case ">": result += "&gt;"
-            case "\"": result += "&quot;"
-            case "'": result += "&#39;"
-            default: result.unicodeScalars.append(character)
-            }
-        }
-        return result
-    }
-}

@@ -83,7 +83,7 @@ enum UsageText {
 extension ViewModel {
     /// "43 % used", "~57 % left" for what is computed from local logs.
     func percentText(of state: WindowState, in provider: ProviderState) -> String {
-        (provider.snapshot.usageDataConfidence == "estimated" ? "~" : "")
+        (provider.snapshot.isEstimate ? "~" : "")
             + percentText(used: state.window.usedPercent)
     }
 }

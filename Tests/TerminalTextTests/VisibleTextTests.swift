@@ -57,4 +57,12 @@ struct VisibleTextTests {
             VisibleText.escapedLines("a\r\nb\u{7}\n\nc", limit: 9) == ["a", #"b\u{7}"#, "", "c"])
         #expect(VisibleText.escapedLines("a\nb\nc", limit: 2) == ["a", "b"])
     }
+
+    @Test("a sign of XML is escaped, also with a combining mark")
+    func markup() {
+        #expect(
+            XMLText.escape("a < b & \"c\" > 'd'") == "a &lt; b &amp; &quot;c&quot; &gt; &#39;d&#39;"
+        )
+        #expect(XMLText.escape("<\u{301}b>&\u{327}") == "&lt;\u{301}b&gt;&amp;\u{327}")
+    }
 }

@@ -1,6 +1,7 @@
 #if canImport(Darwin)
     import Essentials
     import LocalFiles
+    import TerminalText
 
     /// An agent of launchd for a user, a daemon for the system. Calls block.
     struct ServiceManager {
@@ -19,10 +20,12 @@
 
         func text(_ unit: ServiceUnit) -> String {
             let arguments = ([unit.executable] + unit.arguments).map {
-                "<string>\(escape($0))</string>"
+                "<string>\(XMLText.escape($0))</string>"
             }
             let variables = unit.variables.sorted { $0.key < $1.key }
-                .map { "<key>\(escape($0.key))</key><string>\(escape($0.value))</string>" }
+                .map {
+                    "<key>\(XMLText.escape($0.key))</key><string>\(XMLText.escape($0.value))</string>"
+                }
             return """
                 <?xml version="1.0" encoding="UTF-8"?>
                 <!-- \(ServiceUnit.mark(of: program)) -->
@@ -75,11 +78,6 @@
             return ServiceState(
                 isActive: state == "running", isEnabled: true,
                 description: state.map(String.init) ?? "loaded")
-        }
-
-        private func escape(_ text: String) -> String {
-            text.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
-                .replacing(">", with: "&gt;")
         }
 
         private func reason(_ outcome: SystemTool.Outcome) -> String {

@@ -3,6 +3,7 @@ import Foundation
 import Synchronization
 import UsagePusher
 import UsageState
+import TerminalText
 
 /// Shows a notification on the user's desktop by `notify-send`. A later alert about the same window replaces the former one.
 final class DesktopTarget: Sendable {
@@ -50,13 +51,8 @@ final class DesktopTarget: Sendable {
             }
         return [
             "--app-name=usage-push", "--urgency=" + urgency, "--icon=" + icon, "--", text.title,
-            markup(text.message),
+            // Bodies may contain markup.
+            XMLText.escape(text.message),
         ]
-    }
-
-    /// Bodies may contain markup.
-    private static func markup(_ text: String) -> String {
-        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
-            .replacing(">", with: "&gt;")
     }
 }

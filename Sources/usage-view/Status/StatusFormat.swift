@@ -92,19 +92,3 @@ extension TextStyle.Color {
         }
     }
 }
-
-/// Text for Pango, which GTK programs draw.
-enum PangoMarkup {
-    static func escape(_ text: String) -> String {
-        text.reduce(into: "") { result, character in
-            switch character {
-            case "&": result += "&amp;"
-            case "<": result += "&lt;"
-            case ">": result += "&gt;"
-            case "\"": result += "&quot;"
-            case "'": result += "&#39;"
-            default: result.append(character)
-            }
-        }
-    }
-}

@@ -14,7 +14,7 @@ struct WaybarBlock: Encodable {
 
     init(_ text: StatusText, model: ViewModel) {
         let shown = UsageItem.tightest(of: text.line.items)
-        self.text = PangoMarkup.escape(text.styled.plainText)
+        self.text = XMLText.escape(text.styled.plainText)
         alt = shown?.levelName ?? "empty"
         var classes = [alt]
         if shown?.condition == .cached { classes.append("cached") }
@@ -23,7 +23,7 @@ struct WaybarBlock: Encodable {
         let percent =
             text.measure == .used ? shown?.usedPercent ?? 0 : shown?.remainingPercent ?? 0
         percentage = Int(min(max(percent, 0), 100).rounded())
-        tooltip = PangoMarkup.escape(Self.tooltip(text, model: model).joined(separator: "\n"))
+        tooltip = XMLText.escape(Self.tooltip(text, model: model).joined(separator: "\n"))
     }
 
     /// A line per window with the age of the number, or why there is none.
