@@ -121,3 +121,8 @@ extension CodingUserInfoKey {
         return key
     }
 }
+
+extension ProviderUsageSnapshot {
+    /// Whether the percentages are computed from local logs.
+    package var isEstimate: Bool { usageDataConfidence == "estimated" }
+}

@@ -69,15 +69,13 @@ public struct SourceEnvironment: Sendable {
         self.limits = limits
     }
 
-    /// `$XDG_STATE_HOME/ubiquity`, by default in `~/.local/state`.
-    package var stateDirectory: String {
-        (absolutePath(variable: "XDG_STATE_HOME") ?? home + "/.local/state") + "/ubiquity"
+    /// This product's own.
+    private var directories: UserDirectories {
+        UserDirectories(environment: variables.merging(["HOME": home]) { $1 })
     }
 
-    /// Where this product's settings are, see `UserDirectories.config`.
-    var configurationDirectory: String {
-        UserDirectories(environment: variables.merging(["HOME": home]) { $1 }).config
-    }
+    package var stateDirectory: String { directories.state }
+    var configurationDirectory: String { directories.config }
 
     /// `$XDG_DATA_HOME`, by default `~/.local/share`.
     var dataHome: String { absolutePath(variable: "XDG_DATA_HOME") ?? home + "/.local/share" }

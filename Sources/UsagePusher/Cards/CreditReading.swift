@@ -44,7 +44,7 @@ extension CreditFiles {
         if isCut {
             let listed = Set(files.map(\.path))
             files += known.values.map(\.file).filter {
-                !listed.contains($0.path) && ((try? FileStatus(path: $0.path)) ?? nil) != nil
+                !listed.contains($0.path) && SideFile($0.path).exists
             }
         }
         return files.sorted(by: DirectoryWalk.isNewer)

@@ -18,7 +18,7 @@ public import SnapshotModels
 ///   looks the same, so that a reader can distinguish a quiet pusher from a dead one.
 /// - Costs are updated beside everything else, so that limits never wait for them: with a heartbeat, and after a change once
 ///   `costInterval` and `costRestFactor` times the last update's duration have passed. Only the first push waits for them, so
-///   that those of an earlier run are not taken from the screens for a moment.
+///   that those of an earlier run do not disappear from the screens for a moment.
 /// - Without any provider nothing is pushed: the stored snapshot stays, and shows its age. A
 ///   provider that vanishes beside others is a difference like any other.
 /// - A failed push is retried after `retryDelay`, doubled each time up to `retryDelayLimit`, with
@@ -67,7 +67,7 @@ public struct PushPlan: Sendable, Equatable {
         case readAll
         /// Push the snapshot, then call `pushEnded`.
         case push(SyncedUsageSnapshot, Reason)
-        /// Begin to update the costs, ask again, and call `costsUpdated` when they are there.
+        /// Begin to update the costs, ask again, and call `costsUpdated` when done.
         case updateCosts
         /// Ask again at this time, or when files change.
         case wait(until: Duration)
@@ -142,7 +142,8 @@ public struct PushPlan: Sendable, Equatable {
         guard case .idle = state else {
             preconditionFailure("the last action has not been reported as ended")
         }
-        if let pending, now >= nextPush, !awaitsFirstCosts {
+        let pushDue = pending == nil || awaitsFirstCosts ? nil : nextPush
+        if let pending, let pushDue, now >= pushDue {
             state = .pushing(pending.snapshot, since: now)
             return .push(pending.snapshot, pending.reason)
         }
@@ -158,15 +159,13 @@ public struct PushPlan: Sendable, Equatable {
             changeDue = nil
             return .readChanged
         }
-        if costsBegan == nil, let costsDue, now >= costsDue {
+        let costsDue = costsBegan == nil ? self.costsDue.map { max($0, nextCosts) } : nil
+        if let costsDue, now >= costsDue {
             costsBegan = now
             self.costsDue = nil
             return .updateCosts
         }
-        let times = [
-            heartbeatDue, readDue, pending == nil || awaitsFirstCosts ? nil : nextPush,
-            costsBegan == nil ? costsDue : nil,
-        ]
+        let times = [heartbeatDue, readDue, pushDue, costsDue]
         return .wait(until: times.compactMap { $0 }.min() ?? heartbeatDue)
     }
 
@@ -177,7 +176,7 @@ public struct PushPlan: Sendable, Equatable {
     }
 
     private mutating func changeCosts(due: Duration) {
-        if hasCosts { costsDue = max(nextCosts, min(costsDue ?? due, due)) }
+        if hasCosts { costsDue = min(costsDue ?? due, due) }
     }
 
     /// The snapshot has the new costs, and is nil when nothing is known. If logs are left to read, another update follows.
@@ -188,7 +187,7 @@ public struct PushPlan: Sendable, Equatable {
         costsBegan = nil
         awaitsFirstCosts = false
         nextCosts = now + max(timing.costInterval, (now - began) * timing.costRestFactor)
-        costsDue = isPartial ? nextCosts : costsDue.map { max($0, nextCosts) }
+        if isPartial { costsDue = .zero }
         offer(snapshot, isHeartbeat: false)
     }
 

@@ -47,9 +47,7 @@ struct PluginOutcome: Codable, Sendable, Equatable {
         _ process: BoundedProcess, seconds: Int, following earlier: PluginOutcome?, at now: Date
     ) {
         ranAt = now
-        let firstLine = String(decoding: process.errors, as: UTF8.self)
-            .split(whereSeparator: \.isNewline).lazy
-            .compactMap { SecretMask.masked(String($0)).displayText(limit: 200) }.first
+        let firstLine = process.firstErrorLine
         var reason: String?
         switch process.end {
         case .exited(0): break
@@ -81,5 +79,13 @@ struct PluginOutcome: Codable, Sendable, Equatable {
             + former.filter {
                 !stated.contains($0.providerID) && document.hasFailed($0.providerID)
             }
+    }
+}
+
+extension BoundedProcess {
+    /// The first line of its standard error that has a text, without what looks like a credential.
+    package var firstErrorLine: String? {
+        String(decoding: errors, as: UTF8.self).split(whereSeparator: \.isNewline).lazy
+            .compactMap { SecretMask.masked(String($0)).displayText(limit: 200) }.first
     }
 }

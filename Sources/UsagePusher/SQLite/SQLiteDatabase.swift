@@ -74,7 +74,7 @@ struct SQLiteDatabase {
     static func readSteps<State: Equatable, Found>(
         _ path: String, budget: inout ScanBudget, valueByteLimit: Int, from state: inout State,
         step: (inout State, SQLiteConnection) throws(SQLiteError) -> (Found, isComplete: Bool),
-        found: (Found) -> Void
+        found: (Found) -> Void = { _ in }
     ) throws(SQLiteError) -> Bool {
         if let status = try? FileStatus(path: path), status.byteCount == 0 { return true }
         while true {

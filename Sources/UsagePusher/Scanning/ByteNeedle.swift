@@ -14,6 +14,10 @@ struct ByteNeedle: Sendable {
             ?? bytes.firstIndex { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) } ?? 0
     }
 
+    func isIn(_ text: UnsafeRawBufferPointer) -> Bool {
+        firstOffset(in: text, from: 0, to: text.count) != nil
+    }
+
     /// Offset of the first occurrence that lies within `start..<end`.
     func firstOffset(in text: UnsafeRawBufferPointer, from start: Int, to end: Int) -> Int? {
         guard let base = text.baseAddress else { return nil }

@@ -41,10 +41,12 @@ struct ScanBudget {
     mutating func recordEntries(_ count: Int) { entriesSeen += count }
     mutating func markExceeded() { isExceeded = true }
 
+    private var hasFileLeft: Bool { filesOpened < limits.fileCount && bytesLeft > 0 }
+
     /// Counts a file to be opened. Returns false, and marks the pass partial, when no file, byte
     /// or time is left.
     mutating func reserveFile() -> Bool {
-        guard filesOpened < limits.fileCount, bytesLeft > 0 else {
+        guard hasFileLeft else {
             isExceeded = true
             return false
         }
@@ -56,8 +58,8 @@ struct ScanBudget {
 extension ScanBudget {
     /// Whether a document can be read as a whole. Marks the pass partial when it is too large only for what is left.
     mutating func hasRoom(for status: FileStatus) -> Bool {
-        let isFit = status.byteCount <= bytesLeft || status.byteCount > limits.documentByteCount
-        guard filesOpened < limits.fileCount, bytesLeft > 0, isFit else {
+        let fits = status.byteCount <= bytesLeft || status.byteCount > limits.documentByteCount
+        guard hasFileLeft, fits else {
             isExceeded = true
             return false
         }

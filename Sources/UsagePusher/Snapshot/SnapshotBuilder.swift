@@ -59,7 +59,7 @@ public struct SnapshotBuilder: Sendable {
     /// From now on snapshots have the costs of the sources' tokens, by these prices, as of the last `updateCosts`.
     package mutating func includeCosts(prices: ModelPrices) {
         // Of all tools, also for a snapshot of some: a cache is of all or none.
-        costs = TokenTracker(TokenLedger(in: environment), prices: prices)
+        costs = TokenTracker(ledger: TokenLedger(in: environment), prices: prices)
     }
 
     /// From now on readings tell what they considered.

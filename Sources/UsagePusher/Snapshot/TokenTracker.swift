@@ -10,11 +10,6 @@ struct TokenTracker: Sendable {
     let prices: ModelPrices
     var usage: TokenUsage?
 
-    init(_ ledger: TokenLedger, prices: ModelPrices) {
-        self.ledger = ledger
-        self.prices = prices
-    }
-
     /// The tokens of the days that are pushed. Does not change the tracker, so that it can go on beside its use.
     func updatedUsage(in environment: SourceEnvironment, at now: Date) -> TokenUsage {
         var usage = ledger.update(

@@ -21,7 +21,7 @@ struct DatabaseBatch {
                 row.record, session: sink.session(row.session, project: row.project),
                 model: sink.model(row.model))
         }
-        for _ in 0..<leftOutCount { sink.leaveOut() }
+        sink.leaveOut(leftOutCount)
     }
 }
 

@@ -77,9 +77,7 @@ struct TokenCache: Sendable {
     private static let indexByteLimit = 512 * 1_048_576
 
     /// By the number of a session a hash of its name.
-    var sessionOrder: [UInt64] {
-        sessions.map { ContentHash.of($0.source, $0.id, $0.project ?? "") }
-    }
+    var sessionOrder: [UInt64] { sessions.map(\.hash) }
 
     /// Nil when there is no usable cache.
     static func read(_ file: OpenFile, logs: UInt64) -> TokenCache? {

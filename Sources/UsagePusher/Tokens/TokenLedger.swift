@@ -5,9 +5,9 @@ import Synchronization
 /// Keeps the sums of the tokens in a home up to date with its files.
 ///
 /// An update lists the files, reads those that are new or have changed (of a file that grew only what was appended), merges
-/// what was found with what is in the cache, and replaces the cache. When nothing has changed it only lists the files. A file
-/// that was replaced, has shrunk or is gone takes its records with it; where one of them stood for a repetition in another
-/// file, everything is read again. The result is therefore that of reading everything, whatever the cache holds.
+/// what was found with what is in the cache, and replaces the cache if that is worth it. When nothing has changed it only lists
+/// the files. A file that was replaced, has shrunk or is gone takes its records with it; where one of them stood for a
+/// repetition in another file, and its own has it no more, everything is read again. The result is therefore that of reading everything, whatever the cache holds.
 package struct TokenLedger: Sendable {
     private let logs: [any TokenLog]
     /// Nil to keep nothing.
@@ -294,7 +294,6 @@ private struct Pass {
         usage.models = cache.models
         usage.buckets = cache.buckets
         for state in cache.files where !state.isFree {
-            usage.fileCount += 1
             usage.files[state.source, default: .init()].count += 1
             if !state.isComplete { usage.files[state.source]?.unfinishedCount += 1 }
         }

@@ -24,7 +24,7 @@ extension JSONCursor {
 }
 
 extension TokenCounts {
-    /// Takes from the input what a cache had or got, where the tool states the whole prompt.
+    /// Subtracts the cached tokens from the input, where the tool states the whole prompt.
     mutating func removeCachesFromInput() {
         input = max(0, input &- cacheRead &- cacheWrite)
     }
@@ -44,5 +44,5 @@ struct SideFile {
 
     var fields: JSONFields? { content.flatMap { JSONFields($0.data) } }
     var text: String? { content.map { String(decoding: $0.data, as: UTF8.self) } }
-    var exists: Bool { (try? FileStatus(path: path)) != nil }
+    var exists: Bool { ((try? FileStatus(path: path)) ?? nil) != nil }
 }

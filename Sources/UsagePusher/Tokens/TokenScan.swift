@@ -139,7 +139,7 @@ final class TokenScan: Sendable {
                     break
                 }
                 let tooLong = lines.add(got) { line, _ in reader.add(line, to: &sink) }
-                for _ in 0..<tooLong { sink.leaveOut() }
+                sink.leaveOut(tooLong)
                 count(got, progress)
             }
             state.offset = lines.offset
@@ -163,7 +163,7 @@ final class TokenScan: Sendable {
         let outcome = try zstandard.decompress(file) { chunk in
             bytesLeft -= chunk.count
             let tooLong = lines.add(chunk) { line, _ in reader.add(line, to: &sink) }
-            for _ in 0..<tooLong { sink.leaveOut() }
+            sink.leaveOut(tooLong)
             return bytesLeft > 0 && !isOutOfTime
         }
         if bytesLeft <= 0 { sink.leaveOut() }

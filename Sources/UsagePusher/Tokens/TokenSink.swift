@@ -42,8 +42,8 @@ struct TokenSink {
         entries.append(entry)
     }
 
-    /// Counts a record that is not added because something in it is invalid.
-    mutating func leaveOut() { leftOutCount &+= 1 }
+    /// Counts records that are not added because something in them is invalid.
+    mutating func leaveOut(_ count: Int = 1) { leftOutCount &+= count }
 
     /// Reports why the file was not read, in a sentence with its path.
     mutating func report(_ issue: String) {

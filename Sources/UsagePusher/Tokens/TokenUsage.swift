@@ -6,9 +6,7 @@ package struct TokenUsage: Sendable {
     package var models: [String] = []
     /// By time.
     package var buckets: [TokenBucket] = []
-    /// Files that were read, now or earlier.
-    package var fileCount = 0
-    /// The same by `TokenLog.source`.
+    /// Files that were read, now or earlier, by `TokenLog.source`.
     package var files: [String: Files] = [:]
     /// Invalid records, and lines that are too long, by path; the worst first.
     package var leftOut: [LeftOut] = []

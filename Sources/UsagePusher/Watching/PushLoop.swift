@@ -86,7 +86,9 @@ public struct PushLoop: Sendable {
                     plan.readEnded(snapshot, at: clock.now - start)
                     continue
                 case .updateCosts:
-                    guard let costs = builder.costs else { break }
+                    guard let costs = builder.costs else {
+                        preconditionFailure("there are no costs")
+                    }
                     let environment = builder.environment
                     let now = date()
                     // On a thread of its own: it lists and reads for seconds.

@@ -80,7 +80,7 @@ struct CompressedRollouts: Sendable {
         let lines = LineBuffer(lineByteCount: budget.limits.lineByteCount)
         func add(_ bytes: UnsafeRawBufferPointer) {
             _ = lines.add(bytes) { line, offset in
-                guard CodexRow.needle.firstOffset(in: line, from: 0, to: line.count) != nil else {
+                guard CodexRow.needle.isIn(line) else {
                     return
                 }
                 let origin = LimitReading.Origin(

@@ -41,7 +41,7 @@ struct CopilotLog: TokenLineReader {
 
     mutating func add(_ line: UnsafeRawBufferPointer, to sink: inout TokenSink) {
         let isWanted = [Self.shutdown, Self.start].contains {
-            $0.firstOffset(in: line, from: 0, to: line.count) != nil
+            $0.isIn(line)
         }
         guard isWanted else { return }
         var cursor = JSONCursor(line)

@@ -137,7 +137,7 @@ enum KiroCredits {
             let isWanted = line.withUnsafeBytes { bytes in
                 bytes.count <= lineLimit
                     && needles.contains {
-                        $0.firstOffset(in: bytes, from: 0, to: bytes.count) != nil
+                        $0.isIn(bytes)
                     }
             }
             guard isWanted, let fields = JSONFields(Data(line)),

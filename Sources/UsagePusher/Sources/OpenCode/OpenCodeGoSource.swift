@@ -73,14 +73,12 @@ struct OpenCodeGoSource: UsageSource {
             path, budget: &budget, valueByteLimit: OpenCodeDatabase.messageByteLimit, from: &state
         ) { state, connection throws(SQLiteError) in
             ((), try state.readMessages(of: path, connection))
-        } found: {
         }
         guard hasAllMessages else { return false }
         return try SQLiteDatabase.readSteps(
             path, budget: &budget, valueByteLimit: OpenCodeDatabase.partByteLimit, from: &state
         ) { state, connection throws(SQLiteError) in
             ((), try state.readSteps(of: path, connection, at: now))
-        } found: {
         }
     }
 }

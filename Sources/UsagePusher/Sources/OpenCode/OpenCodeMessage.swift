@@ -96,7 +96,7 @@ struct OpenCodePart {
     private static let kind = ByteNeedle("step-finish")
 
     init(_ bytes: UnsafeRawBufferPointer) {
-        guard Self.kind.firstOffset(in: bytes, from: 0, to: bytes.count) != nil else { return }
+        guard Self.kind.isIn(bytes) else { return }
         var cursor = JSONCursor(bytes)
         var usage = OpenCodeUsage()
         var isStep = false

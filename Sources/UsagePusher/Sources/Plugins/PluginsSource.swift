@@ -190,7 +190,7 @@ struct PluginsSource: UsageSource {
                         .percentText
                 }
                 let numbers = percents.isEmpty ? "–" : percents.joined(separator: " / ")
-                let isEstimate = card.usageDataConfidence == "estimated"
+                let isEstimate = card.isEstimate
                 return (card.providerID.displayText(limit: 40) ?? "?") + " " + numbers
                     + (isEstimate ? " (estimated)" : "")
             }.joined(separator: ", ") + (cards.count > 16 ? " and \(cards.count - 16) more" : "")
