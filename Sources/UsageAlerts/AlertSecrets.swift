@@ -29,18 +29,17 @@ package struct AlertSecrets: Sendable, Equatable, Codable {
         try container.encode(values)
     }
 
-    /// Why a value cannot be what it is to be; nil if it can.
+    /// Why a value is invalid; nil if it is valid.
     package static func issue(_ value: String, of name: Name) -> String? {
-        let isOneLine = !value.contains(where: \.isNewline)
         switch name {
         case .ntfyTopic:
             return value.wholeMatch(of: /[A-Za-z0-9_\-]{1,64}/) != nil
                 ? nil : "a topic has 1 to 64 letters, digits, '_' and '-'"
         case .ntfyToken:
-            return isOneLine && value.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+            return value.utf8.allSatisfy { (0x21...0x7E).contains($0) }
                 ? nil : "a token has no spaces and only ASCII characters"
         case .webhookURL:
-            return isOneLine && HTTPAddress(value) != nil
+            return HTTPAddress(value) != nil
                 ? nil : "it is not an address that begins with https:// or http://"
         case .webhookHeaders:
             return headers(in: value) == nil ? "each line must be 'Name: value', in ASCII" : nil

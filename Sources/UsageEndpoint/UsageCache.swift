@@ -30,14 +30,14 @@ struct UsageCache {
             Version(key: $0.record.key, stamp: $0.record.stamp, sequence: $0.sequence)
         }
         let found = entries.firstIndex { $0.store == store }.map { entries.remove(at: $0) }
-        var entry = Entry(
-            store: store, records: versions,
-            usage: found?.usage ?? StoredUsage(values: [:]),
-            byteCount: records.reduce(0) { $0 + $1.record.content.byteCount })
-        if found?.records != versions { entry.usage = Self.decode(records) }
-        entries.append(entry)
+        let kept = found.flatMap { $0.records == versions ? $0.usage : nil }
+        let usage = kept ?? Self.decode(records)
+        entries.append(
+            Entry(
+                store: store, records: versions, usage: usage,
+                byteCount: records.reduce(0) { $0 + $1.record.content.byteCount }))
         while entries.reduce(0, { $0 + $1.byteCount }) > Self.byteLimit { entries.removeFirst() }
-        return entry.usage
+        return usage
     }
 
     private static func decode(_ records: [SequencedRecord]) -> StoredUsage {

@@ -15,13 +15,13 @@ extension UsageQuery {
             [$0.snapshot.accountEmail ?? ""]
         }
         let limited = try Self.matching(window, "window", in: owned) {
-            $0.windows.flatMap(\.names)
+            $0.windows.flatMap(\.label.names)
         }
         guard let window else { return limited }
         return limited.map { provider in
             var provider = provider
             provider.windows.removeAll { state in
-                !state.names.contains { $0.isName(window) }
+                !state.label.names.contains { $0.isName(window) }
             }
             return provider
         }
@@ -44,17 +44,6 @@ extension UsageQuery {
             hint: known.isEmpty
                 ? "leave \(parameter) out"
                 : "there is " + known.map { "'\($0.shown)'" }.joined(separator: ", "))
-    }
-}
-
-extension WindowState {
-    /// "Session (5h)", "5h", "session".
-    fileprivate var names: [String] {
-        switch label.kind {
-        case .session: [label.text, label.short, "session"]
-        case .weekly: [label.text, label.short, "weekly"]
-        case .other: [label.text, label.short]
-        }
     }
 }
 

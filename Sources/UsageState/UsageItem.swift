@@ -50,7 +50,7 @@ package struct UsageItem: Sendable, Equatable {
     }
     package var resetsAt: Date? { window?.window.resetsAt }
     package var observedAt: Date { provider.snapshot.lastUpdated }
-    package var isEstimate: Bool { provider.snapshot.usageDataConfidence == "estimated" }
+    package var isEstimate: Bool { provider.snapshot.isEstimate }
 
     /// One word for programs: "comfortable", "low", "critical", or why there is no level of now.
     package var levelName: String {

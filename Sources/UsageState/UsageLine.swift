@@ -15,7 +15,7 @@ package struct UsageLine: Sendable, Equatable {
     /// Windows beyond this are left out.
     private static let itemLimit = 24
 
-    /// The tightest of the selected windows, or all of them in the order in which providers are named.
+    /// The selected window that is closest to its limit, or all of them, in order of the named providers.
     package init(_ model: ViewModel, selection: UsageSelection = UsageSelection()) {
         let states = model.providers
         let all = selection.items(of: states)
@@ -26,7 +26,7 @@ package struct UsageLine: Sendable, Equatable {
         details = Array(all.prefix(Self.itemLimit))
         situation = model.situation
         let now = model.now
-        // One that is not shown may become the tightest.
+        // A hidden window may become the closest to its limit.
         nextChange = all.compactMap { $0.nextChange(after: now) }.min()
     }
 }

@@ -34,8 +34,7 @@ package struct UsageSelection: Sendable, Equatable {
     package func windows(of state: ProviderState) -> [WindowState] {
         state.windows.filter { window in
             guard let wanted = self.window else { return true }
-            return Self.isSame(wanted, window.label.text) || Self.isSame(wanted, window.label.short)
-                || Self.isSame(wanted, window.label.kind.name)
+            return window.label.names.contains { Self.isSame(wanted, $0) }
         }
     }
 
@@ -50,15 +49,5 @@ package struct UsageSelection: Sendable, Equatable {
 
     private static func isSame(_ wanted: String, _ text: String?) -> Bool {
         text?.lowercased() == wanted.lowercased()
-    }
-}
-
-extension WindowLabel.Kind {
-    fileprivate var name: String? {
-        switch self {
-        case .session: "session"
-        case .weekly: "weekly"
-        case .other: nil
-        }
     }
 }

@@ -44,6 +44,12 @@ package struct UsageData: Sendable, Equatable {
     }
 }
 
+extension UsageData {
+    fileprivate var usage: MergedUsage? {
+        if case .usage(let usage) = stored { usage } else { nil }
+    }
+}
+
 /// The user's choices about the presentation.
 package struct ViewOptions: Sendable, Equatable {
     package enum Measure: String, Sendable, CaseIterable {
@@ -81,19 +87,25 @@ package struct ViewOptions: Sendable, Equatable {
     }
 }
 
-/// Everything a screen is drawn from. Equal models draw equal screens.
-package struct ViewModel: Sendable, Equatable {
-    package var data: UsageData
-    package var now: Date
+/// Everything a screen is drawn from. Equal parts draw equal screens.
+package struct ViewModel: Sendable {
+    package let data: UsageData
+    package let now: Date
     /// The zone of clock times.
-    package var zone: ClockZone
-    package var options: ViewOptions
+    package let zone: ClockZone
+    package let options: ViewOptions
+    /// In display order.
+    package let providers: [ProviderState]
 
     package init(data: UsageData, now: Date, zone: ClockZone, options: ViewOptions = .init()) {
         self.data = data
         self.now = now
         self.zone = zone
         self.options = options
+        let states = (data.usage?.providers ?? []).map {
+            ProviderState($0, now: now, zone: zone, history: data.history)
+        }
+        providers = options.sortOrder == .name ? states : ProviderState.tightestFirst(states)
     }
 
     /// What there is to show. Each situation without data calls for another next step.
@@ -117,20 +129,10 @@ package struct ViewModel: Sendable, Equatable {
         }
     }
 
-    private var usage: MergedUsage? {
-        if case .usage(let usage) = data.stored { usage } else { nil }
-    }
-
-    /// In display order.
-    package var providers: [ProviderState] {
-        let states = (usage?.providers ?? []).map {
-            ProviderState($0, now: now, zone: zone, history: data.history)
-        }
-        return options.sortOrder == .name ? states : ProviderState.tightestFirst(states)
-    }
-
     package var devices: [DeviceState] {
-        (usage?.devices ?? []).map { DeviceState($0, isOnline: data.link == .online, now: now) }
+        (data.usage?.devices ?? []).map {
+            DeviceState($0, isOnline: data.link == .online, now: now)
+        }
     }
 
     /// The percentage to show: used or left.

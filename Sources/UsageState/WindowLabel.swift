@@ -12,6 +12,15 @@ package struct WindowLabel: Sendable, Equatable {
     /// plain one.
     package let kind: Kind
 
+    /// What a user may call it: "Session (5h)", "5h", "session".
+    package var names: [String] {
+        switch kind {
+        case .session: [text, short, "session"]
+        case .weekly: [text, short, "weekly"]
+        case .other: [text, short]
+        }
+    }
+
     /// Tools report 299 for five hours and 10 079 for a week.
     private static let tolerance = 2
 

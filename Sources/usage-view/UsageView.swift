@@ -191,26 +191,16 @@ struct UsageView: AsyncParsableCommand {
     private func printChanges(
         of data: some AsyncSequence<LiveData, Never> & Sendable
     ) async throws {
-        let (events, continuation) = AsyncStream.makeStream(of: LiveData?.self)
-        let forwarding = Task {
-            for await value in data { continuation.yield(value) }
-            continuation.finish()
-        }
-        let minutes = Task {
-            while (try? await Task.sleep(for: .seconds(60))) != nil { continuation.yield(nil) }
-        }
-        defer {
-            forwarding.cancel()
-            minutes.cancel()
-        }
-        var shown: LiveData?
+        var shown: UsageData?
         var former: PlainFacts?
-        for await event in events {
-            shown = event ?? shown
-            guard let shown else { continue }
-            let facts = PlainFacts(model(shown.usage))
+        try await UsageLoop<Never>().run(data.map(\.usage), AsyncStream { $0.finish() }) { event in
+            if case .data(let data) = event { shown = data }
+            guard let shown else { return .wait(until: nil) }
+            let model = model(shown)
+            let facts = PlainFacts(model)
             try print(former.map { facts.changes(since: $0) } ?? facts.lines)
             former = facts
+            return .wait(until: model.nextChange)
         }
     }
 }

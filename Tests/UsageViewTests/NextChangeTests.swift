@@ -49,20 +49,23 @@ struct NextChangeTests {
         ], [false, true])
     func screens(files: [String], isAbsolute: Bool) throws {
         var random = SeededGenerator(seed: UInt64(files.count))
-        let model =
+        let sample =
             files.count > 1
             ? try Sample.model(files[0], files[1]) : try Sample.model(files[0])
         for _ in 0..<12 {
-            var model = model
-            model.options.isAbsolute = isAbsolute
-            model.now = Self.date(Double.random(in: -7_200...700_000, using: &random))
+            var options = sample.options
+            options.isAbsolute = isAbsolute
+            func drawn(at now: Date) -> ViewModel {
+                ViewModel(data: sample.data, now: now, zone: sample.zone, options: options)
+            }
+            let model = drawn(
+                at: Self.date(Double.random(in: -7_200...700_000, using: &random)))
             let next = try #require(model.nextChange)
             #expect(next > model.now)
             func screen(_ now: Date) -> String {
-                var model = model
-                model.now = now
-                return ScreenLayout.screen(for: model, size: ScreenSize(columns: 100, rows: nil))
-                    .text(isColored: true)
+                ScreenLayout.screen(
+                    for: drawn(at: now), size: ScreenSize(columns: 100, rows: nil)
+                ).text(isColored: true)
             }
             let length = next.timeIntervalSince(model.now) - 0.002
             let first = screen(model.now)
@@ -77,13 +80,12 @@ struct NextChangeTests {
     )
     func offline() throws {
         let lastSeen = Self.date(-90)
-        var model = ViewModel(
-            data: UsageData(link: .offline(lastSeen: lastSeen), stored: .nothing),
-            now: Sample.now, zone: .fixed(secondsFromGMT: 0))
-        let next = try #require(model.nextChange)
+        func nextChange(_ link: UsageData.Link) throws -> Date {
+            try #require(Sample.model(stored: .nothing, link: link).nextChange)
+        }
+        let next = try nextChange(.offline(lastSeen: lastSeen))
         #expect(abs(next.timeIntervalSince(Self.date(30))) < 0.01)
-        model.data.link = .online
-        #expect(try #require(model.nextChange) > Self.date(600))
+        #expect(try nextChange(.online) > Self.date(600))
     }
 
     @Test("the loop looks at the clock once a minute at least, and says since when it did not")

@@ -34,10 +34,11 @@ struct ViewPartTests {
 
     @Test("no name is left in a redacted report, and names stay the same")
     func redaction() throws {
-        var model = try Sample.model("busy-box", "busy-laptop")
-        model.data.history.add(model.providers.map(\.snapshot), now: model.now)
-        var redacted = model
-        redacted.data = model.data.redacted
+        let sample = try Sample.model("busy-box", "busy-laptop")
+        var data = sample.data
+        data.history.add(sample.providers.map(\.snapshot), now: sample.now)
+        let model = ViewModel(data: data, now: sample.now, zone: sample.zone)
+        let redacted = ViewModel(data: data.redacted, now: sample.now, zone: sample.zone)
         let report = String(
             decoding: try JSONEncoder().encode(UsageReport(redacted)), as: UTF8.self)
         for name in ["dev@", "team@", "\"box\"", "laptop", "11111111", "settings.json"] {

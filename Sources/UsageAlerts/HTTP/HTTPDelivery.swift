@@ -53,7 +53,8 @@ package struct HTTPDelivery: Sendable {
         self.privateHosts = Set(privateHosts.map { $0.lowercased() })
     }
 
-    private static let backOff: [Duration] = [.seconds(2), .seconds(8)]
+    /// In seconds.
+    private static let backOff = [2, 8]
     private static let greatestRetryAfter = 20
     private static let redirectLimit = 3
     /// For the system to find a host.
@@ -68,10 +69,11 @@ package struct HTTPDelivery: Sendable {
             guard let delay = delays.next() else {
                 throw DeliveryError(reason + " (\(Self.backOff.count + 1) attempts)")
             }
-            guard let seconds = retryAfter ?? Int(delay / .seconds(1)) as Int?,
-                seconds <= Self.greatestRetryAfter
-            else { throw DeliveryError(reason + "; it asks to wait longer") }
-            guard (try? await sleep(.seconds(max(seconds, 1)))) != nil else {
+            let seconds = max(retryAfter ?? delay, 1)
+            guard seconds <= Self.greatestRetryAfter else {
+                throw DeliveryError(reason + "; it asks to wait longer")
+            }
+            guard (try? await sleep(.seconds(seconds))) != nil else {
                 throw DeliveryError("cancelled")
             }
         }

@@ -44,16 +44,12 @@ extension BoundedProcess {
         switch end {
         case .exited(0): nil
         case .exited(127): "\(program) was not found"
-        case .exited(let status): "\(program) ended with status \(status)" + complaint
+        case .exited(let status):
+            "\(program) ended with status \(status)" + (firstErrorLine.map { ": " + $0 } ?? "")
         case .outOfTime: "\(program) was stopped after 10 s"
         case .tooMuchOutput: "\(program) was stopped, since it printed more than 64 KiB"
         case .cancelled: "cancelled"
         case .notStarted: "\(program) could not be started"
         }
-    }
-    /// The first line of its standard error, without what looks like a credential.
-    private var complaint: String {
-        let line = String(decoding: errors, as: UTF8.self).split(whereSeparator: \.isNewline).first
-        return line.map { ": " + SecretMask.masked(String($0.prefix(200))) } ?? ""
     }
 }

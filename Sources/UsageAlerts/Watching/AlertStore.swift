@@ -15,8 +15,8 @@ extension AlertStore {
     package func input(at now: Date, zone: ClockZone, uptime: Double) -> AlertWatch.Input {
         let values = values(prefix: SyncedUsageSnapshot.storeKey)
             .merging(values(prefix: UsageHistory.storeKeyPrefix)) { $1 }
-        let model = ViewModel(
-            data: UsageData(link: link, values: values, now: now), now: now, zone: zone)
+        let usage = StoredUsage(values: values, decode: SnapshotCodec.decodeWithoutCosts)
+        let model = ViewModel(data: usage.data(link: link, at: now), now: now, zone: zone)
         return AlertWatch.Input(model: model, notices: notices, uptime: uptime)
     }
 

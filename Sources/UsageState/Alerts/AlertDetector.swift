@@ -125,7 +125,7 @@ extension AlertRules {
             case .cached: .cached
             case .stale, .clockAhead: .stale
             }
-        let isEstimate = provider.snapshot.usageDataConfidence == "estimated"
+        let isEstimate = provider.snapshot.isEstimate
         return (doubt.map(doubts.contains) ?? true)
             && (!isEstimate || doubts.contains(.estimates))
     }

@@ -52,20 +52,10 @@ package struct AlertRules: Sendable, Equatable {
 
     /// What is passed in ascending order, 100 for a limit that is reached. The narrowest scope counts.
     func levels(provider: String, window: WindowLabel) -> [Double] {
-        let names = [window.text, window.short, window.kind.name].compactMap { $0 }
+        let names = window.names
         let keys = names.map { provider + "/" + $0 } + names.map { "*/" + $0 } + [provider]
         let chosen = keys.lazy.compactMap { scopes[$0.lowercased()] }.first ?? thresholds
         return reached ? chosen + [100] : chosen
-    }
-}
-
-extension WindowLabel.Kind {
-    fileprivate var name: String? {
-        switch self {
-        case .session: "session"
-        case .weekly: "weekly"
-        case .other: nil
-        }
     }
 }
 

@@ -54,9 +54,8 @@ package struct HistorySummary: Sendable, Equatable {
     ///   - points: a timeline.
     ///   - since: from when on the least and the greatest count, in seconds since 1970.
     package init(_ points: [HistoryPoint], since: Int, now: Int) {
-        var atLimit = false
         var sumAtReset = 0.0
-        for point in points {
+        for (point, count) in zip(points, points.reachedCounts) {
             let slot = point.slot
             if point.end > since {
                 for level in [slot.levelBeforeReset, slot.level].compactMap({ $0 }) {
@@ -64,12 +63,27 @@ package struct HistorySummary: Sendable, Equatable {
                     greatest = max(greatest ?? level, level)
                 }
             }
+            if let before = slot.levelBeforeReset {
+                resetCount += 1
+                sumAtReset += before.percent
+            }
+            reachedIn90Days += count
+            if point.end > now - 7 * 86_400 { reachedIn7Days += count }
+        }
+        averageAtReset = resetCount > 0 ? sumAtReset / Double(resetCount) : nil
+    }
+}
+
+extension [HistoryPoint] {
+    /// How often the limit was reached at each point of a whole timeline: once for each stay at it.
+    package var reachedCounts: [Int] {
+        var atLimit = false
+        return map { point in
+            let slot = point.slot
             var count = 0
             if let before = slot.levelBeforeReset {
                 if before.isReached, !atLimit { count += 1 }
                 atLimit = false
-                resetCount += 1
-                sumAtReset += before.percent
                 // Its mark may be of before the reset.
                 if slot.isReached, !before.isReached { count += 1 }
                 if slot.level?.isReached == true {
@@ -82,9 +96,7 @@ package struct HistorySummary: Sendable, Equatable {
                     slot.isReached && slot.level.map(\.isReached) ?? true
                     || atLimit && slot.level == nil
             }
-            reachedIn90Days += count
-            if point.end > now - 7 * 86_400 { reachedIn7Days += count }
+            return count
         }
-        averageAtReset = resetCount > 0 ? sumAtReset / Double(resetCount) : nil
     }
 }

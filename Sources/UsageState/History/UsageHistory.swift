@@ -114,7 +114,7 @@ package struct UsageHistory: Sendable, Equatable {
                     ?? WindowHistory(last: .init(time: 0, level: .zero, resetsAt: nil))
                 let change = history.observe(
                     level, resetsAt: state.window.resetsAt?.unixSeconds, at: time,
-                    isEstimate: provider.usageDataConfidence == "estimated")
+                    isEstimate: provider.isEstimate)
                 changes[state.identity] = change
                 if change > .nothing || windows[state.identity] != nil {
                     windows[state.identity] = history

@@ -6,7 +6,7 @@ import Essentials
 /// days, of the day. It is what the earlier windows' rises in that hour add up to, divided by the time that they covered
 /// it. An eighth of it is spread evenly, because nobody works by the clock alone; an hour that no window has covered has
 /// the average rate.
-package struct WorkingHours: Sendable, Equatable {
+package struct WorkingHours: Sendable {
     /// Earlier windows that are needed, and of how many the newest count.
     package static let leastWindowCount = 3
     private static let weekWindowLimit = 4
@@ -168,7 +168,7 @@ package struct WorkingHours: Sendable, Equatable {
 }
 
 /// The hours of a user's week or day.
-private struct LocalHours: Equatable {
+private struct LocalHours {
     struct Piece {
         var hour: Int
         var seconds: Int
@@ -183,10 +183,6 @@ private struct LocalHours: Equatable {
     init(zone: ClockZone, count: Int) {
         self.zone = zone
         self.count = count
-    }
-
-    static func == (left: LocalHours, right: LocalHours) -> Bool {
-        left.zone == right.zone && left.count == right.count
     }
 
     /// A time, cut at the hours of UTC with the hour of the zone in which each piece begins.

@@ -1,3 +1,4 @@
+import CommandSupport
 import Essentials
 import TerminalText
 import UsageState
@@ -39,7 +40,6 @@ struct LiveLoop: Sendable {
     ) async {
         defer { session.close() }
         let (events, continuation) = AsyncStream.makeStream(of: Event.self)
-        let timer = WakeTimer { continuation.yield(.clock) }
         await withDiscardingTaskGroup { group in
             group.addTask {
                 for await event in session.events { continuation.yield(.terminal(event)) }
@@ -48,7 +48,7 @@ struct LiveLoop: Sendable {
             group.addTask {
                 for await value in data { continuation.yield(.data(value)) }
             }
-            await draw(events, timer, state: state, save: save) { event, work in
+            await draw(events, continuation, state: state, save: save) { event, work in
                 group.addTask {
                     await work()
                     continuation.yield(event)
@@ -60,7 +60,7 @@ struct LiveLoop: Sendable {
     }
 
     private func draw(
-        _ events: AsyncStream<Event>, _ timer: WakeTimer, state: LiveState,
+        _ events: AsyncStream<Event>, _ inbox: AsyncStream<Event>.Continuation, state: LiveState,
         save: (LiveState) -> Void,
         report: (Event, _ work: @escaping @Sendable () async -> Void) -> Void
     ) async {
@@ -71,6 +71,10 @@ struct LiveLoop: Sendable {
         var shown: LiveData?
         var unverifiedSince: Date?
         var inputCount = 0
+        /// What is on the screen.
+        var drawn: (state: LiveState, drawing: Drawing)?
+        var timer: Task<Void, Never>?
+        defer { timer?.cancel() }
         for await event in events {
             var needsDrawing = true
             var keys: [Key] = []
@@ -117,7 +121,11 @@ struct LiveLoop: Sendable {
                     writer.forget()
                     needsDrawing = true
                 default:
-                    let outcome = state.handle(key) { drawing(of: shown, in: $0) }
+                    let outcome = state.handle(key) { state in
+                        if let drawn, drawn.state == state { return drawn.drawing }
+                        return shown.map { frame(of: $0, unverifiedSince, in: state).drawing }
+                            ?? Drawing()
+                    }
                     switch outcome {
                     case .quit: return
                     case .redraw:
@@ -133,26 +141,34 @@ struct LiveLoop: Sendable {
                 report(.verified(since: unverifiedSince ?? start), verify)
                 needsDrawing = true
             }
-            guard needsDrawing, var shown else { continue }
-            if let unverifiedSince {
-                shown.usage.link = shown.usage.link.unverified(since: unverifiedSince)
-            }
-            let model = LiveModel(shown, now: time, zone: zone, options: state.options)
+            guard needsDrawing, let shown else { continue }
             let size = session.size
-            let screen = LiveScreen.drawing(for: model, state: state, size: size).screen
+            let (model, drawing) = frame(of: shown, unverifiedSince, in: state)
+            drawn = (state, drawing)
+            let screen = drawing.screen
             let isWritten = session.write(
                 writer.draw(screen, columns: size.columns, rows: size.rows ?? screen.count))
             if !isWritten { writer.forget() }
-            timer.wake(
-                at: isWritten
-                    ? wakefulness.nextLook(at: time, change: model.nextChange)
-                    : time.addingTimeInterval(Self.retryInterval))
+            let wake =
+                isWritten
+                ? wakefulness.nextLook(at: time, change: model.nextChange)
+                : time.addingTimeInterval(Self.retryInterval)
+            timer?.cancel()
+            timer = Task {
+                await WallClock.sleep(until: wake)
+                if !Task.isCancelled { inbox.yield(.clock) }
+            }
         }
     }
 
-    private func drawing(of data: LiveData?, in state: LiveState) -> Drawing {
-        guard let data else { return Drawing() }
+    private func frame(
+        of data: LiveData, _ unverifiedSince: Date?, in state: LiveState
+    ) -> (model: LiveModel, drawing: Drawing) {
+        var data = data
+        if let unverifiedSince {
+            data.usage.link = data.usage.link.unverified(since: unverifiedSince)
+        }
         let model = LiveModel(data, now: now(), zone: zone, options: state.options)
-        return LiveScreen.drawing(for: model, state: state, size: session.size)
+        return (model, LiveScreen.drawing(for: model, state: state, size: session.size))
     }
 }

@@ -56,8 +56,9 @@ struct WindowFiles: Sendable {
     func write(_ settings: ViewSettings) { write(settings, to: settingsFile) }
 
     func write(_ scene: Scene) {
+        let isNew = ((try? FileStatus(path: sceneFile.path)) ?? nil) == nil
         write(scene, to: sceneFile)
-        removeOldest()
+        if isNew { removeOldest() }
     }
 
     private static func read<Value: Decodable>(_ file: LocalFile) -> Value? {

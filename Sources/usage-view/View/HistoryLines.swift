@@ -7,9 +7,23 @@ struct HistoryLines {
     private static let widestLabel = 16
     private static let indent = 2
 
-    let listing: HistoryListing
-    let model: ViewModel
-    let width: Int
+    private let listing: HistoryListing
+    private let model: ViewModel
+    private let width: Int
+    private let labelCells: Int
+    private let plotCells: Int
+    private let columnSeconds: Double
+
+    init(listing: HistoryListing, model: ViewModel, width: Int) {
+        self.listing = listing
+        self.model = model
+        self.width = width
+        let labels = listing.entries.map { CellWidth.of(VisibleText.escape($0.identity.label)) }
+        labelCells = min(labels.max() ?? 0, Self.widestLabel)
+        plotCells = max(1, width - Self.indent - labelCells - 2)
+        columnSeconds =
+            max(1, listing.now.timeIntervalSince(listing.since)) / Double(plotCells)
+    }
 
     var lines: [StyledLine] {
         guard !listing.entries.isEmpty else { return [] }
@@ -29,17 +43,6 @@ struct HistoryLines {
         }
         return lines + [StyledLine()]
             + RowColumns.wrapped(scale, width: width).map { StyledLine($0, .dim) }
-    }
-
-    private var labelCells: Int {
-        let labels = listing.entries.map { CellWidth.of(VisibleText.escape($0.identity.label)) }
-        return min(labels.max() ?? 0, Self.widestLabel)
-    }
-
-    private var plotCells: Int { max(1, width - Self.indent - labelCells - 2) }
-
-    private var columnSeconds: Double {
-        max(1, listing.now.timeIntervalSince(listing.since)) / Double(plotCells)
     }
 
     /// The most that was used in each part of the time; nil where nothing was observed.
@@ -110,7 +113,7 @@ struct HistoryLines {
         AmountFormatter.percent(level.percent)
     }
 
-    private static func times(_ count: Int) -> String {
+    static func times(_ count: Int) -> String {
         count == 1 ? "once" : "\(count) times"
     }
 

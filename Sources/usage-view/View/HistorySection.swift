@@ -34,7 +34,8 @@ enum HistorySection {
         let reached = series.reached.count
         let times =
             reached == 0
-            ? "The limit was not reached." : "The limit was reached \(reached) times."
+            ? "The limit was not reached."
+            : "The limit was reached \(HistoryLines.times(reached))."
         let legend = "r reset · ! limit reached · dotted lines at 75 % and 90 % used"
         return plot(
             series, model: model, width: width, rows: plotRows,

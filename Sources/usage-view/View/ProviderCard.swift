@@ -166,11 +166,6 @@ extension ViewModel {
     }
 }
 
-extension ProviderUsageSnapshot {
-    /// Whether the percentages are computed from local logs.
-    var isEstimate: Bool { usageDataConfidence == "estimated" }
-}
-
 extension WindowState.Level {
     var style: TextStyle {
         switch self {

@@ -4,6 +4,7 @@ import SnapshotModels
 import Testing
 
 @testable import UsageState
+@testable import usage_view
 
 @Suite("The ring of a window's past")
 struct HistoryRingTests {
@@ -137,5 +138,22 @@ struct HistoryRingTests {
                 UsageHistory.storeKey(deviceID: "2"): HistoryCodec.encode(future),
             ], now: Sample.date(now))
         #expect(read == known)
+    }
+
+    @Test("a plot and the numbers agree on how often the limit was reached", arguments: 0..<60)
+    func reached(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        let now = Sample.monday + 40 * Sample.day
+        let history = Sample.random(3, until: now, steps: 1_500, using: &generator)
+        let since = now - 7 * Sample.day
+        let plotted = PlotSeries.all(of: history, since: Sample.date(since))
+        for series in plotted {
+            let identity = Sample.identity(series.label)
+            let timeline = history[identity]?.timeline ?? []
+            let summary = HistorySummary(timeline, since: since, now: now)
+            #expect(series.reached.count == summary.reachedIn7Days, "seed \(seed)")
+        }
+        #expect(plotted.count == 3)
+        #expect(plotted.contains { !$0.reached.isEmpty } || seed > 0)
     }
 }
