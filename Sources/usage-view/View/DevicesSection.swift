@@ -74,7 +74,7 @@ enum DevicesSection {
             items: rows.map {
                 ListItem($0.pushed?.id ?? "name " + $0.name, [line($0, model, width: width)])
             },
-            empty: EmptyStateMessage.lines(for: model.usage, width: min(width, 90)))
+            empty: EmptyState.lines(for: model.usage, width: min(width, 90)))
     }
 
     private static func line(_ row: Row, _ model: LiveModel, width: Int) -> StyledLine {

@@ -28,8 +28,12 @@ struct ProviderDetail {
     }
 
     private var notes: [StyledLine] {
-        StateNote.notes(on: provider, model: model.usage).flatMap { note in
-            let body = note.text.wrapped(toCells: width).map { StyledLine($0, note.style) }
+        let usage = model.usage
+        let notes = UsageNote.notes(on: provider).compactMap { $0.value(at: usage.now) }
+        return (notes + [UsageNote.offline(usage.data.link)].compactMap { $0 }).flatMap { note in
+            let body = usage.text(note.text).wrapped(toCells: width).map {
+                StyledLine($0, note.tone.style)
+            }
             let next = ("Next: " + note.next).wrapped(toCells: width - 2)
             return body + (note.next.isEmpty ? [] : next.map { StyledLine("  " + $0) })
         }

@@ -9,7 +9,7 @@ enum UsageSection {
         let usage = model.usage
         guard usage.situation == .ready else {
             return Listing(
-                items: [], empty: EmptyStateMessage.lines(for: usage, width: min(width, 90)))
+                items: [], empty: EmptyState.lines(for: usage, width: min(width, 90)))
         }
         let cards = usage.providers.map { ($0, ProviderCard($0, model: usage)) }
         let columns = RowColumns(fitting: cards.flatMap(\.1.rows), width: width)
@@ -31,17 +31,6 @@ enum UsageSection {
 }
 
 extension ProviderState {
-    /// The same as long as the account exists.
-    var id: String {
-        snapshot.providerID + "\t" + (snapshot.accountEmail ?? "").lowercased()
-    }
-
-    /// "Codex", or "Codex dev@example.test" with an account. Escaped.
-    var title: String {
-        let account = snapshot.accountEmail.map { " " + VisibleText.escape($0) } ?? ""
-        return VisibleText.escape(snapshot.providerName) + account
-    }
-
     func owns(_ series: PlotSeries) -> Bool {
         series.providerID == snapshot.providerID
             && (series.account ?? "").lowercased() == (snapshot.accountEmail ?? "").lowercased()
