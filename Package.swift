@@ -179,9 +179,15 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
+            name: "WebPages",
+            dependencies: [
+                "KVStoreServer", "KVStoreWire", crypto, nioCore, nioHTTP1, "Essentials",
+            ],
+            resources: [.embedInCode("Shared")], swiftSettings: strict),
+        .target(
             name: "KVStoreEmulator",
             dependencies: [
-                "KVStoreServer", "KVStoreEssentials", "KVStoreCore", "KVStoreDocuments",
+                "KVStoreServer", "WebPages", "KVStoreEssentials", "KVStoreCore", "KVStoreDocuments",
                 "KVStoreLedger", "KVStoreLog", "KVStoreSimulation", "KVStoreWire", crypto, logging,
                 nioCore, nioHTTP1, nioPosix, "Essentials",
             ],
@@ -194,11 +200,15 @@ let package = Package(
                 "Essentials",
             ],
             swiftSettings: strict),
+        .target(
+            name: "UsagePage",
+            dependencies: ["KVStoreServer", "UsageEndpoint", "WebPages", "Essentials"],
+            resources: [.embedInCode("Page")], swiftSettings: strict),
         .executableTarget(
             name: "kvsd",
             dependencies: [
-                "KVStoreServer", "KVStoreEmulator", "UsageEndpoint", "KVStoreEssentials",
-                "KVStoreCore",
+                "KVStoreServer", "KVStoreEmulator", "UsageEndpoint", "UsagePage",
+                "KVStoreEssentials", "KVStoreCore",
                 "KVStoreLedger", "KVStoreLog",
                 "KVStoreSimulation", "KVStoreWire", "BackgroundServices", "CommandSupport",
                 "CommandRunner",

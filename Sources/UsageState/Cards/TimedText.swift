@@ -133,7 +133,10 @@ package struct Timed<Value: Sendable & Equatable>: Sendable, Equatable {
     }
 }
 
-extension Timed: Encodable where Value: Encodable {}
+extension Timed: Encodable where Value: Encodable {
+    /// An array of `{"from": <ms since 1970>, "value": …}`, the first without `from`.
+    package func encode(to encoder: any Encoder) throws { try changes.encode(to: encoder) }
+}
 
 extension Timed.Change: Encodable where Value: Encodable {
     private enum CodingKeys: CodingKey { case from, value }

@@ -1,5 +1,4 @@
 import Essentials
-import SnapshotModels
 import TerminalText
 import UsageState
 
@@ -27,12 +26,5 @@ enum UsageSection {
         return ProviderDetail(
             provider: provider, model: model, width: width, isBesideList: isBesideList
         ).lines
-    }
-}
-
-extension ProviderState {
-    func owns(_ series: PlotSeries) -> Bool {
-        series.providerID == snapshot.providerID
-            && (series.account ?? "").lowercased() == (snapshot.accountEmail ?? "").lowercased()
     }
 }
