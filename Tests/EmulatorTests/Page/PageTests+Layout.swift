@@ -1,3 +1,4 @@
+import BrowserTesting
 import Testing
 
 /// What everyone can see and reach.
@@ -125,14 +126,4 @@ extension PageTests {
             try await browser.wait("document.activeElement === $('#help')")
         }
     }
-}
-
-/// Keys of the WebDriver protocol.
-extension Character {
-    static let tab: Character = "\u{E004}"
-    static let escape: Character = "\u{E00C}"
-    static let end: Character = "\u{E010}"
-    static let home: Character = "\u{E011}"
-    static let left: Character = "\u{E012}"
-    static let down: Character = "\u{E015}"
 }

@@ -1,25 +1,27 @@
+// A real browser for tests of pages. Not here: what a page is expected to show.
+
 import Foundation
 import HTTPTypes
 import NIOCore
-import ProgramTesting
+package import ProgramTesting
 import ServerTestSupport
-import Testing
+package import Testing
 
 /// A headless Chromium, driven by the WebDriver protocol of chromedriver (W3C).
-struct Browser: Sendable {
+package struct Browser: Sendable {
     /// That of the suite.
-    @TaskLocal static var shared: Browser?
+    @TaskLocal package static var shared: Browser?
 
     /// Nil where `scripts/bootstrap --tests` does not install it.
-    static let driver = ["/usr/bin/chromedriver", "/usr/local/bin/chromedriver"]
+    package static let driver = ["/usr/bin/chromedriver", "/usr/local/bin/chromedriver"]
         .first { FileManager.default.isExecutableFile(atPath: $0) }
 
-    let home: TemporaryHome
+    package let home: TemporaryHome
     private let client: TestClient
     private let session: String
 
     /// Runs a browser with a profile of its own while `body` runs.
-    static func run(_ body: (Browser) async throws -> Void) async throws {
+    package static func run(_ body: (Browser) async throws -> Void) async throws {
         let home = try TemporaryHome()
         defer { home.remove() }
         let driver = try RunningProgram(home, try #require(driver), ["--port=0"])
@@ -57,20 +59,20 @@ struct Browser: Sendable {
 
     // MARK: - Commands
 
-    func open(_ url: String) async throws { try await send(.post, "/url", ["url": url]) }
+    package func open(_ url: String) async throws { try await send(.post, "/url", ["url": url]) }
 
     /// The JSON value of a script's `return`. In scripts, `$(SELECTOR)` is the first element that matches.
     @discardableResult
-    func execute(_ script: String) async throws -> Any {
+    package func execute(_ script: String) async throws -> Any {
         try await send(
             .post, "/execute/sync", ["script": Self.selection + script, "args": [String]()])
     }
 
     /// The text that a script returns.
-    func text(_ script: String) async throws -> String { "\(try await execute(script))" }
+    package func text(_ script: String) async throws -> String { "\(try await execute(script))" }
 
     /// The two texts that a script returns.
-    func pair(_ script: String) async throws -> (String, String) {
+    package func pair(_ script: String) async throws -> (String, String) {
         let values = try #require(try await execute(script) as? [String])
         try #require(values.count == 2)
         return (values[0], values[1])
@@ -79,7 +81,7 @@ struct Browser: Sendable {
     private static let selection = "const $ = selector => document.querySelector(selector);\n"
 
     /// Waits until an expression is true.
-    func wait(
+    package func wait(
         _ expression: String, at location: SourceLocation = #_sourceLocation
     ) async throws {
         do {
@@ -103,24 +105,24 @@ struct Browser: Sendable {
         }
     }
 
-    func click(_ selector: String) async throws {
+    package func click(_ selector: String) async throws {
         try await send(.post, "/element/\(element(selector))/click", [:])
     }
 
     /// Types into an element, in place of its text.
-    func fill(_ selector: String, _ text: String) async throws {
+    package func fill(_ selector: String, _ text: String) async throws {
         let element = try await element(selector)
         try await send(.post, "/element/\(element)/clear", [:])
         try await send(.post, "/element/\(element)/value", ["text": text])
     }
 
     /// Gives a file to an input for files, which can be hidden.
-    func choose(_ path: String, in selector: String) async throws {
+    package func choose(_ path: String, in selector: String) async throws {
         try await send(.post, "/element/\(element(selector))/value", ["text": path])
     }
 
     /// Presses and releases a key at the focus.
-    func press(_ key: Character) async throws {
+    package func press(_ key: Character) async throws {
         let actions = ["keyDown", "keyUp"].map { ["type": $0, "value": String(key)] }
         try await send(
             .post, "/actions",
@@ -128,12 +130,12 @@ struct Browser: Sendable {
     }
 
     @discardableResult
-    func devTools(_ command: String, _ parameters: [String: Any]) async throws -> Any {
+    package func devTools(_ command: String, _ parameters: [String: Any]) async throws -> Any {
         try await send(.post, "/goog/cdp/execute", ["cmd": command, "params": parameters])
     }
 
     /// The width of the window in CSS pixels, and the preferred color scheme.
-    func show(width: Int, height: Int = 1_000, scheme: String = "light") async throws {
+    package func show(width: Int, height: Int = 1_000, scheme: String = "light") async throws {
         try await devTools(
             "Emulation.setDeviceMetricsOverride",
             ["width": width, "height": height, "deviceScaleFactor": 1, "mobile": false])
@@ -143,7 +145,7 @@ struct Browser: Sendable {
     }
 
     /// Entries of a log (`browser`, `performance`) since the last call.
-    func log(_ type: String) async throws -> [[String: Any]] {
+    package func log(_ type: String) async throws -> [[String: Any]] {
         try await send(.post, "/se/log", ["type": type]) as? [[String: Any]] ?? []
     }
 
@@ -180,8 +182,8 @@ struct Browser: Sendable {
 }
 
 /// Runs one browser for all tests of a suite.
-struct SharedBrowser: SuiteTrait, TestScoping {
-    func provideScope(
+package struct SharedBrowser: SuiteTrait, TestScoping {
+    package func provideScope(
         for test: Test, testCase: Test.Case?, performing body: @Sendable () async throws -> Void
     ) async throws {
         try await Browser.run { browser in
@@ -191,5 +193,5 @@ struct SharedBrowser: SuiteTrait, TestScoping {
 }
 
 extension SuiteTrait where Self == SharedBrowser {
-    static var browser: SharedBrowser { SharedBrowser() }
+    package static var browser: SharedBrowser { SharedBrowser() }
 }
