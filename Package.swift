@@ -346,6 +346,10 @@ let package = Package(
             dependencies: ["ProgramTesting", "ServerTestSupport", httpTypes, nioCore],
             path: "Tests/BrowserTesting", swiftSettings: strict),
         .testTarget(
+            name: "BrowserTestingTests",
+            dependencies: ["BrowserTesting", "ProgramTesting", "KVStoreServer"],
+            swiftSettings: strict),
+        .testTarget(
             name: "KVStoreServerTests",
             dependencies: [
                 "KVStoreServer", "ServerTestSupport", "TestSupport", "KVStoreCore",

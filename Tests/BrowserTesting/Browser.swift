@@ -23,6 +23,9 @@ package struct Browser: Sendable {
         }
     }
 
+    /// Whether pages have the same fonts on every machine that has them.
+    package static let hasStableFonts = BrowserFonts.areInstalled
+
     package let kind: Kind
     package let home: TemporaryHome
     let session: any BrowserSession
@@ -35,8 +38,9 @@ package struct Browser: Sendable {
         _ kind: Kind, acceptsInsecureCertificates: Bool = false,
         _ body: (Browser) async throws -> Void
     ) async throws {
-        let home = try TemporaryHome()
+        var home = try TemporaryHome()
         defer { home.remove() }
+        try BrowserFonts.restrict(&home)
         let options = BrowserOptions(
             acceptsInsecureCertificates: acceptsInsecureCertificates,
             downloads: try home.directory("downloads"))

@@ -101,8 +101,10 @@ extension ChromeDriver {
     }
 
     func complaints() async throws -> [String] {
-        try await log("browser").filter { $0["source"] as? String != "network" }
-            .map { "\($0["level"] ?? ""): \($0["message"] ?? "")" }
+        try await log("browser").filter {
+            ["SEVERE", "WARNING"].contains($0["level"] as? String)
+                && $0["source"] as? String != "network"
+        }.map { $0["message"] as? String ?? "" }
     }
 
     func requests() async throws -> [PageRequest] {
@@ -132,6 +134,6 @@ extension ChromeDriver {
             default: break
             }
         }
-        return requests
+        return requests.filter { !$0.url.hasPrefix("data:") }
     }
 }
