@@ -351,6 +351,14 @@ let package = Package(
                 "KVStoreCore", "KVStoreWire", httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL,
             ],
             path: "Tests/ServerTestSupport", swiftSettings: strict),
+        .target(
+            name: "BrowserTesting",
+            dependencies: ["ProgramTesting", "ServerTestSupport", httpTypes, nioCore],
+            path: "Tests/BrowserTesting", swiftSettings: strict),
+        .testTarget(
+            name: "BrowserTestingTests",
+            dependencies: ["BrowserTesting", "ProgramTesting", "KVStoreServer"],
+            swiftSettings: strict),
         .testTarget(
             name: "KVStoreServerTests",
             dependencies: [
@@ -374,8 +382,8 @@ let package = Package(
             dependencies: [
                 "kvs", "kvsd", "KVStore", "KVStoreCore", "KVStoreDocuments", "KVStoreHTTP",
                 "KVStoreEmulator", "KVStoreLedger", "KVStoreServer", "KVStoreTesting",
-                "KVStoreWire", "ProgramTesting", "ServerTestSupport", "TestSupport", httpTypes,
-                nioCore, nioHTTP1,
+                "KVStoreWire", "BrowserTesting", "ProgramTesting", "ServerTestSupport",
+                "TestSupport", httpTypes, nioCore, nioHTTP1,
             ],
             swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
