@@ -74,6 +74,20 @@ final class PageDaemon: Sendable {
         return outcome.text.trimmingCharacters(in: .newlines)
     }
 
+    /// Changes the codes that are waiting to be used.
+    func changePairings(_ change: (inout [String: Any]) -> Void) throws {
+        let file = URL(filePath: home.path + "/.local/share/kvsd/pairings.json")
+        var table = try #require(
+            try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [String: Any])
+        let pairings = try #require(table["pairings"] as? [[String: Any]])
+        table["pairings"] = pairings.map { pairing in
+            var pairing = pairing
+            if pairing["state"] as? String == "pending" { change(&pairing) }
+            return pairing
+        }
+        try JSONSerialization.data(withJSONObject: table).write(to: file)
+    }
+
     // MARK: - Requests
 
     /// Of the device "desk", unless there is an authorization or a cookie.

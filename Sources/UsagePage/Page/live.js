@@ -92,12 +92,14 @@ export class Live {
   /** Costs nothing until it is looked at again. */
   #rest() {
     clearTimeout(this.#timer);
+    clearTimeout(this.#opening);
     clearInterval(this.#presence);
     this.#source?.close();
     this.#source = undefined;
   }
 
   #presence;
+  #opening;
 
   #open() {
     this.#rest();
@@ -139,7 +141,7 @@ export class Live {
     this.keys.clear();
     this.#wasOpened = false;
     // What there was before is no change.
-    setTimeout(() => { this.#wasOpened = true; }, 500);
+    this.#opening = setTimeout(() => { this.#wasOpened = true; }, 500);
   }
 
   #note(change) {

@@ -252,7 +252,7 @@ async function signOut() {
 }
 
 onChoice(draw);
-document.addEventListener('visibilitychange', draw);
+document.addEventListener('visibilitychange', () => document.hidden ? clearTimeout(timer) : draw());
 // Another window has signed in or out.
 addEventListener('storage', ({ key }) => {
   if (key === 'last' && (localStorage.getItem('last') !== null) !== live.isSignedIn) location.reload();
