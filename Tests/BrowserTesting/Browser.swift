@@ -62,6 +62,13 @@ package struct Browser: Sendable {
 
     package func open(_ url: String) async throws { try await send(.open(url)) }
 
+    package func reload() async throws { try await send(.reload) }
+
+    /// One step back in the window's history.
+    package func goBack() async throws { try await send(.back) }
+
+    package func goForward() async throws { try await send(.forward) }
+
     /// The JSON value of a script's `return`. In scripts, `$(SELECTOR)` is the first element that matches.
     @discardableResult
     package func execute(_ script: String) async throws -> Any {

@@ -169,6 +169,7 @@ extension Firefox {
             const messages = Services.console.getMessageArray();
             Services.console.reset();
             return messages.filter(message => message instanceof Ci.nsIScriptError)
+                .filter(({ flags }) => !(flags & Ci.nsIScriptError.infoFlag))
                 .filter(({ category, sourceName }) => category.startsWith('CSP_')
                     || !/^(chrome|resource|moz-extension):|^\[/.test(sourceName))
                 .map(({ category, errorMessage, sourceName }) => `${category}: ${errorMessage} (${sourceName})`);

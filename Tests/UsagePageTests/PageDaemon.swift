@@ -7,6 +7,7 @@ import ServerTestSupport
 import SnapshotModels
 import Synchronization
 import Testing
+import UsageState
 
 /// A real daemon, whose page a browser opens, and the device "desk" that pushes to it.
 final class PageDaemon: Sendable {
@@ -74,9 +75,15 @@ final class PageDaemon: Sendable {
         return outcome.text.trimmingCharacters(in: .newlines)
     }
 
+    func removePage() async throws {
+        let list = try await kvsd("device", "list")
+        let id = try #require(list.firstMatch(of: #/(?m)^(\w+) .* page /#)?.1)
+        try await kvsd("device", "remove", String(id))
+    }
+
     /// Changes the codes that are waiting to be used.
     func changePairings(_ change: (inout [String: Any]) -> Void) throws {
-        let file = URL(filePath: home.path + "/.local/share/kvsd/pairings.json")
+        let file = URL(filePath: home.path + "/.local/share/ubiquity/kvsd/pairings.json")
         var table = try #require(
             try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [String: Any])
         let pairings = try #require(table["pairings"] as? [[String: Any]])
@@ -143,12 +150,31 @@ final class PageDaemon: Sendable {
                         ]))))
     }
 
+    /// Pushes a history of two days in which each window of five hours of "codex" was used evenly.
+    func pushHistory() async throws {
+        var history = UsageHistory()
+        let end = start.addingTimeInterval(150.5 * 60)
+        for quarter in stride(from: 192, to: 0, by: -1) {
+            let time = start.addingTimeInterval(Double(quarter) * -900)
+            let rest = end.timeIntervalSince(time).truncatingRemainder(dividingBy: 18_000)
+            var card = provider()
+            card.lastUpdated = time
+            card.rateWindows = [
+                SyncRateWindow(
+                    usedPercent: 60 * (1 - rest / 18_000), windowMinutes: 300,
+                    resetsAt: time.addingTimeInterval(rest))
+            ]
+            history.add([card], now: time)
+        }
+        try await put(
+            HistoryCodec.encode(history), key: UsageHistory.storeKey(deviceID: "id-of-desk"))
+    }
+
     func snapshot(
-        _ device: String = "desk", _ providers: ProviderUsageSnapshot...
+        _ device: String = "desk", id: String = "id-of-desk", _ providers: ProviderUsageSnapshot...
     ) -> SyncedUsageSnapshot {
         SyncedUsageSnapshot(
-            providers: providers, syncTimestamp: start, deviceName: device,
-            deviceID: "id-of-\(device)")
+            providers: providers, syncTimestamp: start, deviceName: device, deviceID: id)
     }
 
     /// With windows of five hours and a week.

@@ -85,8 +85,9 @@ export class Live {
       this.link = { state: 'connecting', since: this.#seen };
       this.changed();
     }
-    this.#open();
+    // Who has been removed opens no stream. It begins with all keys, so nothing is missed in between.
     await this.#load();
+    if (!document.hidden && this.isSignedIn && !this.#source) this.#open();
   }
 
   /** Costs nothing until it is looked at again. */

@@ -129,18 +129,25 @@ function renderWaiting(list) {
 
 const scrollName = (section, item) => `scroll ${section} ${item ?? ''}`;
 let restored;
+/** Where the window is to be, as long as what is there has not all come. */
+let wanted;
 
 /** Puts the window where it was when this place was left. */
 function restoreScroll(section, item) {
   const name = scrollName(section, item);
-  if (restored === name) return;
+  if (restored !== name) wanted = { top: Number(memory.get(name) ?? 0), until: performance.now() + 2_000 };
   restored = name;
-  scrollTo(0, Number(memory.get(name) ?? 0));
+  if (!wanted) return;
+  scrollTo(0, wanted.top);
+  if (Math.abs(scrollY - wanted.top) < 2 || performance.now() > wanted.until) wanted = undefined;
 }
 
 addEventListener('scroll', () => {
-  if (restored) memory.set(restored, scrollY);
+  if (restored && !wanted) memory.set(restored, scrollY);
 }, { passive: true });
+for (const name of ['wheel', 'touchmove', 'keydown', 'pointerdown']) {
+  addEventListener(name, () => { wanted = undefined; }, { passive: true });
+}
 
 addEventListener('hashchange', ({ oldURL }) => {
   if (codeInAddress()) return begin();

@@ -1,0 +1,88 @@
+import BrowserTesting
+import Testing
+
+/// The page without a mouse, and without eyes.
+extension UsagePageTests {
+    @Test(
+        "axe-core finds nothing that is hard to use for some",
+        .enabled(if: Browser.hasAxe, "axe-core is not installed"))
+    func accessibility() async throws {
+        try await open { browser, daemon in
+            try await daemon.pushHistory()
+            func check(_ place: String) async throws {
+                try await browser.show(width: 1_280, scheme: "light")
+                var violations = try await browser.axe()
+                try await browser.show(width: 1_280, scheme: "dark")
+                // The rest does not depend on colors.
+                violations += try await browser.axe(tags: ["cat.color"])
+                #expect(violations.isEmpty, "\(place): \(violations)")
+            }
+            for place in Self.places {
+                try await go(to: place, browser)
+                try await check(place)
+            }
+            try await browser.click("#list button")
+            try await check("a dialog")
+            try await browser.press(.escape)
+            try await daemon.removePage()
+            try await browser.wait("$('form.signin')")
+            try await check("signing in")
+        }
+    }
+
+    @Test("everything is reached and done by keys, and the focus follows what is opened")
+    func keyboard() async throws {
+        try await open { browser, daemon in
+            try await daemon.pushHistory()
+            try await browser.execute("document.activeElement.blur()")
+            #expect(
+                try await tabs(browser) == [
+                    "Skip to the content", "Usage", "Devices", "Keys", "Settings", "Claude",
+                    "Codex",
+                ])
+            try await browser.execute("[...document.querySelectorAll('.card a')].at(-1).focus()")
+            try await browser.press(.enter)
+            try await browser.wait("document.activeElement === $('#detail') && $('#detail svg')")
+            try await browser.execute("$('#detail svg').focus()")
+            let before = try await browser.text("return $('#detail .curve').getAttribute('d')")
+            try await browser.press("+")
+            try await browser.press(.left)
+            #expect(
+                try await browser.text("return $('#detail .curve').getAttribute('d')") != before)
+            try await browser.press(.tab)
+            try await browser.press(.enter)
+            try await browser.wait("$('#detail details').open && $('#detail details td')")
+            try await browser.press(.escape)
+            try await browser.wait("document.activeElement.textContent === 'Codex'")
+            try await go(to: "settings", browser)
+            try await browser.wait("document.activeElement === $('#main')")
+            try await browser.press(.tab)
+            try await browser.press(.right)
+            try await browser.wait("JSON.parse(localStorage.options).measure === 'left'")
+            try await browser.wait("document.activeElement.matches(':checked')")
+            try await browser.execute("$('#list button').focus()")
+            try await browser.press(.enter)
+            try await browser.wait("$('#dialog').open && $('#dialog').contains(document.activeElement)")
+            try await browser.press(.escape)
+            try await browser.wait("document.activeElement === $('#list button')")
+        }
+    }
+
+    /// The names of what Tab reaches, each with a visible focus.
+    private func tabs(_ browser: Browser) async throws -> [String] {
+        var names: [String] = []
+        while names.count < 20 {
+            try await browser.press(.tab)
+            let (name, outline) = try await browser.pair(
+                """
+                const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement);
+                return [document.activeElement === document.body ? '' : document.activeElement.textContent,
+                    outlineStyle === 'none' ? 0 : outlineWidth].map(String);
+                """)
+            if name == "" || name == names.first { break }
+            #expect(Double(outline.dropLast(2)) ?? 0 >= 1.5, "\(name) has no focus ring")
+            names.append(name)
+        }
+        return names
+    }
+}
