@@ -137,19 +137,24 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
+            name: "OutgoingHTTP",
+            dependencies: [asyncHTTPClient, nioCore, nioHTTP1, nioPosix, "Essentials"],
+            swiftSettings: strict),
+        .target(
             name: "UsagePusher", dependencies: ["SnapshotModels", "LocalFiles", "CommandSupport"],
             resources: [.embedInCode("Tokens/model-prices.json")], swiftSettings: strict),
         .target(
             name: "UsageAlerts",
             dependencies: [
                 "UsageState", "UsagePusher", "SnapshotModels", "KVStoreEssentials", "LocalFiles",
-                "TerminalText", asyncHTTPClient, nioCore, nioHTTP1, nioPosix, "Essentials",
+                "OutgoingHTTP", "TerminalText", "Essentials",
             ],
             swiftSettings: strict),
         .executableTarget(
             name: "usage-push",
             dependencies: [
-                "UsageAlerts", "UsageState", "UsagePusher", "SnapshotModels", "KVStore",
+                "UsageAlerts", "OutgoingHTTP", "UsageState", "UsagePusher", "SnapshotModels",
+                "KVStore",
                 "KVStoreHTTP", "TerminalText", "BackgroundServices", "CommandSupport",
                 "CommandRunner", "LocalFiles",
                 argumentParser,
@@ -305,9 +310,12 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
+            name: "OutgoingHTTPTests", dependencies: ["OutgoingHTTP"], swiftSettings: strict),
+        .testTarget(
             name: "UsageAlertsTests",
             dependencies: [
-                "UsageAlerts", "UsageState", "UsagePusher", "SnapshotModels", "KVStore",
+                "UsageAlerts", "OutgoingHTTP", "UsageState", "UsagePusher", "SnapshotModels",
+                "KVStore",
                 "KVStoreTesting", "LocalFiles", "SeededRandomness", "ProgramTesting", nioCore,
                 nioHTTP1, nioPosix,
             ],

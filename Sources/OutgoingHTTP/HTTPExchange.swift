@@ -1,11 +1,11 @@
 #if Network
     import AsyncHTTPClient
-    import Foundation
+    import Essentials
     import NIOCore
     import NIOHTTP1
     import NIOPosix
 
-    /// One request on a connection of its own: alerts are rare.
+    /// One request on a connection of its own: messages are rare.
     struct HTTPExchange: Sendable {
         /// From the beginning to the head of the answer.
         var limit = Duration.seconds(10)
