@@ -141,6 +141,9 @@ let package = Package(
             dependencies: [asyncHTTPClient, nioCore, nioHTTP1, nioPosix, "Essentials"],
             swiftSettings: strict),
         .target(
+            name: "WebPush", dependencies: ["OutgoingHTTP", "KVStoreWire", crypto, "Essentials"],
+            swiftSettings: strict),
+        .target(
             name: "UsagePusher", dependencies: ["SnapshotModels", "LocalFiles", "CommandSupport"],
             resources: [.embedInCode("Tokens/model-prices.json")], swiftSettings: strict),
         .target(
@@ -312,6 +315,14 @@ let package = Package(
         .testTarget(
             name: "OutgoingHTTPTests", dependencies: ["OutgoingHTTP"], swiftSettings: strict),
         .testTarget(
+            name: "WebPushTests",
+            dependencies: ["WebPush", "OutgoingHTTP", "KVStoreWire", "PushTesting", crypto],
+            swiftSettings: strict),
+        .target(
+            name: "PushTesting",
+            dependencies: ["WebPush", "KVStoreWire", crypto, nioCore, nioHTTP1, nioPosix],
+            path: "Tests/PushTesting", swiftSettings: strict),
+        .testTarget(
             name: "UsageAlertsTests",
             dependencies: [
                 "UsageAlerts", "OutgoingHTTP", "UsageState", "UsagePusher", "SnapshotModels",
@@ -346,7 +357,8 @@ let package = Package(
         .target(
             name: "ServerTestSupport",
             dependencies: [
-                "KVStoreCore", "KVStoreWire", httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL,
+                "KVStoreCore", "KVStoreWire", httpTypes, logging, nioCore, nioHTTP1, nioPosix,
+                nioSSL,
             ],
             path: "Tests/ServerTestSupport", swiftSettings: strict),
         .testTarget(
