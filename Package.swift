@@ -202,10 +202,19 @@ let package = Package(
                 "Essentials",
             ],
             swiftSettings: strict),
+        .target(
+            name: "UsageNotifications",
+            dependencies: [
+                "KVStoreServer", "KVStoreEssentials", "KVStoreCore", "KVStoreWire", "UsageState",
+                "WebPush", "OutgoingHTTP", "LocalFiles", logging, nioCore, nioHTTP1, "Essentials",
+            ],
+            swiftSettings: strict),
         .executableTarget(
             name: "kvsd",
             dependencies: [
-                "KVStoreServer", "KVStoreEmulator", "UsageEndpoint", "KVStoreEssentials",
+                "KVStoreServer", "KVStoreEmulator", "OutgoingHTTP", "UsageEndpoint",
+                "UsageNotifications",
+                "KVStoreEssentials",
                 "KVStoreCore",
                 "KVStoreLedger", "KVStoreLog",
                 "KVStoreSimulation", "KVStoreWire", "BackgroundServices", "CommandSupport",
@@ -322,6 +331,14 @@ let package = Package(
             name: "PushTesting",
             dependencies: ["WebPush", "KVStoreWire", crypto, nioCore, nioHTTP1, nioPosix],
             path: "Tests/PushTesting", swiftSettings: strict),
+        .testTarget(
+            name: "UsageNotificationsTests",
+            dependencies: [
+                "UsageNotifications", "UsageState", "KVStoreServer", "KVStoreCore", "KVStoreWire",
+                "SnapshotModels", "PushTesting", "ServerTestSupport", "TestSupport", "LocalFiles",
+                "WebPush", "OutgoingHTTP", httpTypes, logging, nioCore,
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "UsageAlertsTests",
             dependencies: [

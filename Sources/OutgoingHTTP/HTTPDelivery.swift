@@ -59,7 +59,7 @@ package struct HTTPDelivery: Sendable {
 
     /// In lower case.
     let privateHosts: Set<String>
-    /// The command to which a host is appended to name it.
+    /// The beginning of the command that names a host, which follows.
     let permission: String
     package var redirectLimit = 3
     /// Seconds before each further attempt.
@@ -144,9 +144,11 @@ package struct HTTPDelivery: Sendable {
         post.address = address
     }
 
-    /// Throws if no request may go to the address. One that is unknown now may be known later.
+    /// Throws if no request may go to the address. A host that is unknown now may be known later.
     package func check(_ address: HTTPAddress) async throws(DeliveryError) {
-        _ = try await target(of: address)
+        if try await target(of: address) == nil, !address.isEncrypted {
+            throw .plainText(address)
+        }
     }
 
     /// What to connect to; nil if the host is unknown.
@@ -157,11 +159,10 @@ package struct HTTPDelivery: Sendable {
         guard let target = found.first(where: { !$0.isPrivate }) else {
             throw DeliveryError(
                 "\(address.host) is the private address \(first.text); to allow it, run: "
-                    + "\(permission) \(address.host)")
+                    + "\(permission)\(address.host)")
         }
         guard address.isEncrypted else {
-            throw DeliveryError(
-                "\(address.host) would get the message in plain text; use https://")
+            throw .plainText(address)
         }
         return target.text
     }
@@ -181,5 +182,11 @@ package struct HTTPDelivery: Sendable {
         defer { limit.cancel() }
         for await addresses in stream { return addresses }
         return []
+    }
+}
+
+extension DeliveryError {
+    fileprivate static func plainText(_ address: HTTPAddress) -> DeliveryError {
+        DeliveryError("\(address.host) would get the message in plain text; use https://")
     }
 }

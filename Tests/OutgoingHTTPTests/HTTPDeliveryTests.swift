@@ -35,7 +35,7 @@ struct HTTPDeliveryTests {
 
     private func delivery(_ script: Script, privateHosts: [String] = []) -> HTTPDelivery {
         var delivery = HTTPDelivery(
-            privateHosts: privateHosts, permission: "usage-push alerts set --private-host")
+            privateHosts: privateHosts, permission: "usage-push alerts set --private-host ")
         delivery.send = { exchange throws(DeliveryError) in try script.answer(exchange) }
         delivery.addresses = { host in
             Self.addresses[host].map { text in

@@ -19,7 +19,7 @@ struct PushSenderTests {
         to browser: TestBrowser, allowing hosts: [String] = ["127.0.0.1"],
         limit: Duration = .seconds(10), repeats: Bool = true
     ) async throws -> PushSender.Outcome {
-        var http = HTTPDelivery(privateHosts: hosts, permission: "allow")
+        var http = HTTPDelivery(privateHosts: hosts, permission: "allow ")
         http.send = HTTPExchange(limit: limit).send
         http.sleep = { [pauses] pause in pauses.all.withLock { $0.append(pause) } }
         let sender = PushSender(key: VAPIDKey(), contact: "mailto:dev@example.test", http: http)

@@ -31,7 +31,7 @@ package struct AlertTargets: Sendable {
             http
             ?? HTTPDelivery(
                 privateHosts: settings.privateHosts,
-                permission: "usage-push alerts set --private-host")
+                permission: "usage-push alerts set --private-host ")
     }
 
     /// Delivers to all targets at the same time, each within about a minute.

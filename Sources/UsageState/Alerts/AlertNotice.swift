@@ -13,7 +13,7 @@ package struct AlertNotice: Sendable, Equatable, Codable {
 
     package static let markLimit = 64
     static let byteLimit = 65_536
-    /// Of all keys that alerts depend on.
+    /// Of all keys that alerts depend on, and of more.
     package static let sharedPrefix = "com.codexbar.usage."
     package static let keyPrefix = sharedPrefix + "alerts."
 
@@ -29,6 +29,16 @@ package struct AlertNotice: Sendable, Equatable, Codable {
     package static func deviceID(ofKey key: String) -> String? {
         guard key.hasPrefix(keyPrefix) else { return nil }
         return String(key.dropFirst(keyPrefix.count)).lowercased()
+    }
+
+    /// Those among the values of a store, by device id.
+    package static func notices(in values: [String: Data]) -> [String: AlertNotice] {
+        var notices: [String: AlertNotice] = [:]
+        for (key, data) in values {
+            guard let id = deviceID(ofKey: key) else { continue }
+            notices[id] = read(data)
+        }
+        return notices
     }
 
     /// Nil for anything but a notice.
