@@ -138,7 +138,7 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "OutgoingHTTP",
-            dependencies: [asyncHTTPClient, nioCore, nioHTTP1, nioPosix, "Essentials"],
+            dependencies: [nioCore, nioHTTP1, nioPosix, nioSSL, "Essentials"],
             swiftSettings: strict),
         .target(
             name: "WebPush", dependencies: ["OutgoingHTTP", "KVStoreWire", crypto, "Essentials"],
@@ -336,7 +336,7 @@ let package = Package(
             dependencies: [
                 "UsageNotifications", "UsageState", "KVStoreServer", "KVStoreCore", "KVStoreWire",
                 "SnapshotModels", "PushTesting", "ServerTestSupport", "TestSupport", "LocalFiles",
-                "WebPush", "OutgoingHTTP", httpTypes, logging, nioCore,
+                "WebPush", "OutgoingHTTP", httpTypes, logging, nioCore, nioSSL,
             ],
             swiftSettings: strict),
         .testTarget(

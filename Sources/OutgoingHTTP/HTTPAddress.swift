@@ -44,11 +44,16 @@ package struct HTTPAddress: Sendable, Equatable {
     }
 
     /// Scheme, host and port, the port unless it is the usual one (RFC 6454, section 6.2).
-    package var origin: String {
+    package var origin: String { (isEncrypted ? "https://" : "http://") + authority }
+
+    /// The field `Host` of a request.
+    var authority: String {
         let name = host.contains(":") ? "[\(host)]" : host
-        let suffix = port == (isEncrypted ? 443 : 80) ? "" : ":\(port)"
-        return (isEncrypted ? "https://" : "http://") + name + suffix
+        return port == (isEncrypted ? 443 : 80) ? name : name + ":\(port)"
     }
+
+    /// What a request asks for.
+    var target: String { (path.isEmpty ? "/" : path) + (query.map { "?" + $0 } ?? "") }
 
     /// What may be secret in it: all but the host.
     package var secretParts: [String] {

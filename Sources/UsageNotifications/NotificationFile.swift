@@ -87,6 +87,16 @@ final class NotificationFile: Sendable {
         }
     }
 
+    /// The accounts for which something was saved.
+    var accountsWithState: [String] {
+        get throws(FileError) {
+            guard try FileStatus(path: states.path) != nil else { return [] }
+            return try states.entries(limit: 1_024).entries.map(\.name)
+                .filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }
+                .map { String($0.dropLast(".json".count)) }
+        }
+    }
+
     /// What was saved for an account; nil for nothing.
     func state(of account: String) throws(FileError) -> Data? {
         try stateFile(account).read(byteLimit: Self.stateByteLimit)?.data

@@ -46,6 +46,10 @@ package final class NotificationService: Sendable {
     package func run(on server: StoreServer) async {
         server.observeDevices { [change] in change.yield() }
         var running: [String: Running] = [:]
+        // Those that have lost their last subscription meanwhile have to say so.
+        for account in report({ () throws(FileError) in try files.accountsWithState }) ?? [] {
+            running[account] = start(account, on: server)
+        }
         change.yield()
         for await _ in changes {
             for account in ended.withLock({ ended in

@@ -88,8 +88,8 @@ final class NotificationDaemon: Sendable {
         await running.notifying.value
     }
 
-    func restart() async throws {
-        try await stop()
+    func restart(isRunning: Bool = true) async throws {
+        if isRunning { try await stop() }
         let next = try await Self.start(directory.path, privateHosts, lines)
         running.withLock { $0 = next }
     }

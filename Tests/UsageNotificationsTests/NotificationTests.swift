@@ -143,6 +143,23 @@ struct NotificationTests {
         #expect(service.requests.filter { $0.path == "/former" }.count == 1)
     }
 
+    @Test("a device that was removed while the daemon was down is noticed at its start")
+    func removedMeanwhile() async throws {
+        let (daemon, service) = (try await NotificationDaemon(), try await TestPushService())
+        try await daemon.push(used: 40)
+        let phone = try daemon.server.addDevice("phone")
+        try await daemon.subscribe(service.browser("phone"), phone)
+        try await daemon.waitForNotice()
+        try await daemon.stop()
+        try DeviceFile(dataDirectory: daemon.directory.path).change { table throws(ServerError) in
+            _ = try table.remove("phone", account: nil)
+        }
+        try await daemon.restart(isRunning: false)
+        try await daemon.waitForNotice { !$0.watches }
+        while try daemon.files.state(of: "default") != nil { await Task.yield() }
+        #expect(daemon.directory.bytes("notifications.json").count < 50)
+    }
+
     @Test("in quiet hours alerts are held, and after them one summary says what they were")
     func quietHours() async throws {
         let (daemon, service) = (try await NotificationDaemon(), try await TestPushService())

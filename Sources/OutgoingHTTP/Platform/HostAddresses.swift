@@ -2,8 +2,19 @@ import Essentials
 
 extension NetworkAddress {
     /// The addresses of a host, as the system knows them, at most 16; none if it does not. Blocks.
-    static func all(ofHost host: String) -> [NetworkAddress] {
+    static func all(ofHost host: String) -> [NetworkAddress] { all(ofHost: host, flags: 0) }
+
+    /// Nil for a name. Asks nobody.
+    init?(numbers: String) {
+        guard let address = Self.all(ofHost: numbers, flags: AI_NUMERICHOST).first else {
+            return nil
+        }
+        self = address
+    }
+
+    private static func all(ofHost host: String, flags: Int32) -> [NetworkAddress] {
         var hints = addrinfo()
+        hints.ai_flags = flags
         // For one kind of socket, so that each address is there once.
         hints.ai_socktype = addrinfo.stream
         var list: UnsafeMutablePointer<addrinfo>?
@@ -19,25 +30,17 @@ extension NetworkAddress {
     }
 
     private init?(_ entry: addrinfo) {
-        guard let address = entry.ai_addr else { return nil }
-        let raw = UnsafeRawPointer(address)
-        switch entry.ai_family {
-        case AF_INET where Int(entry.ai_addrlen) >= MemoryLayout<sockaddr_in>.size:
-            bytes = withUnsafeBytes(of: raw.loadUnaligned(as: sockaddr_in.self).sin_addr) {
-                Array($0)
-            }
-        case AF_INET6 where Int(entry.ai_addrlen) >= MemoryLayout<sockaddr_in6>.size:
-            bytes = withUnsafeBytes(of: raw.loadUnaligned(as: sockaddr_in6.self).sin6_addr) {
-                Array($0)
-            }
-        default: return nil
-        }
-        var buffer = [CChar](repeating: 0, count: 64)
-        let isText = bytes.withUnsafeBytes {
-            inet_ntop(entry.ai_family, $0.baseAddress, &buffer, socklen_t(buffer.count)) != nil
-        }
-        guard isText else { return nil }
-        text = String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self)
+        var name = [CChar](repeating: 0, count: 64)
+        guard
+            getnameinfo(
+                entry.ai_addr, entry.ai_addrlen, &name, socklen_t(name.count), nil, 0,
+                NI_NUMERICHOST) == 0
+        else { return nil }
+        text = String(decoding: name.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self)
+        var bytes = [UInt8](repeating: 0, count: entry.ai_family == AF_INET ? 4 : 16)
+        // Not with the zone of a link, which no other machine is in.
+        guard inet_pton(entry.ai_family, text, &bytes) == 1 else { return nil }
+        self.bytes = bytes
     }
 }
 

@@ -13,7 +13,7 @@ package struct AlertNotice: Sendable, Equatable, Codable {
 
     package static let markLimit = 64
     static let byteLimit = 65_536
-    /// Of all keys that alerts depend on, and of more.
+    /// Of all keys that alerts depend on.
     package static let sharedPrefix = "com.codexbar.usage."
     package static let keyPrefix = sharedPrefix + "alerts."
 
