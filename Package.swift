@@ -389,7 +389,8 @@ let package = Package(
         .testTarget(
             name: "KvsdTests",
             dependencies: [
-                "kvsd", "ProgramTesting", "ServerTestSupport", "TestSupport", "KVStoreCore",
+                "kvsd", "ProgramTesting", "PushTesting", "ServerTestSupport", "TestSupport",
+                "KVStoreCore",
                 "KVStoreServer",
                 "KVStoreWire",
                 "SnapshotModels", "UsageEndpoint", "UsageState", nioHTTP1,
