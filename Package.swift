@@ -187,9 +187,15 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
+            name: "WebPages",
+            dependencies: [
+                "KVStoreServer", "KVStoreWire", crypto, nioCore, nioHTTP1, "Essentials",
+            ],
+            resources: [.embedInCode("Shared")], swiftSettings: strict),
+        .target(
             name: "KVStoreEmulator",
             dependencies: [
-                "KVStoreServer", "KVStoreEssentials", "KVStoreCore", "KVStoreDocuments",
+                "KVStoreServer", "WebPages", "KVStoreEssentials", "KVStoreCore", "KVStoreDocuments",
                 "KVStoreLedger", "KVStoreLog", "KVStoreSimulation", "KVStoreWire", crypto, logging,
                 nioCore, nioHTTP1, nioPosix, "Essentials",
             ],
@@ -209,13 +215,15 @@ let package = Package(
                 "WebPush", "OutgoingHTTP", "LocalFiles", logging, nioCore, nioHTTP1, "Essentials",
             ],
             swiftSettings: strict),
+        .target(
+            name: "UsagePage",
+            dependencies: ["KVStoreServer", "UsageEndpoint", "WebPages", "Essentials"],
+            resources: [.embedInCode("Page")], swiftSettings: strict),
         .executableTarget(
             name: "kvsd",
             dependencies: [
-                "KVStoreServer", "KVStoreEmulator", "OutgoingHTTP", "UsageEndpoint",
-                "UsageNotifications",
-                "KVStoreEssentials",
-                "KVStoreCore",
+                "KVStoreServer", "KVStoreEmulator", "OutgoingHTTP", "UsageNotifications",
+                "UsagePage", "KVStoreEssentials", "KVStoreCore",
                 "KVStoreLedger", "KVStoreLog",
                 "KVStoreSimulation", "KVStoreWire", "BackgroundServices", "CommandSupport",
                 "CommandRunner",
@@ -378,6 +386,14 @@ let package = Package(
                 nioSSL,
             ],
             path: "Tests/ServerTestSupport", swiftSettings: strict),
+        .target(
+            name: "BrowserTesting",
+            dependencies: ["ProgramTesting", "ServerTestSupport", httpTypes, nioCore],
+            path: "Tests/BrowserTesting", swiftSettings: strict),
+        .testTarget(
+            name: "BrowserTestingTests",
+            dependencies: ["BrowserTesting", "ProgramTesting", "KVStoreServer"],
+            swiftSettings: strict),
         .testTarget(
             name: "KVStoreServerTests",
             dependencies: [
@@ -402,8 +418,8 @@ let package = Package(
             dependencies: [
                 "kvs", "kvsd", "KVStore", "KVStoreCore", "KVStoreDocuments", "KVStoreHTTP",
                 "KVStoreEmulator", "KVStoreLedger", "KVStoreServer", "KVStoreTesting",
-                "KVStoreWire", "ProgramTesting", "ServerTestSupport", "TestSupport", httpTypes,
-                nioCore, nioHTTP1,
+                "KVStoreWire", "BrowserTesting", "ProgramTesting", "ServerTestSupport",
+                "TestSupport", httpTypes, nioCore, nioHTTP1,
             ],
             swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),

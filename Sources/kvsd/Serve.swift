@@ -5,8 +5,8 @@ public import KVStoreServer
 import LocalFiles
 import Logging
 import OutgoingHTTP
-import UsageEndpoint
 import UsageNotifications
+import UsagePage
 
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -61,7 +61,7 @@ struct Serve: AsyncParsableCommand {
             ServerConfiguration(
                 storage: .directory(data.directory.path), address: values.listen,
                 encryption: settings.encryption, limits: limits, logger: logger),
-            provider: ResourceProviders(UsageProvider(), NotificationProvider(notifications)))
+            provider: ResourceProviders(UsagePage(), NotificationProvider(notifications)))
         let reload = ReloadSignal { [logger] in
             server.reload()
             logger.notice("reloaded the certificate and devices")

@@ -7,7 +7,7 @@ package import NIOHTTP1
 /// What the path of a request names.
 package enum Resource: Sendable {
     case liveness, readiness, metrics
-    case pairing, pairings
+    case pairing, session, pairings
     case identity, devices, stores
     /// An id as it is in the path.
     case device(Substring)
@@ -32,6 +32,7 @@ package enum Resource: Sendable {
             case "/readyz": self = .readiness
             case "/metrics": self = .metrics
             case "/v1/pair": self = .pairing
+            case "/v1/session": self = .session
             case "/v1/pairings": self = .pairings
             case "/v1/me": self = .identity
             case "/v1/devices": self = .devices
@@ -70,6 +71,7 @@ package enum Resource: Sendable {
         case .readiness: "/readyz"
         case .metrics: "/metrics"
         case .pairing: "/v1/pair"
+        case .session: "/v1/session"
         case .pairings: "/v1/pairings"
         case .identity: "/v1/me"
         case .devices: "/v1/devices"
@@ -88,7 +90,8 @@ package enum Resource: Sendable {
         switch self {
         case .device: [.PATCH, .DELETE]
         case .store: [.DELETE]
-        case .sync, .pairing, .pairings: [.POST]
+        case .sync, .pairing, .session, .pairings: [.POST]
+        case .identity: [.GET, .HEAD, .DELETE]
         case .key: [.GET, .HEAD, .PUT, .DELETE]
         case .changes: [.GET]
         case .additional(let resource): resource.methods
@@ -98,7 +101,7 @@ package enum Resource: Sendable {
 
     package var needsToken: Bool {
         switch self {
-        case .liveness, .readiness, .metrics, .pairing: false
+        case .liveness, .readiness, .metrics, .pairing, .session: false
         case .additional(let resource): resource.needsToken
         default: true
         }
@@ -118,7 +121,9 @@ extension HTTPRequestHead {
 
 /// The header fields that matter, found in one pass.
 package struct RequestFields {
-    var authorization = ""
+    private(set) var authorization = ""
+    /// Whether `authorization` is that of a web page's cookie.
+    private(set) var hasCookie = false
     package var accept: String?
     package var host: String?
     var origin: String?
@@ -140,6 +145,7 @@ package struct RequestFields {
     var hasUpgrade = false
 
     package init(_ headers: HTTPHeaders) {
+        var token: Substring?
         for (name, value) in headers {
             // The lengths differ, so at most one name is compared; the first of several fields counts.
             switch name.utf8.count {
@@ -148,6 +154,7 @@ package struct RequestFields {
                 host = host ?? value
             case 6 where name.isField("origin"): origin = origin ?? value
             case 6 where name.isField("accept"): accept = accept ?? value
+            case 6 where name.isField("cookie"): token = token ?? SessionCookie.token(in: value)
             case 6 where name.isField("expect"):
                 expectsContinue = value.lowercased() == "100-continue"
             case 7 where name.isField("upgrade"): hasUpgrade = true
@@ -167,6 +174,11 @@ package struct RequestFields {
                 hasTransferEncoding = true
             default: break
             }
+        }
+        // A request of another site has the cookie too, if a browser does not know or obey SameSite.
+        if authorization.isEmpty, let token, fetchSite == "same-origin" {
+            authorization = "Bearer " + token
+            hasCookie = true
         }
     }
 
