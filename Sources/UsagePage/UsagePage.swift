@@ -19,6 +19,7 @@ package struct UsagePage: ResourceProvider {
     private static let files = WebPage(
         at: "/page/", indexes: ["/"],
         files: [
+            "alerts.js": PackageResources.alerts_js,
             "cards.js": PackageResources.cards_js,
             "details.js": PackageResources.details_js,
             "devices.js": PackageResources.devices_js,

@@ -16,6 +16,8 @@ export class Live {
   /** The latest changes of keys, newest first. */
   changes = [];
   link = { state: 'connecting', since: Date.now() };
+  /** Called with the former and the present usage. */
+  replaced;
   /** Milliseconds that the daemon's clock is ahead of this one. */
   #ahead = 0;
   #source;
@@ -148,7 +150,9 @@ export class Live {
           `/v1/usage?format=cards&${zone()}`,
           this.#tag ? { 'If-None-Match': this.#tag } : {});
         if (answer.status !== 304) {
-          this.usage = await answer.json();
+          const usage = await answer.json();
+          this.replaced?.(this.usage, usage);
+          this.usage = usage;
           this.#tag = answer.headers.get('ETag');
           this.#save();
         }

@@ -1,5 +1,6 @@
 // Signing in, the sections, and what is drawn when.
 
+import { Alerts, warn } from './alerts.js';
 import { renderCards } from './cards.js';
 import { Details } from './details.js';
 import { choose, renderDevice, renderDevices } from './devices.js';
@@ -21,6 +22,8 @@ let shown = {};
 
 const live = new Live(draw);
 const details = new Details(live, draw);
+const alerts = new Alerts(draw);
+live.replaced = warn;
 
 // MARK: Drawing
 
@@ -107,7 +110,7 @@ function renderKeySection(item, moment) {
 
 function renderSettingsSection() {
   const [list] = panes('settings', undefined, false);
-  renderSettings(list, live, signOut);
+  renderSettings(list, live, alerts, signOut);
 }
 
 /** The part of the pane below the way back. */
