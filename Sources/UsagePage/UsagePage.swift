@@ -19,6 +19,7 @@ package struct UsagePage: ResourceProvider {
     private static let files = WebPage(
         at: "/page/", indexes: ["/"],
         files: [
+            "alerts.js": PackageResources.alerts_js,
             "cards.js": PackageResources.cards_js,
             "details.js": PackageResources.details_js,
             "devices.js": PackageResources.devices_js,
@@ -33,6 +34,8 @@ package struct UsagePage: ResourceProvider {
             "plot.js": PackageResources.plot_js,
             "settings.js": PackageResources.settings_js,
             "state.js": PackageResources.state_js,
+            "sw.js": PackageResources.sw_js,
             "times.js": PackageResources.times_js,
+            "worker.js": PackageResources.worker_js,
         ])
 }
