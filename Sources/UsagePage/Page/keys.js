@@ -71,6 +71,7 @@ export class KeyDetail {
   /** By how they are shown: text, or bytes. */
   views = {};
   limit = 1;
+  shown = {};
 
   constructor(element, live, key) {
     Object.assign(this, { live, key });
@@ -83,8 +84,7 @@ export class KeyDetail {
         this.actions = h('span', { class: 'row' })),
       this.value = h('pre'),
       this.more = button('More', () => this.show(this.tab, 4 * this.limit)),
-      h('h3', { text: 'Changes seen since this page was opened' }),
-      this.changes = h('ul', { class: 'muted' }));
+      h('div', {}, h('h3', { text: 'Changes seen since this page was opened' }), this.changes = h('ul', { class: 'muted' })));
   }
 
   async load({ stamp }) {
@@ -134,13 +134,14 @@ export class KeyDetail {
       ...(document ? [['Edit…', () => edit(live, this.document)]] : []), ['Delete…', () => remove(key)],
     ] : [];
     reconcile(this.actions, actions, ([name]) => name, ([name, action]) => button(name, action));
-    reconcile(this.changes, live.changes.filter((change) => change.key === key).slice(0, 20), ({ stamp }) => stamp,
-      () => h('li'), (item, change) => setText(item,
+    const changes = live.changes.filter((change) => change.key === key).slice(0, 20);
+    this.changes.parentElement.hidden = changes.length === 0;
+    reconcile(this.changes, changes, ({ stamp }) => stamp, () => h('li'), (item, change) => setText(item,
         `${change.deleted ? 'deleted' : sizeOf(change)}, ${moment.past(change.seen)}, by ${writerOf(change)}`));
   }
 
   renderValue(view) {
-    if (this.shown?.view === view && this.shown.limit === this.limit) return;
+    if (this.shown.view === view && this.shown.limit === this.limit) return;
     this.shown = { view, limit: this.limit };
     const limit = this.limit * (view instanceof Uint8Array ? 4_096 : 16_384);
     this.value.hidden = this.copy.hidden = view === undefined;
@@ -201,24 +202,24 @@ function textOf(view, limit = Infinity) {
 
 // MARK: Changes
 
-/** Changes a key, or adds one if there is no document. */
-async function edit(live, document) {
+/** Changes a key; adds one without an entry. */
+async function edit(live, entry) {
   const key = h('input', { id: 'key', maxlength: 128, required: true, autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false' });
   const type = h('select', { id: 'type', onchange: () => setText(hint, hints[type.value]) });
-  const value = h('textarea', { id: 'value', rows: 8, spellcheck: 'false', 'aria-describedby': 'hint', autofocus: Boolean(document) });
+  const value = h('textarea', { id: 'value', rows: 8, spellcheck: 'false', 'aria-describedby': 'hint', autofocus: Boolean(entry) });
   const [hint, problem] = [h('p', { id: 'hint', class: 'muted' }), h('p', { class: 'error', role: 'alert' })];
-  options(type, types.map((name) => [name, name]), document?.type === 'bytes' ? 'data' : document?.type ?? 'string');
+  options(type, types.map((name) => [name, name]), entry?.type === 'bytes' ? 'data' : entry?.type ?? 'string');
   setText(hint, hints[type.value]);
-  value.value = document ? editableText(document) : '';
+  value.value = entry ? editableText(entry) : '';
   // What a field makes of line ends is no change.
   const before = value.value;
-  const fields = [...(document ? [] : [['Key', key]]), ['Type', type], ['Value', value]]
+  const fields = [...(entry ? [] : [['Key', key]]), ['Type', type], ['Value', value]]
     .flatMap(([text, field]) => [h('label', { for: field.id, text }), field]);
-  while (await choose(document ? `Edit ${nameOf(document.key)}` : 'Add a key', 'Save', ...fields, hint, problem)) {
-    if (type.value === document?.type && value.value === before) return;
+  while (await choose(entry ? `Edit ${nameOf(entry.key)}` : 'Add a key', 'Save', ...fields, hint, problem)) {
+    if (type.value === entry?.type && value.value === before) return;
     try {
-      const name = document?.key ?? key.value;
-      if (!document && live.keys.has(name)) throw new Error('There is a key with this name: edit that.');
+      const name = entry?.key ?? key.value;
+      if (!entry && live.keys.has(name)) throw new Error('There is a key with this name: edit that.');
       await send('PUT', path(name), parseValue(type.value, value.value), typedJSON);
       announce(`Set ${nameOf(name)}.`);
       location.hash = address('keys', name);
