@@ -7,6 +7,7 @@ package import NIOHTTP1
 /// What the path of a request names.
 package enum Resource: Sendable {
     case liveness, readiness, metrics
+    case authority, authorityProfile
     case pairing, pairings
     case identity, devices, stores
     /// An id as it is in the path.
@@ -31,6 +32,8 @@ package enum Resource: Sendable {
             case "/healthz": self = .liveness
             case "/readyz": self = .readiness
             case "/metrics": self = .metrics
+            case "/certificate/authority.crt": self = .authority
+            case "/certificate/authority.mobileconfig": self = .authorityProfile
             case "/v1/pair": self = .pairing
             case "/v1/pairings": self = .pairings
             case "/v1/me": self = .identity
@@ -69,6 +72,8 @@ package enum Resource: Sendable {
         case .liveness: "/healthz"
         case .readiness: "/readyz"
         case .metrics: "/metrics"
+        case .authority: "/certificate/authority.crt"
+        case .authorityProfile: "/certificate/authority.mobileconfig"
         case .pairing: "/v1/pair"
         case .pairings: "/v1/pairings"
         case .identity: "/v1/me"
@@ -98,7 +103,7 @@ package enum Resource: Sendable {
 
     package var needsToken: Bool {
         switch self {
-        case .liveness, .readiness, .metrics, .pairing: false
+        case .liveness, .readiness, .metrics, .authority, .authorityProfile, .pairing: false
         case .additional(let resource): resource.needsToken
         default: true
         }

@@ -155,6 +155,8 @@ extension StoreServer {
             case (.liveness, _): complete(.success(.answer(.text("ok\n"))))
             case (.readiness, _): complete(.success(.answer(try readiness())))
             case (.metrics, _): complete(.success(.answer(metricsText())))
+            case (.authority, _): complete(.success(.answer(try authorityCertificate())))
+            case (.authorityProfile, _): complete(.success(.answer(try authorityProfile())))
             case (.pairing, _): try pair(request, on: loop.loop, complete)
             case (.pairings, _): try makePairing(request, on: loop.loop, complete)
             case (.identity, _): complete(.success(.answer(try identity(request))))

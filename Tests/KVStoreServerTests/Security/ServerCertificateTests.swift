@@ -49,7 +49,7 @@ struct ServerCertificateTests {
         let former = try text("tls-certificate.pem")
         try own.prepare(now: now)
         #expect(try text("tls-certificate.pem") != former)
-        let certificate = try own.files.load().certificate
+        let certificate = try own.files.load().chain[0]
         #expect(certificate.notValidBefore == 1_789_732_800 - 86_400)
         #expect(certificate.notValidAfter == 1_789_732_800 + 397 * 86_400)
     }
