@@ -346,7 +346,8 @@ let package = Package(
             dependencies: [
                 "KVStoreServer", "ServerTestSupport", "TestSupport", "KVStoreCore",
                 "KVStoreLedger", "KVStoreLog", "KVStoreSimulation", "KVStoreWire", "LocalFiles",
-                httpTypes, logging, nioCore, nioHTTP1, nioPosix, nioSSL, nioTLS,
+                crypto, httpTypes, logging, nioCore, nioHTTP1, nioPosix, nioSSL, nioTLS, swiftASN1,
+                x509,
             ],
             swiftSettings: strict),
         .testTarget(

@@ -47,7 +47,8 @@ extension CertificateCommand.Authority {
             }
             guard directory.isOwnCertificate(file) else {
                 throw CommandFailure(
-                    .usage, "kvsd presents the certificate of \(file); start it without --tls-certificate")
+                    .usage,
+                    "kvsd presents the certificate of \(file); start it without --tls-certificate")
             }
             // A damaged one is replaced too.
             if !force, let former = try directory.certificateAuthority() {
@@ -93,16 +94,19 @@ extension CertificateCommand.Authority {
             let former = Result { () throws(ServerError) in try directory.certificateAuthority() }
             if case .success(nil) = former {
                 throw CommandFailure(
-                    .dataError, "there is no authority in \(directory.path); see 'kvsd certificate'")
+                    .dataError, "there is no authority in \(directory.path); see 'kvsd certificate'"
+                )
             }
             let name = (try? former.get())?.name ?? "in \(directory.path), which cannot be read,"
             try Console.print(
-                "The authority \(name) with its key is to be removed for good: devices that installed it will warn.")
+                "The authority \(name) with its key is to be removed for good: devices that installed it will warn."
+            )
             if !yes, try !Console.confirm(verb: "remove") {
                 return try Console.print("Nothing was changed.")
             }
             try directory.removeAuthority()
-            try Console.print("Removed. Remove it from the devices too; docs/certificates.md says where.")
+            try Console.print(
+                "Removed. Remove it from the devices too; docs/certificates.md says where.")
         }
     }
 }

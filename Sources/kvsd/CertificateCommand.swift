@@ -84,7 +84,8 @@ extension CertificateCommand {
             let expiry = report.expires.map { ", until \(day($0))" } ?? ""
             switch report.source {
             case .none: facts.append(["certificate", "none: kvsd speaks plain HTTP"])
-            case .selfSigned: facts.append(["certificate", "self-signed\(expiry); renewed by kvsd"])
+            case .selfSigned:
+                facts.append(["certificate", "self-signed\(expiry); renewed by kvsd"])
             case .authority:
                 facts.append(["certificate", "of a private authority\(expiry); renewed by kvsd"])
             case .files:

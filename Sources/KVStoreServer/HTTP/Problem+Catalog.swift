@@ -104,7 +104,8 @@ extension Problem {
     static let noAuthority = Problem(
         404, "no-authority", "No authority",
         detail: "the certificate of this server is of no private authority",
-        hint: "'kvsd certificate' on the server says which certificate it has and how to get another")
+        hint:
+            "'kvsd certificate' on the server says which certificate it has and how to get another")
 
     package static let unknownPath = Problem(
         404, "unknown-path", "Unknown path",

@@ -24,8 +24,11 @@ package enum CertificateHost: Sendable, Hashable {
         if host.hasSuffix(".") { host.removeLast() }
         guard Self.isName(host) else {
             throw ServerError(
-                .invalidAuthority, "'\(text.printable(scalarLimit: 64))' cannot be in a certificate",
-                hint: "use a host name of ASCII letters, digits and hyphens, without *, or an IP address")
+                .invalidAuthority,
+                "'\(text.printable(scalarLimit: 64))' cannot be in a certificate",
+                hint:
+                    "use a host name of ASCII letters, digits and hyphens, without *, or an IP address"
+            )
         }
         self = .name(host)
     }
@@ -86,7 +89,8 @@ extension CertificateHost: CustomStringConvertible {
         switch self {
         case .name(let name): name
         case .address(let bytes):
-            (try? SocketAddress(packedIPAddress: ByteBuffer(bytes: bytes), port: 0))?.ipAddress ?? ""
+            (try? SocketAddress(packedIPAddress: ByteBuffer(bytes: bytes), port: 0))?.ipAddress
+                ?? ""
         }
     }
 }

@@ -43,7 +43,8 @@ extension OwnCertificate {
         guard (1...CertificateAuthority.hostCount).contains(hosts.count) else {
             throw ServerError(
                 .invalidAuthority,
-                "an authority is for 1 to \(CertificateAuthority.hostCount) names and addresses, not \(hosts.count)")
+                "an authority is for 1 to \(CertificateAuthority.hostCount) names and addresses, not \(hosts.count)"
+            )
         }
         try checkOwner()
         let authority = try making(authorityFile) {
