@@ -135,6 +135,8 @@ struct OwnCertificate: Sendable {
             issuer: name, subject: name, signatureAlgorithm: .ecdsaWithSHA256,
             extensions: try Certificate.Extensions {
                 Critical(BasicConstraints.notCertificateAuthority)
+                // Without it Safari refuses the connection instead of warning.
+                try ExtendedKeyUsage([.serverAuth])
                 SubjectAlternativeNames([.dnsName("kvsd")])
             },
             issuerPrivateKey: Certificate.PrivateKey(key))
