@@ -179,9 +179,15 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
+            name: "WebPages",
+            dependencies: [
+                "KVStoreServer", "KVStoreWire", crypto, nioCore, nioHTTP1, "Essentials",
+            ],
+            resources: [.embedInCode("Shared")], swiftSettings: strict),
+        .target(
             name: "KVStoreEmulator",
             dependencies: [
-                "KVStoreServer", "KVStoreEssentials", "KVStoreCore", "KVStoreDocuments",
+                "KVStoreServer", "WebPages", "KVStoreEssentials", "KVStoreCore", "KVStoreDocuments",
                 "KVStoreLedger", "KVStoreLog", "KVStoreSimulation", "KVStoreWire", crypto, logging,
                 nioCore, nioHTTP1, nioPosix, "Essentials",
             ],
@@ -194,11 +200,15 @@ let package = Package(
                 "Essentials",
             ],
             swiftSettings: strict),
+        .target(
+            name: "UsagePage",
+            dependencies: ["KVStoreServer", "UsageEndpoint", "WebPages", "Essentials"],
+            resources: [.embedInCode("Page")], swiftSettings: strict),
         .executableTarget(
             name: "kvsd",
             dependencies: [
-                "KVStoreServer", "KVStoreEmulator", "UsageEndpoint", "KVStoreEssentials",
-                "KVStoreCore",
+                "KVStoreServer", "KVStoreEmulator", "UsageEndpoint", "UsagePage",
+                "KVStoreEssentials", "KVStoreCore",
                 "KVStoreLedger", "KVStoreLog",
                 "KVStoreSimulation", "KVStoreWire", "BackgroundServices", "CommandSupport",
                 "CommandRunner",
@@ -341,6 +351,14 @@ let package = Package(
                 "KVStoreCore", "KVStoreWire", httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL,
             ],
             path: "Tests/ServerTestSupport", swiftSettings: strict),
+        .target(
+            name: "BrowserTesting",
+            dependencies: ["ProgramTesting", "ServerTestSupport", httpTypes, nioCore],
+            path: "Tests/BrowserTesting", swiftSettings: strict),
+        .testTarget(
+            name: "BrowserTestingTests",
+            dependencies: ["BrowserTesting", "ProgramTesting", "KVStoreServer"],
+            swiftSettings: strict),
         .testTarget(
             name: "KVStoreServerTests",
             dependencies: [
@@ -365,8 +383,8 @@ let package = Package(
             dependencies: [
                 "kvs", "kvsd", "KVStore", "KVStoreCore", "KVStoreDocuments", "KVStoreHTTP",
                 "KVStoreEmulator", "KVStoreLedger", "KVStoreServer", "KVStoreTesting",
-                "KVStoreWire", "ProgramTesting", "ServerTestSupport", "TestSupport", httpTypes,
-                nioCore, nioHTTP1,
+                "KVStoreWire", "BrowserTesting", "ProgramTesting", "ServerTestSupport",
+                "TestSupport", httpTypes, nioCore, nioHTTP1,
             ],
             swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),

@@ -6,6 +6,7 @@ import KVStoreLedger
 import KVStoreWire
 import NIOCore
 import NIOHTTP1
+import WebPages
 import KVStoreServer
 
 /// `/emulator/v1/`: administration of the worlds of an emulator.
@@ -32,7 +33,8 @@ extension EmulatorInterceptor {
         case (.worldEvents(let world), _):
             let world = try Self.worldName(world)
             complete(.success(.stream(try openEvents(world, request))))
-        case (.page(let page), _): complete(.success(.answer(page.answer)))
+        case (.page(let file), _):
+            complete(.success(.answer(file.answer(unless: request.fields.ifNoneMatch))))
         case (.control(let control, let world), _):
             try respond(to: control, of: world, request, on: loop, complete)
         case (.store(let resource, let world), _):

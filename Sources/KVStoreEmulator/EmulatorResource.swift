@@ -1,4 +1,5 @@
 import NIOHTTP1
+import WebPages
 
 /// A resource below `/emulator/v1/`, a file of the page, or the account of a device.
 enum EmulatorResource: Sendable, Equatable {
@@ -9,7 +10,7 @@ enum EmulatorResource: Sendable, Equatable {
     case world(Substring)
     case export(world: Substring)
     case worldEvents(world: Substring)
-    case page(EmulatorPage)
+    case page(PageFile)
     case control(WorldControl, of: Substring)
     case store(StoreResource, world: Substring)
 
@@ -22,8 +23,8 @@ enum EmulatorResource: Sendable, Equatable {
                 self = .account
                 return
             }
-            guard let page = EmulatorPage(path: path) else { return nil }
-            self = .page(page)
+            guard let file = EmulatorPage.files.file(at: path) else { return nil }
+            self = .page(file)
             return
         }
         let parts = path.dropFirst(Self.start.count)

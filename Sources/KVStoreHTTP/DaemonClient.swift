@@ -65,13 +65,16 @@ public final class DaemonClient: Sendable {
     ///   - name: the device's name; nil if the device proposes it.
     ///   - isReadOnly: whether the device may not write.
     ///   - stores: the only stores that the device will see; nil for those that this one sees.
+    ///   - isPage: whether the code signs in a web page instead of a program.
     public func makePairingCode(
-        name: String?, isReadOnly: Bool, stores: [String]?
+        name: String?, isReadOnly: Bool, stores: [String]?, isPage: Bool = false
     ) async throws(SyncTransportError) -> PairingCode {
         let answer: PairingCodeAnswer = try await connection.sendJSON(
             ["pairings"],
             body: .json(
-                NewPairing(name: name, readOnly: isReadOnly ? true : nil, stores: stores)))
+                NewPairing(
+                    name: name, readOnly: isReadOnly ? true : nil, stores: stores,
+                    page: isPage ? true : nil)))
         guard let code = PairingCode(answer.code) else {
             throw .malformed("\(connection.address): the answer contains no valid code")
         }

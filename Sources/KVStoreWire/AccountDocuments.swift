@@ -45,10 +45,12 @@ public struct DaemonDevice: Sendable, Equatable, Codable {
     public var lastSeen: Int64?
     /// Whether the device has a live stream open.
     public var connected: Bool
+    /// Whether it is a web page; nil if not.
+    public var page: Bool?
 
     package init(
         deviceID: String, device: String, scopes: [String], created: Int64, lastSeen: Int64?,
-        connected: Bool
+        connected: Bool, page: Bool? = nil
     ) {
         self.deviceID = deviceID
         self.device = device
@@ -56,6 +58,7 @@ public struct DaemonDevice: Sendable, Equatable, Codable {
         self.created = created
         self.lastSeen = lastSeen
         self.connected = connected
+        self.page = page
     }
 }
 

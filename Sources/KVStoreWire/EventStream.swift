@@ -18,6 +18,13 @@ package enum EventStreamText {
         event("change\nid: \(entry.sequence)", data: WireJSON.bytes(of: entry))
     }
 
+    /// The same without a value: its `byteCount` instead.
+    package static func changedKey(_ entry: SequencedRecord) -> Data {
+        guard case .value = entry.record.content else { return change(entry) }
+        return event(
+            "change\nid: \(entry.sequence)", data: WireJSON.bytes(of: KeySummary(entry)))
+    }
+
     package static let reset = event("reset", data: Data("{}".utf8))
     package static let heartbeat = Data(": hb\n\n".utf8)
 

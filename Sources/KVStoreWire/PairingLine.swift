@@ -54,6 +54,13 @@ public struct PairingLine: Sendable, Hashable {
     }
 }
 
+extension PairingCode {
+    /// The address that signs in a web page, for its user only. The fragment, which has the code, reaches no server and no log.
+    ///
+    /// - Parameter daemon: the daemon's URL, without a slash at the end.
+    public func pageURL(of daemon: String) -> String { daemon + "/#" + text }
+}
+
 /// A code that adds one device: an id that names the pairing, and 128 random bits. Printing, dumping and interpolating
 /// it shows only the id.
 public struct PairingCode: Sendable, Hashable {
@@ -93,11 +100,14 @@ package struct NewPairing: Sendable, Equatable, Codable {
     package var readOnly: Bool?
     /// The only stores that the device will see; nil for those that the caller sees.
     package var stores: [String]?
+    /// Whether the device will be a web page.
+    package var page: Bool?
 
-    package init(name: String?, readOnly: Bool?, stores: [String]?) {
+    package init(name: String?, readOnly: Bool?, stores: [String]?, page: Bool? = nil) {
         self.name = name
         self.readOnly = readOnly
         self.stores = stores
+        self.page = page
     }
 }
 

@@ -26,13 +26,27 @@ struct UsageDocument {
             data: data, now: now, zone: query.zone,
             options: ViewOptions(measure: query.measure))
         let providers = try query.selection(of: model.providers)
+        let cards = DeviceCard.list(model.devices, .known(devices.map(KnownDevice.init)))
         format = query.format
         switch query.format {
         case .json:
             var report = UsageReport(model, providers: providers)
-            report.devices = ConnectedDevices(devices).completing(report.devices, now: now)
+            report.devices = cards.compactMap { card in
+                var device = card.pushed
+                device?.availability = card.presence.value(at: now)
+                return device
+            }
             body = try Self.json(report)
             tag = "W/" + Self.tag(try Self.json(report.withoutAges))
+        case .cards:
+            body = try Self.json(
+                UsageCards(
+                    situation: model.situation, empty: EmptyState(model),
+                    cards: providers.map { UsageCard($0) }, devices: cards))
+            tag = Self.tag(body)
+        case .details:
+            body = try Self.json(providers.map { UsageDetails($0, model) })
+            tag = Self.tag(body)
         case .text:
             body = Data(UsageText.text(model, providers, hasWindowsOnly: query.window != nil).utf8)
             tag = Self.tag(body)
@@ -43,7 +57,7 @@ struct UsageDocument {
         guard body.count <= Self.byteLimit else { throw .answerTooLarge(limit: Self.byteLimit) }
     }
 
-    private static func json(_ report: UsageReport) throws(Problem) -> Data {
+    private static func json(_ report: some Encodable) throws(Problem) -> Data {
         do throws(CommandFailure) { return try JSONOutput.data(report) } catch {
             throw .unencodableUsage("\(error)")
         }
@@ -59,7 +73,7 @@ struct UsageDocument {
     /// - Parameter tags: those of the client, as `If-None-Match` lists them.
     func answer(unless tags: String?) -> Answer {
         var answer: Answer
-        if let tags, Self.matches(tags, tag) {
+        if let tags, EntityTag.list(tags, contains: tag) {
             answer = Answer(nil, ByteBuffer())
             answer.status = .notModified
         } else {
@@ -68,16 +82,23 @@ struct UsageDocument {
         answer.fields = [("ETag", tag), ("Vary", "Accept")]
         return answer
     }
+}
 
-    /// The weak comparison (RFC 9110, section 8.8.3.2).
-    private static func matches(_ tags: String, _ tag: String) -> Bool {
-        func opaque(_ tag: some StringProtocol) -> Substring {
-            let text = tag.drop { $0 == " " || $0 == "\t" }
-            return Substring(text.hasPrefix("W/") ? text.dropFirst(2) : text)
-                .prefix { $0 != " " && $0 != "\t" }
-        }
-        let expected = opaque(tag)
-        return tags.split(separator: ",").contains { opaque($0) == "*" || opaque($0) == expected }
+/// What a screen says about everything, as long as the store has the same values: times are in it as times.
+private struct UsageCards: Encodable {
+    var schemaVersion = 1
+    var situation: ViewModel.Situation
+    var empty: EmptyState?
+    var cards: [UsageCard]
+    var devices: [DeviceCard]
+}
+
+extension KnownDevice {
+    fileprivate init(_ device: DaemonDevice) {
+        self.init(
+            id: device.deviceID, name: device.device, isConnected: device.connected,
+            lastSeen: device.lastSeen.map { Date(timeIntervalSince1970: Double($0) / 1_000) },
+            mayWrite: device.scopes.contains("write"), isPage: device.page ?? false)
     }
 }
 

@@ -44,7 +44,7 @@ enum UsageText {
             } else {
                 let percent = model.percentText(of: window, in: provider)
                 parts.insert("\(percent), \(window.level.rawValue)", at: 0)
-                parts += [window.pace.map(model.times.pace) ?? "", age]
+                parts += [window.pace?.text.text(model.times) ?? "", age]
             }
             return [
                 window.label.text.cell(nameCells),

@@ -40,6 +40,20 @@ package enum DevicePresence: String, Sendable, Equatable, CaseIterable, Codable 
             }
     }
 
+    package static func byTime(
+        server: ServerPresence, lastPush: Date?
+    ) -> Timed<DevicePresence> {
+        func presence(_ age: TimeInterval?) -> DevicePresence {
+            DevicePresence(server: server, heartbeatAge: age)
+        }
+        guard let lastPush else { return Timed(presence(nil)) }
+        return Timed(
+            presence(-.infinity),
+            [-SnapshotMerge.clockTolerance, DeviceState.activeAge].map { age in
+                (from: lastPush.addingTimeInterval(age), value: presence(age))
+            })
+    }
+
     /// The word that is shown.
     package var word: String {
         switch self {

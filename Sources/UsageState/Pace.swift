@@ -80,6 +80,32 @@ package struct Pace: Sendable, Equatable, Codable {
     }
 }
 
+extension Pace {
+    /// "ahead of pace · runs out in 50m", "under pace · lasts until reset"; learned from earlier windows "on pace · runs out
+    /// Thu 24 Sep 15:00 by your last 4 weeks".
+    package var text: TimedText {
+        let stage =
+            switch stage {
+            case .farUnder: "well under pace"
+            case .under: "under pace"
+            case .slightlyUnder: "slightly under pace"
+            case .onPace: "on pace"
+            case .slightlyOver: "slightly ahead of pace"
+            case .over: "ahead of pace"
+            case .farOver: "well ahead of pace"
+            }
+        // By the user's hours a window may run out although less is used than time has passed, or last although more is.
+        let agrees = self.stage.isOver.map { $0 == (runsOutAt != nil) } ?? true
+        return basis == nil || agrees ? "\(stage) · \(outlook)" : outlook
+    }
+
+    private var outlook: TimedText {
+        let basis = basis.map { " by your last \($0.count) \($0.unit.rawValue)" }
+        guard let runsOutAt else { return TimedText("lasts until reset" + (basis ?? "")) }
+        return basis.map { "\(runsOutAt: runsOutAt, basis: $0)" } ?? "\(runsOut: runsOutAt)"
+    }
+}
+
 extension Pace.Stage {
     /// Whether more is used than expected; nil on pace.
     package var isOver: Bool? {

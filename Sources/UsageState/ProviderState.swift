@@ -1,5 +1,6 @@
 package import Essentials
 package import SnapshotModels
+import TerminalText
 
 /// How current a provider's numbers are.
 package enum Freshness: String, Sendable, Codable {
@@ -15,17 +16,18 @@ package enum Freshness: String, Sendable, Codable {
     /// A reading is cached if it is older than its push by more than this, in seconds.
     package static let cachedLag: TimeInterval = 300
 
-    package init(observedAt: Date, pushedAt: Date?, now: Date) {
-        let age = now.timeIntervalSince(observedAt)
-        if age < -SnapshotMerge.clockTolerance {
-            self = .clockAhead
-        } else if age > Self.staleAge {
-            self = .stale
-        } else if let pushedAt, pushedAt.timeIntervalSince(observedAt) > Self.cachedLag {
-            self = .cached
-        } else {
-            self = .fresh
-        }
+    package static func byTime(observedAt: Date, pushedAt: Date?) -> Timed<Freshness> {
+        let lag = pushedAt?.timeIntervalSince(observedAt) ?? 0
+        return Timed(
+            .clockAhead,
+            [
+                (
+                    from: observedAt.addingTimeInterval(-SnapshotMerge.clockTolerance),
+                    value: lag > cachedLag ? .cached : .fresh
+                ),
+                // Not at that age already.
+                (from: observedAt.addingTimeInterval(staleAge + 0.001), value: .stale),
+            ])
     }
 }
 
@@ -36,6 +38,7 @@ package struct ProviderState: Sendable, Equatable {
     /// In display order.
     package var windows: [WindowState]
     package let freshness: Freshness
+    package let freshnessByTime: Timed<Freshness>
     package let cost: CostState?
 
     package init(
@@ -45,10 +48,22 @@ package struct ProviderState: Sendable, Equatable {
         deviceNames = merged.parts.map(\.deviceName)
         windows = WindowState.inDisplayOrder(
             of: merged.snapshot, now: now, zone: zone, history: history)
-        freshness = Freshness(
+        freshnessByTime = Freshness.byTime(
             observedAt: merged.snapshot.lastUpdated,
-            pushedAt: merged.parts.first(where: \.suppliesWindows)?.syncTimestamp, now: now)
+            pushedAt: merged.parts.first(where: \.suppliesWindows)?.syncTimestamp)
+        freshness = freshnessByTime.value(at: now)
         cost = CostState(merged, now: now, zone: zone)
+    }
+
+    /// The same as long as the account exists.
+    package var id: String {
+        snapshot.providerID + "\t" + (snapshot.accountEmail ?? "").lowercased()
+    }
+
+    /// "Codex", or "Codex dev@example.test" with an account. Escaped.
+    package var title: String {
+        let account = snapshot.accountEmail.map { " " + VisibleText.escape($0) } ?? ""
+        return VisibleText.escape(snapshot.providerName) + account
     }
 
     /// The window with the least left that has not passed its reset.

@@ -36,31 +36,12 @@ package struct TimeFormatter {
         return (isAbsolute ? "reset at " : "reset ") + past(date)
     }
 
-    /// "ahead of pace · runs out in 50m", "under pace · lasts until reset"; learned from earlier windows "on pace · runs out
-    /// Thu 24 Sep 15:00 by your last 4 weeks".
-    package func pace(_ pace: Pace) -> String {
-        let stage =
-            switch pace.stage {
-            case .farUnder: "well under pace"
-            case .under: "under pace"
-            case .slightlyUnder: "slightly under pace"
-            case .onPace: "on pace"
-            case .slightlyOver: "slightly ahead of pace"
-            case .over: "ahead of pace"
-            case .farOver: "well ahead of pace"
-            }
-        let outlook = outlook(pace)
-        // By the user's hours a window may run out although less is used than time has passed, or last although more is.
-        let agrees = pace.stage.isOver.map { $0 == (pace.runsOutAt != nil) } ?? true
-        return pace.basis == nil || agrees ? stage + " · " + outlook : outlook
-    }
-
-    private func outlook(_ pace: Pace) -> String {
-        let basis = pace.basis.map { " by your last \($0.count) \($0.unit.rawValue)" }
-        guard let end = pace.runsOutAt else { return "lasts until reset" + (basis ?? "") }
-        guard end > now else { return "may have run out" }
+    /// "runs out in 50m", with a basis "runs out Thu 24 Sep 15:00 by your last 4 weeks".
+    func runsOut(_ date: Date, basis: String? = nil) -> String {
+        guard date > now else { return "may have run out" }
         let time =
-            basis == nil ? "in " + DurationFormatter.countdown(to: end, from: now) : clock(end)
+            basis == nil
+            ? "in " + DurationFormatter.countdown(to: date, from: now) : clock(date)
         return "runs out " + time + (basis ?? "")
     }
 

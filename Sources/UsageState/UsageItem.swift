@@ -68,7 +68,7 @@ package struct UsageItem: Sendable, Equatable {
                 DurationFormatter.nextCountdown(to: $0, from: now)
             },
             DurationFormatter.nextAge(of: observedAt, at: now),
-            provider.nextFreshness(after: now),
+            provider.freshnessByTime.nextChange(after: now),
         ].compactMap { $0 }.min()
     }
 }
@@ -96,21 +96,5 @@ extension UsageItem {
             ?? items.filter { $0.condition == .expired }
             .max { ($0.resetsAt ?? .distantPast) < ($1.resetsAt ?? .distantPast) }
             ?? items.first
-    }
-}
-
-extension ProviderState {
-    /// When its numbers become stale, or stop being ahead of the clock; nil if neither will happen.
-    func nextFreshness(after now: Date) -> Date? {
-        let date: Date? =
-            switch freshness {
-            case .fresh, .cached:
-                // Stale only after that time, and times are compared in fractions of seconds.
-                snapshot.lastUpdated.addingTimeInterval(Freshness.staleAge + 0.001)
-            case .clockAhead:
-                snapshot.lastUpdated.addingTimeInterval(-SnapshotMerge.clockTolerance)
-            case .stale: nil
-            }
-        return date.flatMap { $0 > now ? $0 : nil }
     }
 }

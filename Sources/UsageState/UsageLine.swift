@@ -76,7 +76,7 @@ package struct UsageFields: Sendable, Equatable {
         percent = measure == .used ? used : left
         age = clock.age(item.observedAt)
         level = item.levelName
-        pace = item.condition.isKnown ? item.window?.pace.map(times.pace) ?? "" : ""
+        pace = item.condition.isKnown ? item.window?.pace?.text.text(times) ?? "" : ""
         let resetsAt = item.resetsAt
         reset =
             item.condition == .expired

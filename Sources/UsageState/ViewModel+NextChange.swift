@@ -34,9 +34,7 @@ extension ViewModel {
         for provider in providers {
             let snapshot = provider.snapshot
             add(past: snapshot.lastUpdated)
-            add(
-                snapshot.lastUpdated,
-                thresholds: Freshness.staleAge, -SnapshotMerge.clockTolerance)
+            dates += provider.freshnessByTime.changes.compactMap(\.from)
             add(upcoming: snapshot.budget?.resetsAt)
             for window in provider.windows {
                 add(upcoming: window.window.resetsAt)

@@ -54,6 +54,13 @@ extension UsageData {
 package struct ViewOptions: Sendable, Equatable {
     package enum Measure: String, Sendable, CaseIterable {
         case used, left
+
+        func percent(used: Double) -> Double { self == .used ? used : max(0, 100 - used) }
+
+        /// "43 % used", "57 % left".
+        func text(used: Double) -> String {
+            AmountFormatter.percent(percent(used: used), isLeft: self == .left) + " " + rawValue
+        }
     }
 
     package enum SortOrder: String, Sendable, CaseIterable {
@@ -136,13 +143,8 @@ package struct ViewModel: Sendable {
     }
 
     /// The percentage to show: used or left.
-    package func shown(used: Double) -> Double {
-        options.measure == .used ? used : max(0, 100 - used)
-    }
+    package func shown(used: Double) -> Double { options.measure.percent(used: used) }
 
     /// "43 % used", "57 % left".
-    package func percentText(used: Double) -> String {
-        AmountFormatter.percent(shown(used: used), isLeft: options.measure == .left)
-            + " " + options.measure.rawValue
-    }
+    package func percentText(used: Double) -> String { options.measure.text(used: used) }
 }

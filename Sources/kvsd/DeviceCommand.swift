@@ -78,6 +78,7 @@ extension DeviceCommand {
             var scopes: [DeviceScope]
             var stores: [String]?
             var trusted: Bool
+            var page: Bool
             var created: Int64
         }
 
@@ -88,7 +89,8 @@ extension DeviceCommand {
                 let lines = devices.map {
                     Line(
                         id: $0.id, name: $0.name, account: $0.account, scopes: $0.scopes,
-                        stores: $0.stores, trusted: $0.isTrusted, created: $0.created)
+                        stores: $0.stores, trusted: $0.isTrusted, page: $0.isPage,
+                        created: $0.created)
                 }
                 try Console.printJSON(lines)
             } else if devices.isEmpty {
@@ -99,12 +101,12 @@ extension DeviceCommand {
         }
 
         private func table(of devices: [Device]) -> TextTable {
-            let titles = ["ID", "NAME", "ACCOUNT", "SCOPES", "STORES", "TRUSTED", "ADDED"]
+            let titles = ["ID", "NAME", "KIND", "ACCOUNT", "SCOPES", "STORES", "TRUSTED", "ADDED"]
             var table = TextTable(columns: titles.map { TextTable.Column($0) })
             for device in devices {
                 let created = Date(timeIntervalSince1970: Double(device.created) / 1_000)
                 table.append([
-                    device.id, device.name, device.account,
+                    device.id, device.name, device.isPage ? "page" : "program", device.account,
                     device.scopes.map(\.rawValue).joined(separator: "+"),
                     device.stores?.joined(separator: ",") ?? "all",
                     device.isTrusted ? "yes" : "no",

@@ -6,7 +6,7 @@ import KVStoreWire
 
 struct Pair: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print a line with which another machine joins, once.",
+        abstract: "Print a line with which another machine joins, or a browser signs in, once.",
         discussion: """
             The line contains the address of the running daemon, a code that adds one device within \
             ten minutes, and the fingerprint of the daemon's key, by which the device recognizes the \
@@ -14,13 +14,21 @@ struct Pair: AsyncParsableCommand {
 
               kvs join 'ubiquity://…'
 
+            With --page, it prints an address instead, with its QR code, that opens the limits in a browser: \
+            on a phone, scan it with the camera. The page may look, and with --write change keys, with \
+            --admin rename and remove devices.
+
             Examples:
 
               kvsd pair
+              kvsd pair --page --name phone
               kvsd pair --name wall-display --read-only --store usage
               kvsd pair --url https://box.example.org:8722
             """)
 
+    @Flag(help: "Print an address that signs in a browser, on a phone for example.") var page =
+        false
+    @Flag(help: "Let the page change keys.") var write = false
     @Option(help: "Name of the device; by default the one it proposes.") var name: String?
     @OptionGroup var options: PermissionOptions
     @Option(
@@ -29,6 +37,13 @@ struct Pair: AsyncParsableCommand {
             valueName: "url"))
     var url: String?
     @OptionGroup var data: DataOption
+
+    func validate() throws {
+        if write, !page { throw ValidationError("--write is for --page: programs may write") }
+        if page, options.readOnly {
+            throw ValidationError("--read-only is for programs: a page may write only with --write")
+        }
+    }
 
     func run() async throws {
         let directory = data.directory
@@ -40,10 +55,14 @@ struct Pair: AsyncParsableCommand {
             try directory.keyFingerprint(ofCertificate: path)
         }
         let urls = try await urls(of: daemon)
-        try directory.deviceFile.check(
-            name ?? "device", options.permissions, isRenamed: name == nil)
-        let code = try directory.pairingFile.add(name: name, options.permissions)
-        try Console.printScannable(PairingLine(url: urls[0], code: code, key: key).text)
+        let permissions =
+            page ? options.permissions(ofPageThatMayWrite: write) : options.permissions
+        try directory.deviceFile.check(name ?? "device", permissions, isRenamed: name == nil)
+        let code = try directory.pairingFile.add(name: name, permissions)
+        try Console.printScannable(
+            page
+                ? code.pageURL(of: urls[0])
+                : PairingLine(url: urls[0], code: code, key: key).text)
         explain(urls, daemon)
     }
 
@@ -78,7 +97,11 @@ struct Pair: AsyncParsableCommand {
 
     /// Not the line, as standard error often ends in a log.
     private func explain(_ urls: [String], _ daemon: DaemonStatus) {
-        Console.note("Valid once, for ten minutes. On the other machine: kvs join 'LINE'")
+        Console.note(
+            "Valid once, for ten minutes. "
+                + (page
+                    ? "Open it in a browser, or scan it with a phone's camera."
+                    : "On the other machine: kvs join 'LINE'"))
         if urls.count > 1 {
             Console.note(
                 "This machine has other addresses, for --url: "

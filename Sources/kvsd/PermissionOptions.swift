@@ -10,6 +10,16 @@ struct PermissionOptions: ParsableArguments {
     var trusted = false
     @Option(help: "Show the device only this store; repeatable.") var store: [String] = []
 
+    /// What a web page may do, which is no more than to look unless it is asked for.
+    ///
+    /// - Parameter mayWrite: whether it may change keys.
+    func permissions(ofPageThatMayWrite mayWrite: Bool) -> DevicePermissions {
+        var permissions = permissions
+        permissions.isPage = true
+        permissions.isReadOnly = !mayWrite
+        return permissions
+    }
+
     var permissions: DevicePermissions {
         DevicePermissions(
             account: account, isReadOnly: readOnly, stores: store.isEmpty ? nil : store,

@@ -4,7 +4,7 @@ import Essentials
 public import KVStoreServer
 import LocalFiles
 import Logging
-import UsageEndpoint
+import UsagePage
 
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -54,7 +54,7 @@ struct Serve: AsyncParsableCommand {
             ServerConfiguration(
                 storage: .directory(data.directory.path), address: values.listen,
                 encryption: settings.encryption, limits: limits, logger: logger),
-            provider: UsageProvider())
+            provider: UsagePage())
         let reload = ReloadSignal { [logger] in
             server.reload()
             logger.notice("reloaded the certificate and devices")

@@ -49,17 +49,23 @@ struct DevicePresenceTests {
     @Test("a device of the daemon is the pusher of the same name, if only one has it")
     func names() throws {
         let usage = try Sample.model("busy-box", "busy-laptop")
-        let rows = DevicesSection.rows(LiveSample.model(usage))
+        let rows = DevicesSection.cards(LiveSample.model(usage))
         #expect(rows.map(\.name) == ["box", "laptop", "phone"])
-        #expect(rows.map(\.presence) == [.online, .offline, .offline])
+        #expect(rows.map { $0.presence.value(at: Sample.now) } == [.online, .offline, .offline])
         let twice = LiveSample.model(usage) {
             $0.server = .known([
-                LiveData.Device(name: "BOX", isConnected: true, lastSeen: nil),
-                LiveData.Device(name: "box", isConnected: false, lastSeen: nil),
+                KnownDevice(id: "1", name: "BOX", isConnected: true, lastSeen: nil),
+                KnownDevice(id: "2", name: "box", isConnected: false, lastSeen: nil),
             ])
         }
-        #expect(DevicesSection.rows(twice).map(\.presence) == [.active, .stale])
+        #expect(
+            DevicesSection.cards(twice).map { $0.presence.value(at: Sample.now) } == [
+                .active, .stale,
+            ])
         let unasked = LiveSample.model(usage) { $0.server = .notAsked }
-        #expect(DevicesSection.rows(unasked).map(\.presence) == [.unchecked, .unchecked])
+        #expect(
+            DevicesSection.cards(unasked).map { $0.presence.value(at: Sample.now) } == [
+                .unchecked, .unchecked,
+            ])
     }
 }

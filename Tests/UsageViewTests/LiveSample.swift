@@ -14,11 +14,11 @@ enum LiveSample {
                 name: "dev", daemon: "https://kvs.example.test:7443", device: "box",
                 isFromEnvironment: false),
             server: .known([
-                LiveData.Device(name: "box", isConnected: true, lastSeen: Sample.now),
-                LiveData.Device(
-                    name: "laptop", isConnected: false,
+                KnownDevice(id: "1", name: "box", isConnected: true, lastSeen: Sample.now),
+                KnownDevice(
+                    id: "2", name: "laptop", isConnected: false,
                     lastSeen: Sample.now.addingTimeInterval(-7_200)),
-                LiveData.Device(name: "phone", isConnected: false, lastSeen: nil),
+                KnownDevice(id: "3", name: "phone", isConnected: false, lastSeen: nil),
             ]),
             keys: [
                 key("com.codexbar.usage.snapshot", .data(Data("{\"a\":[1,true]}".utf8)), 60),

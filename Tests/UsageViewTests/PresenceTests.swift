@@ -34,9 +34,10 @@ struct PresenceTests {
     @Test("numbers are fresh, cached, stale or from a wrong clock")
     func freshness() {
         func freshness(_ observed: Double, pushed: Double? = 0) -> Freshness {
-            Freshness(
+            Freshness.byTime(
                 observedAt: Sample.now.addingTimeInterval(-observed),
-                pushedAt: pushed.map { Sample.now.addingTimeInterval(-$0) }, now: Sample.now)
+                pushedAt: pushed.map { Sample.now.addingTimeInterval(-$0) }
+            ).value(at: Sample.now)
         }
         #expect(freshness(300) == .fresh)
         #expect(freshness(301) == .cached)

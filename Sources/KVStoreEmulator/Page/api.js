@@ -1,16 +1,8 @@
 // The administration of the emulator over HTTP.
 
+import { RequestError, parseJSON } from './http.js';
+
 const base = '/emulator/v1';
-
-export class RequestError extends Error {
-  constructor(message, code) {
-    super(message);
-    this.code = code;
-  }
-
-  /** Whether this emulator has no such resource, as opposed to no such world, store or key. */
-  get isUnsupported() { return this.code === 'unknown-path'; }
-}
 
 /** A path below `/emulator/v1`, of which each part is encoded. */
 export function path(...parts) {
@@ -21,44 +13,6 @@ export function path(...parts) {
   }
   return [base, ...parts.map(encodeURIComponent)].join('/');
 }
-
-// Integers have 64 bits, of which a number keeps 53.
-const reviveInteger = (_, value, context) =>
-  typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(context?.source ?? '')
-    ? BigInt(context.source) : value;
-
-const replaceInteger = (_, value) =>
-  typeof value === 'bigint' ? JSON.rawJSON?.(value.toString()) ?? Number(value) : value;
-
-export const parseJSON = (text) => JSON.parse(text, reviveInteger);
-export const formatJSON = (value, indent) => JSON.stringify(value, replaceInteger, indent);
-
-/** Sends a request and returns the document of its answer; undefined without one. */
-export async function send(method, path, body) {
-  const options = { method, cache: 'no-store' };
-  if (body !== undefined) {
-    options.headers = { 'Content-Type': 'application/json' };
-    options.body = typeof body === 'string' ? body : formatJSON(body);
-  }
-  let response;
-  try {
-    response = await fetch(path, options);
-  } catch {
-    throw new RequestError('The emulator does not answer; is it still running?', 'unreachable');
-  }
-  const text = await response.text();
-  let document;
-  try {
-    document = text === '' ? undefined : parseJSON(text);
-  } catch {
-    throw new RequestError(`The emulator answered ${response.status} without JSON.`);
-  }
-  if (response.ok) return document;
-  const { title, detail, code } = document ?? {};
-  throw new RequestError([title ?? `Status ${response.status}`, detail].filter(Boolean).join(': '), code);
-}
-
-export const get = (path) => send('GET', path);
 
 const eventNames = [
   'connected', 'disconnected', 'sync', 'change', 'reset', 'import', 'fault', 'faults', 'clock',

@@ -1,6 +1,7 @@
 // The clock and the settings of a world, and what acts on it as a whole.
 
-import { formatJSON, path, send } from './api.js';
+import { path } from './api.js';
+import { formatJSON, send } from './http.js';
 import { $, announce, ask, count, durationText, h, perform, reconcile, setText, showError, timeText } from './dom.js';
 
 const limitNames = ['valueByteCount', 'totalByteCount', 'keyCount'];

@@ -1,6 +1,7 @@
 // Devices side by side: their state, account and faults.
 
-import { path, send } from './api.js';
+import { path } from './api.js';
+import { send } from './http.js';
 import { $, count, durationText, h, options, perform, reconcile, setText, showError, timeText } from './dom.js';
 import { defaultAccount } from './history.js';
 

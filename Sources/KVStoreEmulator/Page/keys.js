@@ -1,6 +1,7 @@
 // Stores and keys, their editor, and why a value won.
 
-import { formatJSON, get, path, send } from './api.js';
+import { path } from './api.js';
+import { formatJSON, get, send } from './http.js';
 import {
   $, announce, ask, clockText, h, options, perform, reconcile, setText, showError, timeText,
 } from './dom.js';

@@ -1,6 +1,7 @@
 // The page of the emulator: its model, and what keeps it current.
 
-import { EventReader, get, path } from './api.js';
+import { EventReader, path } from './api.js';
+import { get } from './http.js';
 import { createControls } from './controls.js';
 import { createDevices } from './devices.js';
 import { $, announce, count, options, setText, showError } from './dom.js';

@@ -1,6 +1,6 @@
 // A recorded session: JSON lines, of which the first describes the record.
 
-import { parseJSON } from './api.js';
+import { parseJSON } from './http.js';
 import { defaultAccount, History, snapshotOf } from './history.js';
 
 const text = (value, limit = 80) => String(value ?? '').slice(0, limit);

@@ -1,6 +1,6 @@
 // Typed values as text and back. Elements of collections are shown as plain JSON where that keeps their types.
 
-import { formatJSON, parseJSON } from './api.js';
+import { formatJSON, parseJSON } from './http.js';
 
 export const types = ['string', 'integer', 'double', 'bool', 'date', 'data', 'array', 'dictionary'];
 

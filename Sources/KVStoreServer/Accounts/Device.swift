@@ -16,6 +16,11 @@ package struct Device: Sendable, Equatable, Codable {
     var tokenSHA256: TokenDigest
     /// Stored only if true.
     var trusted: Bool?
+    /// Stored only if true.
+    var page: Bool?
+
+    /// Whether it is a web page, whose browser keeps the token in a cookie.
+    package var isPage: Bool { page ?? false }
 
     /// Whether its requests and live streams are not limited in number.
     package var isTrusted: Bool { trusted ?? false }
@@ -55,16 +60,19 @@ package struct DevicePermissions: Sendable, Equatable {
     package var isAdmin: Bool
     /// Whether its requests and live streams are not limited in number.
     package var isTrusted: Bool
+    /// Whether the device is a web page.
+    package var isPage: Bool
 
     package init(
         account: String = "default", isReadOnly: Bool = false, stores: [String]? = nil,
-        isAdmin: Bool = false, isTrusted: Bool = false
+        isAdmin: Bool = false, isTrusted: Bool = false, isPage: Bool = false
     ) {
         self.account = account
         self.isReadOnly = isReadOnly
         self.stores = stores
         self.isAdmin = isAdmin
         self.isTrusted = isTrusted
+        self.isPage = isPage
     }
 
     var scopes: [DeviceScope] {
@@ -80,6 +88,6 @@ extension Device {
         self.init(
             id: id, name: name, account: permissions.account, scopes: permissions.scopes,
             stores: permissions.stores, created: created, tokenSHA256: tokenSHA256,
-            trusted: permissions.isTrusted ? true : nil)
+            trusted: permissions.isTrusted ? true : nil, page: permissions.isPage ? true : nil)
     }
 }

@@ -8,7 +8,7 @@ import KVStoreWire
 ///       "devices": [ { "id": "<16 hexadecimal digits>", "name": "…", "account": "default",
 ///                      "scopes": ["read", "write", "admin"], "stores": ["…"] (only where limited),
 ///                      "created": <ms since 1970>, "tokenSHA256": "<base64>",
-///                      "trusted": true (only where it is) } ],
+///                      "trusted": true (only where it is), "page": true (only where it is) } ],
 ///       "accounts": [ { "name": "…", "created": <ms since 1970>, "byteLimit": <bytes>, "storeLimit": <stores>,
 ///                       "removed": <ms since 1970> (while its stores are removed) } ] }
 ///

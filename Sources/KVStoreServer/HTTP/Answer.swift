@@ -10,6 +10,8 @@ package struct Answer {
     package var type: String?
     package var fields: [(name: String, value: String)] = []
     package var body: ByteBuffer
+    /// Whether a browser may keep it, and use it once the server has confirmed its entity tag.
+    package var isRevalidated = false
     /// Of the resource, for HEAD; `body` is empty then.
     var byteCount: Int
     /// Closes the connection after the answer.
@@ -58,7 +60,7 @@ package struct Answer {
     /// Writes head and body.
     func write(to buffer: inout ByteBuffer, date: String) {
         buffer.reserveCapacity(minimumWritableBytes: 256 + body.readableBytes)
-        Self.writeStart(status, type: type, date: date, to: &buffer)
+        Self.writeStart(status, type: type, isRevalidated, date: date, to: &buffer)
         for field in fields {
             buffer.writeString(field.name)
             buffer.writeStaticString(": ")
@@ -76,7 +78,8 @@ package struct Answer {
     }
 
     private static func writeStart(
-        _ status: HTTPResponseStatus, type: String?, date: String, to buffer: inout ByteBuffer
+        _ status: HTTPResponseStatus, type: String?, _ isRevalidated: Bool = false, date: String,
+        to buffer: inout ByteBuffer
     ) {
         if status == .ok {
             buffer.writeStaticString("HTTP/1.1 200 OK\r\n")
@@ -88,7 +91,9 @@ package struct Answer {
             buffer.writeString(type)
             buffer.writeStaticString("\r\n")
         }
-        buffer.writeStaticString("Cache-Control: no-store\r\nDate: ")
+        buffer.writeStaticString(
+            isRevalidated
+                ? "Cache-Control: no-cache\r\nDate: " : "Cache-Control: no-store\r\nDate: ")
         buffer.writeString(date)
         buffer.writeStaticString("\r\n")
     }

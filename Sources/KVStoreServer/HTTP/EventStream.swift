@@ -30,6 +30,8 @@ extension LiveStream {
 package struct EventStream: LiveStream {
     let device: Device
     package let store: StoreID
+    /// Otherwise only which keys have changed.
+    private let hasValues: Bool
     /// Counts the stream as one of its device's while it exists.
     let slot: StreamSlot
     package private(set) var cursor: Cursor
@@ -41,9 +43,10 @@ package struct EventStream: LiveStream {
 
     package var topic: StoreID { store }
 
-    init(device: Device, store: StoreID, start: Cursor, slot: StreamSlot) {
+    init(device: Device, store: StoreID, start: Cursor, hasValues: Bool, slot: StreamSlot) {
         self.device = device
         self.store = store
+        self.hasValues = hasValues
         self.slot = slot
         cursor = start
     }
@@ -51,7 +54,7 @@ package struct EventStream: LiveStream {
     /// The next events, nil when the reader has all durable changes, and whether there are more behind them. A reset is
     /// the last event.
     package mutating func next(_ pages: EventPages) -> (text: ByteBuffer?, hasMore: Bool) {
-        guard let page = pages.page(of: store, after: cursor) else {
+        guard let page = pages.page(of: store, after: cursor, hasValues: hasValues) else {
             isComplete = true
             return (framed(EventStreamText.reset), false)
         }
@@ -98,11 +101,13 @@ package final class EventPages: @unchecked Sendable {
     private struct Position: Equatable {
         var store: StoreID
         var cursor: Cursor
+        var hasValues: Bool
     }
 
     private let engine: StorageEngine
     private let limits: PageLimits
-    private var latest: (position: Position, durable: UInt64, page: Page)?
+    /// With values, and without.
+    private var latest: [(position: Position, durable: UInt64, page: Page)] = []
 
     init(_ engine: StorageEngine, byteCount: Int) {
         self.engine = engine
@@ -111,8 +116,9 @@ package final class EventPages: @unchecked Sendable {
     }
 
     /// The durable changes after a cursor; nil when it is not in the present epoch, and the reader has to sync again.
-    func page(of store: StoreID, after cursor: Cursor) -> Page? {
-        if let latest, latest.position == Position(store: store, cursor: cursor),
+    func page(of store: StoreID, after cursor: Cursor, hasValues: Bool) -> Page? {
+        let position = Position(store: store, cursor: cursor, hasValues: hasValues)
+        if let latest = latest.first(where: { $0.position == position }),
             latest.durable == engine.durableSequence(of: store)
         {
             return latest.page
@@ -121,15 +127,19 @@ package final class EventPages: @unchecked Sendable {
             return nil
         }
         let page = Page(
-            text: found.changes.isEmpty ? nil : Self.encode(found.changes),
+            text: found.changes.isEmpty ? nil : Self.encode(found.changes, hasValues: hasValues),
             cursor: found.cursor, hasMore: found.hasMore)
-        latest = (Position(store: store, cursor: cursor), durable, page)
+        latest = latest.filter { $0.position.hasValues != hasValues } + [(position, durable, page)]
         return page
     }
 
-    private static func encode(_ changes: [SequencedRecord]) -> Text {
+    private static func encode(_ changes: [SequencedRecord], hasValues: Bool) -> Text {
         var events = ByteBuffer()
-        for change in changes { events.writeBytes(EventStreamText.change(change)) }
+        for change in changes {
+            events.writeBytes(
+                hasValues
+                    ? EventStreamText.change(change) : EventStreamText.changedKey(change))
+        }
         let count = events.readableBytes
         var framed = ByteBuffer()
         framed.writeChunk(events.readableBytesView)

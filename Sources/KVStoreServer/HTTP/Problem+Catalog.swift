@@ -133,6 +133,15 @@ extension Problem {
 
     // Only for those who know the code.
 
+    static let pageCode = Problem(
+        403, "page-code", "Code of a page", detail: "this code signs in a web page, not a program",
+        hint: "open the address that was printed with it in a browser, or run 'kvsd pair'")
+
+    static let programCode = Problem(
+        403, "program-code", "Code of a program",
+        detail: "this code joins a program, not a web page",
+        hint: "run 'kvsd pair --page' on the server and open the address that it prints")
+
     static let usedCode = Problem(
         410, "used-code", "Used code", detail: "a device has been added with this code already",
         hint: pairAgain)

@@ -8,7 +8,7 @@ package import NIOHTTP1
 package enum Resource: Sendable {
     case liveness, readiness, metrics
     case authority, authorityProfile
-    case pairing, pairings
+    case pairing, session, pairings
     case identity, devices, stores
     /// An id as it is in the path.
     case device(Substring)
@@ -35,6 +35,7 @@ package enum Resource: Sendable {
             case "/certificate/authority.crt": self = .authority
             case "/certificate/authority.mobileconfig": self = .authorityProfile
             case "/v1/pair": self = .pairing
+            case "/v1/session": self = .session
             case "/v1/pairings": self = .pairings
             case "/v1/me": self = .identity
             case "/v1/devices": self = .devices
@@ -75,6 +76,7 @@ package enum Resource: Sendable {
         case .authority: "/certificate/authority.crt"
         case .authorityProfile: "/certificate/authority.mobileconfig"
         case .pairing: "/v1/pair"
+        case .session: "/v1/session"
         case .pairings: "/v1/pairings"
         case .identity: "/v1/me"
         case .devices: "/v1/devices"
@@ -93,7 +95,8 @@ package enum Resource: Sendable {
         switch self {
         case .device: [.PATCH, .DELETE]
         case .store: [.DELETE]
-        case .sync, .pairing, .pairings: [.POST]
+        case .sync, .pairing, .session, .pairings: [.POST]
+        case .identity: [.GET, .HEAD, .DELETE]
         case .key: [.GET, .HEAD, .PUT, .DELETE]
         case .changes: [.GET]
         case .additional(let resource): resource.methods
@@ -103,7 +106,8 @@ package enum Resource: Sendable {
 
     package var needsToken: Bool {
         switch self {
-        case .liveness, .readiness, .metrics, .authority, .authorityProfile, .pairing: false
+        case .liveness, .readiness, .metrics, .authority, .authorityProfile, .pairing, .session:
+            false
         case .additional(let resource): resource.needsToken
         default: true
         }
@@ -123,7 +127,9 @@ extension HTTPRequestHead {
 
 /// The header fields that matter, found in one pass.
 package struct RequestFields {
-    var authorization = ""
+    private(set) var authorization = ""
+    /// Whether `authorization` is that of a web page's cookie.
+    private(set) var hasCookie = false
     package var accept: String?
     package var host: String?
     var origin: String?
@@ -145,6 +151,7 @@ package struct RequestFields {
     var hasUpgrade = false
 
     package init(_ headers: HTTPHeaders) {
+        var token: Substring?
         for (name, value) in headers {
             // The lengths differ, so at most one name is compared; the first of several fields counts.
             switch name.utf8.count {
@@ -153,6 +160,7 @@ package struct RequestFields {
                 host = host ?? value
             case 6 where name.isField("origin"): origin = origin ?? value
             case 6 where name.isField("accept"): accept = accept ?? value
+            case 6 where name.isField("cookie"): token = token ?? SessionCookie.token(in: value)
             case 6 where name.isField("expect"):
                 expectsContinue = value.lowercased() == "100-continue"
             case 7 where name.isField("upgrade"): hasUpgrade = true
@@ -172,6 +180,11 @@ package struct RequestFields {
                 hasTransferEncoding = true
             default: break
             }
+        }
+        // A request of another site has the cookie too, if a browser does not know or obey SameSite.
+        if authorization.isEmpty, let token, fetchSite == "same-origin" {
+            authorization = "Bearer " + token
+            hasCookie = true
         }
     }
 

@@ -4,11 +4,16 @@ package import KVStoreWire
 extension StoreServer {
     func identity(_ request: Request) throws(Problem) -> Answer {
         guard let device = request.device else { throw .unauthorized }
-        return .json(
+        var answer = Answer.json(
             DaemonIdentity(
                 account: device.account, device: device.name, deviceID: device.id,
                 scopes: device.scopes.map(\.rawValue), stores: device.stores,
                 epoch: devices.table.instance, serverTime: engine.options.now(of: device.account)))
+        // Kept alive as long as the page is opened now and then.
+        if request.fields.hasCookie {
+            answer.fields = [SessionCookie.field(token: request.fields.authorization.dropFirst(7))]
+        }
+        return answer
     }
 
     func listDevices(_ request: Request) throws(Problem) -> Answer {
@@ -28,6 +33,7 @@ extension DeviceRegistry {
         let presence = presence(of: device.id)
         return DaemonDevice(
             deviceID: device.id, device: device.name, scopes: device.scopes.map(\.rawValue),
-            created: device.created, lastSeen: presence.lastSeen, connected: presence.isConnected)
+            created: device.created, lastSeen: presence.lastSeen, connected: presence.isConnected,
+            page: device.page)
     }
 }

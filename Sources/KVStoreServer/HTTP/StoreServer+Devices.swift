@@ -2,8 +2,8 @@ import KVStoreWire
 import Logging
 import NIOCore
 
-/// `PATCH` and `DELETE /v1/devices/{device}`: changes of the account's devices by one with the scope `admin`. They
-/// complete when the change is durable and in force.
+/// `PATCH` and `DELETE /v1/devices/{device}`: changes of the account's devices by one with the scope `admin`, and
+/// `DELETE /v1/me`. They complete when the change is durable and in force.
 extension StoreServer {
     func renameDevice(
         _ id: String, _ request: Request, on loop: any EventLoop,
@@ -28,6 +28,33 @@ extension StoreServer {
             return devices.describe(device)
         } _: { result in
             complete(result.map { .answer(.json($0)) })
+        }
+    }
+
+    /// `DELETE /v1/me`: a device removes itself. The browser of a page forgets everything of it.
+    func leave(
+        _ request: Request, on loop: any EventLoop,
+        _ complete: @escaping (Result<Response, Problem>) -> Void
+    ) throws(Problem) {
+        let caller = try request.caller(.read)
+        let hasCookie = request.fields.hasCookie
+        changeFiles(on: loop) { [self] () throws(Problem) in
+            _ = try changeDevices(as: caller) { table in
+                table.remove(id: caller.id, account: caller.account)
+                    .map(Result.success) ?? .failure(.unknownDevice)
+            }
+            configuration.logger.notice("device \(caller.id) removed itself")
+        } _: { result in
+            complete(
+                result.map {
+                    var answer = Answer.noContent
+                    if hasCookie {
+                        answer.fields = [
+                            SessionCookie.removal, ("Clear-Site-Data", "\"cache\", \"storage\""),
+                        ]
+                    }
+                    return .answer(answer)
+                })
         }
     }
 

@@ -19,19 +19,24 @@ extension StoreServer {
         }
     }
 
-    /// Completes when the device is durable.
+    /// Completes when the device is durable. A page gets its token as a cookie, which its scripts cannot read.
     func pair(
-        _ request: Request, on loop: any EventLoop,
+        _ request: Request, isPage: Bool, on loop: any EventLoop,
         _ complete: @escaping (Result<Response, Problem>) -> Void
     ) throws(Problem) {
         guard let pairings else { throw .unknownPath }
         let (body, address) = (request.body, request.address)
         changeFiles(on: loop) { [self] () throws(Problem) in
             let message: PairingRequest = try decode(body, depthLimit: limits.jsonDepth)
-            return try pairings.pair(message)
+            return try pairings.pair(message, isPage: isPage)
         } _: { [self] result in
             complete(
-                result.map { .answer(.json($0)) }.mapError { problem in
+                result.map { paired in
+                    guard isPage else { return .answer(.json(paired)) }
+                    var answer = Answer.noContent
+                    answer.fields = [SessionCookie.field(token: paired.token)]
+                    return .answer(answer)
+                }.mapError { problem in
                     guard problem == .wrongCode else { return problem }
                     return rejection(problem, from: address, now: System.monotonicMilliseconds())
                 })
@@ -60,7 +65,7 @@ extension StoreServer {
             let permissions = DevicePermissions(
                 account: caller.account,
                 isReadOnly: message.readOnly ?? false || !caller.scopes.contains(.write),
-                stores: message.stores ?? caller.stores)
+                stores: message.stores ?? caller.stores, isPage: message.page ?? false)
             do throws(ServerError) {
                 try file.check(
                     message.name ?? "device", permissions, isRenamed: message.name == nil)

@@ -55,7 +55,10 @@ extension StoreServer {
         let device =
             resource.needsToken ? try authenticate(fields.authorization, on: connection) : nil
         if connection.isSurplus { throw .tooManyConnections(limit: limits.connectionCount) }
-        if case .pairing = resource { try admitPairing(fields, from: connection.address) }
+        switch resource {
+        case .pairing, .session: try admitPairing(fields, from: connection.address)
+        default: break
+        }
         return Request(
             method: head.method, fields: fields, target: head.uri, resource: resource,
             query: uri[path.endIndex...].dropFirst(), device: device, address: connection.address)
@@ -157,7 +160,9 @@ extension StoreServer {
             case (.metrics, _): complete(.success(.answer(metricsText())))
             case (.authority, _): complete(.success(.answer(try authorityCertificate())))
             case (.authorityProfile, _): complete(.success(.answer(try authorityProfile())))
-            case (.pairing, _): try pair(request, on: loop.loop, complete)
+            case (.pairing, _): try pair(request, isPage: false, on: loop.loop, complete)
+            case (.session, _): try pair(request, isPage: true, on: loop.loop, complete)
+            case (.identity, .DELETE): try leave(request, on: loop.loop, complete)
             case (.pairings, _): try makePairing(request, on: loop.loop, complete)
             case (.identity, _): complete(.success(.answer(try identity(request))))
             case (.devices, _): complete(.success(.answer(try listDevices(request))))

@@ -30,7 +30,7 @@ extension StoreServer {
         return Answer(MediaType.sync, ByteBuffer(bytes: WireBinary.encode(response)))
     }
 
-    /// Server-sent events after `Last-Event-ID`, otherwise `since`, otherwise 0.
+    /// Server-sent events after `Last-Event-ID`, otherwise `since`, otherwise 0; without values if the query says so.
     func openStream(_ request: Request, _ store: StoreID) throws(Problem) -> EventStream {
         let device = try request.caller(.read)
         let since =
@@ -44,13 +44,17 @@ extension StoreServer {
         }
         guard let epoch = request.parameter("epoch").map({ EpochID(String($0)) }) ?? end.epoch
         else { throw .malformed("epoch is not 16 lower-case hexadecimal digits") }
+        let values = request.parameter("values") ?? "true"
+        guard values == "true" || values == "false" else {
+            throw .malformed("values is neither true nor false")
+        }
         let limit = device.isTrusted ? .max : limits.streamsPerDevice
         guard
             let slot = devices.openStream(device.id, limit: limit, now: engine.options.now)
         else { throw .tooManyStreams(limit: limit) }
         return EventStream(
             device: device, store: store, start: Cursor(epoch: epoch, sequence: sequence),
-            slot: slot)
+            hasValues: values == "true", slot: slot)
     }
 
     /// Decodes binary and short JSON at once, long JSON on another thread: it would hold up all connections.

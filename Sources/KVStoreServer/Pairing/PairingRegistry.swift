@@ -26,13 +26,15 @@ final class PairingRegistry: Sendable {
     /// Adds the device that the code permits.
     ///
     /// The code is durably used up before there is a token: a crash in between costs a code, and never adds two devices.
-    func pair(_ request: PairingRequest) throws(Problem) -> PairingAnswer {
+    ///
+    /// - Parameter isPage: whether a web page asks. A code is either for one or for a program.
+    func pair(_ request: PairingRequest, isPage: Bool) throws(Problem) -> PairingAnswer {
         guard let code = PairingCode(request.code) else { throw .wrongCode }
         let proposal = request.device ?? "device"
         guard Device.isValidName(proposal) else { throw .badDeviceName(proposal) }
         let result: Result<PairingAnswer, Problem>
         do throws(ServerError) {
-            result = try redeem(code, proposal)
+            result = try redeem(code, proposal, isPage: isPage)
         } catch {
             logger.error("cannot pair a device: \(error)")
             switch error.code {
@@ -44,16 +46,18 @@ final class PairingRegistry: Sendable {
     }
 
     private func redeem(
-        _ code: PairingCode, _ proposal: String
+        _ code: PairingCode, _ proposal: String, isPage: Bool
     ) throws(ServerError) -> Result<PairingAnswer, Problem> {
-        if TokenDigest(of: localCode.text).matches(code.text) {
+        if !isPage, TokenDigest(of: localCode.text).matches(code.text) {
             return .success(try add(proposal, DevicePermissions()))
         }
         let result = try file.change { table throws(ServerError) in
             let wasVoid = table.pairing(id: code.id)?.state == .void
             var result = table.redeem(code, now: now())
             if case .success(let pairing) = result {
-                if try isWithdrawn(pairing) {
+                if pairing.permissions.isPage != isPage {
+                    result = .failure(isPage ? .programCode : .pageCode)
+                } else if try isWithdrawn(pairing) {
                     result = .failure(.withdrawnCode)
                 } else {
                     try devices.check(

@@ -24,6 +24,7 @@ struct Pairing: Sendable, Equatable, Codable {
     /// Stored only if true.
     var admin: Bool?
     var trusted: Bool?
+    var page: Bool?
     /// Milliseconds since 1970.
     var created: Int64
     var state = State.pending
@@ -42,6 +43,7 @@ struct Pairing: Sendable, Equatable, Codable {
         self.maker = maker
         admin = permissions.isAdmin ? true : nil
         trusted = permissions.isTrusted ? true : nil
+        page = permissions.isPage ? true : nil
         self.created = created
     }
 
@@ -49,7 +51,7 @@ struct Pairing: Sendable, Equatable, Codable {
     var permissions: DevicePermissions {
         DevicePermissions(
             account: account, isReadOnly: isReadOnly, stores: stores, isAdmin: admin ?? false,
-            isTrusted: trusted ?? false)
+            isTrusted: trusted ?? false, isPage: page ?? false)
     }
 
     static let lifetimeMilliseconds: Int64 = 600_000

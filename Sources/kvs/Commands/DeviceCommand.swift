@@ -102,6 +102,8 @@ private struct DeviceListing: Encodable {
     var added: Date
     /// Nil before the first request since the daemon started.
     var lastSeen: Date?
+    /// Whether it is a web page.
+    var page: Bool
     /// Whether it has a live stream.
     var connected: Bool
     var thisDevice: Bool
@@ -112,17 +114,19 @@ private struct DeviceListing: Encodable {
         scopes = device.scopes
         added = Date(timeIntervalSince1970: Double(device.created) / 1_000)
         lastSeen = device.lastSeen.map { Date(timeIntervalSince1970: Double($0) / 1_000) }
+        page = device.page ?? false
         connected = device.connected
         thisDevice = isThisDevice
     }
 
     static func table(_ devices: [DeviceListing], now: Date) -> [String] {
-        let titles = ["NAME", "ID", "SCOPES", "ADDED", "LAST SEEN", ""]
+        let titles = ["NAME", "ID", "KIND", "SCOPES", "ADDED", "LAST SEEN", ""]
         var table = TextTable(columns: titles.map { TextTable.Column($0) })
         for device in devices {
             let lastSeen = device.lastSeen.map { DurationFormatter.age(of: $0, at: now) }
             table.append([
-                device.device, device.deviceID, device.scopes.joined(separator: "+"),
+                device.device, device.deviceID, device.page ? "page" : "program",
+                device.scopes.joined(separator: "+"),
                 device.added.formatted(.iso8601.year().month().day()),
                 device.connected ? "connected" : lastSeen ?? "not since the start",
                 device.thisDevice ? "this device" : "",

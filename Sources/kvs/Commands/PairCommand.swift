@@ -13,12 +13,25 @@ struct PairCommand: AsyncParsableCommand {
             no more than this one, and is no administrator. Run on the other machine:
 
               kvs join 'ubiquity://…'
+
+            With --page, it prints an address that signs in a browser, on a phone for example. The page may \
+            look, and with --write change keys.
             """)
+
+    @Flag(help: "Print an address that signs in a browser.") var page = false
+    @Flag(help: "Let the page change keys.") var write = false
 
     @Option(help: "Name of the device; by default the one it proposes.") var name: String?
     @Flag(help: "Refuse writes of the device.") var readOnly = false
     @Option(help: "Show the device only this store; repeatable.") var store: [String] = []
     @OptionGroup var timeout: TimeoutOption
+
+    func validate() throws {
+        if write, !page { throw ValidationError("--write is for --page: programs may write") }
+        if page, readOnly {
+            throw ValidationError("--read-only is for programs: a page may write only with --write")
+        }
+    }
 
     func run() async throws {
         let account = try JoinedAccount(
@@ -33,13 +46,18 @@ struct PairCommand: AsyncParsableCommand {
         }
         let code = try await account.perform { client throws(SyncTransportError) in
             try await client.makePairingCode(
-                name: name, isReadOnly: readOnly, stores: store.isEmpty ? nil : store)
+                name: name, isReadOnly: page ? !write : readOnly,
+                stores: store.isEmpty ? nil : store, isPage: page)
         }
         let credentials = account.credentials
-        let line = PairingLine(
-            url: credentials.daemon.description, code: code, key: credentials.key)
-        try Console.printScannable(line.text)
-        Console.note("Valid once, for ten minutes. On the other machine: kvs join 'LINE'")
+        let url = credentials.daemon.description
+        let line = PairingLine(url: url, code: code, key: credentials.key)
+        try Console.printScannable(page ? code.pageURL(of: url) : line.text)
+        Console.note(
+            "Valid once, for ten minutes. "
+                + (page
+                    ? "Open it in a browser, or scan it with a phone's camera."
+                    : "On the other machine: kvs join 'LINE'"))
         if credentials.daemon.isLoopback {
             Console.note(
                 "Other machines cannot reach the loopback address in the line; for them, run kvsd pair"

@@ -126,7 +126,7 @@ struct HistoryCommand: AsyncParsableCommand {
 
     private static func nothing(_ model: ViewModel, width: Int) -> [StyledLine] {
         guard model.situation == .ready else {
-            return EmptyStateMessage.lines(for: model, width: width)
+            return EmptyState.lines(for: model, width: width)
         }
         return RowColumns.wrapped(
             "No history yet: no provider has stated a limit. It is recorded while usage-push runs "

@@ -10,20 +10,19 @@ enum InputLines {
     static func standardInput() -> AsyncStream<[UInt8]> {
         let (lines, continuation) = AsyncStream.makeStream(
             of: [UInt8].self, bufferingPolicy: .bufferingOldest(64))
-        let source = DispatchSource.makeReadSource(
-            fileDescriptor: STDIN_FILENO, queue: DispatchQueue(label: "usage-view.input"))
-        var splitter = LineSplitter(limit: lineLimit)
-        source.setEventHandler {
+        // Not a dispatch source: on Linux, one of a pipe whose writer is gone may crash the program.
+        DispatchQueue(label: "usage-view.input").async {
+            var splitter = LineSplitter(limit: lineLimit)
             var buffer = [UInt8](repeating: 0, count: 1_024)
-            let count = read(STDIN_FILENO, &buffer, buffer.count)
-            if count > 0 {
-                for line in splitter.lines(from: buffer[..<count]) { continuation.yield(line) }
-            } else if count == 0 || (errno != EINTR && errno != EAGAIN) {
-                source.cancel()
-                continuation.finish()
+            while true {
+                let count = read(STDIN_FILENO, &buffer, buffer.count)
+                if count > 0 {
+                    for line in splitter.lines(from: buffer[..<count]) { continuation.yield(line) }
+                } else if count == 0 || errno != EINTR {
+                    return continuation.finish()
+                }
             }
         }
-        source.activate()
         return lines
     }
 }

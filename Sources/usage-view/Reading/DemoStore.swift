@@ -14,11 +14,12 @@ extension DemoUsage {
                 name: "demo", daemon: "https://kvs.example.test:7443", device: "laptop",
                 isFromEnvironment: false),
             server: .known([
-                LiveData.Device(
-                    name: snapshot.deviceName, isConnected: true, lastSeen: now),
-                LiveData.Device(name: "laptop", isConnected: true, lastSeen: now),
-                LiveData.Device(
-                    name: "tablet", isConnected: false, lastSeen: now.addingTimeInterval(-9_000)),
+                KnownDevice(
+                    id: "1", name: snapshot.deviceName, isConnected: true, lastSeen: now),
+                KnownDevice(id: "2", name: "laptop", isConnected: true, lastSeen: now),
+                KnownDevice(
+                    id: "3", name: "tablet", isConnected: false,
+                    lastSeen: now.addingTimeInterval(-9_000)),
             ]),
             keys: keys(snapshot, at: now),
             series: PlotSeries.all(

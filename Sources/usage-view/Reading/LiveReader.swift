@@ -12,7 +12,7 @@ import UsageState
 final class LiveReader: Sendable {
     private struct State {
         var credentials: Credentials?
-        var server = LiveData.Server.notAsked
+        var server = KnownDevices.notAsked
         /// What was seen of each key.
         var changes: [String: (count: Int, last: Date)] = [:]
     }
@@ -122,7 +122,7 @@ final class LiveReader: Sendable {
 
     private func askForDevices() async {
         let credentials = state.withLock(\.credentials)
-        var server = LiveData.Server.unreachable
+        var server = KnownDevices.unreachable
         if let credentials, let devices = await Self.devices(credentials) {
             server = .known(devices)
         }
@@ -132,13 +132,14 @@ final class LiveReader: Sendable {
         }
     }
 
-    private static func devices(_ credentials: Credentials) async -> [LiveData.Device]? {
+    private static func devices(_ credentials: Credentials) async -> [KnownDevice]? {
         let client = DaemonClient(credentials, timeouts: HTTPTimeouts(request: .seconds(10)))
         defer { client.close() }
         return try? await client.devices().map { device in
-            LiveData.Device(
-                name: device.device, isConnected: device.connected,
-                lastSeen: device.lastSeen.map { Date(timeIntervalSince1970: Double($0) / 1_000) })
+            KnownDevice(
+                id: device.deviceID, name: device.device, isConnected: device.connected,
+                lastSeen: device.lastSeen.map { Date(timeIntervalSince1970: Double($0) / 1_000) },
+                mayWrite: device.scopes.contains("write"), isPage: device.page ?? false)
         }
     }
 }

@@ -31,7 +31,7 @@ struct WaybarBlock: Encodable {
         guard !text.line.details.isEmpty else {
             return model.situation == .ready
                 ? ["No window matches."]
-                : EmptyStateMessage.lines(for: model, width: 80).map(\.plainText)
+                : EmptyState.lines(for: model, width: 80).map(\.plainText)
         }
         return text.line.details.map { item in
             let fields = text.fields(item)

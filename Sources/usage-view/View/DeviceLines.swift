@@ -19,8 +19,9 @@ enum DeviceLines {
             let note = RowColumns.wrapped(presence.note, width: width - noteColumn)
             return first.continued(by: note, atColumn: noteColumn, .dim)
         }
-        if let note = offlineNote(model) {
-            lines += note.wrapped(toCells: width).map { StyledLine($0, .colored(.yellow)) }
+        if let note = UsageNote.offline(model.data.link) {
+            lines += model.text(note.text).wrapped(toCells: width)
+                .map { StyledLine($0, note.tone.style) }
         }
         return lines
     }
@@ -36,18 +37,5 @@ enum DeviceLines {
         case .clockAhead:
             ("clock ahead", "its clock is fast, or this one is slow", .colored(.yellow))
         }
-    }
-
-    /// Why the numbers may be out of date; nil if this machine reaches the daemon or shows only its own.
-    ///
-    /// - Parameter times: nil for an age whatever the options.
-    static func offlineNote(_ model: ViewModel, _ times: TimeFormatter? = nil) -> String? {
-        guard model.data.link.state == .offline else { return nil }
-        guard let lastSeen = model.data.link.lastSeen else {
-            return "Offline: the daemon has not responded yet, newer numbers may exist."
-        }
-        let seen = times?.past(lastSeen) ?? DurationFormatter.age(of: lastSeen, at: model.now)
-        return "Offline, daemon last seen \(seen): "
-            + "newer numbers may exist."
     }
 }

@@ -30,22 +30,9 @@ struct LiveData: Sendable, Equatable {
         var changedAt: Date?
     }
 
-    /// A device of the account, as the daemon knows it.
-    struct Device: Sendable, Equatable {
-        var name: String
-        var isConnected: Bool
-        var lastSeen: Date?
-    }
-
-    enum Server: Sendable, Equatable {
-        case notAsked
-        case unreachable
-        case known([Device])
-    }
-
     var usage: UsageData
     var account: Account?
-    var server = Server.notAsked
+    var server = KnownDevices.notAsked
     /// In the order of the store.
     var keys: [StoredKey] = []
     var series: [PlotSeries] = []

@@ -51,7 +51,7 @@ enum NavigationView {
         switch section {
         case .usage: model.usage.providers.count
         case .history: model.data.series.count
-        case .devices: DevicesSection.rows(model).count
+        case .devices: DevicesSection.cards(model).count
         case .keys: model.data.keys.count
         case .settings, .help: nil
         }

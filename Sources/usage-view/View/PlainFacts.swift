@@ -17,7 +17,7 @@ struct PlainFacts: Equatable {
         var times = model.times
         times.isAbsolute = true
         if model.situation != .ready {
-            let text = EmptyStateMessage.lines(for: model, width: .max)
+            let text = EmptyState.lines(for: model, width: .max)
                 .map { $0.plainText.trimmed() }.joined(separator: " ")
             facts.append(("situation", text))
         }
@@ -38,7 +38,11 @@ struct PlainFacts: Equatable {
             }
             if provider.freshness != .fresh {
                 facts.append(
-                    (provider.id + "\tage", "\(title): \(model.age(of: provider, times).text)"))
+                    (
+                        provider.id + "\tage",
+                        title + ": "
+                            + UsageCard(provider).age.value(at: model.now).text.text(times)
+                    ))
             }
         }
         for device in model.devices {
@@ -46,7 +50,9 @@ struct PlainFacts: Equatable {
             let presence = device.presence == .clockAhead ? "clock ahead" : device.presence.rawValue
             facts.append(("device " + (device.id ?? device.name), "\(name): \(presence)"))
         }
-        if let note = DeviceLines.offlineNote(model, times) { facts.append(("link", note)) }
+        if let note = UsageNote.offline(model.data.link) {
+            facts.append(("link", note.text.text(times)))
+        }
         self.facts = facts
     }
 

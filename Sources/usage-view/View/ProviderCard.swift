@@ -1,5 +1,3 @@
-import Essentials
-import SnapshotModels
 import TerminalText
 import UsageState
 
@@ -29,85 +27,21 @@ struct CardRow {
 /// A provider account: a heading, a row per window, credits, budget and status.
 struct ProviderCard {
     let rows: [CardRow]
-    private let provider: ProviderState
+    private let card: UsageCard
     private let model: ViewModel
-    private let status: (text: String, style: TextStyle)?
 
     init(_ provider: ProviderState, model: ViewModel) {
-        self.provider = provider
+        card = UsageCard(provider)
         self.model = model
-        let snapshot = provider.snapshot
-        var rows = provider.windows.map {
-            Self.row(for: $0, isEstimate: snapshot.isEstimate, model: model)
-        }
-        if let credits = snapshot.credits?.summary {
-            rows.append(CardRow(label: "Credits", content: .text(credits, .plain)))
-        }
-        if let budget = snapshot.budget { rows.append(Self.row(for: budget, model: model)) }
-        if let cost = provider.cost?.summary {
-            rows.append(CardRow(label: "Cost", content: .text(cost, .plain)))
-        }
-        let message = VisibleText.escapedLines(snapshot.statusMessage ?? "", limit: 4)
-            .joined(separator: " ")
-        if snapshot.isError {
-            status = (
-                "error: " + (message.isEmpty ? "no reason given" : message), .colored(.red)
-            )
-        } else {
-            status = message.isEmpty ? nil : (message, .dim)
-        }
-        if rows.isEmpty, status == nil {
-            rows = [CardRow(label: "", content: .text("no limits reported", .dim))]
-        }
-        self.rows = rows
-    }
-
-    private static func row(
-        for state: WindowState, isEstimate: Bool, model: ViewModel
-    ) -> CardRow {
-        let label = VisibleText.escape(state.label.text)
-        let reset = state.window.resetsAt.map(model.times.reset)
-        if state.isExpired, let reset {
-            return CardRow(label: label, content: .text(reset + ", no newer data", .dim))
-        }
-        return CardRow(
-            label: label,
-            content: .gauge(
-                CardRow.Gauge(
-                    percent: model.shown(used: state.window.usedPercent),
-                    text: model.signedText(
-                        used: state.window.usedPercent, level: state.level,
-                        isEstimate: isEstimate),
-                    style: state.level.style, reset: reset ?? "",
-                    details: state.pace.map(model.times.pace) ?? "")))
-    }
-
-    private static func row(for budget: SyncBudget, model: ViewModel) -> CardRow {
-        let amounts = RowColumns.joined(
-            AmountFormatter.ratio(
-                budget.usedAmount, of: budget.limitAmount,
-                currency: VisibleText.escape(budget.currencyCode)),
-            budget.resetsAt.map(model.times.reset) ?? "")
-        guard budget.limitAmount > 0 else {
-            return CardRow(label: "Budget", content: .text(amounts, .plain))
-        }
-        let used = budget.usedAmount / budget.limitAmount * 100
-        let level = WindowState.Level(remainingPercent: 100 - used)
-        return CardRow(
-            label: "Budget",
-            content: .gauge(
-                CardRow.Gauge(
-                    percent: model.shown(used: used),
-                    text: model.signedText(used: used, level: level, isEstimate: false),
-                    style: level.style, details: amounts)))
+        rows = card.rows.map { CardRow($0, model) }
     }
 
     /// The card as lines of at most `width` cells.
     func lines(columns: RowColumns, width: Int) -> [StyledLine] {
-        let status = status.map { text, style in
+        let status = card.status.map { status in
             StyledLine().continued(
-                by: text.wrapped(toCells: width - RowColumns.indent).prefix(3),
-                atColumn: RowColumns.indent, style)
+                by: model.text(status.text).wrapped(toCells: width - RowColumns.indent).prefix(3),
+                atColumn: RowColumns.indent, status.tone.style)
         }
         return [heading(width: width)] + rows.flatMap(columns.lines) + (status ?? [])
     }
@@ -115,26 +49,23 @@ struct ProviderCard {
     /// Name, account, plan and, at the right, the age of the numbers. The account gives way first, then the plan,
     /// then the name.
     private func heading(width: Int) -> StyledLine {
-        let age = model.age(of: provider)
-        let room = max(0, width - CellWidth.of(age.text) - 2)
-        let snapshot = provider.snapshot
-        let name = VisibleText.escape(snapshot.providerName).truncated(toCells: room)
+        let (age, style) = model.age(card)
+        let room = max(0, width - CellWidth.of(age) - 2)
+        let name = card.name.truncated(toCells: room)
         var detailRoom = room - CellWidth.of(name) - 2
         var details: [String] = []
-        if let plan = snapshot.loginMethod.map(VisibleText.escape), !plan.isEmpty, detailRoom >= 4 {
+        if let plan = card.plan, detailRoom >= 4 {
             let shown = plan.truncated(toCells: detailRoom)
             details.append(shown)
             detailRoom -= CellWidth.of(shown) + 3
         }
-        if let account = snapshot.accountEmail.map(VisibleText.escape), !account.isEmpty,
-            detailRoom >= 6
-        {
+        if let account = card.account, detailRoom >= 6 {
             details.insert(account.truncated(toCells: detailRoom), at: 0)
         }
         var line = StyledLine(name, .bold)
         if !details.isEmpty { line.append("  " + details.joined(separator: " · ")) }
-        line.pad(toCells: width - CellWidth.of(age.text))
-        return line.appending(age.text, age.style)
+        line.pad(toCells: width - CellWidth.of(age))
+        return line.appending(age, style)
     }
 }
 
@@ -152,26 +83,44 @@ extension ViewModel {
         return sign + (isEstimate ? "~" : "") + text
     }
 
-    /// The age of a provider's numbers.
-    func age(
-        of provider: ProviderState, _ times: TimeFormatter? = nil
-    ) -> (text: String, style: TextStyle) {
-        let time = (times ?? self.times).past(provider.snapshot.lastUpdated)
-        return switch provider.freshness {
-        case .fresh: (time, .dim)
-        case .cached: ("as of " + time, .dim)
-        case .stale: ("stale, as of " + time, .colored(.yellow))
-        case .clockAhead: ("clock ahead", .colored(.yellow))
+    func text(_ text: TimedText) -> String { text.text(times) }
+
+    /// The age of the card's numbers.
+    func age(_ card: UsageCard) -> (text: String, style: TextStyle) {
+        let age = card.age.value(at: now)
+        return (text(age.text), age.tone.style)
+    }
+}
+
+extension CardRow {
+    fileprivate init(_ row: UsageCard.Row, _ model: ViewModel) {
+        label = row.label
+        switch row.content.value(at: model.now) {
+        case .text(let text): content = .text(model.text(text.text), text.tone.style)
+        case .gauge(let gauge):
+            content = .gauge(
+                Gauge(
+                    percent: model.shown(used: gauge.usedPercent),
+                    text: model.signedText(
+                        used: gauge.usedPercent, level: gauge.level, isEstimate: gauge.isEstimate),
+                    style: gauge.level.style, reset: model.text(gauge.reset),
+                    details: model.text(gauge.details)))
         }
     }
 }
 
 extension WindowState.Level {
+    var style: TextStyle { Tone(self).style }
+}
+
+extension Tone {
     var style: TextStyle {
         switch self {
-        case .critical: .colored(.red)
-        case .low: .colored(.yellow)
-        case .comfortable: .colored(.green)
+        case .plain: .plain
+        case .dim: .dim
+        case .good: .colored(.green)
+        case .warning: .colored(.yellow)
+        case .bad: .colored(.red)
         }
     }
 }

@@ -30,7 +30,7 @@ enum ScreenLayout {
     private static func fullForm(for model: ViewModel, size: ScreenSize) -> [StyledLine] {
         let textWidth = min(size.columns, widestText)
         guard model.situation == .ready else {
-            return EmptyStateMessage.lines(for: model, width: textWidth)
+            return EmptyState.lines(for: model, width: textWidth)
         }
         let providers = model.providers
         let fitting = (size.columns + gap) / (columnCells + gap)

@@ -9,13 +9,13 @@ enum ShortForm {
 
     static func lines(for model: ViewModel, size: ScreenSize) -> [StyledLine] {
         guard model.situation == .ready else {
-            return EmptyStateMessage.lines(for: model, width: size.columns)
+            return EmptyState.lines(for: model, width: size.columns)
         }
         var lines = model.providers.flatMap { card($0, model: model, width: size.columns) }
         if let rows = size.rows, lines.count > rows {
             return linePerProvider(model, rows: rows, isNarrow: size.columns < narrowColumns)
         }
-        if DeviceLines.offlineNote(model) != nil {
+        if model.data.link.state == .offline {
             lines.append(StyledLine("offline", .colored(.yellow)))
         }
         return lines
@@ -25,7 +25,7 @@ enum ShortForm {
     private static func card(
         _ provider: ProviderState, model: ViewModel, width: Int
     ) -> [StyledLine] {
-        let age = model.age(of: provider)
+        let age = model.age(UsageCard(provider))
         let name = VisibleText.escape(provider.snapshot.providerName)
         let shownAge =
             [age.text, provider.freshness == .stale ? "stale" : ""]

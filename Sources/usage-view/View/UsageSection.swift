@@ -1,5 +1,4 @@
 import Essentials
-import SnapshotModels
 import TerminalText
 import UsageState
 
@@ -9,7 +8,7 @@ enum UsageSection {
         let usage = model.usage
         guard usage.situation == .ready else {
             return Listing(
-                items: [], empty: EmptyStateMessage.lines(for: usage, width: min(width, 90)))
+                items: [], empty: EmptyState.lines(for: usage, width: min(width, 90)))
         }
         let cards = usage.providers.map { ($0, ProviderCard($0, model: usage)) }
         let columns = RowColumns(fitting: cards.flatMap(\.1.rows), width: width)
@@ -27,23 +26,5 @@ enum UsageSection {
         return ProviderDetail(
             provider: provider, model: model, width: width, isBesideList: isBesideList
         ).lines
-    }
-}
-
-extension ProviderState {
-    /// The same as long as the account exists.
-    var id: String {
-        snapshot.providerID + "\t" + (snapshot.accountEmail ?? "").lowercased()
-    }
-
-    /// "Codex", or "Codex dev@example.test" with an account. Escaped.
-    var title: String {
-        let account = snapshot.accountEmail.map { " " + VisibleText.escape($0) } ?? ""
-        return VisibleText.escape(snapshot.providerName) + account
-    }
-
-    func owns(_ series: PlotSeries) -> Bool {
-        series.providerID == snapshot.providerID
-            && (series.account ?? "").lowercased() == (snapshot.accountEmail ?? "").lowercased()
     }
 }

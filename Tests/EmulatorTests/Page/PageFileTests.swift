@@ -8,12 +8,21 @@ import Testing
 /// The files of the emulator's page over HTTP.
 @Suite("The files of the emulator's page", .timeLimit(.minutes(5)))
 struct PageFileTests {
-    private static let directory = URL(filePath: #filePath)
+    private static let sources = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appending(path: "Sources/KVStoreEmulator/Page")
+        .deletingLastPathComponent().appending(path: "Sources")
 
-    private static func content(_ name: String) throws -> String {
-        try String(contentsOf: directory.appending(path: name), encoding: .utf8)
+    /// The files by name, with those that all pages share.
+    private static func contents() throws -> [String: String] {
+        var contents: [String: String] = [:]
+        for directory in ["KVStoreEmulator/Page", "WebPages/Shared"] {
+            let directory = sources.appending(path: directory)
+            for name in try FileManager.default.contentsOfDirectory(atPath: directory.path) {
+                contents[name] = try String(
+                    contentsOf: directory.appending(path: name), encoding: .utf8)
+            }
+        }
+        return contents
     }
 
     @Test("the page is served at / and /emulator, without a token", arguments: ["/", "/emulator"])
@@ -22,7 +31,7 @@ struct PageFileTests {
             let answer = try await client.execute(.get, path)
             #expect(answer.status == .ok)
             #expect(answer.headers[.contentType] == "text/html; charset=utf-8")
-            #expect(answer.text == (try Self.content("page.html")))
+            #expect(answer.text == (try Self.contents()["page.html"]))
             let head = try await client.execute(.head, path)
             #expect(head.status == .ok && head.text.isEmpty)
             #expect(try await client.execute(.post, path).status == .methodNotAllowed)
@@ -35,17 +44,20 @@ struct PageFileTests {
             "css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8",
             "svg": "image/svg+xml",
         ]
-        let names = try FileManager.default.contentsOfDirectory(atPath: Self.directory.path)
-            .filter { $0 != "page.html" }
-        #expect(names.count > 5)
+        let contents = try Self.contents().filter { $0.key != "page.html" }
+        #expect(contents.count > 5)
         try await EmulatorClient.run { client in
-            for name in names {
+            for (name, content) in contents {
                 let answer = try await client.execute(.get, "/emulator/\(name)")
                 #expect(answer.status == .ok, "\(name)")
                 #expect(
                     answer.headers[.contentType]
                         == types[String(name.split(separator: ".").last ?? "")], "\(name)")
-                #expect(answer.text == (try Self.content(name)), "\(name)")
+                #expect(answer.text == content, "\(name)")
+                let tag = try #require(answer.headers[.eTag])
+                let again = try await client.execute(
+                    .get, "/emulator/\(name)", headers: [.ifNoneMatch: tag])
+                #expect(again.status == .notModified && again.text.isEmpty, "\(name)")
             }
             for path in [
                 "/emulator/", "/emulator/page.html", "/emulator/none.js", "/page.js", "/index.html",
@@ -89,7 +101,7 @@ struct PageFileTests {
                 #expect(!policy.contains("unsafe"))
                 for (name, value) in [
                     ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer"),
-                    ("Cache-Control", "no-store"),
+                    ("Cache-Control", "no-cache"),
                 ] {
                     #expect(header(name) == value, "\(name)")
                 }
@@ -99,8 +111,7 @@ struct PageFileTests {
 
     @Test("no file names another origin or builds markup from text")
     func sources() throws {
-        for name in try FileManager.default.contentsOfDirectory(atPath: Self.directory.path) {
-            let text = try Self.content(name)
+        for (name, text) in try Self.contents() {
             #expect(text.components(separatedBy: "\n").count <= 401, "\(name)")
             for banned in [
                 "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "https:",

@@ -1,3 +1,4 @@
+import BrowserTesting
 import Foundation
 import HTTPTypes
 import ServerTestSupport
@@ -106,8 +107,10 @@ extension PageTests {
         try await open { browser, _ in
             try await browser.click("#keys button.key")
             try await browser.wait("document.querySelector('#why-decisions li')")
-            let log = try await browser.log("browser")
-            #expect(log.isEmpty, "\(log)")
+            let requests = try await browser.requests()
+            #expect(requests.contains { $0.status == 200 })
+            let failed = requests.filter(\.hasFailed)
+            #expect(failed.isEmpty, "\(failed)")
         }
     }
 }

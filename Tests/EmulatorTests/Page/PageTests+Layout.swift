@@ -1,3 +1,4 @@
+import BrowserTesting
 import Testing
 
 /// What everyone can see and reach.
@@ -125,14 +126,34 @@ extension PageTests {
             try await browser.wait("document.activeElement === $('#help')")
         }
     }
-}
 
-/// Keys of the WebDriver protocol.
-extension Character {
-    static let tab: Character = "\u{E004}"
-    static let escape: Character = "\u{E00C}"
-    static let end: Character = "\u{E010}"
-    static let home: Character = "\u{E011}"
-    static let left: Character = "\u{E012}"
-    static let down: Character = "\u{E015}"
+    @Test(
+        "axe-core finds nothing that is hard to use for some",
+        .enabled(if: Browser.hasAxe, "axe-core is not installed"), arguments: ["light", "dark"])
+    func accessibility(scheme: String) async throws {
+        try await open { browser, client in
+            try await client.put("red", "colour", token: "demo/desk")
+            try await browser.show(width: 1_280, scheme: scheme)
+            try await browser.wait(shows(#""red""#, in: "#events li"))
+            try await browser.click("#keys button.key")
+            try await browser.wait("document.querySelector('#why-decisions li')")
+            var violations = try await browser.axe()
+            try await browser.click("#add-key")
+            violations += try await browser.axe()
+            #expect(violations.isEmpty, "\(violations)")
+        }
+    }
+
+    @Test(
+        "the panels stand where they stood",
+        .enabled(if: Browser.hasStableFonts, "fonts-dejavu-core is not installed"),
+        arguments: widths)
+    func places(width: Int) async throws {
+        try await open(width: width) { browser, _ in
+            try await browser.wait("document.querySelectorAll('#devices article').length === 2")
+            try await browser.expectLayout(
+                of: "header.top, header.top .row, main, main section, .side, #devices article",
+                equals: "emulator-\(width)")
+        }
+    }
 }

@@ -1,3 +1,4 @@
+import BrowserTesting
 import Foundation
 import KVStore
 import KVStoreTesting
@@ -60,8 +61,7 @@ extension PageTests {
             try await browser.press(.end)
             try await browser.wait(
                 shows(#"theme in the cloud: "light" of mac replaced"#, in: "#why-decisions"))
-            let complaints = try await browser.log("browser")
-                .filter { $0["source"] as? String != "network" }
+            let complaints = try await browser.complaints()
             #expect(complaints.isEmpty, "\(complaints)")
         }
     }

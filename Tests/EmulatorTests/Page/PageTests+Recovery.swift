@@ -1,3 +1,4 @@
+import BrowserTesting
 import Foundation
 import HTTPTypes
 import KVStoreEmulator
@@ -58,11 +59,8 @@ extension PageTests {
     @Test("the export is downloaded as a file of the world's name")
     func download() async throws {
         try await open { browser, client in
-            let directory = try browser.home.directory("downloads")
-            try await browser.devTools(
-                "Browser.setDownloadBehavior", ["behavior": "allow", "downloadPath": directory])
             try await browser.click("#export")
-            let file = directory + "/demo.json"
+            let file = browser.downloads + "/demo.json"
             while !FileManager.default.fileExists(atPath: file) {
                 try Task.checkCancellation()
                 try await browser.wait("document.readyState === 'complete'")

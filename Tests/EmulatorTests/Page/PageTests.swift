@@ -1,3 +1,4 @@
+import BrowserTesting
 import Foundation
 import HTTPTypes
 import KVStoreEmulator
@@ -9,7 +10,8 @@ import Testing
 
 /// The emulator's page in a real browser.
 @Suite(
-    "The emulator's page", .enabled(if: Browser.driver != nil, "chromedriver is not installed"),
+    "The emulator's page",
+    .disabled(if: Browser.Kind.installed.isEmpty, "neither Chromium nor Firefox is installed"),
     .serialized, .browser, .timeLimit(.minutes(5)))
 struct PageTests {
     /// Runs an emulator, in which a phone has set a key, and opens its page.
@@ -22,8 +24,8 @@ struct PageTests {
             try await client.put("green", "colour", token: "demo/phone")
             _ = try await client.sync(token: "demo/desk")
             try await browser.show(width: width)
-            _ = try await browser.log("browser")
-            _ = try await browser.log("performance")
+            _ = try await browser.complaints()
+            _ = try await browser.requests()
             try await browser.open(client.emulator.pageURL)
             try await browser.wait("document.querySelector('#keys tr')")
             try await body(browser, client)
@@ -216,19 +218,9 @@ struct PageTests {
         try await open { browser, client in
             try await client.put("red", "colour", token: "demo/desk")
             try await browser.wait(shows(#""red""#, in: "#events li"))
-            let complaints = try await browser.log("browser")
-                .filter { $0["source"] as? String != "network" }
+            let complaints = try await browser.complaints()
             #expect(complaints.isEmpty, "\(complaints)")
-            var urls: [String] = []
-            for entry in try await browser.log("performance") {
-                let text = try #require(entry["message"] as? String)
-                let object = try JSONSerialization.jsonObject(with: Data(text.utf8))
-                let message = (object as? [String: Any])?["message"] as? [String: Any]
-                guard message?["method"] as? String == "Network.requestWillBeSent" else { continue }
-                let parameters = message?["params"] as? [String: Any]
-                let request = parameters?["request"] as? [String: Any]
-                urls.append(try #require(request?["url"] as? String))
-            }
+            let urls = try await browser.requests().map(\.url)
             #expect(urls.count > 10)
             let foreign = urls.filter { !$0.hasPrefix(client.emulator.pageURL) }
             #expect(foreign.isEmpty, "\(foreign)")

@@ -191,7 +191,7 @@ struct LearnedPaceTests {
         let user = simulate(until: end) { Self.nineToFive($1) ? ($0 == 5 ? 3 : 2.4) : 0 }
         let pace = try #require(self.pace(user, at: end))
         let now = Sample.date(Sample.monday - 7_200 + end)
-        let text = TimeFormatter(now: now, zone: Self.zone).pace(pace)
+        let text = pace.text.text(TimeFormatter(now: now, zone: Self.zone))
         #expect(
             text.wholeMatch(
                 of: /well ahead of pace · runs out Fri 23 Oct [0-9:]{5} by your last 4 weeks/)
@@ -201,7 +201,7 @@ struct LearnedPaceTests {
         // It is used faster than time passes, which the user's hours explain.
         #expect(lasts.stage.isOver == true)
         #expect(
-            TimeFormatter(now: now, zone: Self.zone).pace(lasts)
+            lasts.text.text(TimeFormatter(now: now, zone: Self.zone))
                 == "lasts until reset by your last 4 weeks")
     }
 }

@@ -1,0 +1,66 @@
+// The devices of the account: those that push, and those that look.
+
+import { say } from './cards.js';
+import { $, ask, h, perform, reconcile, setText } from './dom.js';
+import { send } from './http.js';
+import { address } from './state.js';
+
+export function renderDevices(list, devices, moment, selected, me) {
+  reconcile(list, devices, ({ id }) => id, createItem, (element, device) => {
+    const state = moment.value(device.states);
+    const [name, presence, note] = element.firstElementChild.children;
+    setText(name, device.name + (device.daemonID === me?.deviceID ? ' (this page)' : ''));
+    setText(presence, state.word);
+    presence.dataset.tone = state.tone;
+    setText(note, moment.text(state.note));
+    element.classList.toggle('selected', device.id === selected);
+  });
+}
+
+const createItem = (device) => h('article', { class: 'item' },
+  h('a', { href: address('devices', device.id) },
+    h('strong'), h('span', { class: 'presence' }), h('span', { class: 'muted' })));
+
+export function renderDevice(element, device, moment, me, signOut) {
+  if (element.dataset.id !== device.id || element.childElementCount === 0) {
+    element.dataset.id = device.id;
+    element.replaceChildren(h('h2'), h('p'), h('p'), h('p', { class: 'muted' }), h('p', { class: 'muted' }),
+      h('div', { class: 'row' }));
+  }
+  const [name, presence, reason, note, kind, actions] = element.children;
+  const state = moment.value(device.states);
+  setText(name, device.name);
+  say(presence, { text: [state.word], tone: state.tone }, moment);
+  setText(reason, `${state.reason[0].toUpperCase()}${state.reason.slice(1)}.${state.next ? ` Next: ${state.next}.` : ''}`);
+  setText(note, moment.text(state.note));
+  setText(kind, device.isPage ? 'A web page.' : '');
+  const isOwn = device.daemonID !== undefined && device.daemonID === me?.deviceID;
+  const mayChange = me?.scopes.includes('admin') && device.daemonID !== undefined;
+  const buttons = [
+    ...(mayChange ? [['Rename…', () => rename(device)]] : []),
+    ...(isOwn ? [['Sign out', signOut]] : mayChange ? [['Remove…', () => remove(device)]] : []),
+  ];
+  reconcile(actions, buttons, ([label]) => label,
+    ([label, action]) => h('button', { type: 'button', text: label, onclick: action }));
+}
+
+async function rename(device) {
+  const field = h('input', { id: 'name', value: device.name, maxlength: 64, required: true });
+  if (!await choose('Rename the device', 'Rename', h('label', { for: 'name', text: 'Name' }), field)) return;
+  await perform(() => send('PATCH', `/v1/devices/${device.daemonID}`, { name: field.value.trim() }),
+    'The device has been renamed.');
+}
+
+async function remove(device) {
+  const text = `${device.name} will no longer see or change anything of the account. To come back it has to be paired again.`;
+  if (!await choose('Remove the device?', 'Remove', h('p', { text }))) return;
+  await perform(() => send('DELETE', `/v1/devices/${device.daemonID}`), 'The device has been removed.');
+}
+
+/** Whether the person chooses the action of a dialog. */
+export async function choose(title, action, ...body) {
+  setText($('dialog-title'), title);
+  setText($('dialog-action'), action);
+  $('dialog-body').replaceChildren(...body);
+  return await ask($('dialog')) === 'yes';
+}

@@ -1,0 +1,187 @@
+// The daemon's data, followed as long as somebody looks.
+
+import { RequestError, parseJSON } from './http.js';
+
+const store = '/v1/stores/default';
+const isUsage = (key) => key.startsWith('com.codexbar.usage.snapshot');
+/** Presence is not an event: it is asked for as often as the terminal does. */
+const presenceInterval = 60_000;
+
+/** `me`, `usage` and `keys` as the daemon states them, and `link`: how and since when they are known. */
+export class Live {
+  me;
+  usage;
+  /** By name. */
+  keys = new Map();
+  /** The latest changes of keys, newest first. */
+  changes = [];
+  link = { state: 'connecting', since: Date.now() };
+  /** Milliseconds that the daemon's clock is ahead of this one. */
+  #ahead = 0;
+  #source;
+  #timer;
+  #retry = 1_000;
+  #tag;
+  #isLoading = false;
+  #isDue = false;
+  #wasOpened = false;
+
+  /** @param {() => void} changed called after any change */
+  constructor(changed) {
+    this.changed = changed;
+    document.addEventListener('visibilitychange', () => this.#follow());
+    addEventListener('online', () => this.#follow());
+    addEventListener('offline', () => this.#lose());
+    // A page that the browser has kept in memory goes on where it was.
+    addEventListener('pageshow', ({ persisted }) => persisted && this.#follow());
+    addEventListener('pagehide', () => this.#rest());
+  }
+
+  get now() { return Date.now() + this.#ahead; }
+
+  /** Asks who this is; throws if nobody is signed in. */
+  async start() {
+    try {
+      this.me = await this.#fetch('GET', '/v1/me').then((answer) => answer.json());
+    } catch (error) {
+      if (error.code === 'unauthorized') throw error;
+      this.#lose();
+    }
+    await this.#follow();
+  }
+
+  stop() {
+    this.#rest();
+    this.me = this.usage = this.#tag = undefined;
+    this.keys.clear();
+  }
+
+  async #follow() {
+    if (document.hidden || this.isStopped) return this.#rest();
+    if (this.#source) return;
+    this.#open();
+    await this.#load();
+  }
+
+  /** Costs nothing until it is looked at again. */
+  #rest() {
+    clearTimeout(this.#timer);
+    clearInterval(this.#presence);
+    this.#source?.close();
+    this.#source = undefined;
+  }
+
+  #presence;
+
+  #open() {
+    this.#rest();
+    const source = new EventSource(`${store}/changes?values=false`);
+    this.#source = source;
+    let isFirst = true;
+    source.addEventListener('opened', () => {
+      this.#retry = 1_000;
+      // The keys follow, and then what has happened meanwhile.
+      if (isFirst) this.#begin();
+      isFirst = false;
+      this.#connect();
+    });
+    source.addEventListener('change', ({ data }) => this.#note(parseJSON(data)));
+    source.addEventListener('reset', () => this.#again(0));
+    source.addEventListener('error', () => {
+      this.#lose();
+      this.#again(this.#retry);
+      this.#retry = Math.min(this.#retry * 2, 30_000);
+    });
+    this.#presence = setInterval(() => this.#load(), presenceInterval);
+  }
+
+  #again(delay) {
+    this.#rest();
+    this.#timer = setTimeout(() => this.#follow(), delay);
+  }
+
+  #begin() {
+    this.keys.clear();
+    this.#wasOpened = false;
+    // What there was before is no change.
+    setTimeout(() => { this.#wasOpened = true; }, 500);
+  }
+
+  #note(change) {
+    if (change.deleted) this.keys.delete(change.key);
+    else this.keys.set(change.key, change);
+    if (this.#wasOpened) {
+      this.changes.unshift({ ...change, seen: this.now });
+      this.changes.length = Math.min(this.changes.length, 200);
+    }
+    if (isUsage(change.key)) this.#load();
+    this.changed();
+  }
+
+  async #load() {
+    if (this.#isLoading) {
+      this.#isDue = true;
+      return;
+    }
+    this.#isLoading = true;
+    try {
+      do {
+        this.#isDue = false;
+        const answer = await this.#fetch(
+          'GET', `/v1/usage?format=cards&${zone()}`,
+          this.#tag ? { 'If-None-Match': this.#tag } : {});
+        if (answer.status !== 304) {
+          this.usage = await answer.json();
+          this.#tag = answer.headers.get('ETag');
+        }
+        this.#connect();
+      } while (this.#isDue);
+    } catch (error) {
+      if (error.code === 'unauthorized') this.signedOut?.();
+      else this.#lose();
+    } finally {
+      this.#isLoading = false;
+    }
+  }
+
+  /** What is known of one account. */
+  async details(card) {
+    const [provider, account] = card.id.split('\t');
+    const query = new URLSearchParams({ format: 'details', provider });
+    if (account) query.set('account', account);
+    const found = await this.#fetch('GET', `/v1/usage?${query}&${zone()}`).then((answer) => answer.json());
+    return found.find(({ id }) => id === card.id);
+  }
+
+  async #fetch(method, path, headers = {}) {
+    let answer;
+    try {
+      answer = await fetch(path, { method, headers, cache: 'no-store' });
+    } catch {
+      throw new RequestError('The daemon does not answer.', 'unreachable');
+    }
+    const date = Date.parse(answer.headers.get('Date'));
+    // Whole seconds: within one, the clocks are taken for equal.
+    if (!Number.isNaN(date)) this.#ahead = Math.abs(date - Date.now()) < 2_000 ? 0 : date - Date.now();
+    if (answer.ok || answer.status === 304) return answer;
+    const problem = await answer.json().catch(() => ({}));
+    throw new RequestError(problem.detail ?? `Status ${answer.status}`, problem.code);
+  }
+
+  #connect() {
+    if (this.link.state !== 'live') this.link = { state: 'live', since: Date.now() };
+    this.changed();
+  }
+
+  #lose() {
+    if (this.link.state !== 'offline') this.link = { state: 'offline', since: this.now };
+    this.changed();
+  }
+}
+
+/** The offset of the person's clock, by which days of costs end. */
+function zone() {
+  const minutes = -new Date().getTimezoneOffset();
+  const two = (number) => String(Math.floor(Math.abs(number))).padStart(2, '0');
+  return `zone=${encodeURIComponent(`${minutes < 0 ? '-' : '+'}${two(minutes / 60)}:${two(minutes % 60)}`)}`;
+}

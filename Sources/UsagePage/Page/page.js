@@ -1,0 +1,265 @@
+// Signing in, the sections, and what is drawn when.
+
+import { renderCards } from './cards.js';
+import { Details } from './details.js';
+import { choose, renderDevice, renderDevices } from './devices.js';
+import { $, announce, h, perform, reconcile, setText } from './dom.js';
+import { send } from './http.js';
+import { renderKeys } from './keys.js';
+import { Live } from './live.js';
+import { renderSettings } from './settings.js';
+import { address, memory, onChoice, options, place, sections } from './state.js';
+import { Moment } from './times.js';
+
+const titles = { usage: 'Limits', devices: 'Devices', keys: 'Keys', settings: 'Settings' };
+const labels = { ...titles, usage: 'Usage' };
+
+let isSignedIn = false;
+let timer;
+let frame;
+let shown = {};
+
+const live = new Live(draw);
+const details = new Details(live, draw);
+live.signedOut = () => {
+  live.stop();
+  showSignIn('This page has been signed out, here or by an administrator.');
+};
+
+// MARK: Drawing
+
+/** Draws once before the next frame, however often it is called. */
+function draw() {
+  frame ??= requestAnimationFrame(() => {
+    frame = undefined;
+    render();
+  });
+}
+
+function render() {
+  clearTimeout(timer);
+  if (!isSignedIn || document.hidden) return;
+  const moment = new Moment(live.now);
+  const { section, item } = place();
+  renderFrame(section, item, moment);
+  ({ usage: renderUsage, devices: renderDeviceSection, keys: renderKeySection, settings: renderSettingsSection })[section](item, moment);
+  restoreScroll(section, item);
+  if (moment.next < Infinity) {
+    timer = setTimeout(draw, Math.min(Math.max(moment.next - live.now, 50), 2 ** 31 - 1));
+  }
+}
+
+function renderFrame(section, item, moment) {
+  $('app').dataset.layout = options.layout;
+  $('app').dataset.open = item !== undefined;
+  setText($('title'), titles[section]);
+  document.title = section === 'usage' ? 'Limits' : `${titles[section]} – Limits`;
+  reconcile($('sections'), sections, (name) => name,
+    (name) => h('a', { href: address(name), text: labels[name] }),
+    (link, name) => {
+      if (name === section) link.setAttribute('aria-current', 'page');
+      else link.removeAttribute('aria-current');
+    });
+  const { state, since } = live.link;
+  const link = $('link');
+  link.classList.toggle('on', state === 'live');
+  link.classList.toggle('off', state === 'offline');
+  setText(link, state === 'live' ? 'live' : state === 'connecting' ? 'connecting…'
+    : `offline since ${moment.clock(since)}: newer numbers may exist`);
+}
+
+function panes(section, item, hasDetail) {
+  const [list, detail] = [$('list'), $('detail')];
+  if (shown.section !== section) {
+    list.replaceChildren();
+    list.shown = undefined;
+    list.className = section;
+  }
+  if (shown.section !== section || shown.item !== item) detail.replaceChildren();
+  detail.hidden = !hasDetail;
+  shown = { section, item };
+  return [list, detail];
+}
+
+function renderUsage(item, moment) {
+  const { usage } = live;
+  const card = usage?.cards.find(({ id }) => id === item);
+  const [list, detail] = panes('usage', item, card !== undefined);
+  if (!usage) return renderWaiting(list);
+  if (usage.empty) return renderEmpty(list, usage.empty, moment);
+  list.querySelector(':scope > .empty')?.remove();
+  renderCards(list, usage.cards, moment, item);
+  if (card) details.render(content(detail, 'usage'), card, moment);
+}
+
+function renderDeviceSection(item, moment) {
+  const devices = live.usage?.devices ?? [];
+  const device = devices.find(({ id }) => id === item);
+  const [list, detail] = panes('devices', item, device !== undefined);
+  renderDevices(list, devices, moment, item, live.me);
+  if (device) renderDevice(content(detail, 'devices'), device, moment, live.me, signOut);
+}
+
+function renderKeySection(item, moment) {
+  const [list] = panes('keys', item, false);
+  renderKeys(list, live, moment, item);
+}
+
+function renderSettingsSection() {
+  const [list] = panes('settings', undefined, false);
+  renderSettings(list, live, signOut);
+}
+
+/** The part of the pane below the way back. */
+function content(detail, section) {
+  if (detail.childElementCount === 0) {
+    detail.append(h('a', { class: 'back', href: address(section), text: `‹ ${labels[section]}` }), h('div'));
+  }
+  return detail.lastElementChild;
+}
+
+function renderEmpty(list, { title, steps }, moment) {
+  reconcile(list, ['empty'], (id) => id, () => h('div', { class: 'empty' }, h('h2'), h('ul')),
+    (element) => {
+      setText(element.firstElementChild, moment.text(title));
+      reconcile(element.lastElementChild, steps.map((step) => moment.text(step)), (step) => step,
+        (text) => h('li', { text }));
+    });
+}
+
+function renderWaiting(list) {
+  reconcile(list, ['waiting'], (id) => id, () => h('p', { class: 'empty' }), (element) => setText(
+    element, live.link.state === 'offline'
+      ? 'The daemon does not answer, and this page has no data yet. Check the network, and that kvsd is running.' : 'Loading…'));
+}
+
+// MARK: Places
+
+const scrollName = (section, item) => `scroll ${section} ${item ?? ''}`;
+let restored;
+
+/** Puts the window where it was when this place was left. */
+function restoreScroll(section, item) {
+  const name = scrollName(section, item);
+  if (restored === name) return;
+  restored = name;
+  scrollTo(0, Number(memory.get(name) ?? 0));
+}
+
+addEventListener('scroll', () => {
+  if (restored) memory.set(restored, scrollY);
+}, { passive: true });
+
+addEventListener('hashchange', () => {
+  if (codeInAddress()) return signInFromAddress();
+  announce('');
+  render();
+  // A screen reader goes on in what was opened.
+  $(place().item === undefined ? 'main' : 'detail').focus?.({ preventScroll: true });
+});
+
+addEventListener('keydown', (event) => {
+  if (event.key !== 'Escape' || place().item === undefined || $('dialog').open) return;
+  location.hash = address(place().section);
+});
+
+// MARK: Signing in
+
+/** The code of an address that `kvsd pair --page` has printed. */
+const codeInAddress = () => location.hash.match(/^#([\w-]{20,64})$/)?.[1];
+
+function deviceName() {
+  const agent = navigator.userAgent;
+  const system = [['iPhone', 'iPhone'], ['iPad', 'iPad'], ['Android', 'Android'], ['Mac OS', 'Mac'], ['Windows', 'Windows'],
+    ['Linux', 'Linux']].find(([mark]) => agent.includes(mark))?.[1] ?? 'browser';
+  const browser = [['Firefox/', 'Firefox'], ['Edg/', 'Edge'], ['Chrome/', 'Chrome'], ['Safari/', 'Safari']]
+    .find(([mark]) => agent.includes(mark))?.[1];
+  return browser ? `${browser} on ${system}` : system;
+}
+
+async function signInFromAddress() {
+  const code = codeInAddress();
+  // Neither the history nor a bookmark has the code.
+  history.replaceState(null, '', location.pathname);
+  if (isSignedIn) {
+    announce(`This browser is signed in as ${live.me?.device ?? 'a device'} already: sign out first to use another address.`, true);
+    return draw();
+  }
+  await signIn(code);
+}
+
+async function signIn(code) {
+  try {
+    await send('POST', '/v1/session', { code, device: deviceName() });
+  } catch (error) {
+    return showSignIn(error.message);
+  }
+  await start();
+}
+
+function showSignIn(message) {
+  isSignedIn = false;
+  clearTimeout(timer);
+  shown = {};
+  $('sections').hidden = true;
+  $('detail').hidden = true;
+  setText($('link'), '');
+  setText($('title'), 'Limits');
+  announce(message ?? '', message !== undefined);
+  const field = h('input', { id: 'code', name: 'code', autocomplete: 'off', spellcheck: 'false', required: true });
+  const form = h('form', { class: 'signin', onsubmit: (event) => {
+    event.preventDefault();
+    signIn(field.value.trim().replace(/^.*#/, ''));
+  } },
+  h('h2', { text: 'Sign in' }),
+  h('p', { text: 'On the machine where kvsd runs, run this, and open the address or scan the code that it prints:' }),
+  h('pre', { text: 'kvsd pair --page' }),
+  h('p', {}, h('label', { for: 'code', text: 'Or paste the address here' })), field,
+  h('div', { class: 'row' }, h('button', { class: 'primary', text: 'Sign in' })));
+  $('list').className = 'signin';
+  $('list').replaceChildren(form);
+}
+
+async function signOut() {
+  const text = 'This browser forgets everything of the account. To see it again, it has to be paired again.';
+  if (!await choose('Sign out?', 'Sign out', h('p', { text }))) return;
+  await perform(async () => {
+    await send('DELETE', '/v1/me');
+    live.stop();
+    sessionStorage.clear();
+    showSignIn();
+  });
+}
+
+async function start() {
+  try {
+    await live.start();
+  } catch {
+    return showSignIn();
+  }
+  isSignedIn = true;
+  $('list').replaceChildren();
+  $('sections').hidden = false;
+  announce('');
+  draw();
+}
+
+onChoice(draw);
+document.addEventListener('visibilitychange', draw);
+$('detail').tabIndex = -1;
+history.scrollRestoration = 'manual';
+// A page that is loaded in advance must not use up a code.
+if (document.prerendering) await new Promise((resolve) => document.addEventListener('prerenderingchange', resolve, { once: true }));
+if (codeInAddress()) {
+  const code = codeInAddress();
+  history.replaceState(null, '', location.pathname);
+  try {
+    await live.start();
+    isSignedIn = true;
+    $('sections').hidden = false;
+    announce(`This browser is signed in as ${live.me?.device ?? 'a device'} already: sign out first to use another address.`, true);
+    draw();
+  } catch {
+    await signIn(code);
+  }
+} else await start();

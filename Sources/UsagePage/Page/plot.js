@@ -1,0 +1,133 @@
+// A window's percentages over a week as a picture that can be moved and stretched, and as a table.
+
+import { h } from './dom.js';
+import { day, hour, weekday } from './times.js';
+
+const [width, height] = [600, 140];
+const week = 7 * day;
+
+function s(tag, properties = {}, ...children) {
+  const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
+  for (const [name, value] of Object.entries(properties)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+const y = (percent) => height - Math.min(Math.max(percent, 0), 100) / 100 * height;
+
+export function drawPlot(figure, series, moment) {
+  const end = Math.ceil(moment.now / hour) * hour;
+  const shown = `${end} ${series.samples.length} ${series.samples.at(-1)} ${series.resets.length}`;
+  if (figure.shown === shown) return;
+  figure.shown = shown;
+  figure.view ??= { start: end - week, end };
+  // A view of the present stays one.
+  if (figure.view.end === figure.end) figure.view = { start: figure.view.start + end - figure.end, end };
+  figure.end = end;
+  const known = series.samples.filter((sample) => sample.length === 2);
+  const summary = known.length === 0 ? 'nothing was observed'
+    : `now ${Math.round(known.at(-1)[1])} %, at most ${Math.round(Math.max(...known.map(([, percent]) => percent)))} %`
+      + `, ${series.resets.length} resets, limit reached ${series.reached.length} times`;
+  const picture = s('svg', {
+    viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: 'none', tabindex: 0, role: 'img',
+    'aria-label': `${series.label}, 7 days: ${summary}. Arrow keys move, plus and minus stretch.` });
+  const scale = h('div', { class: 'scale', 'aria-hidden': 'true' });
+  const redraw = () => draw(picture, scale, series, figure.view);
+  control(figure, picture, redraw);
+  figure.replaceChildren(
+    h('figcaption', {}, h('h3', { text: `${series.label}, 7 days` }), h('p', { class: 'muted', text: summary })),
+    picture, scale,
+    h('details', {}, h('summary', { text: 'As a table' }), table(series, known)));
+  redraw();
+}
+
+function draw(picture, scale, series, { start, end }) {
+  const x = (time) => (time - start) / (end - start) * width;
+  let path = '';
+  let isDrawing = false;
+  for (const [time, percent] of series.samples) {
+    if (percent === undefined) isDrawing = false;
+    else {
+      // A value holds until the next one.
+      path += isDrawing ? `H${x(time).toFixed(1)}V${y(percent).toFixed(1)}` : `M${x(time).toFixed(1)} ${y(percent).toFixed(1)}h1`;
+      isDrawing = true;
+    }
+  }
+  const days = [];
+  const first = new Date(start);
+  for (let time = new Date(first.getFullYear(), first.getMonth(), first.getDate() + 1); time < end;
+    time.setDate(time.getDate() + 1)) days.push(time.getTime());
+  picture.replaceChildren(
+    ...[50, 75, 90].map((percent) => s('line', { class: 'threshold', x1: 0, x2: width, y1: y(percent), y2: y(percent) })),
+    ...days.map((time) => s('line', { class: 'day', x1: x(time), x2: x(time), y1: 0, y2: height })),
+    ...series.resets.map((time) => s('line', { class: 'reset', x1: x(time), x2: x(time), y1: 0, y2: height })),
+    s('path', { class: 'curve', d: path }),
+    ...series.reached.map((time) => s('line', { class: 'reached', x1: x(time), x2: x(time), y1: 0, y2: 12 })));
+  scale.replaceChildren(...days.map((time) => {
+    const label = h('span', { text: weekday(time) });
+    label.style.insetInlineStart = `${x(time) / width * 100}%`;
+    return label;
+  }));
+}
+
+/** Moves and stretches the view by pointers, wheel and keys. */
+function control(figure, picture, redraw) {
+  const set = (start, length) => {
+    length = Math.min(Math.max(length, 6 * hour), week);
+    start = Math.min(Math.max(start, figure.end - week), figure.end - length);
+    figure.view = { start, end: start + length };
+    redraw();
+  };
+  const length = () => figure.view.end - figure.view.start;
+  const stretch = (factor, at = 0.5) => {
+    const middle = figure.view.start + length() * at;
+    set(middle - length() * factor * at, length() * factor);
+  };
+  const move = (part) => set(figure.view.start + length() * part, length());
+  picture.addEventListener('keydown', (event) => {
+    const action = {
+      ArrowLeft: () => move(-0.2), ArrowRight: () => move(0.2), '+': () => stretch(0.7), '-': () => stretch(1.4),
+      Home: () => set(figure.end - week, week), End: () => set(figure.end - length(), length()),
+    }[event.key];
+    if (!action || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    action();
+  });
+  picture.addEventListener('wheel', (event) => {
+    if (!event.ctrlKey) return;
+    event.preventDefault();
+    stretch(event.deltaY > 0 ? 1.2 : 0.8, event.offsetX / picture.clientWidth);
+  }, { passive: false });
+  const pointers = new Map();
+  picture.addEventListener('pointerdown', (event) => {
+    pointers.set(event.pointerId, event.clientX);
+    picture.setPointerCapture(event.pointerId);
+  });
+  picture.addEventListener('pointermove', (event) => {
+    const former = pointers.get(event.pointerId);
+    if (former === undefined) return;
+    const others = [...pointers].filter(([id]) => id !== event.pointerId).map(([, at]) => at);
+    pointers.set(event.pointerId, event.clientX);
+    if (others.length === 0) return move((former - event.clientX) / picture.clientWidth);
+    const [before, after] = [Math.abs(former - others[0]), Math.abs(event.clientX - others[0])];
+    if (before > 8 && after > 8) stretch(before / after);
+  });
+  for (const name of ['pointerup', 'pointercancel']) {
+    picture.addEventListener(name, ({ pointerId }) => pointers.delete(pointerId));
+  }
+}
+
+/** A row for each day. */
+function table(series, known) {
+  const days = new Map();
+  for (const [time, percent] of known) {
+    const name = new Date(time).toDateString();
+    const [, most = 0] = days.get(name) ?? [];
+    days.set(name, [percent, Math.max(most, percent)]);
+  }
+  return h('table', {},
+    h('thead', {}, h('tr', {}, ...['Day', 'Last', 'Most'].map((text) => h('th', { scope: 'col', text })))),
+    h('tbody', {}, ...[...days].reverse().map(([name, percents]) => h('tr', {},
+      h('th', { scope: 'row', text: name }),
+      ...percents.map((percent) => h('td', { class: 'number', text: `${Math.round(percent)} %` }))))));
+}

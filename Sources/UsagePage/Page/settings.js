@@ -1,0 +1,30 @@
+// How things are shown, and who is signed in.
+
+import { h } from './dom.js';
+import { choose, options } from './state.js';
+
+const choices = [
+  ['measure', 'Percentages', [['used', 'used'], ['left', 'left']]],
+  ['isAbsolute', 'Times', [[false, 'in words'], [true, 'by the clock']]],
+  ['sort', 'Accounts', [['name', 'by name'], ['least', 'least left first']]],
+  ['layout', 'Sections', [['auto', 'by width'], ['tabs', 'as tabs'], ['sidebar', 'beside']]],
+];
+
+export function renderSettings(element, live, signOut) {
+  const account = live.me;
+  const shown = JSON.stringify([options, account]);
+  if (element.shown === shown) return;
+  element.shown = shown;
+  element.replaceChildren(
+    ...choices.map(([name, label, values]) => h('fieldset', { class: 'choice' },
+      h('legend', { text: label }),
+      ...values.map(([value, text]) => {
+        const input = h('input', { type: 'radio', name, checked: options[name] === value,
+          onchange: () => choose(name, value) });
+        return h('label', {}, input, ` ${text}`);
+      }))),
+    h('p', { class: 'muted', text: account
+      ? `Signed in as ${account.device} of the account ${account.account}; may ${account.scopes.join(', ')}.`
+      : 'Not connected yet.' }),
+    h('div', { class: 'row' }, h('button', { type: 'button', text: 'Sign out', onclick: signOut })));
+}

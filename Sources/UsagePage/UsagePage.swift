@@ -1,0 +1,38 @@
+// The page of a daemon that shows limits in a browser: its files. Not here: what it shows, which UsageEndpoint answers, and
+// signing in, which is the server's.
+
+import Essentials
+package import KVStoreServer
+package import UsageEndpoint
+import WebPages
+
+/// The files of the page, and behind them the resources that it asks.
+package struct UsagePage: ResourceProvider {
+    private let endpoint: UsageProvider
+
+    package init(_ endpoint: UsageProvider = UsageProvider()) { self.endpoint = endpoint }
+
+    package func resource(at path: Substring) -> (any AdditionalResource)? {
+        Self.files.file(at: path) ?? endpoint.resource(at: path)
+    }
+
+    private static let files = WebPage(
+        at: "/page/", indexes: ["/"],
+        files: [
+            "cards.js": PackageResources.cards_js,
+            "details.js": PackageResources.details_js,
+            "devices.js": PackageResources.devices_js,
+            "icon.png": PackageResources.icon_png,
+            "icon.svg": PackageResources.icon_svg,
+            "keys.js": PackageResources.keys_js,
+            "live.js": PackageResources.live_js,
+            "page.css": PackageResources.page_css,
+            "page.html": PackageResources.page_html,
+            "page.js": PackageResources.page_js,
+            "page.webmanifest": PackageResources.page_webmanifest,
+            "plot.js": PackageResources.plot_js,
+            "settings.js": PackageResources.settings_js,
+            "state.js": PackageResources.state_js,
+            "times.js": PackageResources.times_js,
+        ])
+}

@@ -1,0 +1,150 @@
+package import Essentials
+import TerminalText
+
+/// A device of the account, as the daemon knows it.
+package struct KnownDevice: Sendable, Equatable {
+    package var id: String
+    package var name: String
+    package var isConnected: Bool
+    /// Nil before the first time since the daemon started.
+    package var lastSeen: Date?
+    /// Whether it may push.
+    package var mayWrite: Bool
+    package var isPage: Bool
+
+    package init(
+        id: String, name: String, isConnected: Bool, lastSeen: Date?, mayWrite: Bool = true,
+        isPage: Bool = false
+    ) {
+        self.id = id
+        self.name = name
+        self.isConnected = isConnected
+        self.lastSeen = lastSeen
+        self.mayWrite = mayWrite
+        self.isPage = isPage
+    }
+}
+
+/// What the daemon says about the devices of the account.
+package enum KnownDevices: Sendable, Equatable {
+    case notAsked
+    case unreachable
+    case known([KnownDevice])
+}
+
+/// What is said about a device: one that pushes, or another of the account. Strings are escaped.
+package struct DeviceCard: Sendable, Equatable {
+    /// The same as long as the device exists.
+    package let id: String
+    package let name: String
+    /// Nil for a device of which the daemon says nothing.
+    package let known: KnownDevice?
+    /// Nil for a device that has pushed nothing.
+    package let pushed: DeviceState?
+    package let presence: Timed<DevicePresence>
+
+    /// Those that push by name, then the others.
+    ///
+    /// A snapshot does not say with which token it was pushed, but both names come from the host's unless the user chose
+    /// another: where exactly one device has a name on both sides, they are taken for the same.
+    package static func list(_ pushed: [DeviceState], _ known: KnownDevices) -> [DeviceCard] {
+        var devices: [KnownDevice] = []
+        if case .known(let all) = known { devices = all }
+        let byLabel = Dictionary(grouping: devices.filter(\.mayWrite)) { label($0.name) }
+        let counts = Dictionary(grouping: pushed) { label($0.name) }.mapValues(\.count)
+        let cards = pushed.map { device in
+            let found = byLabel[label(device.name)] ?? []
+            let match = found.count == 1 && counts[label(device.name)] == 1 ? found[0] : nil
+            return DeviceCard(device, match, isAsked: known != .notAsked)
+        }
+        // Of several with the name of one that pushes it is not known which has pushed nothing.
+        let others = devices.filter { !$0.mayWrite || counts[label($0.name)] == nil }
+        return cards + others.map { DeviceCard(nil, $0, isAsked: true) }
+    }
+
+    private init(_ pushed: DeviceState?, _ known: KnownDevice?, isAsked: Bool) {
+        id = pushed?.id ?? known?.id ?? "name " + (pushed?.name ?? "")
+        name = VisibleText.escape(pushed?.name ?? known?.name ?? "")
+        self.known = known
+        self.pushed = pushed
+        let server: ServerPresence =
+            known.map {
+                $0.isConnected ? .connected : .notConnected(lastSeen: $0.lastSeen)
+            } ?? (isAsked ? .unreachable : .notAsked)
+        presence = DevicePresence.byTime(server: server, lastPush: pushed?.lastPush)
+    }
+
+    /// The first label of a host's name.
+    private static func label(_ name: String) -> Substring {
+        name.lowercased().prefix { $0 != "." }
+    }
+
+    /// "pushed 3 min ago", "last seen 2 h ago".
+    package func note(_ presence: DevicePresence) -> TimedText {
+        let push = pushed?.lastPush
+        if presence == .offline {
+            return (known?.lastSeen ?? push).map { "last seen \(ago: $0)" } ?? ""
+        }
+        return push.map { "pushed \(ago: $0)" } ?? "has pushed nothing"
+    }
+}
+
+extension DevicePresence {
+    package var tone: Tone {
+        switch self {
+        case .online, .active, .unchecked, .unknown: .plain
+        case .notReporting, .offline, .stale, .clockAhead: .warning
+        }
+    }
+
+    package var reason: String {
+        switch self {
+        case .online: "the daemon holds a connection to it"
+        case .notReporting:
+            "the daemon holds a connection to it, but nothing was pushed for 5 minutes"
+        case .offline: "the daemon holds no connection to it"
+        case .active: "it pushed within the last 5 minutes; the daemon says nothing about it"
+        case .stale: "it pushed nothing for 5 minutes; the daemon says nothing about it"
+        case .unknown: "neither the daemon nor a push says anything about it"
+        case .clockAhead: "its last push is in the future"
+        case .unchecked: "the daemon has not been asked yet"
+        }
+    }
+
+    package var nextStep: String? {
+        switch self {
+        case .online, .active, .unchecked: nil
+        case .notReporting, .stale: "check usage-push there: usage-push status"
+        case .offline: "switch it on, or check its network and usage-push status there"
+        case .unknown: "check that kvsd is reachable from here: kvs status"
+        case .clockAhead: "set its clock, or this machine's"
+        }
+    }
+}
+
+extension DeviceCard: Encodable {
+    private enum CodingKeys: CodingKey { case id, name, daemonID, isPage, pushes, states }
+
+    private struct State: Sendable, Equatable, Encodable {
+        var word: String
+        var tone: Tone
+        var note: TimedText
+        var reason: String
+        var next: String?
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(id, forKey: .id)
+        try container.encode(name, forKey: .name)
+        try container.encodeIfPresent(known?.id, forKey: .daemonID)
+        try container.encode(known?.isPage ?? false, forKey: .isPage)
+        try container.encode(pushed != nil, forKey: .pushes)
+        let states = presence.map { presence in
+            State(
+                word: presence.word, tone: presence.tone, note: note(presence),
+                reason: presence.reason, next: presence.nextStep)
+        }
+        try container.encode(states, forKey: .states)
+    }
+}

@@ -1,0 +1,114 @@
+import Essentials
+import SnapshotModels
+import TerminalText
+
+/// Rows with amounts, which a bar may compare.
+package struct AmountTable: Sendable, Equatable, Encodable {
+    package struct Row: Sendable, Equatable, Encodable {
+        package let name: String
+        /// The length of the bar.
+        package let value: Double
+        /// One per column.
+        package let texts: [String]
+    }
+
+    package let title: String
+    package let rows: [Row]
+    /// Rows that were left out.
+    package let moreCount: Int
+}
+
+/// Everything that is known about one provider account, but its card. Strings are escaped.
+package struct UsageDetails: Sendable, Encodable {
+    package let id: String
+    package let notes: [Timed<UsageNote?>]
+    /// Of the last week.
+    package let series: [PlotSeries]
+    /// Tokens and cost by day, model and device.
+    package let tables: [AmountTable]
+    /// Who has seen it.
+    package let devices: [String]
+
+    package static let days = 7
+    private static let modelCount = 8
+
+    package init(_ provider: ProviderState, _ model: ViewModel) {
+        let start = model.now.addingTimeInterval(-86_400 * Double(Self.days))
+        self.init(
+            provider, model,
+            series: PlotSeries.all(of: model.data.history, since: start).filter(provider.owns))
+    }
+
+    package init(_ provider: ProviderState, _ model: ViewModel, series: [PlotSeries]) {
+        id = provider.id
+        notes = UsageNote.notes(on: provider)
+        self.series = series
+        let breakdown = CostBreakdown(
+            provider.snapshot.costSummary, dayCount: Self.days, now: model.now, zone: model.zone)
+        tables = [
+            Self.days(breakdown, model.times), Self.models(breakdown), Self.devices(provider),
+        ].filter { !$0.rows.isEmpty }
+        devices = provider.deviceNames.map(VisibleText.escape)
+    }
+
+    private static func days(_ breakdown: CostBreakdown?, _ times: TimeFormatter) -> AmountTable {
+        AmountTable(
+            title: "Tokens and cost by day",
+            rows: (breakdown?.days ?? []).map { day in
+                AmountTable.Row(times.day(day.date), day.amount)
+            }, moreCount: 0)
+    }
+
+    private static func models(_ breakdown: CostBreakdown?) -> AmountTable {
+        let models = breakdown?.models ?? []
+        let rows = models.prefix(modelCount).map { model in
+            AmountTable.Row(
+                name: VisibleText.escape(model.name), value: model.costUSD,
+                texts: [AmountFormatter.money(model.costUSD, currency: "USD")])
+        }
+        return AmountTable(
+            title: "Cost by model, 30 days", rows: rows, moreCount: models.count - rows.count)
+    }
+
+    private static func devices(_ provider: ProviderState) -> AmountTable {
+        AmountTable(
+            title: "Tokens and cost by device, 30 days",
+            rows: (provider.cost?.parts ?? []).map { part in
+                AmountTable.Row(VisibleText.escape(part.device), part.last30Days)
+            }, moreCount: 0)
+    }
+}
+
+extension AmountTable.Row {
+    fileprivate init(_ name: String, _ amount: CostState.Amount) {
+        self.init(
+            name: name, value: amount.costUSD,
+            texts: [
+                AmountFormatter.tokens(amount.tokens),
+                AmountFormatter.money(amount.costUSD, currency: "USD"),
+            ])
+    }
+}
+
+extension ProviderState {
+    package func owns(_ series: PlotSeries) -> Bool {
+        series.providerID == snapshot.providerID
+            && (series.account ?? "").lowercased() == (snapshot.accountEmail ?? "").lowercased()
+    }
+}
+
+extension PlotSeries: Encodable {
+    private enum CodingKeys: CodingKey { case label, samples, resets, reached }
+
+    /// Times in milliseconds since 1970; a sample as `[time, percent]`, a gap as `[time]`.
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(VisibleText.escape(label), forKey: .label)
+        try container.encode(
+            samples.map { sample in
+                [Double(sample.date.milliseconds)] + (sample.percent.map { [$0] } ?? [])
+            }, forKey: .samples)
+        try container.encode(resets.map(\.milliseconds), forKey: .resets)
+        try container.encode(reached.map(\.milliseconds), forKey: .reached)
+    }
+}

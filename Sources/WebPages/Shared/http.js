@@ -1,0 +1,49 @@
+// Requests and answers of JSON.
+
+export class RequestError extends Error {
+  constructor(message, code) {
+    super(message);
+    this.code = code;
+  }
+
+  /** Whether this emulator has no such resource, as opposed to no such world, store or key. */
+  get isUnsupported() { return this.code === 'unknown-path'; }
+}
+
+// Integers have 64 bits, of which a number keeps 53.
+const reviveInteger = (_, value, context) =>
+  typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(context?.source ?? '')
+    ? BigInt(context.source) : value;
+
+const replaceInteger = (_, value) =>
+  typeof value === 'bigint' ? JSON.rawJSON?.(value.toString()) ?? Number(value) : value;
+
+export const parseJSON = (text) => JSON.parse(text, reviveInteger);
+export const formatJSON = (value, indent) => JSON.stringify(value, replaceInteger, indent);
+
+/** Sends a request and returns the document of its answer; undefined without one. */
+export async function send(method, path, body) {
+  const options = { method, cache: 'no-store' };
+  if (body !== undefined) {
+    options.headers = { 'Content-Type': 'application/json' };
+    options.body = typeof body === 'string' ? body : formatJSON(body);
+  }
+  let response;
+  try {
+    response = await fetch(path, options);
+  } catch {
+    throw new RequestError('No answer; is the daemon running and reachable?', 'unreachable');
+  }
+  const text = await response.text();
+  let document;
+  try {
+    document = text === '' ? undefined : parseJSON(text);
+  } catch {
+    throw new RequestError(`The answer ${response.status} is not JSON.`);
+  }
+  if (response.ok) return document;
+  const { title, detail, code } = document ?? {};
+  throw new RequestError([title ?? `Status ${response.status}`, detail].filter(Boolean).join(': '), code);
+}
+
+export const get = (path) => send('GET', path);

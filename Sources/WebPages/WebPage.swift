@@ -1,0 +1,104 @@
+// Pages that a server has embedded: their files over HTTP, with the headers that confine them, and what the scripts and
+// styles of all pages share. Not here: what a page shows.
+
+import Crypto
+import Essentials
+package import KVStoreServer
+package import KVStoreWire
+import NIOCore
+package import NIOHTTP1
+
+/// The files of a web page, embedded in the program.
+package struct WebPage: Sendable {
+    private let files: [String: PageFile]
+
+    /// - Parameters:
+    ///   - base: the path of the files, with a slash at its end.
+    ///   - indexes: paths of the document `page.html`.
+    ///   - files: contents by name; those that all pages share are added.
+    package init(at base: String, indexes: [String], files: [String: [UInt8]]) {
+        let shared = [
+            "base.css": PackageResources.base_css, "dom.js": PackageResources.dom_js,
+            "http.js": PackageResources.http_js,
+        ]
+        var byPath: [String: PageFile] = [:]
+        for (name, bytes) in files.merging(shared, uniquingKeysWith: { own, _ in own }) {
+            if name == Self.index {
+                for path in indexes { byPath[path] = PageFile(path, name, bytes) }
+            } else {
+                byPath[base + name] = PageFile(base + name, name, bytes)
+            }
+        }
+        self.files = byPath
+    }
+
+    private static let index = "page.html"
+
+    /// - Parameter path: without the query.
+    package func file(at path: Substring) -> PageFile? { files[String(path)] }
+}
+
+/// A file of a page.
+package struct PageFile: AdditionalResource, Equatable {
+    package let template: String
+    private let type: String
+    private let bytes: [UInt8]
+    /// An entity tag (RFC 9110, section 8.8.3).
+    private let tag: String
+
+    package init(_ path: String, _ name: String, _ bytes: [UInt8]) {
+        template = path
+        self.bytes = bytes
+        tag = "\"" + Data(SHA256.hash(data: bytes)).base64URL.prefix(16) + "\""
+        type =
+            switch name.split(separator: ".").last {
+            case "html": "text/html; charset=utf-8"
+            case "css": "text/css; charset=utf-8"
+            case "js": "text/javascript; charset=utf-8"
+            case "svg": "image/svg+xml"
+            case "png": "image/png"
+            case "webmanifest": "application/manifest+json"
+            default: "application/octet-stream"
+            }
+    }
+
+    package var methods: [HTTPMethod] { [.GET, .HEAD] }
+    package var needsToken: Bool { false }
+    package var bodyByteLimit: Int? { nil }
+
+    package func respond(
+        to request: Request, by _: StoreServer, on _: WatcherRegistry,
+        _ complete: @escaping (Result<Response, Problem>) -> Void
+    ) throws(Problem) {
+        complete(.success(.answer(answer(unless: request.fields.ifNoneMatch))))
+    }
+
+    /// 304 without a body if the client has the file.
+    ///
+    /// - Parameter tags: those of the client, as `If-None-Match` lists them.
+    package func answer(unless tags: String?) -> Answer {
+        let isKept = tags.map { EntityTag.list($0, contains: tag) } ?? false
+        var answer = isKept ? Answer(nil, ByteBuffer()) : Answer(type, ByteBuffer(bytes: bytes))
+        if isKept { answer.status = .notModified }
+        answer.isRevalidated = true
+        answer.fields = Self.fields + [("ETag", tag)]
+        return answer
+    }
+
+    /// The page loads its own files and connects to its own server, and text cannot become markup or script.
+    private static let fields = [
+        (
+            name: "Content-Security-Policy",
+            value: [
+                "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'",
+                "connect-src 'self'", "manifest-src 'self'", "worker-src 'self'",
+                "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
+                "require-trusted-types-for 'script'", "trusted-types 'none'",
+            ].joined(separator: "; ")
+        ),
+        (name: "X-Content-Type-Options", value: "nosniff"),
+        (name: "Referrer-Policy", value: "no-referrer"),
+        (name: "Cross-Origin-Resource-Policy", value: "same-origin"),
+        (name: "Cross-Origin-Opener-Policy", value: "same-origin"),
+    ]
+}

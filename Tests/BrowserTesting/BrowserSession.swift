@@ -1,0 +1,30 @@
+import Foundation
+
+/// What the kinds of browsers do each in their own way.
+protocol BrowserSession: Sendable {
+    /// The JSON value of the answer.
+    func send(_ command: WebDriverCommand) async throws -> Any
+    func show(width: Int, height: Int, scheme: String) async throws
+    func setOffline(_ isOffline: Bool) async throws
+    func complaints() async throws -> [String]
+    func requests() async throws -> [PageRequest]
+    /// Ends the browser.
+    func end() async
+}
+
+struct BrowserOptions {
+    var acceptsInsecureCertificates: Bool
+    var downloads: String
+}
+
+extension AsyncStream<String> {
+    /// The number after a text in the first line that has it.
+    func port(after text: String) async throws -> Int? {
+        for await line in self {
+            if let range = line.range(of: text) {
+                return Int(line[range.upperBound...].prefix { $0.isNumber })
+            }
+        }
+        return nil
+    }
+}
