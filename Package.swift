@@ -202,7 +202,9 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "UsagePage",
-            dependencies: ["KVStoreServer", "UsageEndpoint", "WebPages", "Essentials"],
+            dependencies: [
+                "KVStoreServer", "KVStoreWire", "UsageEndpoint", "WebPages", nioHTTP1, "Essentials",
+            ],
             resources: [.embedInCode("Page")], swiftSettings: strict),
         .executableTarget(
             name: "kvsd",
@@ -340,7 +342,8 @@ let package = Package(
         .testTarget(
             name: "KvsTests",
             dependencies: [
-                "kvs", "KVStore", "KVStoreDocuments", "CommandSupport", "ProgramTesting",
+                "kvs", "KVStore", "KVStoreDocuments", "CommandSupport", "BrowserTesting",
+                "ProgramTesting",
                 "SeededRandomness",
                 "ServerTestSupport", httpTypes,
             ],

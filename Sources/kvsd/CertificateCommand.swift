@@ -167,9 +167,8 @@ extension CertificateCommand {
     /// How devices install the authority of a daemon.
     static func installation(at url: String) -> [String] {
         [
-            "On each device open the file, compare the fingerprint, and trust it; docs/certificates.md has the steps:",
-            "  \(url)/certificate/authority.mobileconfig   iPhone, iPad",
-            "  \(url)/certificate/authority.crt            others",
+            "On each device, open this page, compare the fingerprint, and do what it says:",
+            "  \(url)/certificate",
         ]
     }
 }

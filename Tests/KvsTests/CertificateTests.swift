@@ -187,7 +187,7 @@ struct CertificateTests {
             #expect(after.addresses[2].page == ["live", "install", "offline", "push"])
             let fingerprint = try #require(after.authority?.fingerprint)
             let text = try await certificate(daemon).text
-            #expect(text.contains(fingerprint) && text.contains("/certificate/authority.crt"))
+            #expect(text.contains(fingerprint) && text.contains(":\(daemon.port)/certificate\n"))
             let changed = try await certificate(daemon, "--name", "192.0.2.9").text
             #expect(changed.contains("not for https://192.0.2.9"), "\(changed)")
             #expect(changed.contains("create --force"))
