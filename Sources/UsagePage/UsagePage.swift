@@ -35,6 +35,8 @@ package struct UsagePage: ResourceProvider {
             "plot.js": PackageResources.plot_js,
             "settings.js": PackageResources.settings_js,
             "state.js": PackageResources.state_js,
+            "sw.js": PackageResources.sw_js,
             "times.js": PackageResources.times_js,
+            "worker.js": PackageResources.worker_js,
         ])
 }

@@ -15,7 +15,8 @@ package struct WebPage: Sendable {
     /// - Parameters:
     ///   - base: the path of the files, with a slash at its end.
     ///   - indexes: paths of the document `page.html`.
-    ///   - files: contents by name; those that all pages share are added.
+    ///   - files: contents by name; those that all pages share are added. One that is called `sw.js` is a service worker for
+    ///     all of the server, at `/sw.js`: it begins with the constants `version`, of all files, and `files`, their paths.
     package init(at base: String, indexes: [String], files: [String: [UInt8]]) {
         let shared = [
             "base.css": PackageResources.base_css, "dom.js": PackageResources.dom_js,
@@ -25,14 +26,23 @@ package struct WebPage: Sendable {
         for (name, bytes) in files.merging(shared, uniquingKeysWith: { own, _ in own }) {
             if name == Self.index {
                 for path in indexes { byPath[path] = PageFile(path, name, bytes) }
-            } else {
+            } else if name != Self.worker {
                 byPath[base + name] = PageFile(base + name, name, bytes)
             }
+        }
+        if let worker = files[Self.worker] {
+            let paths = byPath.keys.sorted()
+            let version = PageFile.digest(paths.flatMap { byPath[$0]?.tag.utf8.map { $0 } ?? [] })
+            let list = paths.map { "'\($0)'" }.joined(separator: ", ")
+            let start = "const version = '\(version)';\nconst files = [\(list)];\n"
+            let path = "/" + Self.worker
+            byPath[path] = PageFile(path, Self.worker, Array(start.utf8) + worker)
         }
         self.files = byPath
     }
 
     private static let index = "page.html"
+    private static let worker = "sw.js"
 
     /// - Parameter path: without the query.
     package func file(at path: Substring) -> PageFile? { files[String(path)] }
@@ -44,12 +54,12 @@ package struct PageFile: AdditionalResource, Equatable {
     private let type: String
     private let bytes: [UInt8]
     /// An entity tag (RFC 9110, section 8.8.3).
-    private let tag: String
+    let tag: String
 
     package init(_ path: String, _ name: String, _ bytes: [UInt8]) {
         template = path
         self.bytes = bytes
-        tag = "\"" + Data(SHA256.hash(data: bytes)).base64URL.prefix(16) + "\""
+        tag = "\"" + Self.digest(bytes) + "\""
         type =
             switch name.split(separator: ".").last {
             case "html": "text/html; charset=utf-8"
@@ -60,6 +70,10 @@ package struct PageFile: AdditionalResource, Equatable {
             case "webmanifest": "application/manifest+json"
             default: "application/octet-stream"
             }
+    }
+
+    static func digest(_ bytes: [UInt8]) -> Substring {
+        Data(SHA256.hash(data: bytes)).base64URL.prefix(16)
     }
 
     package var methods: [HTTPMethod] { [.GET, .HEAD] }
@@ -85,7 +99,8 @@ package struct PageFile: AdditionalResource, Equatable {
         return answer
     }
 
-    /// The page loads its own files and connects to its own server, and text cannot become markup or script.
+    /// The page loads its own files and connects to its own server, and text cannot become markup or script. The policy
+    /// `worker` names the service worker.
     private static let fields = [
         (
             name: "Content-Security-Policy",
@@ -93,7 +108,7 @@ package struct PageFile: AdditionalResource, Equatable {
                 "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'",
                 "connect-src 'self'", "manifest-src 'self'", "worker-src 'self'",
                 "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
-                "require-trusted-types-for 'script'", "trusted-types 'none'",
+                "require-trusted-types-for 'script'", "trusted-types worker",
             ].joined(separator: "; ")
         ),
         (name: "X-Content-Type-Options", value: "nosniff"),

@@ -29,6 +29,10 @@ export class Live {
   /** @param {() => void} changed called after any change */
   constructor(changed) {
     this.changed = changed;
+    const { me, usage, time } = saved();
+    [this.me, this.usage] = [me, usage];
+    // Until the daemon answers, it is not known what has happened since.
+    if (time) this.link = { state: 'connecting', since: time };
     document.addEventListener('visibilitychange', () => this.#follow());
     addEventListener('online', () => this.#follow());
     addEventListener('offline', () => this.#lose());
@@ -39,25 +43,38 @@ export class Live {
 
   get now() { return Date.now() + this.#ahead; }
 
-  /** Asks who this is; throws if nobody is signed in. */
+  /** Whether somebody has signed in here, and not out. */
+  get isSignedIn() { return this.me !== undefined; }
+
+  /** Asks who this is, also after signing in. */
   async start() {
     try {
-      this.me = await this.#fetch('GET', '/v1/me').then((answer) => answer.json());
+      this.me = await this.#fetch('/v1/me').then((answer) => answer.json());
     } catch (error) {
-      if (error.code === 'unauthorized') throw error;
+      if (error.code === 'unauthorized') return this.signOut();
       this.#lose();
     }
     await this.#follow();
   }
 
-  stop() {
+  /** Forgets everything. */
+  signOut() {
     this.#rest();
     this.me = this.usage = this.#tag = undefined;
     this.keys.clear();
+    this.changes = [];
+    localStorage.removeItem('last');
+    this.changed();
+  }
+
+  #save() {
+    try {
+      localStorage.setItem('last', JSON.stringify({ me: this.me, usage: this.usage, time: this.now }));
+    } catch { /* Without room it is not there the next time. */ }
   }
 
   async #follow() {
-    if (document.hidden || this.isStopped) return this.#rest();
+    if (document.hidden || !this.isSignedIn) return this.#rest();
     if (this.#source) return;
     this.#open();
     await this.#load();
@@ -128,16 +145,17 @@ export class Live {
       do {
         this.#isDue = false;
         const answer = await this.#fetch(
-          'GET', `/v1/usage?format=cards&${zone()}`,
+          `/v1/usage?format=cards&${zone()}`,
           this.#tag ? { 'If-None-Match': this.#tag } : {});
         if (answer.status !== 304) {
           this.usage = await answer.json();
           this.#tag = answer.headers.get('ETag');
+          this.#save();
         }
         this.#connect();
       } while (this.#isDue);
     } catch (error) {
-      if (error.code === 'unauthorized') this.signedOut?.();
+      if (error.code === 'unauthorized') this.signOut();
       else this.#lose();
     } finally {
       this.#isLoading = false;
@@ -149,14 +167,14 @@ export class Live {
     const [provider, account] = card.id.split('\t');
     const query = new URLSearchParams({ format: 'details', provider });
     if (account) query.set('account', account);
-    const found = await this.#fetch('GET', `/v1/usage?${query}&${zone()}`).then((answer) => answer.json());
+    const found = await this.#fetch(`/v1/usage?${query}&${zone()}`).then((answer) => answer.json());
     return found.find(({ id }) => id === card.id);
   }
 
-  async #fetch(method, path, headers = {}) {
+  async #fetch(path, headers = {}) {
     let answer;
     try {
-      answer = await fetch(path, { method, headers, cache: 'no-store' });
+      answer = await fetch(path, { headers, cache: 'no-store' });
     } catch {
       throw new RequestError('The daemon does not answer.', 'unreachable');
     }
@@ -176,6 +194,15 @@ export class Live {
   #lose() {
     if (this.link.state !== 'offline') this.link = { state: 'offline', since: this.now };
     this.changed();
+  }
+}
+
+/** What was known the last time. */
+function saved() {
+  try {
+    return JSON.parse(localStorage.getItem('last')) ?? {};
+  } catch {
+    return {};
   }
 }
 

@@ -10,21 +10,17 @@ import { Live } from './live.js';
 import { renderSettings } from './settings.js';
 import { address, memory, onChoice, options, place, sections } from './state.js';
 import { Moment } from './times.js';
+import { installWorker } from './worker.js';
 
 const titles = { usage: 'Limits', devices: 'Devices', keys: 'Keys', settings: 'Settings' };
 const labels = { ...titles, usage: 'Usage' };
 
-let isSignedIn = false;
 let timer;
 let frame;
 let shown = {};
 
 const live = new Live(draw);
 const details = new Details(live, draw);
-live.signedOut = () => {
-  live.stop();
-  showSignIn('This page has been signed out, here or by an administrator.');
-};
 
 // MARK: Drawing
 
@@ -38,8 +34,12 @@ function draw() {
 
 function render() {
   clearTimeout(timer);
-  if (!isSignedIn || document.hidden) return;
+  if (document.hidden) return;
+  if (!live.isSignedIn) return renderSignedOut();
   const moment = new Moment(live.now);
+  if (shown.section === 'sign in') $('list').replaceChildren();
+  wasSignedIn = true;
+  $('sections').hidden = false;
   const { section, item } = place();
   renderFrame(section, item, moment);
   ({ usage: renderUsage, devices: renderDeviceSection, keys: renderKeySection, settings: renderSettingsSection })[section](item, moment);
@@ -151,7 +151,7 @@ addEventListener('scroll', () => {
 }, { passive: true });
 
 addEventListener('hashchange', () => {
-  if (codeInAddress()) return signInFromAddress();
+  if (codeInAddress()) return begin();
   announce('');
   render();
   // A screen reader goes on in what was opened.
@@ -177,47 +177,71 @@ function deviceName() {
   return browser ? `${browser} on ${system}` : system;
 }
 
-async function signInFromAddress() {
+/** Begins with the code of the address, if it has one and nobody is signed in. */
+async function begin() {
   const code = codeInAddress();
-  // Neither the history nor a bookmark has the code.
-  history.replaceState(null, '', location.pathname);
-  if (isSignedIn) {
-    announce(`This browser is signed in as ${live.me?.device ?? 'a device'} already: sign out first to use another address.`, true);
-    return draw();
+  // Neither the history nor a bookmark keeps the code.
+  if (code) history.replaceState(null, '', location.pathname);
+  if (live.isSignedIn) await live.start();
+  if (!code) return draw();
+  if (live.isSignedIn) {
+    return announce(`This browser is signed in as ${live.me.device} already: sign out first to use another address.`, true);
   }
+  // Safari and a page on the home screen do not share what they know.
+  if (/iPhone|iPad/.test(navigator.userAgent) && navigator.standalone === false) return offerHomeScreen(code);
   await signIn(code);
 }
 
 async function signIn(code) {
   try {
     await send('POST', '/v1/session', { code, device: deviceName() });
+    await live.start();
+    announce('');
   } catch (error) {
-    return showSignIn(error.message);
+    announce(error.message, true);
   }
-  await start();
+  draw();
 }
 
-function showSignIn(message) {
-  isSignedIn = false;
-  clearTimeout(timer);
-  shown = {};
+let wasSignedIn = live.isSignedIn;
+
+function renderSignedOut() {
+  if (wasSignedIn) announce('This page has been signed out.');
+  if (shown.section === 'sign in' && !wasSignedIn) return;
+  wasSignedIn = false;
+  const field = h('input', { id: 'code', name: 'code', autocomplete: 'off', spellcheck: 'false', required: true });
+  showForm('Sign in', [
+    h('p', { text: 'On the machine where kvsd runs, run this, and open the address or scan the code that it prints:' }),
+    h('pre', { text: 'kvsd pair --page' }),
+    h('p', {}, h('label', { for: 'code', text: 'Or paste the address here' })), field,
+  ], [['Sign in', () => signIn(field.value.trim().replace(/^.*#/, ''))]]);
+}
+
+function offerHomeScreen(code) {
+  const address = `${location.origin}/#${code}`;
+  showForm('Home screen or Safari?', [
+    h('p', { text: 'To have the limits on the home screen: copy the address, choose Add to Home Screen in the menu Share, open it there, and paste the address.' }),
+    h('pre', { text: address }),
+  ], [
+    ['Copy the address', () => perform(() => navigator.clipboard.writeText(address), 'The address has been copied.')],
+    ['Sign in in Safari', () => signIn(code)],
+  ]);
+}
+
+function showForm(title, body, actions) {
+  shown = { section: 'sign in' };
   $('sections').hidden = true;
   $('detail').hidden = true;
   setText($('link'), '');
   setText($('title'), 'Limits');
-  announce(message ?? '', message !== undefined);
-  const field = h('input', { id: 'code', name: 'code', autocomplete: 'off', spellcheck: 'false', required: true });
-  const form = h('form', { class: 'signin', onsubmit: (event) => {
-    event.preventDefault();
-    signIn(field.value.trim().replace(/^.*#/, ''));
-  } },
-  h('h2', { text: 'Sign in' }),
-  h('p', { text: 'On the machine where kvsd runs, run this, and open the address or scan the code that it prints:' }),
-  h('pre', { text: 'kvsd pair --page' }),
-  h('p', {}, h('label', { for: 'code', text: 'Or paste the address here' })), field,
-  h('div', { class: 'row' }, h('button', { class: 'primary', text: 'Sign in' })));
   $('list').className = 'signin';
-  $('list').replaceChildren(form);
+  $('list').replaceChildren(h('form', { class: 'signin', onsubmit: (event) => {
+    event.preventDefault();
+    actions[0][1]();
+  } },
+  h('h2', { text: title }), ...body,
+  h('div', { class: 'row' }, ...actions.map(([text, action], index) => index === 0
+    ? h('button', { class: 'primary', text }) : h('button', { type: 'button', text, onclick: action })))));
 }
 
 async function signOut() {
@@ -225,41 +249,21 @@ async function signOut() {
   if (!await choose('Sign out?', 'Sign out', h('p', { text }))) return;
   await perform(async () => {
     await send('DELETE', '/v1/me');
-    live.stop();
     sessionStorage.clear();
-    showSignIn();
+    live.signOut();
   });
-}
-
-async function start() {
-  try {
-    await live.start();
-  } catch {
-    return showSignIn();
-  }
-  isSignedIn = true;
-  $('list').replaceChildren();
-  $('sections').hidden = false;
-  announce('');
-  draw();
 }
 
 onChoice(draw);
 document.addEventListener('visibilitychange', draw);
+// Another window has signed in or out.
+addEventListener('storage', ({ key }) => {
+  if (key === 'last' && (localStorage.getItem('last') !== null) !== live.isSignedIn) location.reload();
+});
 $('detail').tabIndex = -1;
 history.scrollRestoration = 'manual';
+draw();
 // A page that is loaded in advance must not use up a code.
 if (document.prerendering) await new Promise((resolve) => document.addEventListener('prerenderingchange', resolve, { once: true }));
-if (codeInAddress()) {
-  const code = codeInAddress();
-  history.replaceState(null, '', location.pathname);
-  try {
-    await live.start();
-    isSignedIn = true;
-    $('sections').hidden = false;
-    announce(`This browser is signed in as ${live.me?.device ?? 'a device'} already: sign out first to use another address.`, true);
-    draw();
-  } catch {
-    await signIn(code);
-  }
-} else await start();
+await begin();
+await installWorker();

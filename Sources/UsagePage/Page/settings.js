@@ -2,6 +2,7 @@
 
 import { h } from './dom.js';
 import { choose, options } from './state.js';
+import { canInstall } from './worker.js';
 
 const choices = [
   ['measure', 'Percentages', [['used', 'used'], ['left', 'left']]],
@@ -12,7 +13,7 @@ const choices = [
 
 export function renderSettings(element, live, signOut) {
   const account = live.me;
-  const shown = JSON.stringify([options, account]);
+  const shown = JSON.stringify([options, account, canInstall]);
   if (element.shown === shown) return;
   element.shown = shown;
   element.replaceChildren(
@@ -26,5 +27,7 @@ export function renderSettings(element, live, signOut) {
     h('p', { class: 'muted', text: account
       ? `Signed in as ${account.device} of the account ${account.account}; may ${account.scopes.join(', ')}.`
       : 'Not connected yet.' }),
+    ...(canInstall === false ? [h('p', { class: 'note', text: 'The browser does not trust the certificate of this address. The page works as long '
+      + 'as the daemon answers, but cannot be installed, opened without a network or send alerts. What to do: kvsd certificate' })] : []),
     h('div', { class: 'row' }, h('button', { type: 'button', text: 'Sign out', onclick: signOut })));
 }

@@ -154,8 +154,10 @@ struct LiveLoop: Sendable {
                 ? wakefulness.nextLook(at: time, change: model.nextChange)
                 : time.addingTimeInterval(Self.retryInterval)
             timer?.cancel()
+            // By the system's clock, which `now` need not be.
+            let end = Date().addingTimeInterval(wake.timeIntervalSince(now()))
             timer = Task {
-                await WallClock.sleep(until: wake)
+                await WallClock.sleep(until: end)
                 if !Task.isCancelled { inbox.yield(.clock) }
             }
         }
