@@ -181,8 +181,8 @@ let package = Package(
         .target(
             name: "KVStoreServer",
             dependencies: [
-                "KVStoreEssentials", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreWire",
-                "LocalFiles", crypto, logging, nioCore, nioHTTP1, nioPosix, nioSSL, swiftASN1,
+                "KVStoreEssentials", "KVStoreCore", "KVStoreDocuments", "KVStoreLedger",
+                "KVStoreLog", "KVStoreWire", "LocalFiles", crypto, logging, nioCore, nioHTTP1, nioPosix, nioSSL, swiftASN1,
                 x509, "Essentials",
             ],
             swiftSettings: strict),

@@ -2,7 +2,7 @@
 
 import { RequestError, parseJSON } from './http.js';
 
-const store = '/v1/stores/default';
+export const store = '/v1/stores/default';
 const isUsage = (key) => key.startsWith('com.codexbar.usage.snapshot');
 /** Presence is not an event: it is asked for as often as the terminal does. */
 const presenceInterval = 60_000;

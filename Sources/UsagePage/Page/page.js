@@ -6,7 +6,7 @@ import { Details } from './details.js';
 import { choose, renderDevice, renderDevices } from './devices.js';
 import { $, announce, h, perform, reconcile, setText } from './dom.js';
 import { send } from './http.js';
-import { renderKeys } from './keys.js';
+import { KeyDetail, renderKeys } from './keys.js';
 import { Live } from './live.js';
 import { renderSettings } from './settings.js';
 import { address, memory, onChoice, options, place, sections } from './state.js';
@@ -104,8 +104,11 @@ function renderDeviceSection(item, moment) {
 }
 
 function renderKeySection(item, moment) {
-  const [list] = panes('keys', item, false);
+  const [list, detail] = panes('keys', item, item !== undefined);
   renderKeys(list, live, moment, item);
+  if (item === undefined) return;
+  const element = content(detail, 'keys');
+  (element.key ??= new KeyDetail(element, live, item)).render(moment);
 }
 
 function renderSettingsSection() {
