@@ -426,6 +426,15 @@ let package = Package(
                 "TestSupport", httpTypes, nioCore, nioHTTP1,
             ],
             swiftSettings: strict),
+        .testTarget(
+            name: "UsagePageTests",
+            dependencies: [
+                "kvs", "kvsd", "usage-view", "UsageState", "SnapshotModels", "CommandSupport",
+                "TerminalText",
+                "KVStoreCore", "KVStoreServer", "KVStoreWire", "WebPages", "BrowserTesting",
+                "ProgramTesting", "ServerTestSupport", httpTypes, nioCore, nioHTTP1,
+            ],
+            swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
     ]
 )
