@@ -213,7 +213,7 @@ extension Problem {
     }
 
     fileprivate static let notificationsFailed = Problem(
-        500, "notifications-failed", "Notifications failed",
+        503, "notifications-failed", "Notifications failed",
         detail: "the daemon cannot read or write its files about notifications",
         hint: "look at the daemon's log")
 }

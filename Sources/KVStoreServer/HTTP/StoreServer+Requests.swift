@@ -158,6 +158,8 @@ extension StoreServer {
             case (.liveness, _): complete(.success(.answer(.text("ok\n"))))
             case (.readiness, _): complete(.success(.answer(try readiness())))
             case (.metrics, _): complete(.success(.answer(metricsText())))
+            case (.authority, _): complete(.success(.answer(try authorityCertificate())))
+            case (.authorityProfile, _): complete(.success(.answer(try authorityProfile())))
             case (.pairing, _): try pair(request, isPage: false, on: loop.loop, complete)
             case (.session, _): try pair(request, isPage: true, on: loop.loop, complete)
             case (.identity, .DELETE): try leave(request, on: loop.loop, complete)

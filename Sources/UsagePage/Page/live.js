@@ -18,6 +18,8 @@ export class Live {
   link = { state: 'connecting', since: Date.now() };
   /** Called with the former and the present usage. */
   replaced;
+  /** When the daemon was last heard, by its clock. */
+  #seen = Date.now();
   /** Milliseconds that the daemon's clock is ahead of this one. */
   #ahead = 0;
   #source;
@@ -34,10 +36,13 @@ export class Live {
     const { me, usage, time } = saved();
     [this.me, this.usage] = [me, usage];
     // Until the daemon answers, it is not known what has happened since.
-    if (time) this.link = { state: 'connecting', since: time };
+    if (time) this.link = { state: 'connecting', since: this.#seen = time };
     document.addEventListener('visibilitychange', () => this.#follow());
     addEventListener('online', () => this.#follow());
-    addEventListener('offline', () => this.#lose());
+    addEventListener('offline', () => {
+      this.#rest();
+      this.#lose();
+    });
     // A page that the browser has kept in memory goes on where it was.
     addEventListener('pageshow', ({ persisted }) => persisted && this.#follow());
     addEventListener('pagehide', () => this.#rest());
@@ -78,6 +83,10 @@ export class Live {
   async #follow() {
     if (document.hidden || !this.isSignedIn) return this.#rest();
     if (this.#source) return;
+    if (this.now - this.#seen > presenceInterval) {
+      this.link = { state: 'connecting', since: this.#seen };
+      this.changed();
+    }
     this.#open();
     await this.#load();
   }
@@ -85,12 +94,14 @@ export class Live {
   /** Costs nothing until it is looked at again. */
   #rest() {
     clearTimeout(this.#timer);
+    clearTimeout(this.#opening);
     clearInterval(this.#presence);
     this.#source?.close();
     this.#source = undefined;
   }
 
   #presence;
+  #opening;
 
   #open() {
     this.#rest();
@@ -110,8 +121,17 @@ export class Live {
       this.#lose();
       this.#again(this.#retry);
       this.#retry = Math.min(this.#retry * 2, 30_000);
+      // The device may have been removed.
+      this.#load();
     });
-    this.#presence = setInterval(() => this.#load(), presenceInterval);
+    let tick = Date.now();
+    this.#presence = setInterval(() => {
+      const hasSlept = Date.now() - tick > 2 * presenceInterval;
+      tick = Date.now();
+      // The stream may have ended without a word.
+      if (hasSlept) this.#again(0);
+      else this.#load();
+    }, presenceInterval);
   }
 
   #again(delay) {
@@ -123,7 +143,7 @@ export class Live {
     this.keys.clear();
     this.#wasOpened = false;
     // What there was before is no change.
-    setTimeout(() => { this.#wasOpened = true; }, 500);
+    this.#opening = setTimeout(() => { this.#wasOpened = true; }, 500);
   }
 
   #note(change) {
@@ -151,6 +171,7 @@ export class Live {
           this.#tag ? { 'If-None-Match': this.#tag } : {});
         if (answer.status !== 304) {
           const usage = await answer.json();
+          if (!this.isSignedIn) return;
           this.replaced?.(this.usage, usage);
           this.usage = usage;
           this.#tag = answer.headers.get('ETag');
@@ -191,12 +212,13 @@ export class Live {
   }
 
   #connect() {
+    this.#seen = this.now;
     if (this.link.state !== 'live') this.link = { state: 'live', since: Date.now() };
     this.changed();
   }
 
   #lose() {
-    if (this.link.state !== 'offline') this.link = { state: 'offline', since: this.now };
+    if (this.link.state !== 'offline') this.link = { state: 'offline', since: this.#seen };
     this.changed();
   }
 }

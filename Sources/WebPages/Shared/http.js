@@ -1,9 +1,11 @@
 // Requests and answers of JSON.
 
 export class RequestError extends Error {
-  constructor(message, code) {
+  /** @param {string} [hint] what to do about it */
+  constructor(message, code, hint) {
     super(message);
     this.code = code;
+    this.hint = hint;
   }
 
   /** Whether this emulator has no such resource, as opposed to no such world, store or key. */
@@ -52,8 +54,8 @@ export async function send(method, path, body, type = 'application/json') {
     throw new RequestError(`The answer ${response.status} is not JSON.`);
   }
   if (response.ok) return document;
-  const { title, detail, code } = document ?? {};
-  throw new RequestError([title ?? `Status ${response.status}`, detail].filter(Boolean).join(': '), code);
+  const { title, detail, code, hint } = document ?? {};
+  throw new RequestError([title ?? `Status ${response.status}`, detail].filter(Boolean).join(': '), code, hint);
 }
 
 export const get = (path) => send('GET', path);
