@@ -11,16 +11,19 @@ struct CertificateCommand: ParsableCommand {
         abstract: "Show what browsers get at each address, and make phones trust it.",
         discussion: """
             Programs that were paired recognize the daemon by its key, whatever certificate it has. \
-            Browsers need a certificate of an authority that they trust. Without one they warn, and the page shows \
-            live data, but cannot be installed, work offline or receive messages. There are three ways:
+            Browsers need a certificate of an authority that they trust. Without one they warn, and \
+            the page shows live data, but cannot be installed, work offline or receive messages.
 
-              1. a name with a certificate of a public authority, from Tailscale or an ACME client: \
-            kvsd serve --tls-certificate FILE --tls-key FILE; nothing to install
-              2. a proxy with such a certificate in front of kvsd on loopback
-              3. a private authority, which each device installs once: kvsd certificate authority create
+            There are three ways, and nothing to install for the first two:
 
-            docs/certificates.md has the steps of each. This command asks which certificate the running \
-            daemon has:
+              1. a name with a certificate from an ACME client or 'tailscale cert':
+                   kvsd serve --tls-certificate FILE --tls-key FILE
+              2. a proxy that has one, such as Caddy or 'tailscale serve':
+                   kvsd serve on loopback behind it
+              3. a private authority, which each device installs once:
+                   kvsd certificate authority create
+
+            docs/certificates.md has the steps of each. Which certificate the running daemon has:
 
               kvsd certificate
               kvsd certificate --name box.local --json
@@ -58,7 +61,7 @@ struct HostOptions: ParsableArguments {
 extension CertificateCommand {
     struct Status: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show the certificate of the running daemon and who trusts it; the default.",
+            abstract: "Show the certificate of the running daemon and who trusts it.",
             discussion: """
                 The page of an address can do everything only where the certificate is for that address and \
                 its authority is trusted. The fingerprint is that of the private authority: compare it with \
@@ -133,8 +136,8 @@ extension CertificateCommand {
             case .selfSigned:
                 return [
                     "Browsers warn, and the page can only show live data. Three ways to more, see docs/certificates.md:",
-                    "  kvsd serve --tls-certificate FILE --tls-key FILE   a name with a certificate from Tailscale or ACME",
-                    "  a proxy with a certificate                         in front of kvsd on loopback",
+                    "  kvsd serve --tls-certificate FILE --tls-key FILE   a name with a certificate from an ACME client",
+                    "  a proxy such as Caddy or 'tailscale serve'         in front of kvsd on loopback",
                     "  kvsd certificate authority create                  a private authority, installed on each device",
                 ]
             case .authority:

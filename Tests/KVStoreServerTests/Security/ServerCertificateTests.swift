@@ -1,4 +1,5 @@
 import Foundation
+import LocalFiles
 import Logging
 import NIOSSL
 import Synchronization
@@ -69,6 +70,18 @@ struct ServerCertificateTests {
         let chain = try own.files.load().chain
         #expect(chain.count == 2)
         #expect(chain[0].notValidAfter == 1_789_732_800 + (368 + 397) * 86_400)
+
+        // A start changes nothing, unless a restore has brought back a certificate of another authority.
+        let current = try text("tls-certificate.pem")
+        try own.prepare(now: start + 368 * 86_400)
+        #expect(try text("tls-certificate.pem") == current)
+        _ = try own.createAuthority(for: hosts, now: start)
+        try own.files.certificate.replace(with: Data(current.utf8))
+        try own.prepare(now: start)
+        #expect(
+            try own.files.load().chain[1]
+                == NIOSSLCertificate(
+                    bytes: own.readAuthority()?.certificate.der ?? [], format: .der))
 
         try own.removeAuthority(now: start)
         #expect(certificate.authority == nil)
