@@ -181,8 +181,8 @@ let package = Package(
         .target(
             name: "KVStoreServer",
             dependencies: [
-                "KVStoreEssentials", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreWire",
-                "LocalFiles", crypto, logging, nioCore, nioHTTP1, nioPosix, nioSSL, swiftASN1,
+                "KVStoreEssentials", "KVStoreCore", "KVStoreDocuments", "KVStoreLedger",
+                "KVStoreLog", "KVStoreWire", "LocalFiles", crypto, logging, nioCore, nioHTTP1, nioPosix, nioSSL, swiftASN1,
                 x509, "Essentials",
             ],
             swiftSettings: strict),
@@ -217,7 +217,9 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "UsagePage",
-            dependencies: ["KVStoreServer", "UsageEndpoint", "WebPages", "Essentials"],
+            dependencies: [
+                "KVStoreServer", "KVStoreWire", "UsageEndpoint", "WebPages", nioHTTP1, "Essentials",
+            ],
             resources: [.embedInCode("Page")], swiftSettings: strict),
         .executableTarget(
             name: "kvsd",
@@ -374,7 +376,8 @@ let package = Package(
         .testTarget(
             name: "KvsTests",
             dependencies: [
-                "kvs", "KVStore", "KVStoreDocuments", "CommandSupport", "ProgramTesting",
+                "kvs", "KVStore", "KVStoreDocuments", "CommandSupport", "BrowserTesting",
+                "ProgramTesting",
                 "SeededRandomness",
                 "ServerTestSupport", httpTypes,
             ],
@@ -399,7 +402,8 @@ let package = Package(
             dependencies: [
                 "KVStoreServer", "ServerTestSupport", "TestSupport", "KVStoreCore",
                 "KVStoreLedger", "KVStoreLog", "KVStoreSimulation", "KVStoreWire", "LocalFiles",
-                httpTypes, logging, nioCore, nioHTTP1, nioPosix, nioSSL, nioTLS,
+                crypto, httpTypes, logging, nioCore, nioHTTP1, nioPosix, nioSSL, nioTLS, swiftASN1,
+                x509,
             ],
             swiftSettings: strict),
         .testTarget(
@@ -420,6 +424,15 @@ let package = Package(
                 "KVStoreEmulator", "KVStoreLedger", "KVStoreServer", "KVStoreTesting",
                 "KVStoreWire", "BrowserTesting", "ProgramTesting", "ServerTestSupport",
                 "TestSupport", httpTypes, nioCore, nioHTTP1,
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "UsagePageTests",
+            dependencies: [
+                "kvs", "kvsd", "usage-view", "UsageState", "SnapshotModels", "CommandSupport",
+                "TerminalText",
+                "KVStoreCore", "KVStoreServer", "KVStoreWire", "WebPages", "BrowserTesting",
+                "ProgramTesting", "ServerTestSupport", httpTypes, nioCore, nioHTTP1,
             ],
             swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),

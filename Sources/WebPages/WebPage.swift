@@ -20,7 +20,7 @@ package struct WebPage: Sendable {
     package init(at base: String, indexes: [String], files: [String: [UInt8]]) {
         let shared = [
             "base.css": PackageResources.base_css, "dom.js": PackageResources.dom_js,
-            "http.js": PackageResources.http_js,
+            "http.js": PackageResources.http_js, "values.js": PackageResources.values_js,
         ]
         var byPath: [String: PageFile] = [:]
         for (name, bytes) in files.merging(shared, uniquingKeysWith: { own, _ in own }) {

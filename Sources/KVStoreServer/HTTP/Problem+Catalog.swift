@@ -101,6 +101,12 @@ extension Problem {
         404, "unknown-key", "Unknown key", detail: "the store has no value for this key",
         hint: "GET /v1/stores/{store}/keys lists the keys")
 
+    static let noAuthority = Problem(
+        404, "no-authority", "No authority",
+        detail: "the certificate of this server is of no private authority",
+        hint:
+            "'kvsd certificate' on the server says which certificate it has and how to get another")
+
     package static let unknownPath = Problem(
         404, "unknown-path", "Unknown path",
         detail: "no resource has this path", hint: "see docs/protocol.md")
@@ -134,7 +140,7 @@ extension Problem {
     static let programCode = Problem(
         403, "program-code", "Code of a program",
         detail: "this code joins a program, not a web page",
-        hint: "run 'kvsd pair --page' on the server and open the address that it prints")
+        hint: signInAgain)
 
     static let usedCode = Problem(
         410, "used-code", "Used code", detail: "a device has been added with this code already",
@@ -153,7 +159,9 @@ extension Problem {
         410, "void-code", "Void code",
         detail: "the device that made this code has been removed", hint: pairAgain)
 
-    private static let pairAgain = "run 'kvsd pair' on the server and join with the new line"
+    static let pairAgain = "run 'kvsd pair' on the server and join with the new line"
+    static let signInAgain =
+        "run 'kvsd pair --page' on the server and open the address that it prints"
 
     static func requestTimeout(seconds: Int) -> Problem {
         Problem(

@@ -37,8 +37,16 @@ extension StoreServer {
                     answer.fields = [SessionCookie.field(token: paired.token)]
                     return .answer(answer)
                 }.mapError { problem in
-                    guard problem == .wrongCode else { return problem }
-                    return rejection(problem, from: address, now: System.monotonicMilliseconds())
+                    var problem = problem
+                    if problem == .wrongCode {
+                        problem = rejection(
+                            problem, from: address, now: System.monotonicMilliseconds())
+                    }
+                    if isPage {
+                        problem.hint = problem.hint?
+                            .replacing(Problem.pairAgain, with: Problem.signInAgain)
+                    }
+                    return problem
                 })
         }
     }

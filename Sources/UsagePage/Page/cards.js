@@ -38,6 +38,16 @@ export function updateCard(element, card, moment) {
   if (card.status) say(message, card.status, moment);
 }
 
+/** Why there is nothing to show. */
+export function renderEmpty(list, { title, steps }, moment) {
+  reconcile(list, ['empty'], (id) => id, () => h('div', { class: 'empty' }, h('h2'), h('ul')),
+    (element) => {
+      setText(element.firstElementChild, moment.text(title));
+      reconcile(element.lastElementChild, steps.map((step) => moment.text(step)), (step) => step,
+        (text) => h('li', { text }));
+    });
+}
+
 /** Words and their tone. */
 export function say(element, toned, moment) {
   setText(element, moment.text(toned.text));

@@ -9,13 +9,15 @@ export function renderDevices(list, devices, moment, selected, me) {
   reconcile(list, devices, ({ id }) => id, createItem, (element, device) => {
     const state = moment.value(device.states);
     const [name, presence, note] = element.firstElementChild.children;
-    setText(name, device.name + (device.daemonID === me?.deviceID ? ' (this page)' : ''));
+    setText(name, device.name + (isOwn(device, me) ? ' (this page)' : ''));
     setText(presence, state.word);
     presence.dataset.tone = state.tone;
     setText(note, moment.text(state.note));
     element.classList.toggle('selected', device.id === selected);
   });
 }
+
+const isOwn = (device, me) => me !== undefined && device.daemonID === me.deviceID;
 
 const createItem = (device) => h('article', { class: 'item' },
   h('a', { href: address('devices', device.id) },
@@ -34,11 +36,10 @@ export function renderDevice(element, device, moment, me, signOut) {
   setText(reason, `${state.reason[0].toUpperCase()}${state.reason.slice(1)}.${state.next ? ` Next: ${state.next}.` : ''}`);
   setText(note, moment.text(state.note));
   setText(kind, device.isPage ? 'A web page.' : '');
-  const isOwn = device.daemonID !== undefined && device.daemonID === me?.deviceID;
   const mayChange = me?.scopes.includes('admin') && device.daemonID !== undefined;
   const buttons = [
     ...(mayChange ? [['Rename…', () => rename(device)]] : []),
-    ...(isOwn ? [['Sign out', signOut]] : mayChange ? [['Remove…', () => remove(device)]] : []),
+    ...(isOwn(device, me) ? [['Sign out', signOut]] : mayChange ? [['Remove…', () => remove(device)]] : []),
   ];
   reconcile(actions, buttons, ([label]) => label,
     ([label, action]) => h('button', { type: 'button', text: label, onclick: action }));
@@ -62,5 +63,7 @@ export async function choose(title, action, ...body) {
   setText($('dialog-title'), title);
   setText($('dialog-action'), action);
   $('dialog-body').replaceChildren(...body);
+  // Of type submit, it would be what Enter does in a field.
+  $('dialog-cancel').onclick = () => $('dialog').close('');
   return await ask($('dialog')) === 'yes';
 }

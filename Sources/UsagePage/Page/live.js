@@ -2,7 +2,7 @@
 
 import { RequestError, parseJSON } from './http.js';
 
-const store = '/v1/stores/default';
+export const store = '/v1/stores/default';
 const isUsage = (key) => key.startsWith('com.codexbar.usage.snapshot');
 /** Presence is not an event: it is asked for as often as the terminal does. */
 const presenceInterval = 60_000;
@@ -16,6 +16,10 @@ export class Live {
   /** The latest changes of keys, newest first. */
   changes = [];
   link = { state: 'connecting', since: Date.now() };
+  /** Called with the former and the present usage. */
+  replaced;
+  /** When the daemon was last heard, by its clock. */
+  #seen = Date.now();
   /** Milliseconds that the daemon's clock is ahead of this one. */
   #ahead = 0;
   #source;
@@ -32,10 +36,13 @@ export class Live {
     const { me, usage, time } = saved();
     [this.me, this.usage] = [me, usage];
     // Until the daemon answers, it is not known what has happened since.
-    if (time) this.link = { state: 'connecting', since: time };
+    if (time) this.link = { state: 'connecting', since: this.#seen = time };
     document.addEventListener('visibilitychange', () => this.#follow());
     addEventListener('online', () => this.#follow());
-    addEventListener('offline', () => this.#lose());
+    addEventListener('offline', () => {
+      this.#rest();
+      this.#lose();
+    });
     // A page that the browser has kept in memory goes on where it was.
     addEventListener('pageshow', ({ persisted }) => persisted && this.#follow());
     addEventListener('pagehide', () => this.#rest());
@@ -76,6 +83,10 @@ export class Live {
   async #follow() {
     if (document.hidden || !this.isSignedIn) return this.#rest();
     if (this.#source) return;
+    if (this.now - this.#seen > presenceInterval) {
+      this.link = { state: 'connecting', since: this.#seen };
+      this.changed();
+    }
     this.#open();
     await this.#load();
   }
@@ -83,12 +94,14 @@ export class Live {
   /** Costs nothing until it is looked at again. */
   #rest() {
     clearTimeout(this.#timer);
+    clearTimeout(this.#opening);
     clearInterval(this.#presence);
     this.#source?.close();
     this.#source = undefined;
   }
 
   #presence;
+  #opening;
 
   #open() {
     this.#rest();
@@ -108,8 +121,17 @@ export class Live {
       this.#lose();
       this.#again(this.#retry);
       this.#retry = Math.min(this.#retry * 2, 30_000);
+      // The device may have been removed.
+      this.#load();
     });
-    this.#presence = setInterval(() => this.#load(), presenceInterval);
+    let tick = Date.now();
+    this.#presence = setInterval(() => {
+      const hasSlept = Date.now() - tick > 2 * presenceInterval;
+      tick = Date.now();
+      // The stream may have ended without a word.
+      if (hasSlept) this.#again(0);
+      else this.#load();
+    }, presenceInterval);
   }
 
   #again(delay) {
@@ -121,7 +143,7 @@ export class Live {
     this.keys.clear();
     this.#wasOpened = false;
     // What there was before is no change.
-    setTimeout(() => { this.#wasOpened = true; }, 500);
+    this.#opening = setTimeout(() => { this.#wasOpened = true; }, 500);
   }
 
   #note(change) {
@@ -148,7 +170,10 @@ export class Live {
           `/v1/usage?format=cards&${zone()}`,
           this.#tag ? { 'If-None-Match': this.#tag } : {});
         if (answer.status !== 304) {
-          this.usage = await answer.json();
+          const usage = await answer.json();
+          if (!this.isSignedIn) return;
+          this.replaced?.(this.usage, usage);
+          this.usage = usage;
           this.#tag = answer.headers.get('ETag');
           this.#save();
         }
@@ -187,12 +212,13 @@ export class Live {
   }
 
   #connect() {
+    this.#seen = this.now;
     if (this.link.state !== 'live') this.link = { state: 'live', since: Date.now() };
     this.changed();
   }
 
   #lose() {
-    if (this.link.state !== 'offline') this.link = { state: 'offline', since: this.now };
+    if (this.link.state !== 'offline') this.link = { state: 'offline', since: this.#seen };
     this.changed();
   }
 }

@@ -1,11 +1,12 @@
 // Signing in, the sections, and what is drawn when.
 
-import { renderCards } from './cards.js';
+import { Alerts, warn } from './alerts.js';
+import { renderCards, renderEmpty } from './cards.js';
 import { Details } from './details.js';
 import { choose, renderDevice, renderDevices } from './devices.js';
 import { $, announce, h, perform, reconcile, setText } from './dom.js';
 import { send } from './http.js';
-import { renderKeys } from './keys.js';
+import { KeyDetail, renderKeys } from './keys.js';
 import { Live } from './live.js';
 import { renderSettings } from './settings.js';
 import { address, memory, onChoice, options, place, sections } from './state.js';
@@ -21,6 +22,8 @@ let shown = {};
 
 const live = new Live(draw);
 const details = new Details(live, draw);
+const alerts = new Alerts(draw);
+live.replaced = warn;
 
 // MARK: Drawing
 
@@ -64,7 +67,8 @@ function renderFrame(section, item, moment) {
   const link = $('link');
   link.classList.toggle('on', state === 'live');
   link.classList.toggle('off', state === 'offline');
-  setText(link, state === 'live' ? 'live' : state === 'connecting' ? 'connecting…'
+  setText(link, state === 'live' ? 'live'
+    : state === 'connecting' ? `connecting…${live.usage ? ` as of ${moment.clock(since)}` : ''}`
     : `offline since ${moment.clock(since)}: newer numbers may exist`);
 }
 
@@ -101,13 +105,16 @@ function renderDeviceSection(item, moment) {
 }
 
 function renderKeySection(item, moment) {
-  const [list] = panes('keys', item, false);
+  const [list, detail] = panes('keys', item, item !== undefined);
   renderKeys(list, live, moment, item);
+  if (item === undefined) return;
+  const element = content(detail, 'keys');
+  (element.key ??= new KeyDetail(element, live, item)).render(moment);
 }
 
 function renderSettingsSection() {
   const [list] = panes('settings', undefined, false);
-  renderSettings(list, live, signOut);
+  renderSettings(list, live, alerts, signOut);
 }
 
 /** The part of the pane below the way back. */
@@ -116,15 +123,6 @@ function content(detail, section) {
     detail.append(h('a', { class: 'back', href: address(section), text: `‹ ${labels[section]}` }), h('div'));
   }
   return detail.lastElementChild;
-}
-
-function renderEmpty(list, { title, steps }, moment) {
-  reconcile(list, ['empty'], (id) => id, () => h('div', { class: 'empty' }, h('h2'), h('ul')),
-    (element) => {
-      setText(element.firstElementChild, moment.text(title));
-      reconcile(element.lastElementChild, steps.map((step) => moment.text(step)), (step) => step,
-        (text) => h('li', { text }));
-    });
 }
 
 function renderWaiting(list) {
@@ -150,12 +148,15 @@ addEventListener('scroll', () => {
   if (restored) memory.set(restored, scrollY);
 }, { passive: true });
 
-addEventListener('hashchange', () => {
+addEventListener('hashchange', ({ oldURL }) => {
   if (codeInAddress()) return begin();
   announce('');
   render();
-  // A screen reader goes on in what was opened.
-  $(place().item === undefined ? 'main' : 'detail').focus?.({ preventScroll: true });
+  const [former, { section, item }] = [place(new URL(oldURL).hash), place()];
+  // A screen reader goes on in what was opened, and then where that was opened.
+  const opener = section === former.section && former.item !== undefined
+    && [...$('list').querySelectorAll('a')].find((link) => link.hash === address(section, former.item));
+  (item !== undefined && !$('detail').hidden ? $('detail') : opener || $('main')).focus({ preventScroll: true });
 });
 
 addEventListener('keydown', (event) => {
@@ -198,7 +199,7 @@ async function signIn(code) {
     await live.start();
     announce('');
   } catch (error) {
-    announce(error.message, true);
+    announce(`${error.message}.${error.hint ? ` Next: ${error.hint}.` : ''}`, true);
   }
   draw();
 }
@@ -232,6 +233,7 @@ function showForm(title, body, actions) {
   shown = { section: 'sign in' };
   $('sections').hidden = true;
   $('detail').hidden = true;
+  $('detail').replaceChildren();
   setText($('link'), '');
   setText($('title'), 'Limits');
   $('list').className = 'signin';
@@ -250,12 +252,13 @@ async function signOut() {
   await perform(async () => {
     await send('DELETE', '/v1/me');
     sessionStorage.clear();
+    localStorage.clear();
     live.signOut();
   });
 }
 
 onChoice(draw);
-document.addEventListener('visibilitychange', draw);
+document.addEventListener('visibilitychange', () => document.hidden ? clearTimeout(timer) : draw());
 // Another window has signed in or out.
 addEventListener('storage', ({ key }) => {
   if (key === 'last' && (localStorage.getItem('last') !== null) !== live.isSignedIn) location.reload();

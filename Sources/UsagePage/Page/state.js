@@ -39,8 +39,8 @@ addEventListener('storage', ({ key }) => {
 export const sections = ['usage', 'devices', 'keys', 'settings'];
 
 /** Section and item of the window, which its address has: reloading and going back keep them. */
-export function place() {
-  const [, section, item] = location.hash.split('/');
+export function place(hash = location.hash) {
+  const [, section, item] = hash.split('/');
   let id;
   try { id = item && decodeURIComponent(item); } catch { /* Someone has edited it. */ }
   return { section: sections.includes(section) ? section : sections[0], item: id || undefined };

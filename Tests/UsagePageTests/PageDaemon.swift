@@ -1,0 +1,171 @@
+import Foundation
+import HTTPTypes
+import KVStoreCore
+import NIOCore
+import ProgramTesting
+import ServerTestSupport
+import SnapshotModels
+import Synchronization
+import Testing
+
+/// A real daemon, whose page a browser opens, and the device "desk" that pushes to it.
+final class PageDaemon: Sendable {
+    /// Of the daemon's clock, in whole seconds, as a codec keeps them.
+    let start = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
+    let home: TemporaryHome
+    let port: Int
+    let client: TestClient
+    private let program: Mutex<RunningProgram>
+    private let token: String
+
+    init() async throws {
+        home = try TemporaryHome()
+        let (program, port) = try await Self.launch(home, port: 0)
+        self.program = Mutex(program)
+        self.port = port
+        client = TestClient(port: port)
+        let added = try await home.run("kvsd", ["device", "add", "desk", "--json"])
+        let fields = try JSONDecoder().decode([String: String].self, from: added.output)
+        token = try #require(fields["token"], "\(added)")
+    }
+
+    deinit { home.remove() }
+
+    private static func launch(
+        _ home: TemporaryHome, port: Int
+    ) async throws -> (RunningProgram, Int) {
+        let program = try RunningProgram(
+            home, "kvsd", ["serve", "--listen", "127.0.0.1:\(port)"])
+        for await line in program.errors {
+            if let match = line.firstMatch(of: /listening on http:\/\/127\.0\.0\.1:(\d+)/) {
+                return (program, try #require(Int(match.1)))
+            }
+        }
+        throw Unstarted()
+    }
+
+    private struct Unstarted: Error {}
+
+    var url: String { "http://127.0.0.1:\(port)/" }
+
+    func stop() async {
+        let program = program.withLock { $0 }
+        program.send(SIGTERM)
+        _ = await program.status()
+    }
+
+    /// On the same port.
+    func startAgain() async throws {
+        let (program, _) = try await Self.launch(home, port: port)
+        self.program.withLock { $0 = program }
+    }
+
+    /// What a command of the program prints.
+    @discardableResult
+    func kvsd(_ arguments: String...) async throws -> String {
+        let outcome = try await home.run("kvsd", arguments)
+        try #require(outcome.status == 0, "\(outcome.errors)")
+        return outcome.text.trimmingCharacters(in: .newlines)
+    }
+
+    /// An address that signs in a page.
+    func address(_ options: String...) async throws -> String {
+        let outcome = try await home.run("kvsd", ["pair", "--page"] + options)
+        return outcome.text.trimmingCharacters(in: .newlines)
+    }
+
+    /// Changes the codes that are waiting to be used.
+    func changePairings(_ change: (inout [String: Any]) -> Void) throws {
+        let file = URL(filePath: home.path + "/.local/share/kvsd/pairings.json")
+        var table = try #require(
+            try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [String: Any])
+        let pairings = try #require(table["pairings"] as? [[String: Any]])
+        table["pairings"] = pairings.map { pairing in
+            var pairing = pairing
+            if pairing["state"] as? String == "pending" { change(&pairing) }
+            return pairing
+        }
+        try JSONSerialization.data(withJSONObject: table).write(to: file)
+    }
+
+    // MARK: - Requests
+
+    /// Of the device "desk", unless there is an authorization or a cookie.
+    func send(
+        _ method: HTTPRequest.Method = .get, _ uri: String, _ headers: [String: String] = [:],
+        body: String? = nil
+    ) async throws -> TestResponse {
+        var fields: HTTPFields = [:]
+        for (name, value) in headers { fields[try #require(HTTPField.Name(name))] = value }
+        if fields[.cookie] == nil, fields[.authorization] == nil {
+            fields[.authorization] = "Bearer \(token)"
+        }
+        return try await client.execute(
+            uri: uri, method: method, headers: fields, body: body.map { ByteBuffer(string: $0) })
+    }
+
+    /// Of pages that follow the store.
+    func streamCount() async throws -> Int? {
+        let metrics = try await send(.get, "/metrics").text
+        return metrics.firstMatch(of: /(?m)^kvsd_streams_open (\d+)$/).flatMap { Int($0.1) }
+    }
+
+    func put(_ bytes: Data, key: String) async throws {
+        let response = try await client.execute(
+            uri: "/v1/stores/default/keys/\(key)", method: .put,
+            headers: [
+                .authorization: "Bearer \(token)", .contentType: "application/octet-stream",
+            ],
+            body: ByteBuffer(bytes: PropertyListValue.data(bytes).encoded()))
+        try #require(response.status == .ok, "\(response.text)")
+    }
+
+    func push(_ snapshot: SyncedUsageSnapshot) async throws {
+        let key = SyncedUsageSnapshot.storeKey(deviceID: snapshot.deviceID ?? "none")
+        try await put(try SnapshotCodec.encode(snapshot), key: key)
+    }
+
+    /// Pushes two accounts of "desk".
+    func push(session: Double = 36) async throws {
+        try await push(
+            snapshot(
+                "desk", provider("claude", "Claude", plan: "Max 20x", session: 12, weekly: 93),
+                provider(
+                    session: session,
+                    cost: SyncCostSummary(
+                        last30DaysCostUSD: 28.9, last30DaysTokens: 1_245_000,
+                        daily: [
+                            SyncDailyCost(
+                                dayKey: "2026-09-18", costUSD: 1.42, totalTokens: 12_340,
+                                modelBreakdowns: [
+                                    SyncCostBreakdown(label: "gpt-5.2", costUSD: 1.42)
+                                ])
+                        ]))))
+    }
+
+    func snapshot(
+        _ device: String = "desk", _ providers: ProviderUsageSnapshot...
+    ) -> SyncedUsageSnapshot {
+        SyncedUsageSnapshot(
+            providers: providers, syncTimestamp: start, deviceName: device,
+            deviceID: "id-of-\(device)")
+    }
+
+    /// With windows of five hours and a week.
+    func provider(
+        _ id: String = "codex", _ name: String = "Codex", account: String? = "dev@example.test",
+        plan: String = "Plus", session: Double = 36, weekly: Double = 81,
+        cost: SyncCostSummary? = nil, status: String? = nil
+    ) -> ProviderUsageSnapshot {
+        func window(_ percent: Double, _ minutes: Int, _ left: Double) -> SyncRateWindow {
+            SyncRateWindow(
+                usedPercent: percent, windowMinutes: minutes,
+                resetsAt: start.addingTimeInterval(left * 60))
+        }
+        return ProviderUsageSnapshot(
+            providerID: id, providerName: name, accountEmail: account, loginMethod: plan,
+            statusMessage: status, lastUpdated: start,
+            rateWindows: [window(session, 300, 150.5), window(weekly, 10_080, 4_320.5)],
+            costSummary: cost)
+    }
+}

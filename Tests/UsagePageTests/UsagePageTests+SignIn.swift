@@ -1,0 +1,172 @@
+import BrowserTesting
+import Foundation
+import HTTPTypes
+import ProgramTesting
+import ServerTestSupport
+import Testing
+
+/// How a browser becomes a device of the account, and ceases to be one.
+extension UsagePageTests {
+    @Test("an address with a code signs in, and the code is nowhere in the browser")
+    func signingIn() async throws {
+        try await open { browser, daemon in
+            let count = try await browser.text(
+                "return `${location.href} ${location.hash.length} ${history.length}`")
+            #expect(count.hasPrefix("\(daemon.url) 0 "))
+            try await browser.execute("history.back()")
+            try await browser.wait("location.protocol === 'about:'")
+            try await browser.execute("history.forward()")
+            try await browser.wait("location.hash === '' && $('.card')")
+            let cookie = try #require(try await browser.cookies().first)
+            #expect(cookie.name == "__Host-ubiquity" && cookie.path == "/")
+            #expect(cookie.domain == "127.0.0.1", "only this host")
+            #expect(cookie.httpOnly && cookie.secure && cookie.sameSite == "Strict")
+            let kept = try await browser.text(
+                "return document.cookie + JSON.stringify({ ...localStorage, ...sessionStorage })")
+            #expect(!kept.contains(cookie.value) && !kept.contains("__Host"))
+            let devices = try await daemon.kvsd("device", "list")
+            #expect(devices.contains(#/(Chrome|Firefox) on Linux +page +default +read /#), "\(devices)")
+
+            // Another code is of no use to a browser that is signed in.
+            try await browser.open(try await daemon.address())
+            try await browser.wait(shows("signed in as", in: "#status"))
+            #expect(try await browser.text("return location.hash") == "")
+        }
+    }
+
+    @Test("a code that does not sign in says why, and what to do")
+    func badCodes() async throws {
+        try await open(signsIn: false) { browser, daemon in
+            func refused(_ address: String, _ reason: String) async throws {
+                try await browser.fill("#code", address)
+                try await browser.click("form.signin button.primary")
+                try await browser.wait(shows(reason, in: "#status"))
+                try await browser.wait(shows("Next: ", in: "#status"))
+                try await browser.wait(shows("kvsd pair --page", in: "#status"))
+                try await browser.execute("document.getElementById('status').textContent = ''")
+            }
+            let used = try await daemon.address()
+            let code = try #require(used.split(separator: "#").last)
+            let other = try await daemon.send(
+                .post, "/v1/session", ["Content-Type": "application/json", "Authorization": "none"],
+                body: #"{"code":"\#(code)"}"#)
+            #expect(other.status == .noContent)
+            try await refused(used, "Used code")
+            try await refused(String(used.dropLast(3) + "AAA"), "Wrong code")
+            try await refused("no code", "Wrong code")
+            let line = try await daemon.kvsd("pair")
+            let ofProgram = try #require(line.split(separator: "/").dropLast().last)
+            try await refused(String(ofProgram), "Code of a program")
+            let expired = try await daemon.address()
+            try daemon.changePairings { $0["created"] = 1_000 }
+            try await refused(expired, "Expired code")
+            let guessed = try await daemon.address()
+            try daemon.changePairings { $0["state"] = "void" }
+            try await refused(guessed, "Void code")
+            #expect(try await browser.cookies().filter { $0.name == "__Host-ubiquity" }.isEmpty)
+
+            let page = try await daemon.address()
+            let pageCode = try #require(page.split(separator: "#").last)
+            let joined = try await daemon.home.kvs(
+                "join", "ubiquity://127.0.0.1:\(daemon.port)/\(pageCode)/http")
+            #expect(joined.status != 0)
+            #expect(joined.errors.contains("signs in a web page"), "\(joined.errors)")
+            #expect(joined.errors.contains("in a browser"), "\(joined.errors)")
+            // It is still good for a browser.
+            try await browser.fill("#code", page)
+            try await browser.click("form.signin button.primary")
+            try await browser.wait("document.querySelectorAll('.card').length === 2")
+        }
+    }
+
+    @Test("the cookie is worth nothing elsewhere")
+    func elsewhere() async throws {
+        try await open { browser, daemon in
+            let cookie = try #require(try await browser.cookies().first)
+            func status(
+                _ headers: [String: String], _ method: HTTPRequest.Method = .get,
+                _ path: String = "/v1/me"
+            ) async throws -> Int {
+                let fields = headers.merging(["Cookie": "a=b; \(cookie.name)=\(cookie.value)"]) {
+                    $1
+                }
+                return try await daemon.send(method, path, fields, body: nil).status.code
+            }
+            #expect(try await status(["Sec-Fetch-Site": "same-origin"]) == 200)
+            for site in ["cross-site", "same-site", "none", ""] {
+                #expect(try await status(["Sec-Fetch-Site": site]) == 401)
+            }
+            #expect(try await status([:]) == 401)
+            let foreign = [
+                "Sec-Fetch-Site": "same-origin", "Origin": "https://site.example.test",
+            ]
+            #expect(try await status(foreign) == 403)
+            #expect(try await status(foreign, .post, "/v1/session") == 403)
+            // A page that may only look.
+            let own = ["Sec-Fetch-Site": "same-origin", "Content-Type": "application/json"]
+            for (method, path) in [
+                (.put, "/v1/stores/default/keys/a"), (.delete, "/v1/stores/default/keys/a"),
+                (.delete, "/v1/devices/x"), (.post, "/v1/pairings"),
+            ] as [(HTTPRequest.Method, String)] {
+                #expect(try await status(own, method, path) == 403, "\(method) \(path)")
+            }
+
+            // A name that resolves to the daemon is another host, whose requests have no cookie.
+            try await browser.open("http://localhost:\(daemon.port)/")
+            try await browser.wait("$('form.signin')")
+            try await browser.executeAsync(
+                "fetch('/v1/me').then(answer => { document.title = answer.status; done() })")
+            #expect(try await browser.text("return document.title") == "401")
+            _ = try await browser.requests()
+
+            // The page of another site can neither frame it nor send a code to it.
+            try await browser.open(
+                "data:text/html,<iframe src='\(daemon.url)'></iframe><script>fetch('\(daemon.url)v1/session', { method: 'POST', mode: 'no-cors', body: '{}' }).then(() => { document.title = 'sent' })</script>"
+            )
+            try await browser.wait("document.title === 'sent'")
+            #expect(try await !browser.complaints().isEmpty, "the browser refuses the frame")
+            let requests = try await browser.requests()
+            #expect(!requests.contains { $0.url.hasSuffix("page.js") })
+            #expect(requests.contains { $0.url.hasSuffix("session") && $0.status ?? 0 >= 400 })
+        }
+    }
+
+    @Test("a removed device sees nothing more at once, and signing out leaves nothing behind")
+    func leaving() async throws {
+        try await open { browser, daemon in
+            let list = try await daemon.kvsd("device", "list")
+            let id = try #require(list.firstMatch(of: #/(?m)^(\w+) .* page /#)?.1)
+            #expect(try await daemon.streamCount() == 1)
+            try await daemon.kvsd("device", "remove", String(id))
+            try await browser.wait(shows("This page has been signed out", in: "#status"))
+            #expect(try await browser.text(Self.remains) == "[0,0,0,0]")
+            #expect(try await daemon.streamCount() == 0)
+            try await browser.execute("location.reload()")
+            try await browser.wait("$('form.signin')")
+
+            try await signIn(browser, daemon)
+            let first = try await browser.window
+            try await browser.openWindow()
+            try await browser.open(daemon.url)
+            try await go(to: "settings", browser)
+            try await browser.click("#list button")
+            try await browser.wait("$('#dialog').open")
+            try await browser.click("#dialog-action")
+            try await browser.wait("$('form.signin')")
+            #expect(try await browser.text(Self.remains) == "[0,0,0,0]")
+            #expect(try await browser.cookies().filter { !$0.value.isEmpty }.isEmpty)
+            let caches = try await browser.executeAsync("caches.keys().then(k => done(k.length))")
+            #expect(caches as? Int == 0)
+            #expect(try await !daemon.kvsd("device", "list").contains(" page "))
+            try await browser.closeWindow(thenGoTo: first)
+            try await browser.wait("$('form.signin')")
+            #expect(try await browser.text(Self.remains) == "[0,0,0,0]")
+        }
+    }
+
+    /// What a signed out page still has: cards, details, and what is stored.
+    private static let remains = """
+        return JSON.stringify([document.querySelectorAll('.card').length, $('#detail').childElementCount,
+            localStorage.length, sessionStorage.length])
+        """
+}

@@ -1,0 +1,73 @@
+import BrowserTesting
+import Foundation
+import ProgramTesting
+import Testing
+
+/// The page of a real daemon in a real browser.
+@Suite(
+    "The page",
+    .disabled(if: Browser.Kind.installed.isEmpty, "neither Chromium nor Firefox is installed"),
+    .serialized, .browser, .timeLimit(.minutes(5)))
+struct UsagePageTests {
+    /// Runs a daemon to which something was pushed, and opens its page.
+    ///
+    /// - Parameters:
+    ///   - options: of `kvsd pair`.
+    ///   - signsIn: false for a browser that opens the page without a code.
+    func open(
+        width: Int = 1_280, scheme: String = "light", _ options: [String] = [],
+        signsIn: Bool = true, _ body: (Browser, PageDaemon) async throws -> Void
+    ) async throws {
+        let browser = try #require(Browser.shared)
+        let daemon = try await PageDaemon()
+        try await daemon.push()
+        try await browser.show(width: width, scheme: scheme)
+        _ = try await (browser.complaints(), browser.requests())
+        if signsIn {
+            try await signIn(browser, daemon, options)
+        } else {
+            try await browser.open(daemon.url)
+            try await browser.wait("$('form.signin')")
+        }
+        try await body(browser, daemon)
+        let complaints = try await browser.complaints()
+        #expect(complaints.isEmpty, "\(complaints)")
+        let foreign = try await browser.requests().map(\.url)
+            .filter { !$0.hasPrefix(daemon.url) && !$0.hasPrefix("about:") }
+        #expect(foreign.isEmpty, "\(foreign)")
+        // Ends the live stream.
+        try await browser.open("about:blank")
+    }
+
+    func signIn(_ browser: Browser, _ daemon: PageDaemon, _ options: [String] = []) async throws {
+        let line = try await daemon.home.run("kvsd", ["pair", "--page"] + options).text
+        try await browser.open(line.trimmingCharacters(in: .newlines))
+        try await browser.wait("document.querySelectorAll('.card').length === 2")
+        try await browser.wait("$('#link').textContent === 'live'")
+    }
+
+    /// An expression that is true when an element that the selector matches has this text.
+    func shows(_ text: String, in selector: String = "body") -> String {
+        "[...document.querySelectorAll('\(selector)')].some(e => e.textContent.includes(\(quoted(text))))"
+    }
+
+    func quoted(_ text: String) -> String {
+        let array = try? JSONSerialization.data(withJSONObject: [text])
+        return String(decoding: array ?? Data(), as: UTF8.self) + "[0]"
+    }
+
+    /// The sections, and an account and a device that are open.
+    static let places = [
+        "usage", "usage/codex%09dev%40example.test", "devices", "devices/id-of-desk", "keys",
+        "settings",
+    ]
+
+    /// Opens a section, or what is in one.
+    func go(to place: String, _ browser: Browser) async throws {
+        try await browser.execute("location.hash = '#/\(place)'")
+        let section = place.prefix { $0 != "/" }
+        try await browser.wait("$('#list').classList.contains('\(section)')")
+        if place.hasPrefix("usage/") { try await browser.wait("$('#detail table')") }
+        if place.hasPrefix("devices/") { try await browser.wait("$('#detail h2')") }
+    }
+}
