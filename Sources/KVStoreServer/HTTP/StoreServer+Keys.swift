@@ -47,7 +47,8 @@ extension StoreServer {
             for: request, on: loop,
             { () throws(Problem) in
                 guard let record = TypedRecord(entry) else { throw .tooComplex }
-                let answer = Answer.json(record)
+                let answer = Answer(
+                    MediaType.typedValue, ByteBuffer(bytes: WireJSON.encode(record)))
                 guard answer.byteCount <= WireLimits.requestByteCount else { throw .tooComplex }
                 return answer
             }, { complete($0.map { .answer($0) }) })

@@ -30,7 +30,7 @@ export function renderKeys(list, live, moment, selected) {
   const text = (memory.get('search') ?? '').toLowerCase();
   const keys = [...live.keys.values()].sort((a, b) => a.key < b.key ? -1 : 1);
   const found = keys.filter(({ key }) => `${key}\n${nameOf(key)}`.toLowerCase().includes(text));
-  setText(note, [
+  setText(note, keys.length === 0 && live.link.state !== 'live' ? 'Not known until the daemon answers.' : [
     found.length < keys.length ? `${found.length} of ` : '', count(keys.length, 'key'),
     found.length > rowLimit ? `, the first ${rowLimit} shown` : '',
   ].join(''));
@@ -95,7 +95,7 @@ export class KeyDetail {
         if (error.code === 'too-complex') this.error = error;
         else throw error;
       });
-      this.document = found;
+      this.found = found;
       this.views = await views(found, key);
     } catch (error) {
       this.error = error;
@@ -111,17 +111,18 @@ export class KeyDetail {
   }
 
   render(moment) {
-    const { live, key, document, error } = this;
-    const entry = live.keys.get(key);
+    const { live, key, found, error } = this;
+    const isPresent = live.keys.has(key);
+    const entry = this.entry = live.keys.get(key) ?? this.entry;
     const isOutdated = entry?.stamp !== this.stamp || error?.code === 'unreachable' && this.link !== live.link;
-    if (entry && isOutdated && !this.isLoading) this.load(entry);
+    if (isPresent && isOutdated && !this.isLoading) this.load(entry);
     reconcile(this.facts, entry ? [
-      ['Value', `${document ? `${document.type}, ` : ''}${sizeOf(entry)}`], ['Set', moment.past(timeOf(entry))],
+      ['Value', `${found ? `${found.type}, ` : ''}${sizeOf(entry)}`], ['Set', moment.past(timeOf(entry))],
       ['Writer', writerOf(entry)], ['Sequence', String(entry.seq)], ['Stamp', entry.stamp],
     ] : [], ([name]) => name, ([name]) => h('tr', {}, h('th', { scope: 'row', text: name }), h('td')),
     (row, [, text]) => setText(row.lastElementChild, text));
-    const note = !entry ? 'The store has no such key.'
-      : error?.message ?? (document?.type === 'bytes' ? 'Not a property list: these are the bytes.' : '');
+    const note = !isPresent ? `The store has no such key${entry ? ' any more' : ''}.`
+      : error?.message ?? (found?.type === 'bytes' ? 'Not a property list: these are the bytes.' : '');
     setText(this.note, note);
     this.note.hidden = !note;
     const names = Object.keys(this.views);
@@ -130,8 +131,8 @@ export class KeyDetail {
     reconcile(this.tabs, names, (name) => name, (name) => button(name, () => this.show(name)),
       (tab, name) => tab.setAttribute('aria-pressed', name === this.tab));
     this.renderValue(this.views[this.tab]);
-    const actions = mayWrite(live) && entry ? [
-      ...(document ? [['Edit…', () => edit(live, this.document)]] : []), ['Delete…', () => remove(key)],
+    const actions = mayWrite(live) && isPresent ? [
+      ...(found ? [['Edit…', () => edit(live, this.found)]] : []), ['Delete…', () => remove(key)],
     ] : [];
     reconcile(this.actions, actions, ([name]) => name, ([name, action]) => button(name, action));
     const changes = live.changes.filter((change) => change.key === key).slice(0, 20);

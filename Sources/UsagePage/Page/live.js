@@ -29,6 +29,7 @@ export class Live {
   #isLoading = false;
   #isDue = false;
   #wasOpened = false;
+  #missing;
 
   /** @param {() => void} changed called after any change */
   constructor(changed) {
@@ -70,6 +71,7 @@ export class Live {
     this.me = this.usage = this.#tag = undefined;
     this.keys.clear();
     this.changes = [];
+    this.#wasOpened = false;
     localStorage.removeItem('last');
     this.changed();
   }
@@ -139,17 +141,23 @@ export class Live {
     this.#timer = setTimeout(() => this.#follow(), delay);
   }
 
+  /** All keys follow; those that do not have been deleted. */
   #begin() {
-    this.keys.clear();
-    this.#wasOpened = false;
-    // What there was before is no change.
-    this.#opening = setTimeout(() => { this.#wasOpened = true; }, 500);
+    this.#missing = new Set(this.keys.keys());
+    this.#opening = setTimeout(() => {
+      this.#wasOpened = true;
+      for (const key of this.#missing) this.keys.delete(key);
+      this.changed();
+    }, 500);
   }
 
   #note(change) {
+    const known = this.keys.get(change.key);
+    this.#missing.delete(change.key);
     if (change.deleted) this.keys.delete(change.key);
     else this.keys.set(change.key, change);
-    if (this.#wasOpened) {
+    // What there was before is no change.
+    if (known ? known.stamp !== change.stamp : this.#wasOpened && !change.deleted) {
       this.changes.unshift({ ...change, seen: this.now });
       this.changes.length = Math.min(this.changes.length, 200);
     }
