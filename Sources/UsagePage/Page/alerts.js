@@ -14,25 +14,42 @@ const kinds = [
 export class Alerts {
   #state;
   #subscription;
-  #isAsked = false;
+  /** The device for which the daemon was asked. */
+  #device;
 
   constructor(changed) { this.changed = changed; }
 
   async #ask() {
-    this.#isAsked = true;
+    this.#state = this.#subscription = undefined;
     try {
       const registration = await navigator.serviceWorker.ready;
       this.#subscription = await registration.pushManager?.getSubscription();
       this.#state = await get(resource);
+      await this.#renew();
     } catch { /* Asked again when the settings are opened again. */ }
     this.changed();
   }
 
-  forget() { this.#isAsked = false; }
+  /** The daemon may have another key than it had, and the person may be in another zone. */
+  async #renew() {
+    if (!this.#subscription) return;
+    const { publicKey, settings, subscriptions } = this.#state;
+    const key = btoa(String.fromCharCode(...new Uint8Array(this.#subscription.options.applicationServerKey)));
+    if (key.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '') !== publicKey) {
+      await this.#subscription.unsubscribe();
+      this.#subscription = undefined;
+    } else if (subscriptions > 0 && settings.utcOffset !== utcOffset()) {
+      this.#state = await send('PUT', resource, { settings: { ...settings, utcOffset: utcOffset() } });
+    }
+  }
+
 
   /** Draws into a fieldset. */
-  render(element) {
-    if (canInstall && !this.#isAsked) this.#ask();
+  render(element, device) {
+    if (canInstall && this.#device !== device) {
+      this.#device = device;
+      this.#ask();
+    }
     const isOn = Boolean(this.#subscription) && this.#state?.subscriptions > 0;
     const shown = JSON.stringify([canInstall, isOn, this.#state, globalThis.Notification?.permission]);
     element.hidden = !canInstall;
@@ -66,7 +83,7 @@ export class Alerts {
     const { endpoint, keys } = subscription.toJSON();
     try {
       this.#state = await send('PUT', resource, {
-        subscription: { endpoint, keys }, settings: { ...this.#state.settings, utcOffset: -new Date().getTimezoneOffset() } });
+        subscription: { endpoint, keys }, settings: { ...this.#state.settings, utcOffset: utcOffset() } });
     } catch (error) {
       await subscription.unsubscribe();
       throw error;
@@ -87,7 +104,7 @@ export class Alerts {
     const { rules, quietHours } = this.#state.settings;
     const set = (change, quiet = quietHours) => perform(async () => {
       this.#state = await send('PUT', resource, { settings: {
-        rules: { ...rules, ...change }, quietHours: quiet, utcOffset: -new Date().getTimezoneOffset() } });
+        rules: { ...rules, ...change }, quietHours: quiet, utcOffset: utcOffset() } });
       this.changed();
     }, 'The alerts of all devices that the daemon warns have been changed.');
     const check = (text, checked, onchange) => h('label', {}, h('input', { type: 'checkbox', checked, onchange }), ` ${text}`);
@@ -110,6 +127,9 @@ export class Alerts {
 }
 
 const button = (text, action, outcome) => h('button', { type: 'button', text, onclick: () => perform(action, outcome) });
+
+/** Minutes east of UTC. */
+const utcOffset = () => -new Date().getTimezoneOffset();
 
 const worse = { good: 0, warning: 1, bad: 2 };
 

@@ -14,7 +14,7 @@ const choices = [
 export function renderSettings(element, live, alerts, signOut) {
   const account = live.me;
   const own = element.querySelector('.alerts');
-  if (own) alerts.render(own);
+  if (own) alerts.render(own, account?.deviceID);
   const shown = JSON.stringify([options, account, canInstall]);
   if (element.shown === shown) return;
   element.shown = shown;
@@ -33,5 +33,5 @@ export function renderSettings(element, live, alerts, signOut) {
     ...(canInstall === false ? [h('p', { class: 'note', text: 'The browser does not trust the certificate of this address. The page works as long '
       + 'as the daemon answers, but cannot be installed, opened without a network or send alerts. What to do: kvsd certificate' })] : []),
     h('div', { class: 'row' }, h('button', { type: 'button', text: 'Sign out', onclick: signOut })));
-  alerts.render(element.querySelector('.alerts'));
+  alerts.render(element.querySelector('.alerts'), account?.deviceID);
 }
