@@ -20,7 +20,7 @@ struct CertificatePage: AdditionalResource {
     ) throws(Problem) {
         let file = PageFile(
             Self.path, "certificate.html", Self.document(server.certificateAuthority))
-        complete(.success(.answer(file.answer(unless: request.fields.ifNoneMatch))))
+        complete(.success(.answer(file.answer(to: request.fields))))
     }
 
     /// No value needs to be escaped: those of an authority have been checked when it was read.

@@ -141,6 +141,7 @@ package struct RequestFields {
     package var lastEventID: String?
     /// The entity tags of what the client has.
     package var ifNoneMatch: String?
+    package var acceptEncoding: String?
     /// Which the device takes for its own.
     package var account: String?
     var hasTransferEncoding = false
@@ -172,6 +173,8 @@ package struct RequestFields {
             case 14 where name.isField("sec-fetch-site"): fetchSite = fetchSite ?? value
             case 14 where name.isField("content-length"):
                 contentLength = contentLength ?? Int(value)
+            case 15 where name.isField("accept-encoding"):
+                acceptEncoding = acceptEncoding ?? value
             case 16 where name.isField("content-encoding"):
                 contentEncoding = contentEncoding ?? value
             case 16 where name.isField("ubiquity-account"): account = account ?? value
