@@ -137,19 +137,27 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
+            name: "OutgoingHTTP",
+            dependencies: [nioCore, nioHTTP1, nioPosix, nioSSL, "Essentials"],
+            swiftSettings: strict),
+        .target(
+            name: "WebPush", dependencies: ["OutgoingHTTP", "KVStoreWire", crypto, "Essentials"],
+            swiftSettings: strict),
+        .target(
             name: "UsagePusher", dependencies: ["SnapshotModels", "LocalFiles", "CommandSupport"],
             resources: [.embedInCode("Tokens/model-prices.json")], swiftSettings: strict),
         .target(
             name: "UsageAlerts",
             dependencies: [
                 "UsageState", "UsagePusher", "SnapshotModels", "KVStoreEssentials", "LocalFiles",
-                "TerminalText", asyncHTTPClient, nioCore, nioHTTP1, nioPosix, "Essentials",
+                "OutgoingHTTP", "TerminalText", "Essentials",
             ],
             swiftSettings: strict),
         .executableTarget(
             name: "usage-push",
             dependencies: [
-                "UsageAlerts", "UsageState", "UsagePusher", "SnapshotModels", "KVStore",
+                "UsageAlerts", "OutgoingHTTP", "UsageState", "UsagePusher", "SnapshotModels",
+                "KVStore",
                 "KVStoreHTTP", "TerminalText", "BackgroundServices", "CommandSupport",
                 "CommandRunner", "LocalFiles",
                 argumentParser,
@@ -173,8 +181,8 @@ let package = Package(
         .target(
             name: "KVStoreServer",
             dependencies: [
-                "KVStoreEssentials", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreWire",
-                "LocalFiles", crypto, logging, nioCore, nioHTTP1, nioPosix, nioSSL, swiftASN1,
+                "KVStoreEssentials", "KVStoreCore", "KVStoreDocuments", "KVStoreLedger",
+                "KVStoreLog", "KVStoreWire", "LocalFiles", crypto, logging, nioCore, nioHTTP1, nioPosix, nioSSL, swiftASN1,
                 x509, "Essentials",
             ],
             swiftSettings: strict),
@@ -201,14 +209,23 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
+            name: "UsageNotifications",
+            dependencies: [
+                "KVStoreServer", "KVStoreEssentials", "KVStoreCore", "KVStoreWire", "UsageState",
+                "WebPush", "OutgoingHTTP", "LocalFiles", logging, nioCore, nioHTTP1, "Essentials",
+            ],
+            swiftSettings: strict),
+        .target(
             name: "UsagePage",
-            dependencies: ["KVStoreServer", "UsageEndpoint", "WebPages", "Essentials"],
+            dependencies: [
+                "KVStoreServer", "KVStoreWire", "UsageEndpoint", "WebPages", nioHTTP1, "Essentials",
+            ],
             resources: [.embedInCode("Page")], swiftSettings: strict),
         .executableTarget(
             name: "kvsd",
             dependencies: [
-                "KVStoreServer", "KVStoreEmulator", "UsageEndpoint", "UsagePage",
-                "KVStoreEssentials", "KVStoreCore",
+                "KVStoreServer", "KVStoreEmulator", "OutgoingHTTP", "UsageNotifications",
+                "UsagePage", "KVStoreEssentials", "KVStoreCore",
                 "KVStoreLedger", "KVStoreLog",
                 "KVStoreSimulation", "KVStoreWire", "BackgroundServices", "CommandSupport",
                 "CommandRunner",
@@ -315,9 +332,28 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
+            name: "OutgoingHTTPTests", dependencies: ["OutgoingHTTP"], swiftSettings: strict),
+        .testTarget(
+            name: "WebPushTests",
+            dependencies: ["WebPush", "OutgoingHTTP", "KVStoreWire", "PushTesting", crypto],
+            swiftSettings: strict),
+        .target(
+            name: "PushTesting",
+            dependencies: ["WebPush", "KVStoreWire", crypto, nioCore, nioHTTP1, nioPosix],
+            path: "Tests/PushTesting", swiftSettings: strict),
+        .testTarget(
+            name: "UsageNotificationsTests",
+            dependencies: [
+                "UsageNotifications", "UsageState", "KVStoreServer", "KVStoreCore", "KVStoreWire",
+                "SnapshotModels", "PushTesting", "ServerTestSupport", "TestSupport", "LocalFiles",
+                "WebPush", "OutgoingHTTP", httpTypes, logging, nioCore, nioSSL,
+            ],
+            swiftSettings: strict),
+        .testTarget(
             name: "UsageAlertsTests",
             dependencies: [
-                "UsageAlerts", "UsageState", "UsagePusher", "SnapshotModels", "KVStore",
+                "UsageAlerts", "OutgoingHTTP", "UsageState", "UsagePusher", "SnapshotModels",
+                "KVStore",
                 "KVStoreTesting", "LocalFiles", "SeededRandomness", "ProgramTesting", nioCore,
                 nioHTTP1, nioPosix,
             ],
@@ -340,7 +376,8 @@ let package = Package(
         .testTarget(
             name: "KvsTests",
             dependencies: [
-                "kvs", "KVStore", "KVStoreDocuments", "CommandSupport", "ProgramTesting",
+                "kvs", "KVStore", "KVStoreDocuments", "CommandSupport", "BrowserTesting",
+                "ProgramTesting",
                 "SeededRandomness",
                 "ServerTestSupport", httpTypes,
             ],
@@ -348,7 +385,8 @@ let package = Package(
         .target(
             name: "ServerTestSupport",
             dependencies: [
-                "KVStoreCore", "KVStoreWire", httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL,
+                "KVStoreCore", "KVStoreWire", httpTypes, logging, nioCore, nioHTTP1, nioPosix,
+                nioSSL,
             ],
             path: "Tests/ServerTestSupport", swiftSettings: strict),
         .target(
@@ -364,13 +402,15 @@ let package = Package(
             dependencies: [
                 "KVStoreServer", "ServerTestSupport", "TestSupport", "KVStoreCore",
                 "KVStoreLedger", "KVStoreLog", "KVStoreSimulation", "KVStoreWire", "LocalFiles",
-                httpTypes, logging, nioCore, nioHTTP1, nioPosix, nioSSL, nioTLS,
+                crypto, httpTypes, logging, nioCore, nioHTTP1, nioPosix, nioSSL, nioTLS, swiftASN1,
+                x509,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "KvsdTests",
             dependencies: [
-                "kvsd", "ProgramTesting", "ServerTestSupport", "TestSupport", "KVStoreCore",
+                "kvsd", "ProgramTesting", "PushTesting", "ServerTestSupport", "TestSupport",
+                "KVStoreCore",
                 "KVStoreServer",
                 "KVStoreWire",
                 "SnapshotModels", "UsageEndpoint", "UsageState", nioHTTP1,

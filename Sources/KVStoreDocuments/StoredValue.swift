@@ -10,6 +10,8 @@ package struct StoredValue: Equatable, Sendable {
 
     /// The type of what is not a property list.
     package static let bytesType = "bytes"
+    /// Levels of arrays and objects that a value may have as JSON.
+    package static let jsonDepth = 2 * (WireLimits.propertyListDepth + 1)
 }
 
 extension StoredValue: Codable {

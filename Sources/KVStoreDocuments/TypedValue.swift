@@ -23,6 +23,15 @@ package enum ValueType: String, Codable {
 extension PropertyListValue {
     /// The size that counts in the quota.
     package var byteCount: Int { Record.Content.value(encoded()).quotaByteCount }
+
+    /// With all elements of arrays and dictionaries.
+    package var objectCount: Int {
+        switch self {
+        case .array(let values): values.reduce(1) { $0 + $1.objectCount }
+        case .dictionary(let values): values.values.reduce(1) { $0 + $1.objectCount }
+        default: 1
+        }
+    }
 }
 
 /// A value as JSON with its type, so that decoding returns the same value: `{"type": "integer", "value": 5}`.

@@ -34,7 +34,7 @@ extension EmulatorInterceptor {
             let world = try Self.worldName(world)
             complete(.success(.stream(try openEvents(world, request))))
         case (.page(let file), _):
-            complete(.success(.answer(file.answer(unless: request.fields.ifNoneMatch))))
+            complete(.success(.answer(file.answer(to: request.fields))))
         case (.control(let control, let world), _):
             try respond(to: control, of: world, request, on: loop, complete)
         case (.store(let resource, let world), _):

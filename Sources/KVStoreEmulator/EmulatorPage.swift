@@ -10,6 +10,6 @@ enum EmulatorPage {
             "controls.js": PackageResources.controls_js, "devices.js": PackageResources.devices_js,
             "events.js": PackageResources.events_js, "history.js": PackageResources.history_js,
             "keys.js": PackageResources.keys_js, "page.js": PackageResources.page_js,
-            "record.js": PackageResources.record_js, "values.js": PackageResources.values_js,
+            "record.js": PackageResources.record_js, "texts.js": PackageResources.texts_js,
         ])
 }

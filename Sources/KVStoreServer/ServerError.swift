@@ -16,6 +16,8 @@ public struct ServerError: Error, Sendable, Equatable {
         case invalidAccount
         /// A file is not a backup, or is damaged.
         case invalidBackup
+        /// An authority cannot be made for the given hosts.
+        case invalidAuthority
         /// The address cannot be listened on.
         case cannotListen
         /// The server has ended; start a new one.

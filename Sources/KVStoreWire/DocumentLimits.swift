@@ -22,6 +22,8 @@ package enum MediaType {
     package static let sync = "application/vnd.ubiquity.sync"
     /// The bytes of one value: a binary property list.
     package static let bytes = "application/octet-stream"
+    /// A value as JSON with its type.
+    package static let typedValue = "application/vnd.ubiquity.value+json"
 }
 
 extension String {

@@ -1,4 +1,5 @@
 import Foundation
+import OutgoingHTTP
 package import LocalFiles
 
 /// What targets need and nobody else may know.

@@ -1,5 +1,6 @@
 import Essentials
 import KVStoreCore
+import KVStoreServer
 import UsageState
 
 /// The decoded usage of the stores that were asked about last.
@@ -31,24 +32,12 @@ struct UsageCache {
         }
         let found = entries.firstIndex { $0.store == store }.map { entries.remove(at: $0) }
         let kept = found.flatMap { $0.records == versions ? $0.usage : nil }
-        let usage = kept ?? Self.decode(records)
+        let usage = kept ?? StoredUsage(values: records.dataByKey)
         entries.append(
             Entry(
                 store: store, records: versions, usage: usage,
                 byteCount: records.reduce(0) { $0 + $1.record.content.byteCount }))
         while entries.reduce(0, { $0 + $1.byteCount }) > Self.byteLimit { entries.removeFirst() }
         return usage
-    }
-
-    private static func decode(_ records: [SequencedRecord]) -> StoredUsage {
-        var values: [String: Data] = [:]
-        for record in records.map(\.record) {
-            // As a replica's getter: anything but data is no value.
-            guard case .value(let bytes) = record.content,
-                case .data(let value)? = try? PropertyListValue(encoded: bytes)
-            else { continue }
-            values[record.key.text] = value
-        }
-        return StoredUsage(values: values)
     }
 }

@@ -13,13 +13,16 @@ package struct UsagePage: ResourceProvider {
     package init(_ endpoint: UsageProvider = UsageProvider()) { self.endpoint = endpoint }
 
     package func resource(at path: Substring) -> (any AdditionalResource)? {
-        Self.files.file(at: path) ?? endpoint.resource(at: path)
+        if path == CertificatePage.path { return CertificatePage() }
+        return Self.files.file(at: path) ?? endpoint.resource(at: path)
     }
 
     private static let files = WebPage(
         at: "/page/", indexes: ["/"],
         files: [
+            "alerts.js": PackageResources.alerts_js,
             "cards.js": PackageResources.cards_js,
+            "certificate.css": PackageResources.certificate_css,
             "details.js": PackageResources.details_js,
             "devices.js": PackageResources.devices_js,
             "icon.png": PackageResources.icon_png,

@@ -20,7 +20,7 @@ package struct WebPage: Sendable {
     package init(at base: String, indexes: [String], files: [String: [UInt8]]) {
         let shared = [
             "base.css": PackageResources.base_css, "dom.js": PackageResources.dom_js,
-            "http.js": PackageResources.http_js,
+            "http.js": PackageResources.http_js, "values.js": PackageResources.values_js,
         ]
         var byPath: [String: PageFile] = [:]
         for (name, bytes) in files.merging(shared, uniquingKeysWith: { own, _ in own }) {
@@ -52,13 +52,17 @@ package struct WebPage: Sendable {
 package struct PageFile: AdditionalResource, Equatable {
     package let template: String
     private let type: String
-    private let bytes: [UInt8]
-    /// An entity tag (RFC 9110, section 8.8.3).
+    private let bytes: ByteBuffer
+    /// Nil where compressing saves nothing.
+    private let deflated: ByteBuffer?
+    /// An entity tag (RFC 9110, section 8.8.3), of the bytes as they are.
     let tag: String
 
     package init(_ path: String, _ name: String, _ bytes: [UInt8]) {
         template = path
-        self.bytes = bytes
+        self.bytes = ByteBuffer(bytes: bytes)
+        let deflated = name.hasSuffix(".png") ? nil : Zlib.deflate(bytes)
+        self.deflated = deflated.flatMap { $0.count < bytes.count ? ByteBuffer(bytes: $0) : nil }
         tag = "\"" + Self.digest(bytes) + "\""
         type =
             switch name.split(separator: ".").last {
@@ -84,18 +88,21 @@ package struct PageFile: AdditionalResource, Equatable {
         to request: Request, by _: StoreServer, on _: WatcherRegistry,
         _ complete: @escaping (Result<Response, Problem>) -> Void
     ) throws(Problem) {
-        complete(.success(.answer(answer(unless: request.fields.ifNoneMatch))))
+        complete(.success(.answer(answer(to: request.fields))))
     }
 
     /// 304 without a body if the client has the file.
-    ///
-    /// - Parameter tags: those of the client, as `If-None-Match` lists them.
-    package func answer(unless tags: String?) -> Answer {
-        let isKept = tags.map { EntityTag.list($0, contains: tag) } ?? false
-        var answer = isKept ? Answer(nil, ByteBuffer()) : Answer(type, ByteBuffer(bytes: bytes))
+    package func answer(to request: RequestFields) -> Answer {
+        let accepted = request.acceptEncoding?.split(separator: ",").prefix(16) ?? []
+        let isAccepted = accepted.contains { $0.drop { $0 == " " } == "deflate" }
+        let compressed = isAccepted ? deflated : nil
+        let tag = compressed == nil ? tag : tag.dropLast() + "-z\""
+        let isKept = request.ifNoneMatch.map { EntityTag.list($0, contains: tag) } ?? false
+        var answer = isKept ? Answer(nil, ByteBuffer()) : Answer(type, compressed ?? bytes)
         if isKept { answer.status = .notModified }
         answer.isRevalidated = true
-        answer.fields = Self.fields + [("ETag", tag)]
+        answer.fields = Self.fields + [("ETag", tag), ("Vary", "Accept-Encoding")]
+        if compressed != nil, !isKept { answer.fields.append(("Content-Encoding", "deflate")) }
         return answer
     }
 

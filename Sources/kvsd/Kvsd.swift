@@ -33,7 +33,8 @@ struct Kvsd: AsyncParsableCommand {
         subcommands: [
             Serve.self, EmulatorCommand.self, Pair.self, DeviceCommand.self, AccountCommand.self,
             StoreCommand.self,
-            ServiceCommand.self, StatusCommand.self, ConfigCommand.self, Backup.self, Restore.self,
+            ServiceCommand.self, StatusCommand.self, CertificateCommand.self, ConfigCommand.self,
+            Backup.self, Restore.self,
             Check.self, Dump.self,
         ],
         defaultSubcommand: Serve.self)
@@ -50,7 +51,7 @@ extension CommandFailure {
             case .cannotCreate: .cannotCreate
             case .inUse: .temporaryFailure
             case .storage, .unreadable: .ioError
-            case .invalidDevice, .invalidAccount, .invalidBackup: .dataError
+            case .invalidDevice, .invalidAccount, .invalidBackup, .invalidAuthority: .dataError
             case .cannotListen, .ended: .unavailable
             }
         self.init(status, error.description)

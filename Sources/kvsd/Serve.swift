@@ -4,6 +4,8 @@ import Essentials
 public import KVStoreServer
 import LocalFiles
 import Logging
+import OutgoingHTTP
+import UsageNotifications
 import UsagePage
 
 struct Serve: AsyncParsableCommand {
@@ -50,11 +52,16 @@ struct Serve: AsyncParsableCommand {
         logger.logLevel = values.logLevel
         var limits = values.limits
         limits.fit(openFileCount: OpenFileLimit.raise())
+        let notifications = NotificationService(
+            dataDirectory: data.directory.path, contact: values.pushContact,
+            http: HTTPDelivery(
+                privateHosts: values.pushPrivateHosts.split(separator: ",").map { String($0) },
+                permission: "kvsd serve --set push-private-hosts="), logger: logger)
         let server = try StoreServer(
             ServerConfiguration(
                 storage: .directory(data.directory.path), address: values.listen,
                 encryption: settings.encryption, limits: limits, logger: logger),
-            provider: UsagePage())
+            provider: ResourceProviders(UsagePage(), NotificationProvider(notifications)))
         let reload = ReloadSignal { [logger] in
             server.reload()
             logger.notice("reloaded the certificate and devices")
@@ -66,6 +73,7 @@ struct Serve: AsyncParsableCommand {
             ShutdownDeadline.arm()
             await server.stop()
         }()
+        async let _: Void = notifications.run(on: server)
         async let running: Void = server.run()
         announce(try await server.port, values.listen.host, server, logger)
         defer { data.directory.statusFile.remove() }

@@ -14,7 +14,9 @@ package struct Browser: Sendable {
         case firefox = "Firefox"
 
         /// Those that this machine has; `scripts/bootstrap --tests` installs all on Debian.
-        package static let installed = allCases.filter { $0.program != nil }
+        package static let installed = allCases.filter(\.isInstalled)
+
+        package var isInstalled: Bool { program != nil }
 
         fileprivate var program: String? {
             let name = self == .chromium ? "chromedriver" : "firefox-esr"

@@ -1,6 +1,7 @@
 package import Testing
 
-/// Runs the tests of a suite once in each of some browsers, one browser after the other.
+/// Runs the tests of a suite once in each of some browsers, one browser after the other. It says so of a browser that is not
+/// installed, and goes on.
 package struct BrowserTrait: SuiteTrait, TestScoping {
     var kinds: [Browser.Kind]
     var acceptsInsecureCertificates: Bool
@@ -9,6 +10,10 @@ package struct BrowserTrait: SuiteTrait, TestScoping {
         for test: Test, testCase: Test.Case?, performing body: @Sendable () async throws -> Void
     ) async throws {
         for kind in kinds {
+            guard kind.isInstalled else {
+                print("\(test.displayName ?? test.name): \(kind.rawValue) is not installed.")
+                continue
+            }
             let naming = IssueHandlingTrait.compactMapIssues { issue in
                 var issue = issue
                 issue.comments.append("in \(kind.rawValue)")
@@ -22,20 +27,15 @@ package struct BrowserTrait: SuiteTrait, TestScoping {
                 }
             }
         }
-        for kind in Browser.Kind.allCases where Browser.Kind.installed.firstIndex(of: kind) == nil {
-            print(
-                "\(test.name) was not tested in \(kind.rawValue), which 'scripts/bootstrap --tests' installs on Debian."
-            )
-        }
     }
 }
 
 extension Trait where Self == BrowserTrait {
-    /// Once in each browser that is installed.
+    /// In all browsers.
     package static var browser: BrowserTrait { browser() }
 
     package static func browser(
-        _ kinds: [Browser.Kind] = Browser.Kind.installed, acceptsInsecureCertificates: Bool = false
+        _ kinds: [Browser.Kind] = Browser.Kind.allCases, acceptsInsecureCertificates: Bool = false
     ) -> BrowserTrait {
         BrowserTrait(kinds: kinds, acceptsInsecureCertificates: acceptsInsecureCertificates)
     }

@@ -40,7 +40,6 @@ struct Firefox: BrowserSession {
             ("marionette.port", 0),
             // Nothing of its own over the network.
             ("services.settings.server", "data:,#"),
-            ("messaging-system.rsexperimentloader.enabled", false),
             ("browser.newtabpage.enabled", false),
             ("browser.startup.page", 0),
             ("devtools.console.stdout.content", true),

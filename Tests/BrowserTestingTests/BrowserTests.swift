@@ -127,7 +127,7 @@ struct BrowserTests {
 
     @Test(
         "axe-core finds what is hard to use for some, whatever the policy of the page is",
-        .enabled(if: Browser.hasAxe, "axe-core is not installed"))
+        .enabled(if: Browser.hasAxe, "scripts/bootstrap --tests has not installed axe-core"))
     func accessibility() async throws {
         try await open { browser, _ in
             let found = Set(try await browser.axe().map(\.rule))
@@ -159,7 +159,7 @@ struct BrowserTests {
 
 @Suite(
     "A Chromium of tests",
-    .enabled(if: Browser.Kind.installed.contains(.chromium), "Chromium is not installed"),
+    .enabled(if: Browser.Kind.chromium.isInstalled, "Chromium is not installed"),
     .browser([.chromium]), .timeLimit(.minutes(5)))
 struct ChromiumTests {
     @Test("its network and processor are slowed")

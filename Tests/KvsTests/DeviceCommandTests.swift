@@ -31,7 +31,9 @@ extension DaemonTests {
             let renamed = try await patient(desk, "device", "rename", "phone", "tablet")
             #expect(renamed.status == 0 && renamed.text.hasSuffix(" to tablet\n"))
             let list = try await patient(desk, "device", "list")
-            #expect(list.text.contains(/desk +[0-9a-f]{16} +program +read\+write\+admin .+ this device\n/))
+            #expect(
+                list.text.contains(
+                    /desk +[0-9a-f]{16} +program +read\+write\+admin .+ this device\n/))
             #expect(list.text.contains(/tablet +[0-9a-f]{16} +program +read\+write .+ connected\n/))
             let json = try await patient(phone, "device", "list", "--json")
             let devices = try #require(

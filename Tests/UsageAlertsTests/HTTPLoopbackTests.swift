@@ -7,6 +7,7 @@
     import Testing
     import UsageState
 
+    @testable import OutgoingHTTP
     @testable import UsageAlerts
 
     /// With real connections to a server in this process.
@@ -17,7 +18,8 @@
         private func deliver(
             _ settings: AlertSettings, _ secrets: AlertSecrets, limit: Duration = .seconds(10)
         ) async -> [AlertTargets.Outcome] {
-            var http = HTTPDelivery(privateHosts: settings.privateHosts)
+            var http = HTTPDelivery(
+                privateHosts: settings.privateHosts, permission: "allow")
             http.send = HTTPExchange(limit: limit).send
             http.sleep = { _ in }
             let targets = AlertTargets(settings, secrets, variables: [:], http: http)

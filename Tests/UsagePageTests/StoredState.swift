@@ -23,8 +23,9 @@ struct StoredState {
 
     private static func minutes(_ count: Double) -> Date { now.addingTimeInterval(count * 60) }
 
-    private init(_ name: String, _ snapshots: [SyncedUsageSnapshot], _ history: UsageHistory = .init())
-    {
+    private init(
+        _ name: String, _ snapshots: [SyncedUsageSnapshot], _ history: UsageHistory = .init()
+    ) {
         self.name = name
         data = UsageData(
             link: .online, stored: .usage(SnapshotMerge.merge(snapshots, now: Self.now)),

@@ -27,7 +27,8 @@ extension UsagePageTests {
             try await daemon.push(daemon.snapshot("desk"))
             try await browser.wait(shows("No providers: desk pushed just now", in: ".empty h2"))
             try await browser.wait(shows("usage-push sources", in: ".empty li"))
-            try await daemon.put(Data("{".utf8), key: SyncedUsageSnapshot.storeKey(deviceID: "id-of-laptop"))
+            try await daemon.put(
+                Data("{".utf8), key: SyncedUsageSnapshot.storeKey(deviceID: "id-of-laptop"))
             let hostile = "<img src=x onerror=alert(1)>\u{202E}evil\u{1B}[2J"
             try await daemon.push(
                 daemon.snapshot(

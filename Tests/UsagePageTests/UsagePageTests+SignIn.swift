@@ -23,7 +23,8 @@ extension UsagePageTests {
                 "return document.cookie + JSON.stringify({ ...localStorage, ...sessionStorage })")
             #expect(!kept.contains(cookie.value) && !kept.contains("__Host"))
             let devices = try await daemon.kvsd("device", "list")
-            #expect(devices.contains(#/(Chrome|Firefox) on Linux +page +default +read /#), "\(devices)")
+            #expect(
+                devices.contains(#/(Chrome|Firefox) on Linux +page +default +read /#), "\(devices)")
 
             // Another code is of no use to a browser that is signed in.
             try await browser.open(try await daemon.address())
@@ -46,7 +47,8 @@ extension UsagePageTests {
             let used = try await daemon.address()
             let code = try #require(used.split(separator: "#").last)
             let other = try await daemon.send(
-                .post, "/v1/session", ["Content-Type": "application/json", "Authorization": "none"],
+                .post, "/v1/session",
+                ["Content-Type": "application/json", "Authorization": "none"],
                 body: #"{"code":"\#(code)"}"#)
             #expect(other.status == .noContent)
             try await refused(used, "Used code")

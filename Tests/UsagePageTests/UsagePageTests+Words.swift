@@ -122,7 +122,9 @@ extension UsagePageTests {
         let details = zip(model.providers, stored.providers).flatMap { provider, stored_ in
             let notes = UsageNote.notes(on: provider).compactMap { $0.value(at: model.now) }
             let details = UsageDetails(stored_, stored, series: [])
-            return notes.flatMap { [model.text($0.text), $0.next.isEmpty ? "" : "Next: \($0.next)"] }
+            return notes.flatMap {
+                [model.text($0.text), $0.next.isEmpty ? "" : "Next: \($0.next)"]
+            }
                 + details.tables.flatMap { table in
                     [table.title] + table.rows.flatMap { [$0.name] + $0.texts }
                 }

@@ -1,18 +1,11 @@
 // The administration of the emulator over HTTP.
 
-import { RequestError, parseJSON } from './http.js';
+import { joinPath, parseJSON } from './http.js';
 
 const base = '/emulator/v1';
 
 /** A path below `/emulator/v1`, of which each part is encoded. */
-export function path(...parts) {
-  // A URL cannot have these as segments, not even encoded.
-  const invalid = parts.find((part) => part === '.' || part === '..' || part === '');
-  if (invalid !== undefined) {
-    throw new RequestError(`A browser cannot address the name “${invalid}”; use another client.`);
-  }
-  return [base, ...parts.map(encodeURIComponent)].join('/');
-}
+export const path = (...parts) => joinPath(base, ...parts);
 
 const eventNames = [
   'connected', 'disconnected', 'sync', 'change', 'reset', 'import', 'fault', 'faults', 'clock',

@@ -2,7 +2,8 @@
 
 import { path } from './api.js';
 import { formatJSON, send } from './http.js';
-import { $, announce, ask, count, durationText, h, perform, reconcile, setText, showError, timeText } from './dom.js';
+import { $, announce, ask, count, h, perform, reconcile, setText } from './dom.js';
+import { durationText, showError, timeText } from './texts.js';
 
 const limitNames = ['valueByteCount', 'totalByteCount', 'keyCount'];
 

@@ -2,8 +2,9 @@
 
 import { path } from './api.js';
 import { send } from './http.js';
-import { $, count, durationText, h, options, perform, reconcile, setText, showError, timeText } from './dom.js';
+import { $, count, h, options, perform, reconcile, setText } from './dom.js';
 import { defaultAccount } from './history.js';
+import { durationText, showError, timeText } from './texts.js';
 
 const reasons = ['unreachable', 'unauthorized', 'forbidden', 'throttled', 'unavailable', 'full'];
 

@@ -1,7 +1,7 @@
 // The list of events and the time line with its scrubber.
 
-import { $, clockText, count, durationText, h, reconcile, setText, timeText } from './dom.js';
-import { summary } from './values.js';
+import { $, count, h, reconcile, setText } from './dom.js';
+import { clockText, durationText, summary, timeText } from './texts.js';
 
 const rowLimit = 1000;
 

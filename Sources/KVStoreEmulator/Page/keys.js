@@ -2,12 +2,11 @@
 
 import { path } from './api.js';
 import { formatJSON, get, send } from './http.js';
-import {
-  $, announce, ask, clockText, h, options, perform, reconcile, setText, showError, timeText,
-} from './dom.js';
+import { $, announce, ask, h, options, perform, reconcile, setText } from './dom.js';
 import { describe } from './events.js';
 import { defaultAccount, entriesIn, storesIn } from './history.js';
-import { editableText, parseValue, summary, types } from './values.js';
+import { clockText, showError, summary, timeText } from './texts.js';
+import { editableText, hints, parseValue, types } from './values.js';
 
 const rowLimit = 1000;
 
@@ -30,13 +29,6 @@ export function createKeys(app) {
   });
   options($('edit-type'), types.map((type) => [type, type]), 'string');
   $('edit-type').addEventListener('change', showHint);
-
-  const hints = {
-    string: 'Text, as it is.', integer: 'Digits, 64 bits.', double: 'A number, nan, inf or -inf.',
-    bool: 'true or false.', date: 'ISO 8601, or seconds since 2001.', data: 'Base64.',
-    array: 'JSON; {"type": "date", "value": "…"} for elements without a JSON type.',
-    dictionary: 'JSON; {"type": "date", "value": "…"} for elements without a JSON type.',
-  };
 
   function showHint() { setText($('edit-hint'), hints[$('edit-type').value] ?? ''); }
 

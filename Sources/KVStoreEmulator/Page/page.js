@@ -4,11 +4,12 @@ import { EventReader, path } from './api.js';
 import { get } from './http.js';
 import { createControls } from './controls.js';
 import { createDevices } from './devices.js';
-import { $, announce, count, options, setText, showError } from './dom.js';
+import { $, announce, count, options, setText } from './dom.js';
 import { createEvents } from './events.js';
 import { defaultAccount, History } from './history.js';
 import { createKeys } from './keys.js';
 import { firstAccount, parseRecord } from './record.js';
+import { showError } from './texts.js';
 
 const eventLimit = 1000;
 

@@ -161,7 +161,9 @@ extension RecordLine.Arrival {
             bytes = WireJSON.encode(message)
             type = MediaType.json
         }
-        accept = request.fields.accept.flatMap { $0.contains(MediaType.bytes) ? $0 : nil }
+        accept = request.fields.accept.flatMap { accept in
+            [MediaType.bytes, MediaType.typedValue].contains(where: accept.contains) ? accept : nil
+        }
         account = request.fields.account
         lastEventID = request.fields.lastEventID
         guard !bytes.isEmpty else { return }

@@ -86,7 +86,7 @@ extension EmulatorInterceptor {
     ) {
         decode(
             { () throws(Problem) -> StoredValue in
-                try StoreServer.decode(body, depthLimit: 2 * (WireLimits.propertyListDepth + 1))
+                try StoreServer.decode(body, depthLimit: StoredValue.jsonDepth)
             }, on: loop
         ) { [self] value in
             engine.perform(

@@ -25,7 +25,7 @@ package struct Device: Sendable, Equatable, Codable {
     /// Whether its requests and live streams are not limited in number.
     package var isTrusted: Bool { trusted ?? false }
 
-    func maySee(store: String) -> Bool { stores?.contains(store) ?? true }
+    package func maySee(store: String) -> Bool { stores?.contains(store) ?? true }
 
     /// Whether the other is the same device and may do the same; name and trust may differ.
     func hasSamePermissions(as other: Device) -> Bool {

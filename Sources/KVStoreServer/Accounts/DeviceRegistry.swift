@@ -80,7 +80,7 @@ package final class DeviceRegistry: Sendable {
     func observe(
         updating accounts: AccountRegistry, _ notify: @escaping @Sendable () -> Void
     ) {
-        observers.withLock { $0 = [notify] }
+        addObserver(notify)
         guard let file else { return }
         state.withLock { $0.accounts = accounts }
         let watch = WatchedDirectory.watch(file.file.directory.path) { [weak self] in
@@ -89,6 +89,11 @@ package final class DeviceRegistry: Sendable {
         self.watch.withLock { $0 = watch }
         // Catches changes from before the watch began.
         refresh()
+    }
+
+    /// Runs `notify` after devices have changed, on the thread that noticed.
+    func addObserver(_ notify: @escaping @Sendable () -> Void) {
+        observers.withLock { $0.append(notify) }
     }
 
     package var table: DeviceTable { withCurrent { $0.table } }

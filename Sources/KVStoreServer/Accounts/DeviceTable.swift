@@ -17,7 +17,7 @@ import KVStoreWire
 package struct DeviceTable: Sendable, Equatable {
     private var version = 1
     /// Identifies the data directory.
-    var instance: String
+    package var instance: String
     package private(set) var devices: [Device] = []
     /// Nil in a file without any.
     var accounts: [Account]?

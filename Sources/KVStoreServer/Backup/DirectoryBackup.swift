@@ -14,6 +14,7 @@ package struct DirectoryBackup {
     /// used a second time.
     static let limits = [
         "config.json": 65_536, "devices.json": DeviceTable.byteCount,
+        "notifications.json": 8 * 1_024 * 1_024, "vapid-key.pem": 4_096,
         "tls-certificate.pem": CertificateFiles.byteCount,
         "tls-key.pem": CertificateFiles.byteCount,
     ]

@@ -101,6 +101,12 @@ extension Problem {
         404, "unknown-key", "Unknown key", detail: "the store has no value for this key",
         hint: "GET /v1/stores/{store}/keys lists the keys")
 
+    static let noAuthority = Problem(
+        404, "no-authority", "No authority",
+        detail: "the certificate of this server is of no private authority",
+        hint:
+            "'kvsd certificate' on the server says which certificate it has and how to get another")
+
     package static let unknownPath = Problem(
         404, "unknown-path", "Unknown path",
         detail: "no resource has this path", hint: "see docs/protocol.md")

@@ -37,12 +37,13 @@ struct TokenBucket: Sendable, Equatable {
 }
 
 /// A bounded number of buckets by name. Safe to call from any thread.
-final class RateLimiter: Sendable {
+package final class RateLimiter: Sendable {
     private let fullBucket: TokenBucket
     private let limit: Int
     private let buckets = Mutex<[String: TokenBucket]>([:])
 
-    init(perSecond: Double, burst: Double, limit: Int) {
+    /// - Parameter limit: on the number of buckets; beyond, the fullest are forgotten.
+    package init(perSecond: Double, burst: Double, limit: Int) {
         fullBucket = TokenBucket(perSecond: perSecond, burst: burst, now: 0)
         self.limit = limit
     }
@@ -50,7 +51,7 @@ final class RateLimiter: Sendable {
     var count: Int { buckets.withLock { $0.count } }
 
     /// Takes a token from the bucket; returns the milliseconds to wait if it is empty.
-    func take(_ name: String, now: Int64) -> Int64? {
+    package func take(_ name: String, now: Int64) -> Int64? {
         buckets.withLock { buckets in
             if buckets[name] == nil, buckets.count >= limit { evict(from: &buckets, now: now) }
             return buckets[name, default: fullBucket].take(now: now)

@@ -7,6 +7,7 @@ package import NIOHTTP1
 /// What the path of a request names.
 package enum Resource: Sendable {
     case liveness, readiness, metrics
+    case authority, authorityProfile
     case pairing, session, pairings
     case identity, devices, stores
     /// An id as it is in the path.
@@ -31,6 +32,8 @@ package enum Resource: Sendable {
             case "/healthz": self = .liveness
             case "/readyz": self = .readiness
             case "/metrics": self = .metrics
+            case "/certificate/authority.crt": self = .authority
+            case "/certificate/authority.mobileconfig": self = .authorityProfile
             case "/v1/pair": self = .pairing
             case "/v1/session": self = .session
             case "/v1/pairings": self = .pairings
@@ -70,6 +73,8 @@ package enum Resource: Sendable {
         case .liveness: "/healthz"
         case .readiness: "/readyz"
         case .metrics: "/metrics"
+        case .authority: "/certificate/authority.crt"
+        case .authorityProfile: "/certificate/authority.mobileconfig"
         case .pairing: "/v1/pair"
         case .session: "/v1/session"
         case .pairings: "/v1/pairings"
@@ -101,7 +106,8 @@ package enum Resource: Sendable {
 
     package var needsToken: Bool {
         switch self {
-        case .liveness, .readiness, .metrics, .pairing, .session: false
+        case .liveness, .readiness, .metrics, .authority, .authorityProfile, .pairing, .session:
+            false
         case .additional(let resource): resource.needsToken
         default: true
         }
@@ -135,6 +141,7 @@ package struct RequestFields {
     package var lastEventID: String?
     /// The entity tags of what the client has.
     package var ifNoneMatch: String?
+    package var acceptEncoding: String?
     /// Which the device takes for its own.
     package var account: String?
     var hasTransferEncoding = false
@@ -166,6 +173,8 @@ package struct RequestFields {
             case 14 where name.isField("sec-fetch-site"): fetchSite = fetchSite ?? value
             case 14 where name.isField("content-length"):
                 contentLength = contentLength ?? Int(value)
+            case 15 where name.isField("accept-encoding"):
+                acceptEncoding = acceptEncoding ?? value
             case 16 where name.isField("content-encoding"):
                 contentEncoding = contentEncoding ?? value
             case 16 where name.isField("ubiquity-account"): account = account ?? value

@@ -10,7 +10,7 @@ extension StoreServer {
     }
 
     /// Of all devices.
-    var streamCount: Int { engine.loops.reduce(0) { $0 + $1.count } }
+    var streamCount: Int { engine.loops.reduce(0) { $0 + $1.streamCount } }
 
     func metricsText() -> Answer {
         .text(

@@ -158,6 +158,8 @@ extension StoreServer {
             case (.liveness, _): complete(.success(.answer(.text("ok\n"))))
             case (.readiness, _): complete(.success(.answer(try readiness())))
             case (.metrics, _): complete(.success(.answer(metricsText())))
+            case (.authority, _): complete(.success(.answer(try authorityCertificate())))
+            case (.authorityProfile, _): complete(.success(.answer(try authorityProfile())))
             case (.pairing, _): try pair(request, isPage: false, on: loop.loop, complete)
             case (.session, _): try pair(request, isPage: true, on: loop.loop, complete)
             case (.identity, .DELETE): try leave(request, on: loop.loop, complete)
@@ -197,11 +199,12 @@ extension StoreServer {
                 }
             case (.key(let key, let store), .PUT):
                 let (key, id) = (try request.key(key), try request.store(store, .write))
-                let content = try content(of: request)
-                durably { () throws(Problem) in
-                    try write(content, key, id, by: try request.caller(.write))
-                } _: {
-                    .json(KeySummary($0))
+                try content(of: request, on: loop.loop) { [self] content in
+                    durably { () throws(Problem) in
+                        try write(try content.get(), key, id, by: try request.caller(.write))
+                    } _: {
+                        .json(KeySummary($0))
+                    }
                 }
             case (.key(let key, let store), .DELETE):
                 let (key, id) = (try request.key(key), try request.store(store, .write))
@@ -212,10 +215,20 @@ extension StoreServer {
                 }
             case (.key(let key, let store), _):
                 let (key, id) = (try request.key(key), try request.store(store, .read))
-                durably { () throws(Problem) in
-                    try getKey(key, id)
-                } _: {
-                    Self.answer(to: request, with: $0)
+                guard request.fields.accept?.contains(MediaType.typedValue) == true else {
+                    return durably { () throws(Problem) in
+                        try getKey(key, id)
+                    } _: {
+                        Self.answer(to: request, with: $0)
+                    }
+                }
+                engine.perform(on: loop, { () throws(Problem) in try getKey(key, id) }) {
+                    [self] found in
+                    switch found {
+                    case .success(let entry):
+                        answerTyped(to: request, with: entry, on: loop.loop, complete)
+                    case .failure(let problem): complete(.failure(problem))
+                    }
                 }
             case (.additional(let resource), _):
                 try resource.respond(to: request, by: self, on: loop, complete)

@@ -1,7 +1,8 @@
+package import Essentials
 package import KVStoreCore
 package import KVStoreWire
 
-/// What the resources of a provider are about. Called on the event loop of the request.
+/// What the resources of a provider are about. What has an event loop as an argument is called on that one.
 extension StoreServer {
     /// Completes on the event loop with the included keys of a store that have a value, sorted, when they are durable; with
     /// nil for an unknown store.
@@ -16,6 +17,46 @@ extension StoreServer {
             }, complete)
     }
 
+    /// Writes a key with a stamp of the server, and completes on the event loop when that is durable.
+    package func write(
+        _ value: Data, forKey key: StoreKey, of store: StoreID, on loop: WatcherRegistry,
+        _ complete: @escaping (Result<Void, Problem>) -> Void
+    ) {
+        let content = Record.Content.value(PropertyListValue.data(value).encoded())
+        engine.perform(
+            on: loop,
+            { () throws(Problem) in
+                _ = try engine.write(content, forKey: key, store: store, replica: replica)
+            }
+        ) { [self] result in
+            if case .failure(.again) = result {
+                return write(value, forKey: key, of: store, on: loop, complete)
+            }
+            complete(result)
+        }
+    }
+
+    /// Calls `notify` on the event loop when the store has durable changes, or devices have changed. The store need not exist.
+    package func observe(
+        _ store: StoreID, on loop: WatcherRegistry, _ notify: @escaping @Sendable () -> Void
+    ) -> StoreObserver {
+        StoreObserver(store, on: loop, notify)
+    }
+
+    /// Calls `notify` after devices have changed, on the thread that noticed, as long as the server exists.
+    package func observeDevices(_ notify: @escaping @Sendable () -> Void) {
+        devices.addObserver(notify)
+    }
+
+    /// The event loop for what the server does without a request.
+    package var ownLoop: WatcherRegistry { engine.loops[0] }
+
+    /// The devices of all accounts, and what identifies their list.
+    package var deviceTable: DeviceTable { devices.table }
+
+    /// Whether the device still exists with the same permissions.
+    package func isCurrent(_ device: Device) -> Bool { devices.isCurrent(device) }
+
     /// The devices of an account, and which of them are connected.
     package func devices(ofAccount account: String) -> [DaemonDevice] {
         devices.table.devices.filter { $0.account == account }.map(devices.describe)
@@ -23,4 +64,18 @@ extension StoreServer {
 
     /// Milliseconds since 1970.
     package func now(of account: String) -> Int64 { engine.options.now(of: account) }
+}
+
+extension Sequence<SequencedRecord> {
+    /// The values that are data, by key: as a replica's getter, anything else is no value.
+    package var dataByKey: [String: Data] {
+        var values: [String: Data] = [:]
+        for record in lazy.map(\.record) {
+            guard case .value(let bytes) = record.content,
+                case .data(let value)? = try? PropertyListValue(encoded: bytes)
+            else { continue }
+            values[record.key.text] = value
+        }
+        return values
+    }
 }

@@ -70,20 +70,29 @@ extension StoreServer {
             return complete(.failure(.mediaType("\(MediaType.sync) or \(MediaType.json)")))
         }
         let depthLimit = limits.jsonDepth
-        @Sendable func message() -> Result<SyncRequest, Problem> {
-            Result { () throws(Problem) in try Self.decode(body, depthLimit: depthLimit) }
-        }
-        guard body.readableBytes > 32_768, interceptor?.decodesInOrder != true else {
-            return complete(message())
+        convert(
+            for: request, isLong: body.readableBytes > 32_768, on: loop,
+            { () throws(Problem) in try Self.decode(body, depthLimit: depthLimit) }, complete)
+    }
+
+    /// Completes on the event loop with what `body` decodes or encodes, on another thread if that is long: it would hold up
+    /// all connections.
+    func convert<Value: Sendable>(
+        for request: Request, isLong: Bool = true, on loop: any EventLoop,
+        _ body: @escaping @Sendable () throws(Problem) -> Value,
+        _ complete: @escaping (Result<Value, Problem>) -> Void
+    ) {
+        guard isLong, interceptor?.decodesInOrder != true else {
+            return complete(Result(catching: body))
         }
         let completion = NIOLoopBound(complete, eventLoop: loop)
         let device = interceptor == nil ? request.device : nil
         decodingQueue.async { [devices] in
-            let message = message()
+            let result = Result(catching: body)
             loop.execute {
                 // It may have been removed meanwhile.
                 let isCurrent = device.map(devices.isCurrent) ?? true
-                completion.value(isCurrent ? message : .failure(.unauthorized))
+                completion.value(isCurrent ? result : .failure(.unauthorized))
             }
         }
     }
@@ -118,7 +127,8 @@ extension Problem {
         switch error {
         case .tooDeep(let limit): self = .tooDeep(limit: limit)
         case .listTooLong(let limit): self = .tooManyChanges(limit: limit)
-        default: self = .malformed(error.description)
+        // The path of a field has names that the client has chosen.
+        default: self = .malformed(error.description.printable(scalarLimit: 200))
         }
     }
 }

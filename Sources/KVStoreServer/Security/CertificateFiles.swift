@@ -17,8 +17,10 @@ struct CertificateFiles: Sendable, Equatable {
         [certificate, key].map { (try? FileStatus(path: $0.path)) ?? nil }
     }
 
+    /// The chain is never empty.
+    ///
     /// - Throws: an error without any part of the key.
-    func load() throws(ServerError) -> (context: NIOSSLContext, certificate: NIOSSLCertificate) {
+    func load() throws(ServerError) -> (context: NIOSSLContext, chain: [NIOSSLCertificate]) {
         let chain = try Self.chain(certificate)
         guard
             let privateKey = try? NIOSSLPrivateKey(
@@ -32,14 +34,14 @@ struct CertificateFiles: Sendable, Equatable {
         // timed out by then.
         configuration.shutdownTimeout = .zero
         do {
-            return (try NIOSSLContext(configuration: configuration), chain[0])
+            return (try NIOSSLContext(configuration: configuration), chain)
         } catch {
             throw Self.unreadable(key, "not the private key of \(certificate.path)")
         }
     }
 
     /// The certificate and those of its issuers; never empty.
-    private static func chain(_ file: LocalFile) throws(ServerError) -> [NIOSSLCertificate] {
+    static func chain(_ file: LocalFile) throws(ServerError) -> [NIOSSLCertificate] {
         let bytes = Array(try read(file))
         guard let chain = try? NIOSSLCertificate.fromPEMBytes(bytes), !chain.isEmpty else {
             throw unreadable(file, "not a certificate in PEM")

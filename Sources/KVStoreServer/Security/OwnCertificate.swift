@@ -9,54 +9,69 @@ import X509
 /// The key and certificate that a server makes for itself:
 ///
 ///     tls-key.pem            a P-256 key, made once: clients recognize the server by it
-///     tls-certificate.pem    a self-signed certificate for it, replaced before it expires
+///     tls-certificate.pem    a certificate for it, replaced before it expires: self-signed, or with its authority
+///     tls-authority.pem      the key of the authority and its certificate, if there is one
 ///
-/// Both have mode 0600. Calls block.
+/// All have mode 0600. Calls block.
 struct OwnCertificate: Sendable {
     let files: CertificateFiles
+    let authorityFile: LocalFile
 
-    private static let validity: TimeInterval = 397 * 86_400
+    static let validity: TimeInterval = 397 * 86_400
     /// Renewed when less than this is left.
     private static let margin: TimeInterval = 30 * 86_400
     /// For clients whose clock is behind.
-    private static let leeway: TimeInterval = 86_400
+    static let leeway: TimeInterval = 86_400
 
     init(directory: String) {
         files = CertificateFiles(
             certificate: LocalFile(directory + "/tls-certificate.pem"),
             key: LocalFile(directory + "/tls-key.pem"))
+        authorityFile = LocalFile(directory + "/tls-authority.pem")
     }
 
-    /// Makes what is missing, invalid, or due for renewal at `now`.
+    /// Makes what is missing, invalid, of another authority, or due for renewal at `now`.
     func prepare(now: Date) throws(ServerError) {
-        do {
+        try making(files.certificate) {
             let key = try readKey() ?? makeKey()
-            if try isCurrent(key, now: now) { return }
-            let certificate = try Self.certificate(for: key, now: now)
-            try files.certificate.replace(
-                with: Data((try certificate.serializeAsPEM().pemString + "\n").utf8))
+            let authority = try readAuthority()
+            if try isCurrent(key, authority?.certificate, now: now) { return }
+            let chain =
+                if let authority {
+                    [
+                        try authority.certificate.issue(
+                            for: key.publicKey, signedBy: authority.key, now: now),
+                        authority.certificate.certificate,
+                    ]
+                } else {
+                    [try Self.selfSigned(key, now: now)]
+                }
+            let text = try chain.map { try $0.serializeAsPEM().pemString + "\n" }.joined()
+            try files.certificate.replace(with: Data(text.utf8))
+        }
+    }
+
+    /// Gives errors of the libraries the name of the file that was to be made.
+    func making<Result>(
+        _ file: LocalFile, _ body: () throws -> Result
+    ) throws(ServerError) -> Result {
+        do {
+            return try body()
         } catch let error as ServerError {
             throw error
         } catch let error as FileError {
             throw ServerError(.storage, error.description)
         } catch {
-            throw ServerError(
-                .storage, "cannot make a certificate in \(files.certificate.path): \(error)")
+            throw ServerError(.storage, "cannot make \(file.path): \(error)")
         }
     }
 
     private func readKey() throws -> P256.Signing.PrivateKey? {
         let path = files.key.path
-        guard let content = try files.key.read(byteLimit: CertificateFiles.byteCount) else {
-            return nil
-        }
-        guard content.status.permissions & 0o077 == 0 else {
-            throw ServerError(
-                .unreadable, "other users may read the private key \(path)",
-                hint: "run chmod 600 \(path); if one of them may have read it, remove it instead "
-                    + "and pair every device again")
-        }
-        let text = String(decoding: content.data, as: UTF8.self)
+        guard
+            let text = try Self.readPrivate(
+                files.key, ifOpen: "remove it instead and pair every device again")
+        else { return nil }
         // The error of the parser might quote the key.
         guard let key = try? P256.Signing.PrivateKey(pemRepresentation: text) else {
             throw ServerError(
@@ -64,6 +79,21 @@ struct OwnCertificate: Sendable {
                 hint: "restore it from a backup, or remove it and pair every device again")
         }
         return key
+    }
+
+    /// The text of a file with a private key; nil if there is none.
+    ///
+    /// - Parameter remedy: what to do if another user has read it.
+    static func readPrivate(_ file: LocalFile, ifOpen remedy: String) throws -> String? {
+        guard let content = try file.read(byteLimit: CertificateFiles.byteCount) else {
+            return nil
+        }
+        guard content.status.permissions & 0o077 == 0 else {
+            throw ServerError(
+                .unreadable, "other users may read the private key \(file.path)",
+                hint: "run chmod 600 \(file.path); if one of them may have read it, \(remedy)")
+        }
+        return String(decoding: content.data, as: UTF8.self)
     }
 
     private func makeKey() throws -> P256.Signing.PrivateKey {
@@ -75,13 +105,16 @@ struct OwnCertificate: Sendable {
         return former
     }
 
-    private func isCurrent(_ key: P256.Signing.PrivateKey, now: Date) throws(FileError) -> Bool {
+    private func isCurrent(
+        _ key: P256.Signing.PrivateKey, _ authority: CertificateAuthority?, now: Date
+    ) throws(FileError) -> Bool {
         guard
             let content = try files.certificate.read(byteLimit: CertificateFiles.byteCount),
-            let certificate = try? NIOSSLCertificate(bytes: Array(content.data), format: .pem),
-            certificate.keyFingerprint == KeyFingerprint(key)
+            let chain = try? NIOSSLCertificate.fromPEMBytes(Array(content.data)),
+            chain.first?.keyFingerprint == KeyFingerprint(key), chain.count < 3
         else { return false }
-        return !Self.isDue(certificate, now: now)
+        let issuer = chain.count > 1 ? try? chain[1].toDERBytes() : nil
+        return issuer == authority?.der && !Self.isDue(chain[0], now: now)
     }
 
     /// Whether the certificate should be replaced: soon expired, or issued by a clock that was ahead.
@@ -91,8 +124,8 @@ struct OwnCertificate: Sendable {
             || seconds > Double(certificate.notValidAfter) - margin
     }
 
-    private static func certificate(
-        for key: P256.Signing.PrivateKey, now: Date
+    private static func selfSigned(
+        _ key: P256.Signing.PrivateKey, now: Date
     ) throws -> Certificate {
         let name = try DistinguishedName { CommonName("kvsd") }
         return try Certificate(
@@ -102,6 +135,8 @@ struct OwnCertificate: Sendable {
             issuer: name, subject: name, signatureAlgorithm: .ecdsaWithSHA256,
             extensions: try Certificate.Extensions {
                 Critical(BasicConstraints.notCertificateAuthority)
+                // Without it Safari refuses the connection instead of warning.
+                try ExtendedKeyUsage([.serverAuth])
                 SubjectAlternativeNames([.dnsName("kvsd")])
             },
             issuerPrivateKey: Certificate.PrivateKey(key))

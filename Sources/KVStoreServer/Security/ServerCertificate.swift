@@ -13,6 +13,8 @@ final class ServerCertificate: Sendable {
     private struct State {
         var context: NIOSSLContext
         var certificate: NIOSSLCertificate
+        /// Of the server's own certificate.
+        var authority: CertificateAuthority?
         /// Of the files that were read last, whether or not they could be used.
         var statuses: [FileStatus?]
         var isRenewing = false
@@ -46,14 +48,26 @@ final class ServerCertificate: Sendable {
         self.logger = logger
         self.now = now
         let statuses = files.statuses
-        let (context, certificate) = try files.load()
-        state = Mutex(State(context: context, certificate: certificate, statuses: statuses))
+        let (context, chain) = try files.load()
+        state = Mutex(
+            State(
+                context: context, certificate: chain[0],
+                authority: own == nil ? nil : CertificateAuthority(issuing: chain),
+                statuses: statuses))
     }
 
     /// Of the certificate.
     var path: String { files.certificate.path }
 
     var keyFingerprint: KeyFingerprint? { state.withLock { $0.certificate.keyFingerprint } }
+
+    /// The private authority that the newest usable certificate is of; nil without one.
+    var authority: CertificateAuthority? {
+        state.withLock { state in
+            reload(&state)
+            return state.authority
+        }
+    }
 
     /// The handlers of a new connection, in front of all others.
     func handlers(_ connections: ConnectionTable) -> [any ChannelHandler] {
@@ -78,7 +92,9 @@ final class ServerCertificate: Sendable {
         state.statuses = statuses
         do throws(ServerError) {
             let former = state.certificate.keyFingerprint
-            (state.context, state.certificate) = try files.load()
+            let (context, chain) = try files.load()
+            (state.context, state.certificate) = (context, chain[0])
+            state.authority = own == nil ? nil : CertificateAuthority(issuing: chain)
             let key = state.certificate.keyFingerprint
             logger.notice("certificate reloaded from \(files.certificate.path)")
             if key != former {

@@ -10,7 +10,8 @@ import Logging
 ///     devices.json       the devices that may use it; devices.json.reserve is space to change it on a full disk
 ///     log/               the log of all stores, and the lock of the server that uses it
 ///     pairings.json      the codes that add devices
-///     tls-*.pem          the key and certificate of `OwnCertificate`
+///     tls-*.pem          the key, certificate and authority of `OwnCertificate`
+///     notifications.json who is sent notifications, with the key vapid-key.pem; alerts/ has what is known of their accounts
 ///     daemon.json        how to reach the server that is running
 ///     kvsd.sock          the server that is running, without TLS
 ///     status.sock        its report

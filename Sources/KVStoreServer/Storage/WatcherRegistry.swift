@@ -15,6 +15,7 @@ package final class WatcherRegistry: @unchecked Sendable {
     let index: Int
     private var watchers: [StoreID: [ObjectIdentifier: any Watcher]] = [:]
     private let total = Atomic(0)
+    private let observerCount = Atomic(0)
 
     init(_ loop: any EventLoop, index: Int) {
         self.loop = loop
@@ -23,6 +24,9 @@ package final class WatcherRegistry: @unchecked Sendable {
 
     /// Of any thread.
     package var count: Int { total.load(ordering: .sequentiallyConsistent) }
+
+    /// Those of connections. Of any thread.
+    var streamCount: Int { count - observerCount.load(ordering: .sequentiallyConsistent) }
 
     func add(_ watcher: any Watcher, to store: StoreID) {
         let former = watchers[store, default: [:]].updateValue(
@@ -36,6 +40,16 @@ package final class WatcherRegistry: @unchecked Sendable {
         if watchers[store]?.isEmpty == true { watchers[store] = nil }
     }
 
+    func add(_ observer: StoreObserver) {
+        observerCount.add(1, ordering: .sequentiallyConsistent)
+        add(observer, to: observer.store)
+    }
+
+    func remove(_ observer: StoreObserver) {
+        remove(observer, from: observer.store)
+        observerCount.subtract(1, ordering: .sequentiallyConsistent)
+    }
+
     package func wake(_ stores: some Sequence<StoreID>) {
         guard !watchers.isEmpty else { return }
         for store in stores {
@@ -45,4 +59,23 @@ package final class WatcherRegistry: @unchecked Sendable {
     }
 
     func wakeAll() { wake(Array(watchers.keys)) }
+}
+
+/// Calls a function on the event loop when a store has durable changes, or devices have changed, until it is cancelled.
+package final class StoreObserver: Watcher, Sendable {
+    let store: StoreID
+    private let watchers: WatcherRegistry
+    private let notify: @Sendable () -> Void
+
+    init(_ store: StoreID, on watchers: WatcherRegistry, _ notify: @escaping @Sendable () -> Void) {
+        self.store = store
+        self.watchers = watchers
+        self.notify = notify
+        watchers.loop.execute { watchers.add(self) }
+    }
+
+    package func wake() { notify() }
+
+    /// Call it once, from any thread.
+    package func cancel() { watchers.loop.execute { [self] in watchers.remove(self) } }
 }

@@ -1,4 +1,5 @@
 import Foundation
+package import OutgoingHTTP
 package import UsageState
 
 /// The targets that are configured. Safe from any thread.
@@ -26,7 +27,11 @@ package struct AlertTargets: Sendable {
         let variables = ProgramRun.variables(from: variables)
         desktop = DesktopTarget(variables: variables)
         command = CommandTarget(arguments: settings.command ?? [], variables: variables)
-        self.http = http ?? HTTPDelivery(privateHosts: settings.privateHosts)
+        self.http =
+            http
+            ?? HTTPDelivery(
+                privateHosts: settings.privateHosts,
+                permission: "usage-push alerts set --private-host ")
     }
 
     /// Delivers to all targets at the same time, each within about a minute.

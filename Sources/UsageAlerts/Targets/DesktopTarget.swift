@@ -1,5 +1,6 @@
 import Essentials
 import Foundation
+import OutgoingHTTP
 import Synchronization
 import UsagePusher
 import UsageState

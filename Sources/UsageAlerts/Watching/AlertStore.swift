@@ -15,19 +15,13 @@ extension AlertStore {
     package func input(at now: Date, zone: ClockZone, uptime: Double) -> AlertWatch.Input {
         let values = values(prefix: SyncedUsageSnapshot.storeKey)
             .merging(values(prefix: UsageHistory.storeKeyPrefix)) { $1 }
-        let usage = StoredUsage(values: values, decode: SnapshotCodec.decodeWithoutCosts)
-        let model = ViewModel(data: usage.data(link: link, at: now), now: now, zone: zone)
-        return AlertWatch.Input(model: model, notices: notices, uptime: uptime)
+            .merging(values(prefix: AlertNotice.keyPrefix)) { $1 }
+        return AlertWatch.Input(values: values, link: link, now: now, zone: zone, uptime: uptime)
     }
 
     /// By device id.
     var notices: [String: AlertNotice] {
-        var notices: [String: AlertNotice] = [:]
-        for (key, data) in values(prefix: AlertNotice.keyPrefix) {
-            guard let id = AlertNotice.deviceID(ofKey: key) else { continue }
-            notices[id] = AlertNotice.read(data)
-        }
-        return notices
+        AlertNotice.notices(in: values(prefix: AlertNotice.keyPrefix))
     }
 }
 

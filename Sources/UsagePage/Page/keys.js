@@ -1,22 +1,239 @@
-// The keys of the store, as they are.
+// The keys of the store, as they are: found, shown and changed.
 
-import { h, reconcile, setText } from './dom.js';
-import { address } from './state.js';
+import { choose } from './devices.js';
+import { $, announce, count, h, options, perform, reconcile, setText, visible } from './dom.js';
+import { formatJSON, joinPath, parseJSON, send } from './http.js';
+import { store } from './live.js';
+import { address, memory, place } from './state.js';
+import { editableText, hints, parseValue, types } from './values.js';
 
+const typedJSON = 'application/vnd.ubiquity.value+json';
+const rowLimit = 500;
+
+const path = (key) => joinPath(`${store}/keys`, key);
+const mayWrite = ({ me }) => me?.scopes.includes('write');
 /** Milliseconds since 1970 of a stamp: its first 12 hexadecimal digits. */
 const timeOf = ({ stamp }) => parseInt(stamp.slice(0, 12), 16);
+const writerOf = ({ stamp }) => stamp.slice(22);
+const sizeOf = ({ byteCount }) => `${byteCount.toLocaleString('en')} ${byteCount === 1 ? 'byte' : 'bytes'}`;
+/** Quoted where it begins or ends with a space. */
+const nameOf = (key) => /^\s|\s$/.test(key) ? `“${visible(key)}”` : visible(key);
+const button = (text, onclick) => h('button', { type: 'button', text, onclick });
+
+// MARK: The list
 
 export function renderKeys(list, live, moment, selected) {
+  if (list.childElementCount === 0) {
+    list.append(createTools(live), h('p', { class: 'muted', role: 'status' }), h('div', { class: 'rows' }));
+  }
+  const [, note, rows] = list.children;
+  const text = (memory.get('search') ?? '').toLowerCase();
   const keys = [...live.keys.values()].sort((a, b) => a.key < b.key ? -1 : 1);
-  reconcile(list, keys, ({ key }) => key, createItem, (element, entry) => {
-    const [name, size, time] = element.firstElementChild.children;
-    setText(name, entry.key);
-    setText(size, `${entry.byteCount.toLocaleString('en')} bytes`);
-    setText(time, `set ${moment.past(timeOf(entry))}`);
+  const found = keys.filter(({ key }) => `${key}\n${nameOf(key)}`.toLowerCase().includes(text));
+  setText(note, keys.length === 0 && live.link.state !== 'live' ? 'Not known until the daemon answers.' : [
+    found.length < keys.length ? `${found.length} of ` : '', count(keys.length, 'key'),
+    found.length > rowLimit ? `, the first ${rowLimit} shown` : '',
+  ].join(''));
+  reconcile(rows, found.slice(0, rowLimit), ({ key }) => key, createItem, (element, entry) => {
+    const [, size, time] = element.firstElementChild.children;
+    setText(size, sizeOf(entry));
+    setText(time, `set ${moment.past(timeOf(entry))} by ${writerOf(entry)}`);
     element.classList.toggle('selected', entry.key === selected);
   });
 }
 
 const createItem = ({ key }) => h('article', { class: 'item' },
   h('a', { href: address('keys', key) },
-    h('strong', { class: 'key' }), h('span', { class: 'muted' }), h('span', { class: 'muted' })));
+    h('strong', { class: 'key', text: nameOf(key) }), h('span', { class: 'muted' }), h('span', { class: 'muted' })));
+
+function createTools(live) {
+  const field = h('input', {
+    id: 'search', type: 'search', placeholder: 'Search', 'aria-label': 'Search keys', 'aria-keyshortcuts': '/',
+    value: memory.get('search'), autocomplete: 'off', spellcheck: 'false',
+    oninput: () => {
+      memory.set('search', field.value);
+      live.changed();
+    },
+  });
+  return h('div', { class: 'row' }, field, ...(mayWrite(live) ? [button('Add…', () => edit(live))] : []));
+}
+
+addEventListener('keydown', (event) => {
+  if (event.key !== '/' || place().section !== 'keys' || event.target.closest('input, textarea, select, dialog')) return;
+  event.preventDefault();
+  $('search')?.focus();
+});
+
+// MARK: One key
+
+/** A key with its value, asked for again when it has changed. */
+export class KeyDetail {
+  /** By how they are shown: text, or bytes. */
+  views = {};
+  limit = 1;
+  shown = {};
+
+  constructor(element, live, key) {
+    Object.assign(this, { live, key });
+    element.append(
+      h('h2', { class: 'key', text: nameOf(key) }),
+      h('table', {}, this.facts = h('tbody', { class: 'facts' })),
+      this.note = h('p', { class: 'note' }),
+      this.tabs = h('div', { class: 'row', role: 'group', 'aria-label': 'Show the value as' }),
+      h('div', { class: 'row' }, this.copy = button('Copy', () => this.copyValue()), this.copied = h('span', { role: 'status' }),
+        this.actions = h('span', { class: 'row' })),
+      this.value = h('pre'),
+      this.more = button('More', () => this.show(this.tab, 4 * this.limit)),
+      h('div', {}, h('h3', { text: 'Changes seen since this page was opened' }), this.changes = h('ul', { class: 'muted' })));
+  }
+
+  async load({ stamp }) {
+    const { live, key } = this;
+    Object.assign(this, { stamp, link: live.link, isLoading: true, error: undefined });
+    try {
+      const found = await send('GET', path(key), undefined, typedJSON).catch((error) => {
+        if (error.code === 'too-complex') this.error = error;
+        else throw error;
+      });
+      this.found = found;
+      this.views = await views(found, key);
+    } catch (error) {
+      this.error = error;
+    }
+    this.isLoading = false;
+    live.changed();
+  }
+
+  show(tab, limit = 1) {
+    memory.set(`tab ${this.key}`, tab);
+    this.limit = limit;
+    this.live.changed();
+  }
+
+  render(moment) {
+    const { live, key, found, error } = this;
+    const isPresent = live.keys.has(key);
+    const entry = this.entry = live.keys.get(key) ?? this.entry;
+    const isOutdated = entry?.stamp !== this.stamp || error?.code === 'unreachable' && this.link !== live.link;
+    if (isPresent && isOutdated && !this.isLoading) this.load(entry);
+    reconcile(this.facts, entry ? [
+      ['Value', `${found ? `${found.type}, ` : ''}${sizeOf(entry)}`], ['Set', moment.past(timeOf(entry))],
+      ['Writer', writerOf(entry)], ['Sequence', String(entry.seq)], ['Stamp', entry.stamp],
+    ] : [], ([name]) => name, ([name]) => h('tr', {}, h('th', { scope: 'row', text: name }), h('td')),
+    (row, [, text]) => setText(row.lastElementChild, text));
+    const note = !isPresent ? `The store has no such key${entry ? ' any more' : ''}.`
+      : error?.message ?? (found?.type === 'bytes' ? 'Not a property list: these are the bytes.' : '');
+    setText(this.note, note);
+    this.note.hidden = !note;
+    const names = Object.keys(this.views);
+    const chosen = memory.get(`tab ${key}`);
+    this.tab = names.includes(chosen) ? chosen : names[0];
+    reconcile(this.tabs, names, (name) => name, (name) => button(name, () => this.show(name)),
+      (tab, name) => tab.setAttribute('aria-pressed', name === this.tab));
+    this.renderValue(this.views[this.tab]);
+    const actions = mayWrite(live) && isPresent ? [
+      ...(found ? [['Edit…', () => edit(live, this.found)]] : []), ['Delete…', () => remove(key)],
+    ] : [];
+    reconcile(this.actions, actions, ([name]) => name, ([name, action]) => button(name, action));
+    const changes = live.changes.filter((change) => change.key === key).slice(0, 20);
+    this.changes.parentElement.hidden = changes.length === 0;
+    reconcile(this.changes, changes, ({ stamp }) => stamp, () => h('li'), (item, change) => setText(item,
+        `${change.deleted ? 'deleted' : sizeOf(change)}, ${moment.past(change.seen)}, by ${writerOf(change)}`));
+  }
+
+  renderValue(view) {
+    if (this.shown.view === view && this.shown.limit === this.limit) return;
+    this.shown = { view, limit: this.limit };
+    const limit = this.limit * (view instanceof Uint8Array ? 4_096 : 16_384);
+    this.value.hidden = this.copy.hidden = view === undefined;
+    this.more.hidden = !(view?.length > limit);
+    setText(this.copied, '');
+    setText(this.value, textOf(view ?? '', limit).split(/\r?\n/).map(visible).join('\n') || '(empty)');
+  }
+
+  async copyValue() {
+    setText(this.copied, '');
+    try {
+      await navigator.clipboard.writeText(textOf(this.shown.view));
+    } catch {
+      // Not a secure context, or not permitted.
+      getSelection().selectAllChildren(this.value);
+      if (!document.execCommand('copy')) return;
+    }
+    setText(this.copied, 'Copied');
+  }
+}
+
+// MARK: Values as text
+
+/** The ways to show a value, that which suits it best first. */
+async function views(found, key) {
+  const list = found && { 'Property list': formatJSON({ type: found.type, value: found.value }, 2) };
+  const { type, value } = found ?? {};
+  if (!['string', 'data', 'bytes'].includes(type)) {
+    const answer = await fetch(path(key), { headers: { Accept: 'application/octet-stream' }, cache: 'no-store' });
+    return { ...(found ? { JSON: editableText(found) } : {}), ...list, Hex: new Uint8Array(await answer.arrayBuffer()) };
+  }
+  const bytes = type === 'string' ? new TextEncoder().encode(value) : Uint8Array.from(atob(value), (byte) => byte.charCodeAt(0));
+  const text = type === 'string' ? value : attempt(() => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
+  const json = /^\s*[[{]/.test(text) && attempt(() => formatJSON(parseJSON(text), 2));
+  const isText = type === 'string' || text !== undefined && !/[\0-\x08\x0E-\x1F]/.test(text);
+  return {
+    ...(json ? { JSON: json } : {}), ...(isText ? { Text: text } : {}), Hex: bytes, ...(type === 'bytes' ? {} : list),
+  };
+}
+
+function attempt(body) {
+  try { return body(); } catch { return undefined; }
+}
+
+/** The beginning of a text, or of bytes in hexadecimal. */
+function textOf(view, limit = Infinity) {
+  const part = view.slice(0, limit);
+  if (typeof part === 'string') return part;
+  const lines = [];
+  for (let offset = 0; offset < part.length; offset += 8) {
+    const line = [...part.subarray(offset, offset + 8)];
+    const digits = line.map((byte) => byte.toString(16).padStart(2, '0')).join('').replace(/.{4}(?=.)/g, '$& ');
+    const text = String.fromCharCode(...line.map((byte) => byte > 31 && byte < 127 ? byte : 46));
+    lines.push(`${offset.toString(16).padStart(4, '0')} ${digits.padEnd(19)} ${text}`);
+  }
+  return lines.join('\n');
+}
+
+// MARK: Changes
+
+/** Changes a key; adds one without an entry. */
+async function edit(live, entry) {
+  const key = h('input', { id: 'key', maxlength: 128, required: true, autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false' });
+  const type = h('select', { id: 'type', onchange: () => setText(hint, hints[type.value]) });
+  const value = h('textarea', { id: 'value', rows: 8, spellcheck: 'false', 'aria-describedby': 'hint', autofocus: Boolean(entry) });
+  const [hint, problem] = [h('p', { id: 'hint', class: 'muted' }), h('p', { class: 'error', role: 'alert' })];
+  options(type, types.map((name) => [name, name]), entry?.type === 'bytes' ? 'data' : entry?.type ?? 'string');
+  setText(hint, hints[type.value]);
+  value.value = entry ? editableText(entry) : '';
+  // What a field makes of line ends is no change.
+  const before = value.value;
+  const fields = [...(entry ? [] : [['Key', key]]), ['Type', type], ['Value', value]]
+    .flatMap(([text, field]) => [h('label', { for: field.id, text }), field]);
+  while (await choose(entry ? `Edit ${nameOf(entry.key)}` : 'Add a key', 'Save', ...fields, hint, problem)) {
+    if (type.value === entry?.type && value.value === before) return;
+    try {
+      const name = entry?.key ?? key.value;
+      if (!entry && live.keys.has(name)) throw new Error('There is a key with this name: edit that.');
+      await send('PUT', path(name), parseValue(type.value, value.value), typedJSON);
+      announce(`Set ${nameOf(name)}.`);
+      location.hash = address('keys', name);
+      return;
+    } catch (error) {
+      setText(problem, error.message);
+    }
+  }
+}
+
+async function remove(key) {
+  const body = h('p', {}, h('strong', { class: 'key', text: nameOf(key) }), ' will be deleted on all devices.');
+  if (!await choose('Delete the key?', 'Delete', body)) return;
+  await perform(() => send('DELETE', path(key)), `Deleted ${nameOf(key)}.`);
+  $('detail').focus();
+}

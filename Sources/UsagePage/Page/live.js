@@ -2,7 +2,7 @@
 
 import { RequestError, parseJSON } from './http.js';
 
-const store = '/v1/stores/default';
+export const store = '/v1/stores/default';
 const isUsage = (key) => key.startsWith('com.codexbar.usage.snapshot');
 /** Presence is not an event: it is asked for as often as the terminal does. */
 const presenceInterval = 60_000;
@@ -16,6 +16,8 @@ export class Live {
   /** The latest changes of keys, newest first. */
   changes = [];
   link = { state: 'connecting', since: Date.now() };
+  /** Called with the former and the present usage. */
+  replaced;
   /** When the daemon was last heard, by its clock. */
   #seen = Date.now();
   /** Milliseconds that the daemon's clock is ahead of this one. */
@@ -27,6 +29,7 @@ export class Live {
   #isLoading = false;
   #isDue = false;
   #wasOpened = false;
+  #missing;
 
   /** @param {() => void} changed called after any change */
   constructor(changed) {
@@ -68,6 +71,7 @@ export class Live {
     this.me = this.usage = this.#tag = undefined;
     this.keys.clear();
     this.changes = [];
+    this.#wasOpened = false;
     localStorage.removeItem('last');
     this.changed();
   }
@@ -138,17 +142,23 @@ export class Live {
     this.#timer = setTimeout(() => this.#follow(), delay);
   }
 
+  /** All keys follow; those that do not have been deleted. */
   #begin() {
-    this.keys.clear();
-    this.#wasOpened = false;
-    // What there was before is no change.
-    this.#opening = setTimeout(() => { this.#wasOpened = true; }, 500);
+    this.#missing = new Set(this.keys.keys());
+    this.#opening = setTimeout(() => {
+      this.#wasOpened = true;
+      for (const key of this.#missing) this.keys.delete(key);
+      this.changed();
+    }, 500);
   }
 
   #note(change) {
+    const known = this.keys.get(change.key);
+    this.#missing.delete(change.key);
     if (change.deleted) this.keys.delete(change.key);
     else this.keys.set(change.key, change);
-    if (this.#wasOpened) {
+    // What there was before is no change.
+    if (known ? known.stamp !== change.stamp : this.#wasOpened && !change.deleted) {
       this.changes.unshift({ ...change, seen: this.now });
       this.changes.length = Math.min(this.changes.length, 200);
     }
@@ -171,6 +181,7 @@ export class Live {
         if (answer.status !== 304) {
           const usage = await answer.json();
           if (!this.isSignedIn) return;
+          this.replaced?.(this.usage, usage);
           this.usage = usage;
           this.#tag = answer.headers.get('ETag');
           this.#save();

@@ -1,11 +1,12 @@
 // Signing in, the sections, and what is drawn when.
 
+import { Alerts, warn } from './alerts.js';
 import { renderCards, renderEmpty } from './cards.js';
 import { Details } from './details.js';
 import { choose, renderDevice, renderDevices } from './devices.js';
 import { $, announce, h, perform, reconcile, setText } from './dom.js';
 import { send } from './http.js';
-import { renderKeys } from './keys.js';
+import { KeyDetail, renderKeys } from './keys.js';
 import { Live } from './live.js';
 import { renderSettings } from './settings.js';
 import { address, memory, onChoice, options, place, sections } from './state.js';
@@ -21,6 +22,8 @@ let shown = {};
 
 const live = new Live(draw);
 const details = new Details(live, draw);
+const alerts = new Alerts(draw);
+live.replaced = warn;
 
 // MARK: Drawing
 
@@ -102,13 +105,16 @@ function renderDeviceSection(item, moment) {
 }
 
 function renderKeySection(item, moment) {
-  const [list] = panes('keys', item, false);
+  const [list, detail] = panes('keys', item, item !== undefined);
   renderKeys(list, live, moment, item);
+  if (item === undefined) return;
+  const element = content(detail, 'keys');
+  (element.key ??= new KeyDetail(element, live, item)).render(moment);
 }
 
 function renderSettingsSection() {
   const [list] = panes('settings', undefined, false);
-  renderSettings(list, live, signOut);
+  renderSettings(list, live, alerts, signOut);
 }
 
 /** The part of the pane below the way back. */

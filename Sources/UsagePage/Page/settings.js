@@ -11,8 +11,10 @@ const choices = [
   ['layout', 'Sections', [['auto', 'by width'], ['tabs', 'as tabs'], ['sidebar', 'beside']]],
 ];
 
-export function renderSettings(element, live, signOut) {
+export function renderSettings(element, live, alerts, signOut) {
   const account = live.me;
+  const own = element.querySelector('.alerts');
+  if (own) alerts.render(own, account?.deviceID);
   const shown = JSON.stringify([options, account, canInstall]);
   if (element.shown === shown) return;
   element.shown = shown;
@@ -24,10 +26,12 @@ export function renderSettings(element, live, signOut) {
           onchange: () => choose(name, value) });
         return h('label', {}, input, ` ${text}`);
       }))),
+    h('fieldset', { class: 'choice alerts', hidden: true }),
     h('p', { class: 'muted', text: account
       ? `Signed in as ${account.device} of the account ${account.account}; may ${account.scopes.join(', ')}.`
       : 'Not connected yet.' }),
     ...(canInstall === false ? [h('p', { class: 'note', text: 'The browser does not trust the certificate of this address. The page works as long '
       + 'as the daemon answers, but cannot be installed, opened without a network or send alerts. What to do: kvsd certificate' })] : []),
     h('div', { class: 'row' }, h('button', { type: 'button', text: 'Sign out', onclick: signOut })));
+  alerts.render(element.querySelector('.alerts'), account?.deviceID);
 }

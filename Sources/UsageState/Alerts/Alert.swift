@@ -127,7 +127,7 @@ package struct AlertMark: Sendable, Equatable, Codable {
     package var text: String { "\(key)-\(instance)-\(level)-\(clearedAt)" }
 
     /// 64 bits of the parts as hexadecimal digits, the same on every machine (FNV-1a).
-    static func hash(_ parts: String...) -> String {
+    package static func hash(_ parts: String...) -> String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for part in parts {
             // No byte of UTF-8, so that parts cannot run into each other.

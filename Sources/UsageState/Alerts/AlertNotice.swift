@@ -31,6 +31,16 @@ package struct AlertNotice: Sendable, Equatable, Codable {
         return String(key.dropFirst(keyPrefix.count)).lowercased()
     }
 
+    /// Those among the values of a store, by device id.
+    package static func notices(in values: [String: Data]) -> [String: AlertNotice] {
+        var notices: [String: AlertNotice] = [:]
+        for (key, data) in values {
+            guard let id = deviceID(ofKey: key) else { continue }
+            notices[id] = read(data)
+        }
+        return notices
+    }
+
     /// Nil for anything but a notice.
     package static func read(_ data: Data) -> AlertNotice? {
         guard data.count <= byteLimit else { return nil }

@@ -1,4 +1,5 @@
-import Essentials
+package import Essentials
+import SnapshotModels
 
 /// Decides which alerts this machine delivers, and when.
 ///
@@ -36,6 +37,22 @@ package struct AlertWatch: Sendable, Equatable, Codable {
             self.model = model
             self.notices = notices
             self.uptime = uptime
+        }
+
+        /// - Parameter values: of a store, under keys for which `isKey` is true; others are ignored.
+        package init(
+            values: [String: Data], link: UsageData.Link, now: Date, zone: ClockZone,
+            uptime: Double
+        ) {
+            let usage = StoredUsage(values: values, decode: SnapshotCodec.decodeWithoutCosts)
+            self.init(
+                model: ViewModel(data: usage.data(link: link, at: now), now: now, zone: zone),
+                notices: AlertNotice.notices(in: values), uptime: uptime)
+        }
+
+        /// Whether alerts depend on the value under a key.
+        package static func isKey(_ key: String) -> Bool {
+            UsageData.isKey(key) || key.hasPrefix(AlertNotice.keyPrefix)
         }
     }
 

@@ -1,4 +1,4 @@
-// Elements are built from text, never from markup: names and values of a world can be anything.
+// Elements are built from text, never from markup: names and values of a store can be anything.
 
 export const $ = (id) => document.getElementById(id);
 
@@ -15,6 +15,13 @@ export function h(tag, properties = {}, ...children) {
   element.append(...children);
   return element;
 }
+
+const hiddenCharacters =
+  /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Co}\p{Cn}\p{Cs}\uFFFD]|(?<=\p{M}{4})\p{M}/gu;
+
+/** The text with every character that is hidden, or changes how others look, as `\u{…}`: that of terminals (VisibleText). */
+export const visible = (text) => text.replace(/[\uFE0E\uFE0F]/g, '')
+  .replace(hiddenCharacters, (character) => `\\u{${character.codePointAt(0).toString(16).toUpperCase()}}`);
 
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
@@ -53,13 +60,6 @@ export function announce(text, isError = false) {
   status.textContent = text;
 }
 
-/** Shows an error of a panel beside its content; null removes it. */
-export function showError(id, error) {
-  const element = $(id);
-  element.hidden = !error;
-  setText(element, error ? error.message : '');
-}
-
 /** Runs an action of the user and reports what came of it. */
 export async function perform(action, outcome) {
   try {
@@ -79,24 +79,6 @@ export function ask(dialog) {
     dialog.addEventListener('close', () => resolve(dialog.returnValue), { once: true });
     dialog.showModal();
   });
-}
-
-/** UTC with milliseconds. */
-export const timeText = (time) => validDate(time)?.toISOString().replace('T', ' ') ?? '—';
-
-export const clockText = (time) => validDate(time)?.toISOString().slice(11, 23) ?? '—';
-
-function validDate(time) {
-  const date = new Date(Number(time));
-  return time === undefined || time === null || Number.isNaN(date.getTime()) ? null : date;
-}
-
-export function durationText(milliseconds) {
-  const sign = milliseconds < 0 ? '−' : '';
-  const value = Math.abs(milliseconds);
-  const units = [[86400000, 'd'], [3600000, 'h'], [60000, 'min'], [1000, 's'], [1, 'ms']];
-  const [unit, name] = units.find(([unit]) => value >= unit) ?? [1, 'ms'];
-  return `${sign}${Number((value / unit).toFixed(unit === 1 ? 0 : 1))} ${name}`;
 }
 
 export const count = (number, noun) => `${number} ${noun}${number === 1 ? '' : 's'}`;

@@ -23,11 +23,21 @@ const replaceInteger = (_, value) =>
 export const parseJSON = (text) => JSON.parse(text, reviveInteger);
 export const formatJSON = (value, indent) => JSON.stringify(value, replaceInteger, indent);
 
-/** Sends a request and returns the document of its answer; undefined without one. */
-export async function send(method, path, body) {
-  const options = { method, cache: 'no-store' };
+/** A path below another, of which each part is encoded. */
+export function joinPath(base, ...parts) {
+  // A URL cannot have these as segments, not even encoded.
+  const invalid = parts.find((part) => part === '.' || part === '..' || part === '');
+  if (invalid !== undefined) {
+    throw new RequestError(`A browser cannot address the name “${invalid}”; use another client.`);
+  }
+  return [base, ...parts.map(encodeURIComponent)].join('/');
+}
+
+/** Sends a request and returns the document of its answer; undefined without one. `type` is that of both documents. */
+export async function send(method, path, body, type = 'application/json') {
+  const options = { method, cache: 'no-store', headers: { Accept: type } };
   if (body !== undefined) {
-    options.headers = { 'Content-Type': 'application/json' };
+    options.headers['Content-Type'] = type;
     options.body = typeof body === 'string' ? body : formatJSON(body);
   }
   let response;

@@ -11,6 +11,10 @@ struct ServeSettings {
     var tlsKey = ""
     var insecureAllowPlainHTTP = false
     var logLevel = Logger.Level.info
+    /// For push services.
+    var pushContact = "mailto:nobody@example.com"
+    /// Of push services, separated by commas.
+    var pushPrivateHosts = ""
     var limits = ServerLimits()
 }
 
@@ -62,6 +66,20 @@ extension Setting {
                 settings.logLevel = level
                 return true
             }),
+        text(
+            "push-contact", \.pushContact, "url",
+            "Where operators of push services reach you about notifications.",
+            requirement: "a mailto: or https:// URL"
+        ) { text in
+            text.wholeMatch(of: /(mailto:|https:\/\/)[!-~]{1,200}/) != nil
+        },
+        text(
+            "push-private-hosts", \.pushPrivateHosts, "hosts",
+            "Push services of your own, on this machine or in a private network.",
+            requirement: "names of hosts, separated by commas"
+        ) { text in
+            text.wholeMatch(of: /[0-9A-Za-z.:,-]{0,1000}/) != nil
+        },
         limit(
             "memory-limit", \.memoryByteCount, 65_536...(1 << 40), "bytes",
             "Limit on the memory of all keys and values."),
@@ -163,6 +181,20 @@ extension Setting {
                 // Absolute for kvsd pair, which runs elsewhere.
                 settings[keyPath: path] = absolutePath(text)
                 return !text.isEmpty
+            })
+    }
+
+    private static func text(
+        _ name: String, _ path: any WritableKeyPath<ServeSettings, String> & Sendable,
+        _ valueName: String, _ help: String, requirement: String,
+        isValid: @escaping @Sendable (String) -> Bool
+    ) -> Setting {
+        Setting(
+            name: name, help: help, valueName: valueName, requirement: requirement,
+            text: { $0[keyPath: path] },
+            apply: { text, settings in
+                settings[keyPath: path] = text
+                return isValid(text)
             })
     }
 

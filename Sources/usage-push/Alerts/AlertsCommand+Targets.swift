@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandSupport
 import Foundation
 import LocalFiles
+import OutgoingHTTP
 import TerminalText
 import UsageAlerts
 

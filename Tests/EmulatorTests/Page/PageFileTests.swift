@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import KVStoreEmulator
 import KVStoreServer
+import NIOCore
 import ServerTestSupport
 import Testing
 
@@ -58,6 +59,15 @@ struct PageFileTests {
                 let again = try await client.execute(
                     .get, "/emulator/\(name)", headers: [.ifNoneMatch: tag])
                 #expect(again.status == .notModified && again.text.isEmpty, "\(name)")
+                // That browsers can read it, the tests in browsers show.
+                let deflated = try await client.execute(
+                    .get, "/emulator/\(name)", headers: [.acceptEncoding: "gzip, deflate, br"])
+                if deflated.headers[.contentEncoding] == "deflate" {
+                    #expect(deflated.body.readableBytes < content.utf8.count, "\(name)")
+                    #expect(deflated.headers[.eTag] != tag, "\(name)")
+                } else {
+                    #expect(deflated.text == content, "\(name)")
+                }
             }
             for path in [
                 "/emulator/", "/emulator/page.html", "/emulator/none.js", "/page.js", "/index.html",

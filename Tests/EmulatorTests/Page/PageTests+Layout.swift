@@ -129,7 +129,8 @@ extension PageTests {
 
     @Test(
         "axe-core finds nothing that is hard to use for some",
-        .enabled(if: Browser.hasAxe, "axe-core is not installed"), arguments: ["light", "dark"])
+        .enabled(if: Browser.hasAxe, "scripts/bootstrap --tests has not installed axe-core"),
+        arguments: ["light", "dark"])
     func accessibility(scheme: String) async throws {
         try await open { browser, client in
             try await client.put("red", "colour", token: "demo/desk")
@@ -151,6 +152,9 @@ extension PageTests {
     func places(width: Int) async throws {
         try await open(width: width) { browser, _ in
             try await browser.wait("document.querySelectorAll('#devices article').length === 2")
+            try await browser.wait("document.querySelectorAll('#events li').length === 2")
+            try await browser.wait(shows("demo (2 devices, 1 key)", in: "#world option"))
+            try await browser.wait("$('#clock').textContent")
             try await browser.expectLayout(
                 of: "header.top, header.top .row, main, main section, .side, #devices article",
                 equals: "emulator-\(width)")

@@ -19,7 +19,7 @@ extension PageTests {
             try await browser.execute("window.isSame = true")
         }
         try await browser.wait(shows("reconnecting", in: "#connection"))
-        try await browser.wait(shows("The emulator does not answer", in: "#worlds-error"))
+        try await browser.wait(shows("No answer; is the daemon", in: "#worlds-error"))
         try await EmulatorClient.run(address: address) { client in
             // More events than the page has read from the former one.
             for number in 0..<9 {

@@ -1,4 +1,5 @@
 import Foundation
+import LocalFiles
 import Logging
 import NIOSSL
 import Synchronization
@@ -41,6 +42,53 @@ struct ServerCertificateTests {
         #expect(certificate.keyFingerprint == key)
     }
 
+    @Test(
+        "the certificate of an authority is renewed with the same key, and is self-signed without it"
+    )
+    func authority() throws {
+        let start = Date(timeIntervalSince1970: 1_789_732_800)
+        let now = Mutex(start)
+        let own = OwnCertificate(directory: directory.path)
+        let certificate = try #require(
+            try ServerCertificate(
+                .ownCertificate, directory: directory.path, logger: logger,
+                now: { now.withLock { $0 } }))
+        let key = certificate.keyFingerprint
+        #expect(certificate.authority == nil)
+        let hosts = try ["192.0.2.7", "box.test"].map { host throws in try CertificateHost(host) }
+        let created = try own.createAuthority(for: hosts, now: start)
+        #expect(certificate.authority?.der == created.der)
+        #expect(created.hosts.map(\.description) == ["box.test", "192.0.2.7"])
+        let former = try (text("tls-certificate.pem"), text("tls-authority.pem"))
+
+        now.withLock { $0 = start + 368 * 86_400 }
+        _ = certificate.context()
+        certificate.renewals.sync {}
+        #expect(try text("tls-certificate.pem") != former.0)
+        #expect(try text("tls-authority.pem") == former.1)
+        #expect(certificate.authority?.der == created.der)
+        let chain = try own.files.load().chain
+        #expect(chain.count == 2)
+        #expect(chain[0].notValidAfter == 1_789_732_800 + (368 + 397) * 86_400)
+
+        // A start changes nothing, unless a restore has brought back a certificate of another authority.
+        let current = try text("tls-certificate.pem")
+        try own.prepare(now: start + 368 * 86_400)
+        #expect(try text("tls-certificate.pem") == current)
+        _ = try own.createAuthority(for: hosts, now: start)
+        try own.files.certificate.replace(with: Data(current.utf8))
+        try own.prepare(now: start)
+        #expect(
+            try own.files.load().chain[1]
+                == NIOSSLCertificate(
+                    bytes: own.readAuthority()?.certificate.der ?? [], format: .der))
+
+        try own.removeAuthority(now: start)
+        #expect(certificate.authority == nil)
+        #expect(try own.files.load().chain.count == 1)
+        #expect(certificate.keyFingerprint == key)
+    }
+
     @Test("a certificate of a clock that was ahead is replaced at the next start")
     func future() throws {
         let own = OwnCertificate(directory: directory.path)
@@ -49,7 +97,7 @@ struct ServerCertificateTests {
         let former = try text("tls-certificate.pem")
         try own.prepare(now: now)
         #expect(try text("tls-certificate.pem") != former)
-        let certificate = try own.files.load().certificate
+        let certificate = try own.files.load().chain[0]
         #expect(certificate.notValidBefore == 1_789_732_800 - 86_400)
         #expect(certificate.notValidAfter == 1_789_732_800 + 397 * 86_400)
     }

@@ -18,12 +18,25 @@ final class UsageDaemon: Sendable {
     private let directory: TemporaryDirectory
     private let client: TestClient
 
-    init() async throws {
+    init(arguments: [String] = []) async throws {
         directory = try TemporaryDirectory()
         let data = directory.path + "/data"
         token = try await DaemonProcess.addDevice("desk", dataPath: data)
-        daemon = try await DaemonProcess(dataPath: data)
+        daemon = try await DaemonProcess(dataPath: data, arguments: arguments)
         client = TestClient(port: daemon.port)
+    }
+
+    private init(_ former: UsageDaemon, arguments: [String]) async throws {
+        (directory, token) = (former.directory, former.token)
+        daemon = try await DaemonProcess(
+            dataPath: former.daemon.dataPath, arguments: arguments)
+        client = TestClient(port: daemon.port)
+    }
+
+    /// Kills the daemon; returns another one with the same data.
+    func killed(arguments: [String]) async throws -> UsageDaemon {
+        await daemon.kill()
+        return try await UsageDaemon(self, arguments: arguments)
     }
 
     var socketPath: String { daemon.dataPath + "/kvsd.sock" }

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 
 /// The bytes of an address: 4 of IPv4 or 16 of IPv6.
 struct NetworkAddress: Sendable, Equatable {

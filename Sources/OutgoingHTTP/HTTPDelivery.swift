@@ -1,27 +1,42 @@
-package import Foundation
+// Requests to addresses that a user or a device names: where they may go, how they are repeated, and one exchange. Not here: what is
+// sent (UsageAlerts, WebPush), and how replicas reach their daemon (KVStoreHTTP).
 
-/// A request that delivers an alert.
+import Dispatch
+package import Essentials
+
+/// A request that delivers a message.
 package struct HTTPPost: Sendable {
     package var address: HTTPAddress
     package var headers: [(name: String, value: String)]
-    /// JSON.
+    /// JSON unless the headers name another type.
     package var body: Data
+
+    package init(address: HTTPAddress, headers: [(name: String, value: String)], body: Data) {
+        self.address = address
+        self.headers = headers
+        self.body = body
+    }
 }
 
-/// Why an alert was not delivered, as a sentence that may be shown.
+/// Why a message was not delivered, as a sentence that may be shown.
 package struct DeliveryError: Error, Sendable, Equatable {
     package var reason: String
+    /// Of the answer, if that refuses it for good.
+    package var status: Int?
 
-    package init(_ reason: String) { self.reason = reason }
+    package init(_ reason: String, status: Int? = nil) {
+        self.reason = reason
+        self.status = status
+    }
 }
 
 /// Posts with retries, and only to addresses that the user means.
 ///
 /// - A host that is on this machine or in a private network must be named. Each request goes to the address that was checked, so a
 ///   name that changes its mind in between leads nowhere else.
-/// - Redirects are followed if they keep the method (307, 308), at most three, under the same rules and never from https to
+/// - Redirects are followed if they keep the method (307, 308), at most `redirectLimit`, under the same rules and never from https to
 ///   http; headers with secrets do not leave the origin that they are for.
-/// - 429, 5xx and failures of the network are retried twice, with a back-off that follows `Retry-After` up to a limit.
+/// - 429, 5xx and failures of the network are retried, twice unless `backOff` says otherwise, with a back-off that follows `Retry-After` up to a limit.
 package struct HTTPDelivery: Sendable {
     /// One exchange without following anything.
     package struct Exchange: Sendable {
@@ -43,31 +58,36 @@ package struct HTTPDelivery: Sendable {
     }
 
     /// In lower case.
-    var privateHosts: Set<String>
+    let privateHosts: Set<String>
+    /// The beginning of the command that names a host, which follows.
+    let permission: String
+    package var redirectLimit = 3
+    /// Seconds before each further attempt.
+    package var backOff = [2, 8]
     /// Throws a failure of the network.
     var send: @Sendable (Exchange) async throws(DeliveryError) -> Answer = HTTPExchange().send
     var addresses: @Sendable (String) async -> [NetworkAddress] = HTTPDelivery.resolve
     var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
 
-    package init(privateHosts: [String]) {
+    package init(privateHosts: [String], permission: String) {
         self.privateHosts = Set(privateHosts.map { $0.lowercased() })
+        self.permission = permission
     }
 
     /// In seconds.
-    private static let backOff = [2, 8]
     private static let greatestRetryAfter = 20
-    private static let redirectLimit = 3
     /// For the system to find a host.
     private static let resolutionLimit = Duration.seconds(5)
 
     package func deliver(_ post: HTTPPost) async throws(DeliveryError) {
-        var delays = Self.backOff.makeIterator()
+        var delays = backOff.makeIterator()
         while true {
             guard case .transient(let reason, let retryAfter) = try await attempt(post) else {
                 return
             }
             guard let delay = delays.next() else {
-                throw DeliveryError(reason + " (\(Self.backOff.count + 1) attempts)")
+                throw DeliveryError(
+                    backOff.isEmpty ? reason : reason + " (\(backOff.count + 1) attempts)")
             }
             let seconds = max(retryAfter ?? delay, 1)
             guard seconds <= Self.greatestRetryAfter else {
@@ -86,7 +106,7 @@ package struct HTTPDelivery: Sendable {
 
     private func attempt(_ post: HTTPPost) async throws(DeliveryError) -> Outcome {
         var post = post
-        for _ in 0...Self.redirectLimit {
+        for _ in 0...redirectLimit {
             let target = try await target(of: post.address)
             guard let target else {
                 return .transient("\(post.address.host) is unknown", retryAfter: nil)
@@ -100,15 +120,15 @@ package struct HTTPDelivery: Sendable {
             let refusal = "\(post.address.host) answers \(answer.status)"
             switch answer.status {
             case 200..<300: return .delivered
-            case 307, 308: try redirect(&post, to: answer.location)
+            case 307...308 where redirectLimit > 0: try redirect(&post, to: answer.location)
             case 300..<400:
                 throw DeliveryError(refusal + ", a redirect; use the address it redirects to")
             case 429, 500...:
                 return .transient(refusal, retryAfter: answer.retryAfter.flatMap { Int($0) })
-            default: throw DeliveryError(refusal)
+            default: throw DeliveryError(refusal, status: answer.status)
             }
         }
-        throw DeliveryError("\(post.address.host) redirects more than \(Self.redirectLimit) times")
+        throw DeliveryError("\(post.address.host) redirects more than \(redirectLimit) times")
     }
 
     private func redirect(
@@ -124,6 +144,13 @@ package struct HTTPDelivery: Sendable {
         post.address = address
     }
 
+    /// Throws if no request may go to the address. A host that is unknown now may be known later.
+    package func check(_ address: HTTPAddress) async throws(DeliveryError) {
+        if try await target(of: address) == nil, !address.isEncrypted {
+            throw .plainText(address)
+        }
+    }
+
     /// What to connect to; nil if the host is unknown.
     private func target(of address: HTTPAddress) async throws(DeliveryError) -> String? {
         let found = await addresses(address.host)
@@ -132,21 +159,22 @@ package struct HTTPDelivery: Sendable {
         guard let target = found.first(where: { !$0.isPrivate }) else {
             throw DeliveryError(
                 "\(address.host) is the private address \(first.text); to allow it, run: "
-                    + "usage-push alerts set --private-host \(address.host)")
+                    + "\(permission)\(address.host)")
         }
         guard address.isEncrypted else {
-            throw DeliveryError(
-                "\(address.host) would get the alert in plain text; use https://")
+            throw .plainText(address)
         }
         return target.text
     }
 
-    /// Asks the system on a thread of its own, which may take longer than this waits.
+    private static let resolution = DispatchQueue(
+        label: "ubiquity.resolution", attributes: .concurrent)
+
+    /// Asks the system on a queue, which may take longer than this waits.
     private static func resolve(_ host: String) async -> [NetworkAddress] {
         let (stream, continuation) = AsyncStream.makeStream(
             of: [NetworkAddress].self, bufferingPolicy: .bufferingOldest(1))
-        let thread = Thread { continuation.yield(NetworkAddress.all(ofHost: host)) }
-        thread.start()
+        resolution.async { continuation.yield(NetworkAddress.all(ofHost: host)) }
         let limit = Task {
             try? await Task.sleep(for: resolutionLimit)
             continuation.finish()
@@ -154,5 +182,11 @@ package struct HTTPDelivery: Sendable {
         defer { limit.cancel() }
         for await addresses in stream { return addresses }
         return []
+    }
+}
+
+extension DeliveryError {
+    fileprivate static func plainText(_ address: HTTPAddress) -> DeliveryError {
+        DeliveryError("\(address.host) would get the message in plain text; use https://")
     }
 }

@@ -4,11 +4,17 @@ import { formatJSON, parseJSON } from './http.js';
 
 export const types = ['string', 'integer', 'double', 'bool', 'date', 'data', 'array', 'dictionary'];
 
+const elements = 'JSON; {"type": "date", "value": "…"} for elements without a JSON type.';
+export const hints = {
+  string: 'Text, as it is.', integer: 'Digits, 64 bits.', double: 'A number, nan, inf or -inf.',
+  bool: 'true or false.', date: 'ISO 8601, or seconds since 2001.', data: 'Base64.', array: elements, dictionary: elements,
+};
+
 const isTyped = (value) => value !== null && typeof value === 'object' && !Array.isArray(value)
   && Object.keys(value).length === 2 && types.includes(value.type) && 'value' in value;
 
 /** An element as plain JSON; as `{type, value}` if the plain form would be read as another type. */
-function plain({ type, value }) {
+export function plain({ type, value }) {
   switch (type) {
     case 'string': case 'bool': case 'integer': return value;
     case 'double': return Number.isInteger(value) || typeof value === 'string' ? { type, value } : value;
@@ -41,16 +47,6 @@ function typed(value) {
 
 const mapMembers = (object) =>
   Object.fromEntries(Object.entries(object).map(([key, element]) => [key, typed(element)]));
-
-/** One line for tables, cut at `limit` characters. */
-export function summary(entry, limit = 200) {
-  if (!entry) return '—';
-  if (entry.deleted) return 'deleted';
-  const text = entry.type === 'string' ? formatJSON(entry.value)
-    : entry.type === 'array' || entry.type === 'dictionary' ? formatJSON(plain(entry))
-    : String(entry.value ?? '');
-  return text.length > limit ? `${text.slice(0, limit)}…` : text;
-}
 
 /** The text that an editor shows. */
 export function editableText({ type, value }) {

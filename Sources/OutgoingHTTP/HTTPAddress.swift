@@ -1,11 +1,11 @@
-import Foundation
+import Essentials
 
 /// Where a request goes.
 package struct HTTPAddress: Sendable, Equatable {
     package let url: String
     /// In lower case, without the brackets of an IPv6 address.
     package let host: String
-    let isEncrypted: Bool
+    package let isEncrypted: Bool
     let port: Int
     private let path: String
     private let query: String?
@@ -43,8 +43,20 @@ package struct HTTPAddress: Sendable, Equatable {
         host == other.host && port == other.port && isEncrypted == other.isEncrypted
     }
 
+    /// Scheme, host and port, the port unless it is the usual one (RFC 6454, section 6.2).
+    package var origin: String { (isEncrypted ? "https://" : "http://") + authority }
+
+    /// The field `Host` of a request.
+    var authority: String {
+        let name = host.contains(":") ? "[\(host)]" : host
+        return port == (isEncrypted ? 443 : 80) ? name : name + ":\(port)"
+    }
+
+    /// What a request asks for.
+    var target: String { (path.isEmpty ? "/" : path) + (query.map { "?" + $0 } ?? "") }
+
     /// What may be secret in it: all but the host.
-    var secretParts: [String] {
+    package var secretParts: [String] {
         [path, query].compactMap { $0 } + path.split(separator: "/").map(String.init)
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@testable import UsageAlerts
+@testable import OutgoingHTTP
 
 /// The rules of delivery by HTTP, with answers and addresses from a script.
 @Suite("Delivery by HTTP")
@@ -34,7 +34,8 @@ struct HTTPDeliveryTests {
     ]
 
     private func delivery(_ script: Script, privateHosts: [String] = []) -> HTTPDelivery {
-        var delivery = HTTPDelivery(privateHosts: privateHosts)
+        var delivery = HTTPDelivery(
+            privateHosts: privateHosts, permission: "usage-push alerts set --private-host ")
         delivery.send = { exchange throws(DeliveryError) in try script.answer(exchange) }
         delivery.addresses = { host in
             Self.addresses[host].map { text in

@@ -1,0 +1,191 @@
+import Essentials
+import KVStoreCore
+import KVStoreEssentials
+import KVStoreServer
+import KVStoreWire
+import LocalFiles
+import Logging
+import NIOCore
+import UsageState
+import WebPush
+
+/// Follows the default store of an account and sends what is due, as `AlertWatch` decides: the daemon is one more machine that
+/// warns. Between two changes it sleeps until the time that `AlertWatch` names, and looks at most once a second.
+struct AccountAlerts {
+    let account: String
+    let server: StoreServer
+    let service: NotificationService
+
+    private var watch: AlertWatch
+    private var saved: Data?
+    /// Of what was looked at last.
+    private var versions: [Version]?
+    private var settings: NotificationSettings?
+    /// In seconds of uptime.
+    private var due: Double?
+
+    /// What has one value: a sequence number is assigned once in an epoch, which the stamp tells apart.
+    private struct Version: Equatable {
+        var key: StoreKey
+        var stamp: Stamp
+        var sequence: UInt64
+    }
+
+    /// Seconds from one look at the store to the next.
+    private static let interval = 1.0
+    /// Seconds until the store is tried again.
+    private static let retry = 10.0
+    /// Seconds for which a push service keeps an alert: as long as one is tried to be delivered.
+    private static let secondsToLive = 21_600
+
+    init(_ account: String, server: StoreServer, service: NotificationService) {
+        self.account = account
+        self.server = server
+        self.service = service
+        watch = AlertWatch(deviceID: Self.deviceID(instance: server.deviceTable.instance))
+    }
+
+    /// Sorts before the ids of other machines, which begin with a digit or a letter: the daemon is there while anything is, so it
+    /// delivers and the others need not.
+    static func deviceID(instance: String) -> String { "-kvsd-" + instance }
+
+    private var store: StoreID {
+        StoreID(account: account, name: StoreConfiguration.defaultStoreName)
+    }
+
+    /// Returns when nobody in the account has a subscription, or the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - inputs: an element when there may be something to do.
+    ///   - inbox: gives `inputs` an element.
+    mutating func run(
+        _ inputs: AsyncStream<Void>, _ inbox: AsyncStream<Void>.Continuation
+    ) async {
+        let observer = server.observe(store, on: server.ownLoop) { inbox.yield() }
+        defer { observer.cancel() }
+        restore()
+        var next = inputs.makeAsyncIterator()
+        let clock = service.clock
+        while !Task.isCancelled {
+            if service.subscriptions(of: account, on: server).isEmpty { return await leave() }
+            let wait = await step()
+            try? await clock.sleep(Self.interval)
+            let timer = wait.map { seconds in
+                Task {
+                    guard (try? await clock.sleep(seconds)) != nil else { return }
+                    inbox.yield()
+                }
+            }
+            _ = await next.next()
+            timer?.cancel()
+        }
+    }
+
+    /// Sends what is due and returns the seconds until there may be more.
+    private mutating func step() async -> Double? {
+        let settings = service.settings(of: account)
+        while !Task.isCancelled {
+            guard let records = await read() else { return Self.retry }
+            // Without a store there is nothing to say, and none is made for a notice.
+            guard !records.isEmpty else { return nil }
+            let versions = records.map {
+                Version(key: $0.record.key, stamp: $0.record.stamp, sequence: $0.sequence)
+            }
+            let uptime = service.clock.uptime()
+            if versions == self.versions, settings == self.settings,
+                due.map({ $0 > uptime }) ?? true
+            {
+                return due.map { $0 - uptime }
+            }
+            (self.versions, self.settings) = (versions, settings)
+            let output = watch.step(
+                AlertWatch.Input(
+                    values: records.dataByKey, link: .online, now: service.clock.date(),
+                    zone: settings.zone, uptime: uptime), settings.watch)
+            due = output.wait.map { uptime + $0 }
+            save()
+            if let notice = output.notice { await write(notice) }
+            if output.alerts.isEmpty { return output.wait }
+            for alert in output.alerts {
+                let succeeded = await deliver(alert, settings)
+                watch.delivered(alert, succeeded: succeeded, uptime: service.clock.uptime())
+                save()
+            }
+            // Others are to know what was delivered, and what could not be is due again.
+            due = uptime
+        }
+        return nil
+    }
+
+    /// Whether anybody has got it, or nobody is there any more who could.
+    private func deliver(_ alert: Alert, _ settings: NotificationSettings) async -> Bool {
+        let payload = NotificationPayload(
+            alert, now: service.clock.date(), zone: settings.zone)
+        guard
+            let message = payload.message(
+                urgency: alert.pushUrgency, secondsToLive: Self.secondsToLive)
+        else { return true }
+        let subscriptions = service.subscriptions(of: account, on: server)
+        let outcomes = await service.send(message, to: subscriptions)
+        return outcomes.contains(.accepted) || outcomes.allSatisfy { $0 == .gone }
+    }
+
+    /// Tells the others that the daemon no longer warns, and forgets what it knew.
+    private mutating func leave() async {
+        let notices = AlertNotice.notices(in: await read()?.dataByKey ?? [:])
+        if let notice = watch.leave(notices[watch.deviceID]) { await write(notice) }
+        service.report { () throws(FileError) in try service.files.removeState(of: account) }
+    }
+
+    // MARK: - Files and the store
+
+    private mutating func restore() {
+        service.report { () throws(FileError) in
+            guard let data = try service.files.state(of: account),
+                let kept = try? JSONDecoder().decode(AlertWatch.self, from: data),
+                kept.deviceID == watch.deviceID
+            else { return }
+            (watch, saved) = (kept, data)
+        }
+    }
+
+    private mutating func save() {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        // Percentages may be infinite; then the former state stays.
+        guard let data = try? encoder.encode(watch), data != saved else { return }
+        service.report { () throws(FileError) in
+            try service.files.save(data, of: account)
+            saved = data
+        }
+    }
+
+    /// What alerts depend on; empty without a store, nil if that cannot be known now.
+    private func read() async -> [SequencedRecord]? {
+        let (loop, store, server) = (server.ownLoop, store, server)
+        let promise = loop.loop.makePromise(of: [SequencedRecord].self)
+        loop.loop.execute {
+            server.readValues(of: store, where: { AlertWatch.Input.isKey($0.text) }, on: loop) {
+                promise.completeWith($0.map { $0 ?? [] }.mapError { $0 as any Error })
+            }
+        }
+        return try? await promise.futureResult.get()
+    }
+
+    private func write(_ notice: AlertNotice) async {
+        let (loop, store, server) = (server.ownLoop, store, server)
+        let promise = loop.loop.makePromise(of: Void.self)
+        let key = StoreKey(AlertNotice.storeKey(deviceID: watch.deviceID))
+        loop.loop.execute {
+            server.write(notice.data, forKey: key, of: store, on: loop) {
+                promise.completeWith($0.mapError { $0 as any Error })
+            }
+        }
+        do { try await promise.futureResult.get() } catch {
+            let reason = (error as? Problem)?.detail ?? "\(error)"
+            service.logger.warning(
+                "other machines cannot be told of alerts: \(reason)",
+                metadata: ["account": "\(account)"])
+        }
+    }
+}

@@ -1,0 +1,27 @@
+package import Essentials
+
+/// What the time is, and how to wait. Tests have others.
+package struct NotificationClock: Sendable {
+    package var date: @Sendable () -> Date
+    /// Seconds on a clock that never steps.
+    package var uptime: @Sendable () -> Double
+    /// Seconds; throws when the task is cancelled.
+    package var sleep: @Sendable (Double) async throws -> Void
+
+    package init(
+        date: @escaping @Sendable () -> Date, uptime: @escaping @Sendable () -> Double,
+        sleep: @escaping @Sendable (Double) async throws -> Void
+    ) {
+        self.date = date
+        self.uptime = uptime
+        self.sleep = sleep
+    }
+
+    package static var system: NotificationClock {
+        let clock = ContinuousClock()
+        let start = clock.now
+        return NotificationClock(
+            date: { Date() }, uptime: { (clock.now - start) / .seconds(1) },
+            sleep: { try await clock.sleep(for: .seconds($0)) })
+    }
+}

@@ -1,0 +1,116 @@
+import Essentials
+import KVStoreWire
+import LocalFiles
+import Synchronization
+import WebPush
+
+/// The files of a data directory about notifications, each of mode 0600: `notifications.json`, the key `vapid-key.pem`, and in
+/// `alerts` what is remembered of each account. Calls block; any thread may make them.
+final class NotificationFile: Sendable {
+    private let file: LocalFile
+    private let keyFile: LocalFile
+    private let states: LocalDirectory
+    private let cached: Mutex<NotificationTable?>
+    private let cachedKey = Mutex<VAPIDKey?>(nil)
+
+    private static let stateByteLimit = 8 * 1_024 * 1_024
+
+    init(dataDirectory: String) {
+        file = LocalFile(dataDirectory + "/notifications.json")
+        keyFile = LocalFile(dataDirectory + "/vapid-key.pem")
+        states = LocalDirectory(dataDirectory + "/alerts")
+        cached = Mutex(nil)
+    }
+
+    /// Who is sent what; empty without a file.
+    var table: NotificationTable {
+        get throws(FileError) {
+            try cached.withLock { cached throws(FileError) in
+                if let cached { return cached }
+                let table = try read()
+                cached = table
+                return table
+            }
+        }
+    }
+
+    /// Changes the table, durably, under a lock against other processes.
+    func change<Value: Sendable>(
+        _ body: (inout NotificationTable) -> Value
+    ) throws(FileError) -> Value {
+        let lock = try file.lock()
+        defer { withExtendedLifetime(lock) {} }
+        let former = try read()
+        var table = former
+        let value = body(&table)
+        if table != former {
+            let data = WireJSON.encode(table) + Data("\n".utf8)
+            guard data.count <= NotificationTable.byteCount else {
+                throw FileError(
+                    operation: "write", path: file.path,
+                    cause: .tooLarge(byteLimit: NotificationTable.byteCount))
+            }
+            try file.replace(with: data)
+        }
+        cached.withLock { $0 = table }
+        return value
+    }
+
+    private func read() throws(FileError) -> NotificationTable {
+        guard let content = try file.read(byteLimit: NotificationTable.byteCount) else {
+            return NotificationTable()
+        }
+        do throws(WireError) { return try WireJSON.decode(from: content.data) } catch {
+            throw FileError(operation: "read", path: file.path, cause: .invalid(error.description))
+        }
+    }
+
+    /// The daemon's key, made when it is first needed.
+    var key: VAPIDKey {
+        get throws(FileError) {
+            try cachedKey.withLock { cached throws(FileError) in
+                if let cached { return cached }
+                // Whatever came first counts.
+                if try keyFile.read(byteLimit: 4_096) == nil {
+                    _ = try keyFile.create(with: Data(VAPIDKey().pem.utf8 + [0x0A]))
+                }
+                guard let content = try keyFile.read(byteLimit: 4_096),
+                    let key = VAPIDKey(pem: String(decoding: content.data, as: UTF8.self))
+                else {
+                    throw FileError(
+                        operation: "read", path: keyFile.path,
+                        cause: .invalid("it is no private key on P-256"))
+                }
+                cached = key
+                return key
+            }
+        }
+    }
+
+    /// The accounts for which something was saved.
+    var accountsWithState: [String] {
+        get throws(FileError) {
+            guard try FileStatus(path: states.path) != nil else { return [] }
+            return try states.entries(limit: 1_024).entries.map(\.name)
+                .filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }
+                .map { String($0.dropLast(".json".count)) }
+        }
+    }
+
+    /// What was saved for an account; nil for nothing.
+    func state(of account: String) throws(FileError) -> Data? {
+        try stateFile(account).read(byteLimit: Self.stateByteLimit)?.data
+    }
+
+    func save(_ state: Data, of account: String) throws(FileError) {
+        try states.create()
+        try stateFile(account).replace(with: state, durability: .cached)
+    }
+
+    func removeState(of account: String) throws(FileError) { try stateFile(account).remove() }
+
+    /// Names of accounts are names of files.
+    private func stateFile(_ account: String) -> LocalFile {
+        LocalFile(states.path + "/" + account + ".json")
+    }
+}

@@ -1,0 +1,144 @@
+// Warnings: from the daemon to this device, and without those from the open page.
+
+import { announce, h, perform } from './dom.js';
+import { get, send } from './http.js';
+import { canInstall } from './worker.js';
+
+const resource = '/v1/notifications';
+const kinds = [
+  ['reached', 'when a limit is reached', true], ['runsOut', 'when one will run out before its reset', true],
+  ['resetFrom', 'when one that was near has been reset', 75], ['silence', 'when a machine no longer pushes', true],
+];
+
+/** What the daemon sends to this device. */
+export class Alerts {
+  #state;
+  #subscription;
+  /** The device for which the daemon was asked. */
+  #device;
+
+  constructor(changed) { this.changed = changed; }
+
+  async #ask() {
+    this.#state = this.#subscription = undefined;
+    try {
+      const registration = await navigator.serviceWorker.ready;
+      this.#subscription = await registration.pushManager?.getSubscription();
+      this.#state = await get(resource);
+      await this.#renew();
+    } catch { /* Asked again when the settings are opened again. */ }
+    this.changed();
+  }
+
+  /** The daemon may have another key than it had, and the person may be in another zone. */
+  async #renew() {
+    if (!this.#subscription) return;
+    const { publicKey, settings, subscriptions } = this.#state;
+    const key = btoa(String.fromCharCode(...new Uint8Array(this.#subscription.options.applicationServerKey)));
+    if (key.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '') !== publicKey) {
+      await this.#subscription.unsubscribe();
+      this.#subscription = undefined;
+    } else if (subscriptions > 0 && settings.utcOffset !== utcOffset()) {
+      this.#state = await send('PUT', resource, { settings: { ...settings, utcOffset: utcOffset() } });
+    }
+  }
+
+
+  /** Draws into a fieldset. */
+  render(element, device) {
+    if (canInstall && this.#device !== device) {
+      this.#device = device;
+      this.#ask();
+    }
+    const isOn = Boolean(this.#subscription) && this.#state?.subscriptions > 0;
+    const shown = JSON.stringify([canInstall, isOn, this.#state, globalThis.Notification?.permission]);
+    element.hidden = !canInstall;
+    if (element.shown === shown) return;
+    element.shown = shown;
+    element.replaceChildren(h('legend', { text: 'Alerts' }), ...this.#content(isOn));
+  }
+
+  #content(isOn) {
+    if (!this.#state) return [];
+    if (!globalThis.PushManager || !globalThis.Notification) {
+      return [h('p', { text: 'This browser shows no alerts here. On an iPhone or iPad, put the page on the home screen and open it there.' })];
+    }
+    if (Notification.permission === 'denied') {
+      return [h('p', { text: 'The browser blocks notifications of this address. Allow them in its settings for the site, and load the page again.' })];
+    }
+    if (!isOn) {
+      return [h('p', { text: 'The daemon can warn this device, also while the page is closed.' }),
+        button('Warn this device', () => this.#subscribe(), 'This device is warned from now on.')];
+    }
+    return [h('p', { text: 'The daemon warns this device.' }), this.#rules(),
+      h('div', { class: 'row' },
+        button('Send a test', () => send('POST', `${resource}/test`), 'A test notification has been sent.'),
+        button('Stop', () => this.#unsubscribe(), 'This device is no longer warned.'))];
+  }
+
+  async #subscribe() {
+    if (await Notification.requestPermission() !== 'granted') throw new Error('The browser was not permitted to show notifications.');
+    const { pushManager } = await navigator.serviceWorker.ready;
+    const subscription = await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: this.#state.publicKey });
+    const { endpoint, keys } = subscription.toJSON();
+    try {
+      this.#state = await send('PUT', resource, {
+        subscription: { endpoint, keys }, settings: { ...this.#state.settings, utcOffset: utcOffset() } });
+    } catch (error) {
+      await subscription.unsubscribe();
+      throw error;
+    }
+    this.#subscription = subscription;
+    this.changed();
+  }
+
+  async #unsubscribe() {
+    await send('DELETE', resource);
+    await this.#subscription.unsubscribe();
+    this.#subscription = undefined;
+    this.changed();
+  }
+
+  /** What is worth an alert: for all devices of the account that the daemon warns. */
+  #rules() {
+    const { rules, quietHours } = this.#state.settings;
+    const set = (change, quiet = quietHours) => perform(async () => {
+      this.#state = await send('PUT', resource, { settings: {
+        rules: { ...rules, ...change }, quietHours: quiet, utcOffset: utcOffset() } });
+      this.changed();
+    }, 'The alerts of all devices that the daemon warns have been changed.');
+    const check = (text, checked, onchange) => h('label', {}, h('input', { type: 'checkbox', checked, onchange }), ` ${text}`);
+    const thresholds = [...new Set([50, 75, 90, ...rules.thresholds])].sort((a, b) => a - b);
+    const [from = '', to = ''] = quietHours?.split('-') ?? [];
+    const times = [['from', from], ['to', to]].map(([name, value]) => h('input', { type: 'time', value, 'aria-label': `Quiet ${name}` }));
+    const quiet = () => {
+      const [start, end] = times.map(({ value }) => value);
+      if ((start === '') === (end === '')) set({}, start === '' ? undefined : `${start}-${end}`);
+    };
+    for (const field of times) field.addEventListener('change', quiet);
+    return h('div', { class: 'rules' },
+      ...thresholds.map((threshold) => check(`at ${threshold} %`, rules.thresholds.includes(threshold), ({ target }) => set({
+        thresholds: target.checked ? [...rules.thresholds, threshold].sort((a, b) => a - b)
+          : rules.thresholds.filter((other) => other !== threshold) }))),
+      ...kinds.map(([name, text, on]) => check(text, Boolean(rules[name]),
+        ({ target }) => set({ [name]: target.checked ? on : name === 'resetFrom' ? null : false }))),
+      h('p', {}, 'quiet from ', times[0], ' to ', times[1]));
+  }
+}
+
+const button = (text, action, outcome) => h('button', { type: 'button', text, onclick: () => perform(action, outcome) });
+
+/** Minutes east of UTC. */
+const utcOffset = () => -new Date().getTimezoneOffset();
+
+const worse = { good: 0, warning: 1, bad: 2 };
+
+/** Tells of limits that are nearer than they were, in an open page. */
+export function warn(former, present) {
+  const tones = new Map((former?.cards ?? []).flatMap((card) => card.rows.map((row) => [`${card.id}\n${row.label}`, row.content[0].value.gauge?.tone])));
+  const found = (present?.cards ?? []).flatMap((card) => card.rows.filter((row) => {
+    const { gauge } = row.content[0].value;
+    return gauge && worse[gauge.tone] > (worse[tones.get(`${card.id}\n${row.label}`)] ?? 2);
+  }).map((row) => `${card.name} ${row.label}: ${row.content[0].value.gauge.used.text}`));
+  if (found.length > 0) announce(found.join(', '), true);
+}

@@ -1,0 +1,5 @@
+#if canImport(Darwin)
+    extension Zlib {
+        static let fileName = "libz.1.dylib"
+    }
+#endif

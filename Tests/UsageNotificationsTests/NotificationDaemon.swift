@@ -1,0 +1,195 @@
+import Foundation
+import HTTPTypes
+import KVStoreCore
+import NIOCore
+import PushTesting
+import ServerTestSupport
+import SnapshotModels
+import Synchronization
+import TestSupport
+import Testing
+import UsageState
+
+@testable import KVStoreServer
+@testable import OutgoingHTTP
+@testable import UsageNotifications
+
+/// A server in this process with notifications, which can be stopped and started again, and what is pushed to it.
+final class NotificationDaemon: Sendable {
+    static let path = "/v1/notifications"
+
+    private struct Running {
+        var server: StoreServer
+        var service: NotificationService
+        var client: TestClient
+        var serving: Task<Void, any Error>
+        var notifying: Task<Void, Never>
+    }
+
+    let directory: TemporaryDirectory
+    let lines = LogLines()
+    let token: String
+    private let privateHosts: [String]
+    private let running: Mutex<Running>
+    /// Seconds before now at which the next snapshot was observed; each is later than the one before.
+    private let age = Mutex(60.0)
+
+    init(privateHosts: [String] = ["127.0.0.1"]) async throws {
+        directory = try TemporaryDirectory()
+        self.privateHosts = privateHosts
+        let first = try await Self.start(directory.path, privateHosts, lines)
+        running = Mutex(first)
+        token = try first.server.addDevice("desk")
+    }
+
+    deinit {
+        let running = running.withLock { $0 }
+        running.notifying.cancel()
+        running.serving.cancel()
+    }
+
+    /// Sixty times as fast as the real one, for what takes minutes.
+    private static var fastClock: NotificationClock {
+        let clock = ContinuousClock()
+        let start = clock.now
+        return NotificationClock(
+            date: { Date() }, uptime: { (clock.now - start) / .seconds(1) * 60 },
+            sleep: { try await clock.sleep(for: .seconds($0 / 60)) })
+    }
+
+    private static func start(
+        _ path: String, _ privateHosts: [String], _ lines: LogLines
+    ) async throws -> Running {
+        var http = HTTPDelivery(privateHosts: privateHosts, permission: "allow ")
+        http.send = HTTPExchange(limit: .seconds(5)).send
+        http.sleep = { _ in }
+        let service = NotificationService(
+            dataDirectory: path, contact: "mailto:dev@example.test", http: http,
+            logger: lines.logger, clock: fastClock)
+        let server = try StoreServer(
+            ServerConfiguration(storage: .directory(path), logger: lines.logger),
+            provider: ResourceProviders(NotificationProvider(service)))
+        let serving = Task { try await server.run() }
+        let notifying = Task { await service.run(on: server) }
+        return Running(
+            server: server, service: service, client: TestClient(port: try await server.port),
+            serving: serving, notifying: notifying)
+    }
+
+    var server: StoreServer { running.withLock { $0.server } }
+    var files: NotificationFile { running.withLock { $0.service.files } }
+
+    func stop() async throws {
+        let running = running.withLock { $0 }
+        await running.client.close()
+        await running.server.stop()
+        try await running.serving.value
+        running.notifying.cancel()
+        await running.notifying.value
+    }
+
+    func restart(isRunning: Bool = true) async throws {
+        if isRunning { try await stop() }
+        let next = try await Self.start(directory.path, privateHosts, lines)
+        running.withLock { $0 = next }
+    }
+
+    func send(
+        _ method: HTTPRequest.Method, _ path: String = NotificationDaemon.path,
+        _ token: String? = nil, type: String = "application/json", body: String? = nil
+    ) async throws -> TestResponse {
+        let client = running.withLock { $0.client }
+        return try await client.execute(
+            uri: path, method: method,
+            headers: [.authorization: "Bearer \(token ?? self.token)", .contentType: type],
+            body: body.map { ByteBuffer(string: $0) })
+    }
+
+    @discardableResult
+    func subscribe(_ browser: TestBrowser, _ token: String? = nil) async throws -> TestResponse {
+        let response = try await send(
+            .put, Self.path, token, body: "{\"subscription\":\(browser.json)}")
+        try #require(response.status == .ok, "\(response.text)")
+        return response
+    }
+
+    /// Pushes that so much of a weekly limit is used, as a machine of the account does.
+    func push(used: Double, by device: String = "desk") async throws {
+        let now = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
+        let age = age.withLock { age in
+            age -= 1
+            return age
+        }
+        let snapshot = SyncedUsageSnapshot(
+            providers: [
+                ProviderUsageSnapshot(
+                    providerID: "claude", providerName: "Claude", accountEmail: "dev@example.test",
+                    lastUpdated: now.addingTimeInterval(-age),
+                    rateWindows: [
+                        SyncRateWindow(
+                            usedPercent: used, windowMinutes: 10_080,
+                            resetsAt: now.addingTimeInterval(3_600))
+                    ])
+            ],
+            syncTimestamp: now.addingTimeInterval(-age), deviceName: device, deviceID: device)
+        try await put(
+            SnapshotCodec.encode(snapshot), SyncedUsageSnapshot.storeKey(deviceID: device))
+    }
+
+    func put(_ bytes: Data, _ key: String) async throws {
+        let client = running.withLock { $0.client }
+        let response = try await client.execute(
+            uri: "/v1/stores/default/keys/\(key)", method: .put,
+            headers: [
+                .authorization: "Bearer \(token)", .contentType: "application/octet-stream",
+            ], body: ByteBuffer(bytes: PropertyListValue.data(bytes).encoded()))
+        try #require(response.status == .ok, "\(response.text)")
+    }
+
+    /// What alerts depend on, as any machine of the account reads it.
+    func values() async throws -> [String: Data] {
+        let (loop, server) = (server.ownLoop, server)
+        let promise = loop.loop.makePromise(of: [String: Data].self)
+        loop.loop.execute {
+            server.readValues(
+                of: StoreID(account: "default", name: "default"),
+                where: { AlertWatch.Input.isKey($0.text) }, on: loop
+            ) {
+                promise.completeWith($0.map { $0?.dataByKey ?? [:] }.mapError { $0 as any Error })
+            }
+        }
+        return try await promise.futureResult.get()
+    }
+
+    /// What the daemon tells the other machines.
+    func notice() async throws -> AlertNotice? {
+        let id = AccountAlerts.deviceID(instance: server.deviceTable.instance)
+        return AlertNotice.notices(in: try await values())[id]
+    }
+
+    /// Whether all that was worth an alert has been delivered by somebody.
+    func hasNothingPending() throws -> Bool {
+        let state = try files.state(of: "default") ?? Data()
+        return String(decoding: state, as: UTF8.self).contains("\"pending\":[]")
+    }
+
+    /// Waits until the daemon has told the others something. The time limit of the suite ends it.
+    func waitForNotice(where isExpected: (AlertNotice) -> Bool = { $0.watches }) async throws {
+        while try await notice().map(isExpected) != true { await Task.yield() }
+    }
+}
+
+/// What a service worker gets.
+struct ShownNotification: Decodable, Equatable {
+    var title: String
+    var body: String
+    var tag: String
+    var url: String
+    var at: String
+}
+
+extension TestBrowser {
+    func shown(_ request: TestPushService.Request) throws -> ShownNotification {
+        try JSONDecoder().decode(ShownNotification.self, from: decrypt(request.body))
+    }
+}

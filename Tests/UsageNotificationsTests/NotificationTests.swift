@@ -1,0 +1,209 @@
+import Foundation
+import HTTPTypes
+import PushTesting
+import ServerTestSupport
+import TestSupport
+import Testing
+import UsageState
+
+@testable import KVStoreServer
+@testable import UsageNotifications
+
+/// With a real server and a push service, both in this process.
+@Suite("Alerts on phones", .timeLimit(.minutes(2)))
+struct NotificationTests {
+    @Test("each event is sent once to each subscription of the account, and to nobody else")
+    func events() async throws {
+        let (daemon, service) = (try await NotificationDaemon(), try await TestPushService())
+        try await daemon.push(used: 40)
+        let browsers = ["phone", "tablet", "laptop"].map { service.browser($0) }
+        let tablet = try daemon.server.addDevice("tablet", isReadOnly: true)
+        let stranger = try daemon.server.addDevice("stranger", account: "other")
+        try await daemon.subscribe(browsers[0])
+        try await daemon.subscribe(browsers[1], tablet)
+        try await daemon.subscribe(browsers[2], tablet)
+        try await daemon.subscribe(service.browser("stranger"), stranger)
+        try await daemon.waitForNotice()
+        var tags: Set<String> = []
+        for used in [80.0, 95.0] {
+            try await daemon.push(used: used)
+            let requests = await service.next(3)
+            #expect(Set(requests.map(\.path)) == ["/phone", "/tablet", "/laptop"])
+            for request in requests {
+                let browser = try #require(
+                    browsers.first { $0.endpoint.hasSuffix(request.path) })
+                let shown = try browser.shown(request)
+                #expect(shown.title == "Claude · Weekly: \(Int(used)) % used")
+                #expect(shown.body.hasPrefix("dev@example.test · resets in"))
+                #expect(request.field("Topic") == shown.tag && shown.url == "./")
+                #expect(request.field("Urgency") == (used > 90 ? "high" : "normal"))
+                #expect(ISO8601DateFormatter().date(from: shown.at) != nil)
+                tags.insert(shown.tag)
+            }
+        }
+        // The later one replaces the earlier one.
+        #expect(tags.count == 1)
+        #expect(service.requests.count == 6)
+    }
+
+    @Test(
+        "an account without subscriptions costs nothing, and a machine's first push warns of nothing"
+    )
+    func idle() async throws {
+        let (daemon, service) = (try await NotificationDaemon(), try await TestPushService())
+        try await daemon.push(used: 95)
+        #expect(daemon.server.ownLoop.count == 0)
+        #expect(try await daemon.notice() == nil)
+        try await daemon.subscribe(service.browser("phone"))
+        try await daemon.waitForNotice()
+        #expect(daemon.server.ownLoop.count == 1 && daemon.server.streamCount == 0)
+        let removed = try await daemon.send(.delete)
+        #expect(removed.status == .noContent)
+        try await daemon.waitForNotice { !$0.watches }
+        while daemon.server.ownLoop.count > 0 { await Task.yield() }
+        #expect(try daemon.files.state(of: "default") == nil)
+        #expect(service.requests.isEmpty)
+    }
+
+    @Test("a store that nobody has written to is not made by a subscription")
+    func noStore() async throws {
+        let (daemon, service) = (try await NotificationDaemon(), try await TestPushService())
+        let phone = service.browser("phone")
+        try await daemon.subscribe(phone)
+        while daemon.server.ownLoop.count == 0 { await Task.yield() }
+        #expect(try await daemon.values().isEmpty)
+        try await daemon.push(used: 10)
+        try await daemon.waitForNotice()
+        try await daemon.push(used: 60)
+        #expect(try phone.shown(await service.next()[0]).title.hasSuffix("60 % used"))
+    }
+
+    @Test("a restart repeats nothing, and forgets nothing that is pending")
+    func restart() async throws {
+        let (daemon, service) = (try await NotificationDaemon(), try await TestPushService())
+        let phone = service.browser("phone")
+        try await daemon.push(used: 40)
+        try await daemon.subscribe(phone)
+        try await daemon.waitForNotice()
+        try await daemon.push(used: 60)
+        #expect(try phone.shown(await service.next()[0]).title.hasSuffix("60 % used"))
+        try await daemon.waitForNotice { !$0.told.isEmpty }
+        try await daemon.restart()
+        // Three attempts fail, and the daemon ends before the next ones.
+        service.answer("/phone", Array(repeating: .status(503), count: 3))
+        try await daemon.push(used: 80)
+        #expect(await service.next(3).count == 3)
+        try await daemon.restart()
+        let late = try phone.shown(await service.next()[0])
+        #expect(late.title.hasSuffix("80 % used"))
+        try await daemon.waitForNotice { $0.told.count == 2 }
+        try await daemon.restart()
+        try await daemon.push(used: 81)
+        try await daemon.push(used: 95)
+        #expect(try phone.shown(await service.next()[0]).title.hasSuffix("95 % used"))
+        #expect(service.requests.count == 6)
+    }
+
+    @Test("a removed device gets nothing any more, and its subscription is gone")
+    func removedDevice() async throws {
+        let (daemon, service) = (try await NotificationDaemon(), try await TestPushService())
+        try await daemon.push(used: 40)
+        let phone = try daemon.server.addDevice("phone")
+        let kept = service.browser("kept")
+        try await daemon.subscribe(service.browser("removed"), phone)
+        try await daemon.subscribe(kept)
+        try await daemon.waitForNotice()
+        let id = try #require(
+            daemon.server.deviceTable.devices.first { $0.name == "phone" }?.id)
+        #expect(try daemon.files.table.subscriptions(ofDevice: id).count == 1)
+        try daemon.server.devices.change { table throws(ServerError) in
+            _ = try table.remove("phone", account: nil)
+        }
+        try await daemon.push(used: 60)
+        #expect(await service.next().map(\.path) == ["/kept"])
+        while try !daemon.files.table.subscriptions(ofDevice: id).isEmpty { await Task.yield() }
+        let file = try String(
+            contentsOfFile: daemon.directory.path + "/notifications.json", encoding: .utf8)
+        #expect(!file.contains(id) && !file.contains("/removed") && file.contains("/kept"))
+    }
+
+    @Test("a subscription that the push service no longer knows is removed", arguments: [404, 410])
+    func gone(status: Int) async throws {
+        let (daemon, service) = (try await NotificationDaemon(), try await TestPushService())
+        try await daemon.push(used: 40)
+        let phone = service.browser("phone")
+        try await daemon.subscribe(service.browser("former", .status(status)))
+        try await daemon.subscribe(phone)
+        try await daemon.waitForNotice()
+        try await daemon.push(used: 60)
+        _ = await service.next(2)
+        try await daemon.waitForNotice { !$0.told.isEmpty }
+        try await daemon.push(used: 80)
+        #expect(try phone.shown(await service.next()[0]).title.hasSuffix("80 % used"))
+        #expect(service.requests.filter { $0.path == "/former" }.count == 1)
+    }
+
+    @Test("a device that was removed while the daemon was down is noticed at its start")
+    func removedMeanwhile() async throws {
+        let (daemon, service) = (try await NotificationDaemon(), try await TestPushService())
+        try await daemon.push(used: 40)
+        let phone = try daemon.server.addDevice("phone")
+        try await daemon.subscribe(service.browser("phone"), phone)
+        try await daemon.waitForNotice()
+        try await daemon.stop()
+        try DeviceFile(dataDirectory: daemon.directory.path).change { table throws(ServerError) in
+            _ = try table.remove("phone", account: nil)
+        }
+        try await daemon.restart(isRunning: false)
+        try await daemon.waitForNotice { !$0.watches }
+        while try daemon.files.state(of: "default") != nil { await Task.yield() }
+        #expect(daemon.directory.bytes("notifications.json").count < 50)
+    }
+
+    @Test("in quiet hours alerts are held, and after them one summary says what they were")
+    func quietHours() async throws {
+        let (daemon, service) = (try await NotificationDaemon(), try await TestPushService())
+        let phone = service.browser("phone")
+        try await daemon.push(used: 40)
+        try await daemon.subscribe(phone)
+        // Of the present time all but the last minute before it.
+        let minute = Int(Date().timeIntervalSince1970) / 60 % 1_440
+        func clock(_ minute: Int) -> String {
+            String(format: "%02d:%02d", (minute + 1_440) % 1_440 / 60, (minute + 1_440) % 60)
+        }
+        let hours = "\(clock(minute - 2))-\(clock(minute - 3))"
+        let quiet = try await daemon.send(
+            .put, body: #"{"settings":{"quietHours":"\#(hours)","utcOffset":0}}"#)
+        #expect(quiet.status == .ok, "\(quiet.text)")
+        try await daemon.waitForNotice()
+        func isPending(_ text: String) throws -> Bool {
+            let state = try daemon.files.state(of: "default") ?? Data()
+            return String(decoding: state, as: UTF8.self).contains("\"usedPercent\":\(text)")
+        }
+        for used in [60.0, 80.0] {
+            try await daemon.push(used: used)
+            while try !isPending("\(Int(used))") { await Task.yield() }
+        }
+        #expect(service.requests.isEmpty)
+        _ = try await daemon.send(.put, body: #"{"settings":{"utcOffset":0}}"#)
+        let shown = try phone.shown(await service.next()[0])
+        #expect(shown.title == "1 alert during quiet hours")
+        #expect(shown.body.contains("Claude · Weekly: 80 % used"))
+        #expect(service.requests.count == 1)
+    }
+
+    @Test("levels that are off do not warn")
+    func levels() async throws {
+        let (daemon, service) = (try await NotificationDaemon(), try await TestPushService())
+        let phone = service.browser("phone")
+        try await daemon.push(used: 40)
+        try await daemon.subscribe(phone)
+        let changed = try await daemon.send(
+            .put, body: #"{"settings":{"rules":{"thresholds":[85],"reached":false}}}"#)
+        #expect(changed.status == .ok, "\(changed.text)")
+        try await daemon.waitForNotice()
+        for used in [80.0, 86.0, 100.0] { try await daemon.push(used: used) }
+        #expect(try phone.shown(await service.next()[0]).title.contains("Claude · Weekly: "))
+        #expect(service.requests.count == 1)
+    }
+}
