@@ -21,12 +21,15 @@ package struct DeviceState: Sendable, Equatable, Codable {
     package let lastPush: Date
     /// Of the last push.
     package var ageSeconds: Int
+    /// Of the program that pushed; absent if that did not say.
+    package let appVersion: String?
     /// Whether the device is there, by what the daemon says; absent where it has not been asked.
     package var availability: DevicePresence?
 
     package init(_ device: MergedDevice, isOnline: Bool, now: Date) {
         id = device.deviceID
         name = device.name
+        appVersion = device.appVersion
         lastPush = device.syncTimestamp
         let age = now.timeIntervalSince(lastPush)
         ageSeconds = age.wholeSeconds

@@ -123,7 +123,7 @@ extension DevicePresence {
 }
 
 extension DeviceCard: Encodable {
-    private enum CodingKeys: CodingKey { case id, name, daemonID, isPage, pushes, states }
+    private enum CodingKeys: CodingKey { case id, name, daemonID, isPage, pushes, version, states }
 
     private struct State: Sendable, Equatable, Encodable {
         var word: String
@@ -140,6 +140,8 @@ extension DeviceCard: Encodable {
         try container.encodeIfPresent(known?.id, forKey: .daemonID)
         try container.encode(known?.isPage ?? false, forKey: .isPage)
         try container.encode(pushed != nil, forKey: .pushes)
+        try container.encodeIfPresent(
+            pushed?.appVersion.map(VisibleText.escape), forKey: .version)
         let states = presence.map { presence in
             State(
                 word: presence.word, tone: presence.tone, note: note(presence),
