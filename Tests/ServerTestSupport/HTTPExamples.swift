@@ -1,4 +1,5 @@
 import Foundation
+import KVStoreWire
 import Testing
 
 /// The examples of a document in this repository: blocks of HTTP, requests alternating with answers. "…" stands for
@@ -13,7 +14,7 @@ package struct HTTPExamples {
 
         /// Whether its content is one of the binary forms.
         package var isBinary: Bool {
-            headers.contains { $0.name == "Content-Type" && $0.value.hasPrefix("application/vnd.") }
+            headers.contains { $0.name == "Content-Type" && $0.value == MediaType.sync }
         }
     }
 
