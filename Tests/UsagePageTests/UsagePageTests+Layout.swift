@@ -78,7 +78,8 @@ extension UsagePageTests {
             for (width, height) in [(320, 400), (400, 320), (1_280, 300)] {
                 try await browser.show(width: width, height: height)
                 try await browser.execute("scrollTo(0, 60)")
-                try await browser.wait("sessionStorage.getItem('scroll usage codex\\tdev@example.test') === '60'")
+                try await browser.wait(
+                    "sessionStorage.getItem('scroll usage codex\\tdev@example.test') === '60'")
                 try await browser.reload()
                 try await browser.wait("$('#detail table') && scrollY === 60")
                 #expect(try await browser.text("return location.hash") == "#/\(place)")
@@ -107,7 +108,8 @@ extension UsagePageTests {
                 try await browser.show(width: width)
                 try await go(to: "usage", browser)
                 try await browser.expectLayout(
-                    of: "#top, #sections, #sections a, #main, #list, .card, .use", equals: "page-\(width)")
+                    of: "#top, #sections, #sections a, #main, #list, .card, .use",
+                    equals: "page-\(width)")
                 try await go(to: "usage/codex%09dev%40example.test", browser)
                 try await browser.expectLayout(
                     of: "#sections, #list, #detail, #detail .card, .note, .panel",

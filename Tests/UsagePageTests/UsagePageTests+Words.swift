@@ -99,7 +99,8 @@ extension UsagePageTests {
             return ([empty.title] + empty.steps).map(model.text)
         }
         // Today's cost is what the daemon has answered; the page asks it every minute.
-        let cards = zip(model.providers, stored.providers).flatMap { provider, stored_ -> [String] in
+        let cards = zip(model.providers, stored.providers).flatMap {
+            provider, stored_ -> [String] in
             let card = UsageCard(provider)
             let who = [card.account, card.plan].compactMap { $0 }.joined(separator: " · ")
             let rows =

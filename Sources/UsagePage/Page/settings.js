@@ -15,14 +15,14 @@ export function renderSettings(element, live, alerts, signOut) {
   const account = live.me;
   const own = element.querySelector('.alerts');
   if (own) alerts.render(own, account?.deviceID);
-  const shown = JSON.stringify([options, account, canInstall]);
-  if (element.shown === shown) return;
+  const shown = JSON.stringify([account, canInstall]);
+  if (element.shown === shown) return check(element);
   element.shown = shown;
   element.replaceChildren(
     ...choices.map(([name, label, values]) => h('fieldset', { class: 'choice' },
       h('legend', { text: label }),
       ...values.map(([value, text]) => {
-        const input = h('input', { type: 'radio', name, checked: options[name] === value,
+        const input = h('input', { type: 'radio', name, value: String(value),
           onchange: () => choose(name, value) });
         return h('label', {}, input, ` ${text}`);
       }))),
@@ -33,5 +33,13 @@ export function renderSettings(element, live, alerts, signOut) {
     ...(canInstall === false ? [h('p', { class: 'note', text: 'The browser does not trust the certificate of this address. The page works as long '
       + 'as the daemon answers, but cannot be installed, opened without a network or send alerts. What to do: kvsd certificate' })] : []),
     h('div', { class: 'row' }, h('button', { type: 'button', text: 'Sign out', onclick: signOut })));
+  check(element);
   alerts.render(element.querySelector('.alerts'), account?.deviceID);
+}
+
+/** Shows what is chosen, and leaves the focus where it is. */
+function check(element) {
+  for (const [name] of choices) {
+    for (const input of element.querySelectorAll(`input[name=${name}]`)) input.checked = input.value === String(options[name]);
+  }
 }
