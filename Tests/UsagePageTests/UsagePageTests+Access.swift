@@ -21,7 +21,7 @@ extension UsagePageTests {
                 try await go(to: place, browser)
                 try await check(place)
             }
-            try await browser.click("#list button")
+            try await browser.click("#list > .row button")
             try await check("a dialog")
             try await browser.press(.escape)
             try await daemon.removePage()
@@ -52,7 +52,7 @@ extension UsagePageTests {
             try await browser.press(.tab)
             #expect(
                 try await browser.text("return document.activeElement.localName") == "summary")
-            try await browser.press(.enter)
+            try await browser.press(" ")
             try await browser.wait("$('#detail details').open && $('#detail details td')")
             try await browser.press(.escape)
             try await browser.wait("document.activeElement.textContent === 'Codex'")
@@ -62,12 +62,12 @@ extension UsagePageTests {
             try await browser.press(.right)
             try await browser.wait("JSON.parse(localStorage.options).measure === 'left'")
             try await browser.wait("document.activeElement.matches(':checked')")
-            try await browser.execute("$('#list button').focus()")
+            try await browser.execute("$('#list > .row button').focus()")
             try await browser.press(.enter)
             try await browser.wait(
                 "$('#dialog').open && $('#dialog').contains(document.activeElement)")
             try await browser.press(.escape)
-            try await browser.wait("document.activeElement === $('#list button')")
+            try await browser.wait("document.activeElement === $('#list > .row button')")
         }
     }
 

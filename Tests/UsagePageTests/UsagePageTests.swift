@@ -33,7 +33,7 @@ struct UsagePageTests {
         let complaints = try await browser.complaints()
         #expect(complaints.isEmpty, "\(complaints)")
         let foreign = try await browser.requests().map(\.url)
-            .filter { !$0.hasPrefix(daemon.url) && !$0.hasPrefix("about:") }
+            .filter { !$0.hasPrefix("http://127.0.0.1:") && !$0.hasPrefix("about:") }
         #expect(foreign.isEmpty, "\(foreign)")
         // Ends the live stream.
         try await browser.open("about:blank")

@@ -121,10 +121,10 @@ export class Live {
     source.addEventListener('change', ({ data }) => this.#note(parseJSON(data)));
     source.addEventListener('reset', () => this.#again(0));
     source.addEventListener('error', () => {
-      this.#lose();
       this.#again(this.#retry);
-      this.#retry = Math.min(this.#retry * 2, 30_000);
-      // The device may have been removed.
+      // A store begins with its first key.
+      this.#retry = Math.min(this.#retry * 2, this.usage?.empty ? 2_000 : 30_000);
+      // The daemon may be out of reach, or the device have been removed.
       this.#load();
     });
     let tick = Date.now();
