@@ -182,7 +182,8 @@ let package = Package(
             name: "KVStoreServer",
             dependencies: [
                 "KVStoreEssentials", "KVStoreCore", "KVStoreDocuments", "KVStoreLedger",
-                "KVStoreLog", "KVStoreWire", "LocalFiles", crypto, logging, nioCore, nioHTTP1, nioPosix, nioSSL, swiftASN1,
+                "KVStoreLog", "KVStoreWire", "LocalFiles", crypto, logging, nioCore, nioHTTP1,
+                nioPosix, nioSSL, swiftASN1,
                 x509, "Essentials",
             ],
             swiftSettings: strict),
@@ -321,7 +322,8 @@ let package = Package(
         .testTarget(
             name: "KVStoreHTTPTests",
             dependencies: [
-                "KVStoreHTTP", "KVStoreWire", "KVStore", "LocalFiles", nioCore, nioHTTP1, nioPosix,
+                "KVStoreHTTP", "KVStoreWire", "KVStore", "KVStoreEssentials", "LocalFiles", nioCore,
+                nioHTTP1, nioPosix,
             ],
             swiftSettings: strict),
         .testTarget(
