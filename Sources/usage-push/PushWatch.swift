@@ -70,10 +70,7 @@ struct PushWatch {
             group.addTask { await loop.run() }
             group.addTask { await log(connections) }
             group.addTask(priority: .utility) { await alerts?.run() }
-            // An unusable credentials file is ignored: the open store still works.
-            await SystemFileWatcher().wait(for: [WatchedPath(environment.credentialsFile.path)]) {
-                environment.hasAnotherAccount(than: sink.credentials)
-            }
+            await environment.waitForAnotherAccount(than: sink.credentials)
             group.cancelAll()
         }
     }
