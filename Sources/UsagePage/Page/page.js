@@ -268,7 +268,11 @@ onChoice(draw);
 document.addEventListener('visibilitychange', () => document.hidden ? clearTimeout(timer) : draw());
 // Another window has signed in or out.
 addEventListener('storage', ({ key }) => {
-  if (key === 'last' && (localStorage.getItem('last') !== null) !== live.isSignedIn) location.reload();
+  if (key !== null && key !== 'last') return;
+  const isSignedIn = localStorage.getItem('last') !== null;
+  // A request that removes the device goes on.
+  if (live.isSignedIn && !isSignedIn) live.signOut();
+  else if (isSignedIn && !live.isSignedIn) location.reload();
 });
 $('detail').tabIndex = -1;
 history.scrollRestoration = 'manual';
