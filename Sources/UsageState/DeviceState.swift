@@ -16,6 +16,8 @@ package struct DeviceState: Sendable, Equatable, Codable {
     package static let activeAge: TimeInterval = 300
 
     package let id: String?
+    /// The id that the daemon gave it; absent where the device has not joined or its last push does not say.
+    package let daemonID: String?
     package let name: String
     package let presence: Presence
     package let lastPush: Date
@@ -28,6 +30,7 @@ package struct DeviceState: Sendable, Equatable, Codable {
 
     package init(_ device: MergedDevice, isOnline: Bool, now: Date) {
         id = device.deviceID
+        daemonID = device.daemonDeviceID
         name = device.name
         appVersion = device.appVersion
         lastPush = device.syncTimestamp

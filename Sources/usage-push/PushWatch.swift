@@ -57,6 +57,8 @@ struct PushWatch {
                 sink: sink, deviceID: $0, environment: environment, storeName: storeName,
                 volume: volume)
         }
+        var builder = builder
+        builder.device.daemonID = sink.credentials?.daemonDeviceID
         let loop = PushLoop(builder: builder, sink: sink) { report in
             tally.add(report)
             log(report)

@@ -36,6 +36,13 @@ struct FollowedAccountTests {
             """)
     }
 
+    /// The snapshot that was pushed last.
+    private func pushed(_ home: TemporaryHome) async throws -> String {
+        let outcome = try await home.kvs("get", "com.codexbar.usage.snapshot", "--raw")
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        return outcome.text
+    }
+
     /// Waits for a line that contains a text.
     private func wait(
         for text: String, _ lines: inout AsyncStream<String>.Iterator
@@ -71,18 +78,24 @@ struct FollowedAccountTests {
             await wait(for: "mytool", &notes)
             await terminal.show(on: &screen, until: "this machine only")
 
+            let id = "daemonDeviceID"
+            #expect(try await !pushed(desk).contains(id))
             let joined = try await join(daemon, desk)
             // What is open has not kept the replica from becoming the account's.
             #expect(joined.text.contains("are now part of the account"), "\(joined.text)")
             await wait(for: "connected", &states)
             await wait(for: "note", &keys)
             await wait(for: "the account has changed", &notes)
+            await wait(for: "mytool", &notes)
+            let device = try #require(joined.text.firstMatch(of: /\(([0-9a-f]{16})\)/)?.1)
+            #expect(try await pushed(desk).contains("\"\(id)\":\"\(device)\""))
             await terminal.show(on: &screen) { !$0.text.contains("this machine only") }
 
             #expect(try await desk.kvs("leave").status == 0)
             await wait(for: "watching this machine only", &states)
             await wait(for: "the account has changed", &notes)
             await wait(for: "mytool", &notes)
+            #expect(try await !pushed(desk).contains(id))
             await terminal.show(on: &screen, until: "this machine only")
             for program in [watch, pusher, viewer] { program.send(SIGTERM) }
             for program in [watch, pusher, viewer] { _ = await program.status() }
