@@ -65,7 +65,12 @@ extension UsagePageTests {
             try await browser.wait("JSON.parse(localStorage.options).measure === 'left'")
             try await browser.wait("document.activeElement.matches(':checked')")
             try await browser.execute("$('#list > .row button').focus()")
-            try await browser.press(" ")
+            // Firefox ignores the keys of tests on a button.
+            if browser.kind == .chromium {
+                try await browser.press(" ")
+            } else {
+                try await browser.execute("document.activeElement.click()")
+            }
             try await browser.wait(
                 "$('#dialog').open && $('#dialog').contains(document.activeElement)")
             try await browser.press(.escape)
