@@ -11,7 +11,7 @@ export async function installWorker() {
   const wasControlled = navigator.serviceWorker.controller !== null;
   // A new version has all of its files: from now on they come from it.
   navigator.serviceWorker.addEventListener('controllerchange', () => {
-    if (wasControlled) location.reload();
+    if (wasControlled && navigator.serviceWorker.controller) location.reload();
   });
   const policy = globalThis.trustedTypes?.createPolicy('worker', { createScriptURL: () => '/sw.js' });
   try {
