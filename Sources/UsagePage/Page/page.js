@@ -149,7 +149,7 @@ function restoreScroll(section, item) {
 }
 
 addEventListener('scroll', () => {
-  if (restored && !wanted) memory.set(restored, scrollY);
+  if (restored && !(wanted && performance.now() < wanted.until)) memory.set(restored, Math.round(scrollY));
 }, { passive: true });
 for (const name of ['wheel', 'touchmove', 'keydown', 'pointerdown']) {
   addEventListener(name, () => { wanted = undefined; }, { passive: true });

@@ -15,7 +15,7 @@ export function renderSettings(element, live, alerts, signOut) {
   const account = live.me;
   const own = element.querySelector('.alerts');
   if (own) alerts.render(own, account?.deviceID);
-  const shown = JSON.stringify([account, canInstall]);
+  const shown = JSON.stringify(account);
   if (element.shown === shown) return check(element);
   element.shown = shown;
   element.replaceChildren(
@@ -30,15 +30,16 @@ export function renderSettings(element, live, alerts, signOut) {
     h('p', { class: 'muted', text: account
       ? `Signed in as ${account.device} of the account ${account.account}; may ${account.scopes.join(', ')}.`
       : 'Not connected yet.' }),
-    ...(canInstall === false ? [h('p', { class: 'note', text: 'The browser does not trust the certificate of this address. The page works as long '
-      + 'as the daemon answers, but cannot be installed, opened without a network or send alerts. What to do: kvsd certificate' })] : []),
+    h('p', { class: 'note untrusted', text: 'The browser does not trust the certificate of this address. The page works as long '
+      + 'as the daemon answers, but cannot be installed, opened without a network or send alerts. What to do: kvsd certificate' }),
     h('div', { class: 'row' }, h('button', { type: 'button', text: 'Sign out', onclick: signOut })));
   check(element);
   alerts.render(element.querySelector('.alerts'), account?.deviceID);
 }
 
-/** Shows what is chosen, and leaves the focus where it is. */
+/** Shows what is chosen and known, and leaves the focus where it is. */
 function check(element) {
+  element.querySelector('.untrusted').hidden = canInstall !== false;
   for (const [name] of choices) {
     for (const input of element.querySelectorAll(`input[name=${name}]`)) input.checked = input.value === String(options[name]);
   }
