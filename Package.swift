@@ -322,7 +322,8 @@ let package = Package(
         .testTarget(
             name: "KVStoreHTTPTests",
             dependencies: [
-                "KVStoreHTTP", "KVStoreWire", "KVStore", "LocalFiles", nioCore, nioHTTP1, nioPosix,
+                "KVStoreHTTP", "KVStoreWire", "KVStore", "KVStoreEssentials", "LocalFiles", nioCore,
+                nioHTTP1, nioPosix,
             ],
             swiftSettings: strict),
         .testTarget(

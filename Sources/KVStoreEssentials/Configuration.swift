@@ -25,8 +25,8 @@ public struct StoreConfiguration: Sendable {
     package var isWatched = true
     /// Whether the device has no account, so that values wait here for the one that it signs in to.
     package var isSignedOut = false
-    /// Calls `change`, from any thread, with the configuration for another account that the device has been signed in to, as
-    /// long as the returned object exists; nil if that is not watched.
+    /// Calls `change`, from any thread but never before this returns, with the configuration for another account that the
+    /// device has joined or been signed in to, as long as the returned object exists; nil if that is not watched.
     package var watchAccount: (@Sendable (_ change: @escaping AccountChange) -> any Sendable)?
     /// Opens the store again with a configuration.
     package typealias AccountChange = @Sendable (StoreConfiguration) -> AccountChangeOutcome

@@ -104,7 +104,9 @@ final class StoreEngine: Sendable {
             throw error
         }
         former.close()
-        delivery.deliver(opened.replica.read(\.connection))
+        delivery.beginAccount()
+        // Unless connecting does.
+        defer { opened.replica.read { delivery.deliver($0.connection) } }
         if former.configuration.directory != configuration.directory
             || former.isLocal != opened.isLocal
         {

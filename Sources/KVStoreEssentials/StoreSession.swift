@@ -56,7 +56,7 @@ final class StoreSession: Sendable {
     /// Whether the values belong to no account.
     var isLocal: Bool { driver == nil || configuration.isSignedOut }
 
-    /// Connects to the daemon, if there is one. If the log cannot be read, that is tried again later, as long as the
+    /// Follows the account, and connects to the daemon, if there is one. If the log cannot be read, that is tried again later, as long as the
     /// session is in use.
     ///
     /// - Parameter accountChanged: called with the configuration for an account that takes the place of this one.
@@ -65,11 +65,11 @@ final class StoreSession: Sendable {
             @escaping @Sendable (StoreConfiguration, StoreSession) ->
             StoreConfiguration.AccountChangeOutcome
     ) throws(StoreError) {
-        guard let driver else { return }
         let watch = configuration.watchAccount? { [weak self] configuration in
             self.map { accountChanged(configuration, $0) } ?? .refused
         }
         accountWatch.withLock { $0 = watch }
+        guard let driver else { return }
         driver.start(replica)
         try attach()
     }

@@ -52,7 +52,8 @@ extension UbiquitousKeyValueStore {
     /// slow reader gets the keys it missed in fewer, larger changes.
     public var changes: AsyncStream<StoreChange> { engine.changes }
 
-    /// The present state of the connection, then every change. A slow reader gets only the newest.
+    /// The present state of the connection, then every change, and the state after each change of the account. A slow
+    /// reader gets only the newest.
     public var connectionChanges: AsyncStream<StoreStatus.Connection> { engine.connectionChanges }
 
     /// The state of the connection, of synchronization and of the quota.

@@ -13,8 +13,13 @@ import KVStoreWire
 /// shows the token.
 public final class HTTPSyncTransport: SyncTransport {
     private let connection: DaemonConnection
+    /// Those that it was made with.
+    fileprivate let credentials: Credentials?
 
-    init(_ connection: DaemonConnection) { self.connection = connection }
+    init(_ connection: DaemonConnection, credentials: Credentials? = nil) {
+        self.connection = connection
+        self.credentials = credentials
+    }
 
     /// The daemon must have the given key; nil trusts the authorities that the system trusts.
     public convenience init(
@@ -35,7 +40,8 @@ public final class HTTPSyncTransport: SyncTransport {
         self.init(
             DaemonConnection(
                 address: credentials.daemon, token: credentials.token, key: credentials.key,
-                timeouts: timeouts, account: account))
+                timeouts: timeouts, account: account),
+            credentials: credentials)
     }
 
     /// Ends every request and stream; later ones fail.
@@ -67,4 +73,9 @@ public final class HTTPSyncTransport: SyncTransport {
         }
         return AsyncThrowingStream { try await reader.next() }
     }
+}
+
+extension StoreConfiguration {
+    /// Of the account that the store belongs to; nil for a store that is local or never contacts the daemon.
+    package var credentials: Credentials? { (transport as? HTTPSyncTransport)?.credentials }
 }

@@ -21,7 +21,7 @@ public struct MergedUsage: Sendable, Equatable {
             syncTimestamp: syncTimestamp,
             deviceName: devices.map(\.name).joined(separator: ", "),
             deviceID: only?.deviceID,
-            appVersion: only?.appVersion)
+            appVersion: only?.appVersion, daemonDeviceID: only?.daemonDeviceID)
     }
 }
 
@@ -32,6 +32,8 @@ public struct MergedDevice: Sendable, Equatable {
     /// When the device built its snapshot, by its own clock.
     public var syncTimestamp: Date
     public var appVersion: String?
+    /// See `SyncedUsageSnapshot`.
+    public var daemonDeviceID: String?
 }
 
 /// One provider account, merged over devices.

@@ -41,7 +41,8 @@ public enum SnapshotMerge {
                 MergedDevice(
                     deviceID: $0.snapshot.deviceID, name: $0.snapshot.deviceName,
                     syncTimestamp: $0.snapshot.syncTimestamp,
-                    appVersion: $0.snapshot.appVersion)
+                    appVersion: $0.snapshot.appVersion,
+                    daemonDeviceID: $0.snapshot.daemonDeviceID)
             },
             syncTimestamp: newestTime(devices.map(\.snapshot.syncTimestamp), now: now))
     }

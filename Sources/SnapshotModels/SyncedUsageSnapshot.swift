@@ -15,10 +15,14 @@ public struct SyncedUsageSnapshot: Codable, Sendable, Equatable {
     public var appVersion: String?
     /// Also decoded from its former name `syncVersion`, which is never written.
     public var mobileVersion: String?
+    /// The id that the daemon gave the device when it joined, which `GET /v1/devices` lists; it is no secret. Nil for a device
+    /// that has not joined, and in what writers before November 2026 wrote. Other readers ignore it.
+    public var daemonDeviceID: String?
 
     public init(
         providers: [ProviderUsageSnapshot], syncTimestamp: Date, deviceName: String,
-        deviceID: String? = nil, appVersion: String? = nil, mobileVersion: String? = nil
+        deviceID: String? = nil, appVersion: String? = nil, mobileVersion: String? = nil,
+        daemonDeviceID: String? = nil
     ) {
         self.providers = providers
         self.syncTimestamp = syncTimestamp
@@ -26,6 +30,7 @@ public struct SyncedUsageSnapshot: Codable, Sendable, Equatable {
         self.deviceID = deviceID
         self.appVersion = appVersion
         self.mobileVersion = mobileVersion
+        self.daemonDeviceID = daemonDeviceID
     }
 
     /// The key that all readers know.
@@ -69,13 +74,15 @@ extension SnapshotReading: Decodable {
             deviceName: fields.text(.deviceName) ?? "unknown device",
             deviceID: fields.text(.deviceID),
             appVersion: fields.text(.appVersion),
-            mobileVersion: fields.text(.mobileVersion) ?? legacy.text(.syncVersion))
+            mobileVersion: fields.text(.mobileVersion) ?? legacy.text(.syncVersion),
+            daemonDeviceID: fields.text(.daemonDeviceID))
     }
 }
 
 extension SyncedUsageSnapshot {
     enum CodingKeys: String, CodingKey {
         case providers, syncTimestamp, deviceName, deviceID, appVersion, mobileVersion
+        case daemonDeviceID
     }
 
     /// Lenient, see `SnapshotReading`.

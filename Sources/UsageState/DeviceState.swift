@@ -16,17 +16,23 @@ package struct DeviceState: Sendable, Equatable, Codable {
     package static let activeAge: TimeInterval = 300
 
     package let id: String?
+    /// The id that the daemon gave it; absent where the device has not joined or its last push does not say.
+    package let daemonID: String?
     package let name: String
     package let presence: Presence
     package let lastPush: Date
     /// Of the last push.
     package var ageSeconds: Int
+    /// Of the program that pushed; absent if that did not say.
+    package let appVersion: String?
     /// Whether the device is there, by what the daemon says; absent where it has not been asked.
     package var availability: DevicePresence?
 
     package init(_ device: MergedDevice, isOnline: Bool, now: Date) {
         id = device.deviceID
+        daemonID = device.daemonDeviceID
         name = device.name
+        appVersion = device.appVersion
         lastPush = device.syncTimestamp
         let age = now.timeIntervalSince(lastPush)
         ageSeconds = age.wholeSeconds

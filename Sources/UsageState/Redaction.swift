@@ -90,6 +90,7 @@ extension UsageData {
             var device = device
             device.name = redaction.device(device.name)
             device.deviceID = device.deviceID.map(Redaction.id)
+            device.daemonDeviceID = device.daemonDeviceID.map(Redaction.id)
             return device
         }
         usage.providers = usage.providers.map { $0.redacted(redaction) }

@@ -57,6 +57,8 @@ struct PushWatch {
                 sink: sink, deviceID: $0, environment: environment, storeName: storeName,
                 volume: volume)
         }
+        var builder = builder
+        builder.device.daemonID = sink.credentials?.daemonDeviceID
         let loop = PushLoop(builder: builder, sink: sink) { report in
             tally.add(report)
             log(report)
@@ -70,10 +72,7 @@ struct PushWatch {
             group.addTask { await loop.run() }
             group.addTask { await log(connections) }
             group.addTask(priority: .utility) { await alerts?.run() }
-            // An unusable credentials file is ignored: the open store still works.
-            await SystemFileWatcher().wait(for: [WatchedPath(environment.credentialsFile.path)]) {
-                environment.hasAnotherAccount(than: sink.credentials)
-            }
+            await environment.waitForAnotherAccount(than: sink.credentials)
             group.cancelAll()
         }
     }

@@ -94,12 +94,13 @@ struct UsagePush: AsyncParsableCommand {
         let environment = StoreEnvironment()
         let identityFile = DeviceIdentityFile(dataDirectory: environment.dataDirectory)
         if print {
-            var builder = reading.builder(device: Self.device(id: try? identityFile.read()))
+            var builder = reading.builder(
+                device: Self.device(id: try? identityFile.read(), environment))
             addCosts(to: &builder)
             return try PrintOnce(isPretty: pretty).run(builder)
         }
         let deviceID = try Self.id(in: identityFile)
-        var builder = reading.builder(device: Self.device(id: deviceID))
+        var builder = reading.builder(device: Self.device(id: deviceID, environment))
         if reading.home == nil {
             builder.rememberAccounts(in: AccountHistoryFile(builder.environment))
         }
@@ -135,7 +136,12 @@ struct UsagePush: AsyncParsableCommand {
         }
     }
 
-    private static func device(id: String?) -> DeviceIdentity {
-        DeviceIdentity(id: id, name: DeviceIdentity.systemName())
+    private static func device(
+        id: String?, _ environment: StoreEnvironment
+    ) -> DeviceIdentity {
+        var device = DeviceIdentity(id: id, name: DeviceIdentity.systemName())
+        // Invalid credentials are an error of the store, which --print does not open.
+        device.daemonID = (try? environment.credentials())?.daemonDeviceID
+        return device
     }
 }

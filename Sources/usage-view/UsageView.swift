@@ -164,14 +164,10 @@ struct UsageView: AsyncParsableCommand {
                 named: window, environment: environment,
                 terminal: ttyname(STDIN_FILENO).map { String(cString: $0) }),
             environment: environment)
-        var last = initialState(files)
         await LiveLoop(
-            session: session, zone: .local, isColored: isColored, now: { Date() }, verify: verify
-        ).run(state: last, data: data.map { isRedacted ? $0.redacted : $0 }) { state in
-            if state.scene != last.scene { files.write(state.scene) }
-            if state.settings != last.settings { files.write(state.settings) }
-            last = state
-        }
+            session: session, zone: .local, isColored: isColored, now: { Date() },
+            verify: verify, files: files
+        ).run(state: initialState(files), data: data.map { isRedacted ? $0.redacted : $0 })
     }
 
     /// The window as it was, with the choices of the command line.
@@ -181,8 +177,8 @@ struct UsageView: AsyncParsableCommand {
         state.scene = files.scene ?? state.scene
         state.isUnicode = options.isUnicode
         state.isTwelveHour = options.isTwelveHour
-        if let measure { state.settings.measure = measure }
-        if absolute { state.settings.isAbsolute = true }
+        state.measure = measure
+        state.isAbsolute = absolute ? true : nil
         if let sort { state.scene.sortOrder = sort }
         return state
     }

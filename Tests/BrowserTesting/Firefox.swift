@@ -171,6 +171,8 @@ extension Firefox {
                 .filter(({ flags }) => !(flags & Ci.nsIScriptError.infoFlag))
                 .filter(({ category, sourceName }) => category.startsWith('CSP_')
                     || !/^(chrome|resource|moz-extension):|^\[/.test(sourceName))
+                // What Firefox says of a page that a test leaves while a script of it runs.
+                .filter(({ errorMessage }) => !errorMessage.startsWith('Script terminated by timeout'))
                 .map(({ category, errorMessage, sourceName }) => `${category}: ${errorMessage} (${sourceName})`);
             """#)
         return (noted as? [String] ?? []) + written

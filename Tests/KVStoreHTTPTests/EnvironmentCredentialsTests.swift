@@ -39,7 +39,6 @@ struct EnvironmentCredentialsTests {
             #expect(named.daemon.port == 2 && named.account == "world")
             #expect(named.deviceName == "phone" && named.isFromEnvironment)
             #expect(environment.isJoined && environment.namesDaemon)
-            #expect(environment.hasAnotherAccount(than: joined))
             environment.variables["UBIQUITY_DAEMON"] = ""
             environment.variables["UBIQUITY_TOKEN"] = ""
             #expect(try environment.credentials() == joined)

@@ -9,6 +9,13 @@ enum TemporaryDirectory {
         defer { try? FileManager.default.removeItem(atPath: path) }
         try body(path)
     }
+
+    static func use(_ body: (String) async throws -> Void) async throws {
+        let path = NSTemporaryDirectory() + "kvstore-http-" + UUID().uuidString
+        try LocalDirectory(path).create()
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try await body(path)
+    }
 }
 
 extension LocalFile {

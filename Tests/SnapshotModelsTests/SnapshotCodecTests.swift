@@ -35,6 +35,36 @@ struct SnapshotCodecTests {
         #expect(try SnapshotCodec.decode(SnapshotCodec.encode(whole)) == whole)
     }
 
+    @Test(
+        "the daemon's id of a device survives a round trip and a merge, and other readers see what they know"
+    )
+    func daemonDeviceID() throws {
+        /// What CodexBar's reader decodes.
+        struct Known: Decodable, Equatable {
+            var providers: [ProviderUsageSnapshot]
+            var syncTimestamp: Date
+            var deviceName: String
+            var deviceID: String?
+            var appVersion: String?
+        }
+        var own = snapshot([
+            ProviderUsageSnapshot(providerID: "p", providerName: "P", lastUpdated: now)
+        ])
+        own.deviceID = "d"
+        let former = try SnapshotCodec.encode(own)
+        #expect(!String(decoding: former, as: UTF8.self).contains("daemonDeviceID"))
+        #expect(try SnapshotCodec.decode(former) == own)
+        own.daemonDeviceID = "00000000000000a1"
+        let data = try SnapshotCodec.encode(own)
+        #expect(try SnapshotCodec.decode(data) == own)
+        #expect(
+            SnapshotMerge.merge([own], now: now).devices[0].daemonDeviceID == "00000000000000a1")
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        #expect(
+            try decoder.decode(Known.self, from: data) == decoder.decode(Known.self, from: former))
+    }
+
     @Test("the remaining percent is at least zero and not clamped above")
     func remaining() {
         #expect(SyncRateWindow(usedPercent: 150).remainingPercent == 0)

@@ -110,8 +110,19 @@ extension UsagePageTests {
             try await browser.wait(shows("x", in: "#detail pre"))
             #expect(
                 try await browser.text("return String($('#list').checkVisibility())") == "false")
+            #expect(
+                try await browser.execute("return document.documentElement.scrollWidth <= 320")
+                    as? Bool == true)
+            if Browser.hasAxe {
+                let violations = try await browser.axe()
+                #expect(violations.isEmpty, "\(violations)")
+            }
             try await browser.press(.escape)
             try await browser.wait("$('#list').checkVisibility() && $('#detail').hidden")
+            if Browser.hasAxe {
+                let violations = try await browser.axe()
+                #expect(violations.isEmpty, "\(violations)")
+            }
         }
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import SnapshotModels
 import Testing
 import UsageState
 
@@ -67,5 +68,34 @@ struct DevicePresenceTests {
             DevicesSection.cards(unasked).map { $0.presence.value(at: Sample.now) } == [
                 .unchecked, .unchecked,
             ])
+    }
+
+    @Test("a push with the daemon's id is that device's, and never another one's of its name")
+    func ids() throws {
+        func pushed(_ id: String, _ daemonID: String?, secondsAgo: Double = 0) -> DeviceState {
+            let snapshot = SyncedUsageSnapshot(
+                providers: [], syncTimestamp: Sample.now.addingTimeInterval(-secondsAgo),
+                deviceName: "host", deviceID: id, daemonDeviceID: daemonID)
+            let merged = SnapshotMerge.merge([snapshot], now: Sample.now)
+            return DeviceState(merged.devices[0], isOnline: true, now: Sample.now)
+        }
+        func known(_ id: String, _ name: String) -> KnownDevice {
+            KnownDevice(id: id, name: name, isConnected: true, lastSeen: nil)
+        }
+        func shown(_ pushed: [DeviceState], _ known: KnownDevice...) -> [String] {
+            DeviceCard.list(pushed, .known(known)).map {
+                "\($0.name) \($0.pushed?.id ?? "-") \($0.known?.id ?? "-")"
+            }
+        }
+        let (a, b) = (known("1", "desk"), known("2", "host"))
+        #expect(shown([pushed("a", "1"), pushed("b", "2")], a, b) == ["desk a 1", "host b 2"])
+        #expect(shown([pushed("a", "1"), pushed("b", nil)], a, b) == ["desk a 1", "host b 2"])
+        #expect(shown([pushed("a", "1")], a, b) == ["desk a 1", "host - 2"])
+        // The daemon has removed it.
+        #expect(shown([pushed("a", "3")], b) == ["host a -", "host - 2"])
+        // A device that has pushed under two identities.
+        #expect(shown([pushed("a", "1", secondsAgo: 9), pushed("b", "1")], a) == ["desk b 1"])
+        #expect(
+            DeviceCard.list([pushed("a", "1")], .unreachable).map(\.name) == ["host"])
     }
 }

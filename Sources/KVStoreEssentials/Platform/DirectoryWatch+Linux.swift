@@ -19,7 +19,8 @@
         init?(directory: String, queue: DispatchQueue, changed: @escaping @Sendable () -> Void) {
             let descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
             guard descriptor >= 0 else { return nil }
-            let mask = UInt32(IN_MODIFY | IN_MOVED_TO)
+            let mask = UInt32(
+                IN_MODIFY | IN_ATTRIB | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_MOVE_SELF)
             guard inotify_add_watch(descriptor, directory, mask) >= 0 else {
                 close(descriptor)
                 return nil

@@ -1,7 +1,7 @@
 import Dispatch
 import KVStoreLog
 
-/// Says when files of a folder have been written to or created, by any process.
+/// Says when files of a folder have been written to, created or removed, by any process.
 ///
 /// Ends with its last reference, or earlier by `cancel`; what it held is closed soon after.
 package protocol DirectoryWatch: AnyObject, Sendable {
@@ -10,8 +10,8 @@ package protocol DirectoryWatch: AnyObject, Sendable {
 
 /// A folder outside the store's own that is watched by the same means.
 package enum WatchedDirectory {
-    /// Runs `changed`, on a queue of the watch's own, when a file has been written in the folder or moved into it; where
-    /// the system cannot tell, every two seconds.
+    /// Runs `changed`, on a queue of the watch's own, when a file of the folder has been written, moved or removed, or the
+    /// folder itself; where the system cannot tell, every two seconds.
     package static func watch(
         _ path: String, changed: @escaping @Sendable () -> Void
     ) -> any DirectoryWatch {

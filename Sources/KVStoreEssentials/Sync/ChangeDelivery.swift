@@ -13,6 +13,8 @@ final class ChangeDelivery: Sendable {
         var connections: [UInt64: AsyncStream<StoreStatus.Connection>.Continuation] = [:]
         /// The state delivered last.
         var connection = StoreStatus.Connection.local
+        /// Whether that is still the state of a former account.
+        var isAccountNew = false
         /// What observers have not been notified of yet, oldest first.
         var announcements: [StoreAnnouncement] = []
         var lastID: UInt64 = 0
@@ -81,11 +83,12 @@ final class ChangeDelivery: Sendable {
         return stream
     }
 
-    /// Delivers a state that differs from the last one.
+    /// Delivers a state that differs from the last one, or is the first of an account.
     func deliver(_ connection: StoreStatus.Connection) {
         state.withLock { state in
-            guard connection != state.connection else { return }
+            guard connection != state.connection || state.isAccountNew else { return }
             state.connection = connection
+            state.isAccountNew = false
             for continuation in state.connections.values { continuation.yield(connection) }
         }
     }
@@ -99,6 +102,9 @@ final class ChangeDelivery: Sendable {
         for feed in feeds { feed.send(change) }
         queue.async { [self] in postNext() }
     }
+
+    /// What follows is of another account.
+    func beginAccount() { state.withLock { $0.isAccountNew = true } }
 
     /// Announces that the store is another account's.
     func deliverIdentityChange() {

@@ -18,6 +18,9 @@ public struct Credentials: Sendable, Equatable {
     /// run on one machine.
     public let isFromEnvironment: Bool
 
+    /// The id that the daemon gave the device; nil where only its token is known.
+    package var daemonDeviceID: String? { isFromEnvironment ? nil : deviceID }
+
     /// Whether the token is not one of a daemon, so that an emulator may sign the device in to another account.
     var isEmulated: Bool {
         isFromEnvironment && !token.secret.hasPrefix(DaemonIdentity.tokenPrefix)

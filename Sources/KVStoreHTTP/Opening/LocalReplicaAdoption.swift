@@ -40,4 +40,13 @@ public struct LocalReplicaAdoption: Sendable, Equatable {
         }
         return result
     }
+
+    /// Moves the replicas back, because the account was not joined.
+    public func revert(in environment: StoreEnvironment, credentials: Credentials) {
+        for name in moved {
+            _ = rename(
+                environment.accountDirectory(credentials) + "/" + name,
+                environment.accountDirectory(nil) + "/" + name)
+        }
+    }
 }

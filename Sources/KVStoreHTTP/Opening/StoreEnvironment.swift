@@ -42,16 +42,6 @@ public struct StoreEnvironment: Sendable, Equatable {
         return try credentialsFile.read()
     }
 
-    /// Whether an account was joined, changed or left since `former` was read; nil stands for no account. False
-    /// while the credentials file cannot be read.
-    public func hasAnotherAccount(than former: Credentials?) -> Bool {
-        do throws(StoreError) {
-            return try credentials() != former
-        } catch {
-            return false
-        }
-    }
-
     /// The directory of a store's replica. Every account of every daemon has replicas of its own; without
     /// credentials the store is local.
     public func replicaDirectory(storeNamed name: String, credentials: Credentials?) -> String {
@@ -105,6 +95,7 @@ public struct StoreEnvironment: Sendable, Equatable {
 
     /// How to open a store of this user: the joined account's, or the local one.
     ///
+    /// If `isLive` is true the store follows `kvs join` and `kvs leave` while it is open, as with `changeAccount(to:)`.
     /// If `isOnline` is false the same replica is opened without contacting the daemon; writes wait in the replica for the
     /// next program that does. The other parameters are described at `StoreConfiguration`.
     public func configuration(
@@ -112,9 +103,28 @@ public struct StoreEnvironment: Sendable, Equatable {
         limits: StoreLimits = StoreLimits(), isOnline: Bool = true,
         timeouts: HTTPTimeouts = HTTPTimeouts()
     ) throws(StoreError) -> StoreConfiguration {
-        configuration(
-            of: try credentials(), storeNamed: name, isLive: isLive, limits: limits,
-            isOnline: isOnline, timeouts: timeouts)
+        let credentials = try credentials()
+        let open = { @Sendable (credentials: Credentials?) in
+            configuration(
+                of: credentials, storeNamed: name, isLive: isLive, limits: limits,
+                isOnline: isOnline, timeouts: timeouts)
+        }
+        // Variables do not change.
+        return isLive && !namesDaemon ? following(credentials, open) : open(credentials)
+    }
+
+    /// The configuration for the credentials, and after them for those that are joined while the store is open.
+    private func following(
+        _ credentials: Credentials?,
+        _ configuration: @escaping @Sendable (Credentials?) -> StoreConfiguration
+    ) -> StoreConfiguration {
+        var opened = configuration(credentials)
+        opened.watchAccount = { change in
+            CredentialsWatch(self, since: credentials) { present in
+                _ = change(following(present, configuration))
+            }
+        }
+        return opened
     }
 
     /// How to open a store of the given account, whichever account is joined; nil stands for no account.

@@ -35,7 +35,7 @@ export function renderDevice(element, device, moment, me, signOut) {
   say(presence, { text: [state.word], tone: state.tone }, moment);
   setText(reason, `${state.reason[0].toUpperCase()}${state.reason.slice(1)}.${state.next ? ` Next: ${state.next}.` : ''}`);
   setText(note, moment.text(state.note));
-  setText(kind, device.isPage ? 'A web page.' : '');
+  setText(kind, device.isPage ? 'A web page.' : device.version ? `Pushes with version ${device.version}.` : '');
   const mayChange = me?.scopes.includes('admin') && device.daemonID !== undefined;
   const buttons = [
     ...(mayChange ? [['Rename…', () => rename(device)]] : []),

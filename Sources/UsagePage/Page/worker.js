@@ -11,6 +11,7 @@ export async function installWorker() {
   const wasControlled = navigator.serviceWorker.controller !== null;
   // A new version has all of its files: from now on they come from it.
   navigator.serviceWorker.addEventListener('controllerchange', () => {
+    // Signing out ends the worker, and must not be interrupted.
     if (wasControlled && navigator.serviceWorker.controller) location.reload();
   });
   const policy = globalThis.trustedTypes?.createPolicy('worker', { createScriptURL: () => '/sw.js' });

@@ -6,6 +6,8 @@ public struct DeviceIdentity: Sendable, Equatable {
     public var id: String?
     /// The name to show, 1 to 80 characters.
     public var name: String
+    /// The id that the daemon gave it; nil when it has not joined.
+    public var daemonID: String?
 
     public init(id: String?, name: String) {
         self.id = id

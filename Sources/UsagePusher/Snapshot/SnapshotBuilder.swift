@@ -19,7 +19,7 @@ public struct SnapshotBuilder: Sendable {
     private var paces: [ReadPace]
     /// Its accounts follow what is read.
     public private(set) var environment: SourceEnvironment
-    package let device: DeviceIdentity
+    package var device: DeviceIdentity
     private let appVersion: String?
     private var accountsFile: AccountHistoryFile?
     private var savedAccounts = AccountHistory()
@@ -173,7 +173,7 @@ public struct SnapshotBuilder: Sendable {
         guard !providers.isEmpty else { return nil }
         return SyncedUsageSnapshot(
             providers: providers, syncTimestamp: now, deviceName: device.name,
-            deviceID: device.id, appVersion: appVersion
+            deviceID: device.id, appVersion: appVersion, daemonDeviceID: device.daemonID
         ).normalized()
     }
 }

@@ -43,28 +43,43 @@ package struct DeviceCard: Sendable, Equatable {
     package let pushed: DeviceState?
     package let presence: Timed<DevicePresence>
 
-    /// Those that push by name, then the others.
+    /// Those that push by name, then the others. Of pushes of one device the newest counts.
     ///
-    /// A snapshot does not say with which token it was pushed, but both names come from the host's unless the user chose
-    /// another: where exactly one device has a name on both sides, they are taken for the same.
+    /// A snapshot names the device with the id that the daemon gave it. One that does not is that of the device with its name,
+    /// up to the first dot, where exactly one device has it on both sides: both names come from the host's unless the user chose
+    /// another.
     package static func list(_ pushed: [DeviceState], _ known: KnownDevices) -> [DeviceCard] {
         var devices: [KnownDevice] = []
         if case .known(let all) = known { devices = all }
-        let byLabel = Dictionary(grouping: devices.filter(\.mayWrite)) { label($0.name) }
-        let counts = Dictionary(grouping: pushed) { label($0.name) }.mapValues(\.count)
-        let cards = pushed.map { device in
-            let found = byLabel[label(device.name)] ?? []
-            let match = found.count == 1 && counts[label(device.name)] == 1 ? found[0] : nil
+        let named = Dictionary(
+            pushed.compactMap { device in device.daemonID.map { ($0, device) } },
+            uniquingKeysWith: { $0.lastPush < $1.lastPush ? $1 : $0 })
+        let byID = Dictionary(devices.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
+        let unnamed = pushed.filter { $0.daemonID == nil }
+        let unmatched = devices.filter { named[$0.id] == nil }
+        let byLabel = Dictionary(grouping: unmatched.filter(\.mayWrite)) { label($0.name) }
+        let counts = Dictionary(grouping: unnamed) { label($0.name) }.mapValues(\.count)
+        let cards = pushed.compactMap { device -> DeviceCard? in
+            let match: KnownDevice?
+            if let id = device.daemonID {
+                guard named[id] == device else { return nil }
+                match = byID[id]
+            } else {
+                let found = byLabel[label(device.name)] ?? []
+                match = found.count == 1 && counts[label(device.name)] == 1 ? found[0] : nil
+            }
             return DeviceCard(device, match, isAsked: known != .notAsked)
         }
         // Of several with the name of one that pushes it is not known which has pushed nothing.
-        let others = devices.filter { !$0.mayWrite || counts[label($0.name)] == nil }
+        let others = unmatched.filter { !$0.mayWrite || counts[label($0.name)] == nil }
         return cards + others.map { DeviceCard(nil, $0, isAsked: true) }
     }
 
     private init(_ pushed: DeviceState?, _ known: KnownDevice?, isAsked: Bool) {
         id = pushed?.id ?? known?.id ?? "name " + (pushed?.name ?? "")
-        name = VisibleText.escape(pushed?.name ?? known?.name ?? "")
+        // A device that was renamed, or joined with a name, is called so.
+        let isNamed = pushed?.daemonID != nil && known != nil
+        name = VisibleText.escape((isNamed ? known?.name : pushed?.name ?? known?.name) ?? "")
         self.known = known
         self.pushed = pushed
         let server: ServerPresence =
@@ -123,7 +138,7 @@ extension DevicePresence {
 }
 
 extension DeviceCard: Encodable {
-    private enum CodingKeys: CodingKey { case id, name, daemonID, isPage, pushes, states }
+    private enum CodingKeys: CodingKey { case id, name, daemonID, isPage, pushes, version, states }
 
     private struct State: Sendable, Equatable, Encodable {
         var word: String
@@ -140,6 +155,8 @@ extension DeviceCard: Encodable {
         try container.encodeIfPresent(known?.id, forKey: .daemonID)
         try container.encode(known?.isPage ?? false, forKey: .isPage)
         try container.encode(pushed != nil, forKey: .pushes)
+        try container.encodeIfPresent(
+            pushed?.appVersion.map(VisibleText.escape), forKey: .version)
         let states = presence.map { presence in
             State(
                 word: presence.word, tone: presence.tone, note: note(presence),

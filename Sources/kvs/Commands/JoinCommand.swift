@@ -73,15 +73,16 @@ struct JoinCommand: AsyncParsableCommand {
                 try await joining.join(with: try accessToken())
             }
         if let former, former.account != credentials.account { throw Self.hasJoined(former) }
-        do {
-            try environment.credentialsFile.write(credentials)
-        } catch {
-            throw CommandFailure(.cannotCreate, error.description)
-        }
-        // Complete before anything is printed, because a failure to print ends the command.
+        // Before the credentials: programs that are open follow these at once, and would create the account's replicas.
         let adoption =
             former == nil
             ? LocalReplicaAdoption.adopt(in: environment, credentials: credentials) : nil
+        do {
+            try environment.credentialsFile.write(credentials)
+        } catch {
+            adoption?.revert(in: environment, credentials: credentials)
+            throw CommandFailure(.cannotCreate, error.description)
+        }
         try Console.print(JoinMessages.joined(credentials, scopes: scopes))
         for line in adoption.map(JoinMessages.lines) ?? [] { try Console.print(line) }
         if adoption != nil || line != nil {

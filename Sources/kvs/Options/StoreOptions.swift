@@ -65,7 +65,8 @@ extension CompletionKind {
     static let storedKeys = CompletionKind.custom { words, _, prefix in
         let name = words.drop { $0 != "--store" }.dropFirst().first
         var configuration = try? StoreEnvironment().configuration(
-            storeNamed: name ?? StoreConfiguration.defaultStoreName, isOnline: false)
+            storeNamed: name ?? StoreConfiguration.defaultStoreName, isLive: false,
+            isOnline: false)
         configuration?.isWatched = false
         // Completion must not create a replica.
         guard let configuration, FileManager.default.fileExists(atPath: configuration.directory),

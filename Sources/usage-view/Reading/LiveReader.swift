@@ -8,31 +8,26 @@ import UsageState
 /// Reads what the live viewer shows beside the usage: the keys of the store, the account, and which devices the daemon has
 /// connections to.
 ///
-/// Follows the joined account: when another one is joined, or this one is left, the store is opened for it.
+/// All of the account that the store belongs to, which changes when another one is joined or this one is left.
 final class LiveReader: Sendable {
     private struct State {
-        var credentials: Credentials?
-        var server = KnownDevices.notAsked
+        /// What the daemon answered last, and with which credentials it was asked.
+        var answer: (to: Credentials?, devices: KnownDevices) = (nil, .notAsked)
         /// What was seen of each key.
         var changes: [String: (count: Int, last: Date)] = [:]
     }
 
     private let reader: UsageReader
-    private let environment: StoreEnvironment
-    private let state: Mutex<State>
+    private let state = Mutex(State())
 
     /// More than a store has keys; beyond this counting begins again.
     private static let countedKeys = 4_096
-    /// How often the credentials file is looked at.
-    private static let accountInterval = Duration.seconds(5)
-    /// The daemon is asked for its devices after that many of these intervals, and when the connection changes.
-    private static let askingIntervals = 12
+    /// The daemon is asked for its devices after that time, and when the connection changes.
+    private static let askingInterval = Duration.seconds(60)
 
-    init(_ reader: UsageReader, environment: StoreEnvironment = StoreEnvironment()) {
-        self.reader = reader
-        self.environment = environment
-        state = Mutex(State(credentials: try? environment.credentials()))
-    }
+    init(_ reader: UsageReader) { self.reader = reader }
+
+    private var credentials: Credentials? { reader.store.configuration.credentials }
 
     /// What to show, now and after every change.
     func live() -> some AsyncSequence<LiveData, Never> & Sendable {
@@ -46,7 +41,8 @@ final class LiveReader: Sendable {
     }
 
     private var data: LiveData {
-        let (store, state) = (reader.store, state.withLock { $0 })
+        let (store, credentials) = (reader.store, credentials)
+        let state = state.withLock { $0 }
         let own = store.status.replica
         let keys = store.keys.compactMap { key -> LiveData.StoredKey? in
             guard let record = store.record(forKey: key), case .value(let bytes) = record.content
@@ -63,7 +59,9 @@ final class LiveReader: Sendable {
         let start = Date().addingTimeInterval(-HistorySection.period)
         return LiveData(
             usage: usage,
-            account: state.credentials.map(LiveData.Account.init), server: state.server,
+            account: credentials.map(LiveData.Account.init),
+            // An answer about a former account says nothing.
+            server: state.answer.to == credentials ? state.answer.devices : .notAsked,
             keys: keys, series: PlotSeries.all(of: usage.history, since: start))
     }
 
@@ -77,6 +75,7 @@ final class LiveReader: Sendable {
                 for await change in changes {
                     let now = Date()
                     state.withLock { state in
+                        if change.reason == .accountChange { return state.changes = [:] }
                         if state.changes.count > Self.countedKeys { state.changes = [:] }
                         for key in change.keys {
                             state.changes[key, default: (0, now)].count += 1
@@ -93,43 +92,19 @@ final class LiveReader: Sendable {
                 }
             }
             group.addTask { [self] in
-                var interval = 0
-                while (try? await Task.sleep(for: Self.accountInterval)) != nil {
-                    interval = (interval + 1) % Self.askingIntervals
-                    let hasChanged = followAccount()
-                    if hasChanged || interval == 0 {
-                        await askForDevices()
-                        note()
-                    }
+                while (try? await Task.sleep(for: Self.askingInterval)) != nil {
+                    await askForDevices()
+                    note()
                 }
             }
         }
     }
 
-    /// Whether another account has been joined, or the account was left.
-    private func followAccount() -> Bool {
-        let former = state.withLock(\.credentials)
-        guard environment.hasAnotherAccount(than: former),
-            let credentials = try? Optional(environment.credentials())
-        else { return false }
-        var configuration = environment.configuration(
-            of: credentials, storeNamed: reader.store.configuration.storeName)
-        configuration.isWatched = true
-        guard (try? reader.store.changeAccount(to: configuration)) != nil else { return false }
-        state.withLock { $0 = State(credentials: credentials) }
-        return true
-    }
-
     private func askForDevices() async {
-        let credentials = state.withLock(\.credentials)
-        var server = KnownDevices.unreachable
-        if let credentials, let devices = await Self.devices(credentials) {
-            server = .known(devices)
-        }
-        state.withLock { state in
-            // An answer about a former account says nothing.
-            if state.credentials == credentials { state.server = server }
-        }
+        let credentials = credentials
+        var devices = KnownDevices.unreachable
+        if let credentials, let known = await Self.devices(credentials) { devices = .known(known) }
+        state.withLock { $0.answer = (credentials, devices) }
     }
 
     private static func devices(_ credentials: Credentials) async -> [KnownDevice]? {

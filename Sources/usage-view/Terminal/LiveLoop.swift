@@ -13,6 +13,8 @@ struct LiveLoop: Sendable {
     /// Called when the process or the machine has slept; returns when the daemon has responded since. Until then the screen
     /// says that it was last seen before.
     var verify: @Sendable () async -> Void = {}
+    /// Where changes by the user are kept, and where those by other windows come from.
+    var files: WindowFiles?
 
     /// How long the rest of a key's sequence may take after an escape byte.
     private static let escapeDelay = Duration.milliseconds(50)
@@ -23,6 +25,8 @@ struct LiveLoop: Sendable {
         case terminal(TerminalSession.Event)
         case terminalGone
         case data(LiveData)
+        /// A window, perhaps another one, has written.
+        case filesChanged
         case clock
         /// The daemon has responded since that sleep.
         case verified(since: Date)
@@ -33,10 +37,8 @@ struct LiveLoop: Sendable {
     /// - Parameters:
     ///   - state: the window as it begins.
     ///   - data: what to show, the first of it at once.
-    ///   - save: called with the state after each change by the user.
     func run(
-        state: LiveState, data: some AsyncSequence<LiveData, Never> & Sendable,
-        save: (LiveState) -> Void = { _ in }
+        state: LiveState, data: some AsyncSequence<LiveData, Never> & Sendable
     ) async {
         defer { session.close() }
         let (events, continuation) = AsyncStream.makeStream(of: Event.self)
@@ -48,7 +50,11 @@ struct LiveLoop: Sendable {
             group.addTask {
                 for await value in data { continuation.yield(.data(value)) }
             }
-            await draw(events, continuation, state: state, save: save) { event, work in
+            group.addTask {
+                guard let files else { return }
+                for await _ in files.changes { continuation.yield(.filesChanged) }
+            }
+            await draw(events, continuation, state: state) { event, work in
                 group.addTask {
                     await work()
                     continuation.yield(event)
@@ -61,11 +67,12 @@ struct LiveLoop: Sendable {
 
     private func draw(
         _ events: AsyncStream<Event>, _ inbox: AsyncStream<Event>.Continuation, state: LiveState,
-        save: (LiveState) -> Void,
         report: (Event, _ work: @escaping @Sendable () async -> Void) -> Void
     ) async {
         var parser = KeyParser()
         var state = state
+        /// What is in the files.
+        var saved = state
         var writer = ScreenWriter(isColored: isColored)
         var wakefulness = Wakefulness()
         var shown: LiveData?
@@ -96,6 +103,12 @@ struct LiveLoop: Sendable {
             case .data(let value):
                 needsDrawing = value != shown
                 shown = value
+            case .filesChanged:
+                // Read here, where this window also writes, so that its own event brings nothing back.
+                let settings = files?.settings ?? state.settings
+                needsDrawing = settings != state.settings
+                state.settings = settings
+                saved.settings = settings
             case .terminal(.suspendRequested): keys = [.suspend]
             case .terminal(.continued):
                 switch session.resume() {
@@ -130,7 +143,8 @@ struct LiveLoop: Sendable {
                     case .quit: return
                     case .redraw:
                         needsDrawing = true
-                        save(state)
+                        files?.write(state, since: saved)
+                        saved = state
                     case .nothing: break
                     }
                 }

@@ -7,7 +7,11 @@ struct LiveState: Sendable, Equatable {
     }
 
     var scene = Scene()
+    /// Of all windows.
     var settings = ViewSettings()
+    /// What the command line says in place of the settings, in this window until a key changes it.
+    var measure: ViewOptions.Measure?
+    var isAbsolute: Bool?
     /// What covers the view; nil if nothing does.
     private(set) var dialog: Dialog?
     /// Whether keys are typed into the query.
@@ -21,9 +25,16 @@ struct LiveState: Sendable, Equatable {
 
     var options: ViewOptions {
         ViewOptions(
-            measure: settings.measure, isAbsolute: settings.isAbsolute,
+            measure: shownSettings.measure, isAbsolute: shownSettings.isAbsolute,
             sortOrder: scene.sortOrder ?? settings.sortOrder, isUnicode: isUnicode,
             isTwelveHour: isTwelveHour, hasSigns: true)
+    }
+
+    var shownSettings: ViewSettings {
+        var shown = settings
+        shown.measure = measure ?? shown.measure
+        shown.isAbsolute = isAbsolute ?? shown.isAbsolute
+        return shown
     }
 
     /// - Parameter draw: what is on the screen in a state, for what depends on it, such as the entry below the selected one.
@@ -115,8 +126,12 @@ struct LiveState: Sendable, Equatable {
     /// Changes a setting.
     private mutating func change(_ command: Command) {
         switch command {
-        case .measure: settings.measure = settings.measure.following
-        case .clockTimes: settings.isAbsolute.toggle()
+        case .measure:
+            settings.measure = shownSettings.measure.following
+            measure = nil
+        case .clockTimes:
+            settings.isAbsolute = !shownSettings.isAbsolute
+            isAbsolute = nil
         case .sort:
             settings.sortOrder = settings.sortOrder.following
             scene.sortOrder = nil

@@ -1,4 +1,5 @@
 import Essentials
+import KVStoreEssentials
 import LocalFiles
 
 /// The files in which the viewer keeps the scene of each window and the settings of the device. What cannot be read counts
@@ -53,7 +54,25 @@ struct WindowFiles: Sendable {
     var settings: ViewSettings? { Self.read(settingsFile) }
     var scene: Scene? { Self.read(sceneFile) }
 
+    /// An element once the folder is watched, which is created if it is missing, and when a window may have written in it,
+    /// this one included.
+    var changes: AsyncStream<Void> {
+        let (changes, change) = AsyncStream.makeStream(
+            of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        try? directory.create()
+        let watch = WatchedDirectory.watch(directory.path) { change.yield() }
+        change.onTermination = { _ in watch.cancel() }
+        change.yield()
+        return changes
+    }
+
     func write(_ settings: ViewSettings) { write(settings, to: settingsFile) }
+
+    /// Writes what differs.
+    func write(_ state: LiveState, since former: LiveState) {
+        if state.scene != former.scene { write(state.scene) }
+        if state.settings != former.settings { write(state.settings) }
+    }
 
     func write(_ scene: Scene) {
         let isNew = ((try? FileStatus(path: sceneFile.path)) ?? nil) == nil

@@ -41,6 +41,9 @@ enum DevicesSection {
         }
         if let pushed = card.pushed {
             fields.append(("last push", model.times.past(pushed.lastPush)))
+            if let version = pushed.appVersion {
+                fields.append(("version", VisibleText.escape(version)))
+            }
             if let id = pushed.id { fields.append(("id", VisibleText.escape(id))) }
             let providers = model.usage.providers.filter { $0.deviceNames.contains(pushed.name) }
             fields.append(("reports", providers.map(\.title).joined(separator: ", ")))

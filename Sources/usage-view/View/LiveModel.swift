@@ -76,6 +76,7 @@ extension LiveData {
                 devices.map { device in
                     var device = device
                     device.name = redaction.device(device.name)
+                    device.id = Redaction.id(device.id)
                     return device
                 })
         }

@@ -26,7 +26,7 @@ struct SectionContent {
         case .history: HistorySection.listing(model, width: width)
         case .devices: DevicesSection.listing(model, width: width)
         case .keys: KeysSection.listing(model, width: width)
-        case .settings: SettingsSection.listing(state.settings, width: width)
+        case .settings: SettingsSection.listing(state.shownSettings, width: width)
         case .help: HelpSection.listing(width: width)
         }
     }
@@ -52,7 +52,7 @@ struct SectionContent {
         case .devices: DevicesSection.detail(model, id: id, width: width)
         case .keys:
             KeysSection.detail(model, id: id, form: state.valueForm, width: width)
-        case .settings: SettingsSection.detail(state.settings, id: id, width: width)
+        case .settings: SettingsSection.detail(state.shownSettings, id: id, width: width)
         case .help: []
         }
     }

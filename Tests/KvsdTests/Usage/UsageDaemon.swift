@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import KVStoreCore
+import KVStoreWire
 import NIOCore
 import ServerTestSupport
 import SnapshotModels
@@ -43,6 +44,14 @@ final class UsageDaemon: Sendable {
 
     func addDevice(_ name: String, _ arguments: String...) async throws -> String {
         try await DaemonProcess.addDevice(name, dataPath: daemon.dataPath, arguments: arguments)
+    }
+
+    /// Of the device of a token; by default of "desk".
+    func deviceID(token: String? = nil) async throws -> String {
+        let response = try await send(.get, "/v1/me", token: token)
+        return try JSONDecoder().decode(
+            DaemonIdentity.self, from: Data(response.body.readableBytesView)
+        ).deviceID
     }
 
     func send(

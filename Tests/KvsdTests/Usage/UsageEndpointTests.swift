@@ -206,12 +206,45 @@ struct UsageEndpointTests {
         await reader.connection.close()
     }
 
+    @Test("a device is one, whatever its name is, where its pushes name it with the daemon's id")
+    func identity() async throws {
+        let usage = try await UsageDaemon()
+        for name in ["laptop", "tower"] {
+            var snapshot = usage.snapshot(name, usage.provider())
+            snapshot.deviceName = "desk"
+            snapshot.daemonDeviceID = try await usage.deviceID(token: usage.addDevice(name))
+            try await usage.push(snapshot)
+        }
+        func cards() async throws -> [[String]] {
+            struct Cards: Decodable {
+                struct Device: Decodable { var name: String, daemonID: String?, pushes: Bool }
+                var devices: [Device]
+            }
+            let response = try await usage.get("?format=cards")
+            let data = Data(response.body.readableBytesView)
+            return try JSONDecoder().decode(Cards.self, from: data).devices
+                .map { [$0.name, $0.daemonID ?? "", $0.pushes ? "pushes" : ""] }
+                .sorted { $0[0] < $1[0] }
+        }
+        let others = try await cards()
+        #expect(others.map { $0[0] } == ["desk", "laptop", "tower"])
+        #expect(others.map { $0[2] } == ["", "pushes", "pushes"])
+        #expect(Set(others.map { $0[1] }).count == 3)
+        #expect(try await usage.report().devices.count == 2)
+        // An older pusher of "desk" beside them.
+        try await usage.push(usage.snapshot("desk", usage.provider()))
+        #expect(try await cards().map { $0[2] } == ["pushes", "pushes", "pushes"])
+        #expect(try await cards().map { $0[1] } == others.map { $0[1] })
+    }
+
     @Test("every documented example is answered as documented")
     func documentation() async throws {
         let messages = try HTTPExamples("docs/usage-endpoint.md").messages()
         try #require(messages.count == 4)
         let usage = try await UsageDaemon()
-        try await usage.push(usage.snapshot("desk", usage.provider()))
+        var snapshot = usage.snapshot("desk", usage.provider())
+        snapshot.daemonDeviceID = try await usage.deviceID()
+        try await usage.push(snapshot)
         for index in stride(from: 0, to: messages.count, by: 2) {
             let (request, answer) = (messages[index], messages[index + 1])
             let response = try await usage.send(.get, String(request.start.dropFirst(4)))

@@ -1,0 +1,51 @@
+import Dispatch
+import KVStoreEssentials
+import LocalFiles
+import Synchronization
+
+/// Notices `kvs join` and `kvs leave` by a watch on the folder of the credentials file, which is created if it is missing.
+///
+/// A file that cannot be read changes nothing.
+final class CredentialsWatch: Sendable {
+    private let environment: StoreEnvironment
+    private let former: Credentials?
+    private let changed: @Sendable (Credentials?) -> Void
+    private let watch = Mutex<(any DirectoryWatch)?>(nil)
+
+    /// Calls `changed`, from any thread but never before this returns, while the credentials are others than `former`; nil
+    /// stands for no account.
+    init(
+        _ environment: StoreEnvironment, since former: Credentials?,
+        changed: @escaping @Sendable (Credentials?) -> Void
+    ) {
+        self.environment = environment
+        self.former = former
+        self.changed = changed
+        DispatchQueue.global().async { [weak self] in self?.look() }
+    }
+
+    private func look() {
+        let directory = LocalDirectory(environment.configDirectory)
+        watch.withLock { watch in
+            try? directory.create()
+            // A new watch each time, because the folder may be another one by now.
+            watch = WatchedDirectory.watch(directory.path) { [weak self] in self?.look() }
+        }
+        guard let present = try? Optional.some(environment.credentials()), present != former
+        else { return }
+        changed(present)
+    }
+}
+
+extension StoreEnvironment {
+    /// Returns when another account than `former` has been joined or it has been left, or the task is cancelled; nil stands
+    /// for no account.
+    ///
+    /// Stores that are opened with `configuration(storeNamed:isLive:limits:isOnline:timeouts:)` follow by themselves.
+    public func waitForAnotherAccount(than former: Credentials?) async {
+        let (changes, change) = AsyncStream.makeStream(of: Void.self)
+        let watch = CredentialsWatch(self, since: former) { _ in change.finish() }
+        for await _ in changes {}
+        withExtendedLifetime(watch) {}
+    }
+}
