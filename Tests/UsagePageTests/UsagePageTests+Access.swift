@@ -52,10 +52,8 @@ extension UsagePageTests {
             try await browser.press(.tab)
             #expect(
                 try await browser.text("return document.activeElement.localName") == "summary")
-            if browser.kind == .chromium {  // Firefox ignores the keys of tests there.
-                try await browser.press(.enter)
-                try await browser.wait("$('#detail details').open")
-            }
+            try await activate(browser)
+            try await browser.wait("$('#detail details').open")
             try await browser.press(.escape)
             try await browser.wait("document.activeElement.textContent === 'Codex'")
             try await go(to: "settings", browser)
@@ -65,16 +63,20 @@ extension UsagePageTests {
             try await browser.wait("JSON.parse(localStorage.options).measure === 'left'")
             try await browser.wait("document.activeElement.matches(':checked')")
             try await browser.execute("$('#list > .row button').focus()")
-            // Firefox ignores the keys of tests on a button.
-            if browser.kind == .chromium {
-                try await browser.press(" ")
-            } else {
-                try await browser.execute("document.activeElement.click()")
-            }
+            try await activate(browser)
             try await browser.wait(
                 "$('#dialog').open && $('#dialog').contains(document.activeElement)")
             try await browser.press(.escape)
             try await browser.wait("document.activeElement === $('#list > .row button')")
+        }
+    }
+
+    /// What Enter does to the button that has the focus. A headless Firefox does not do it for the keys of tests.
+    private func activate(_ browser: Browser) async throws {
+        if browser.kind == .firefox {
+            try await browser.execute("document.activeElement.click()")
+        } else {
+            try await browser.press(.enter)
         }
     }
 
