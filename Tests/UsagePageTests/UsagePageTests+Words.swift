@@ -100,12 +100,12 @@ extension UsagePageTests {
         }
         // Today's cost is what the daemon has answered; the page asks it every minute.
         let cards = zip(model.providers, stored.providers).flatMap {
-            provider, stored_ -> [String] in
+            provider, state -> [String] in
             let card = UsageCard(provider)
             let who = [card.account, card.plan].compactMap { $0 }.joined(separator: " · ")
             let rows =
                 ProviderCard(provider, model: model).rows.filter { $0.label != "Cost" }
-                + ProviderCard(stored_, model: stored).rows.filter { $0.label == "Cost" }
+                + ProviderCard(state, model: stored).rows.filter { $0.label == "Cost" }
             let texts = rows.flatMap { row in
                 switch row.content {
                 case .text(let text, _): [row.label, text, ""]
@@ -120,9 +120,9 @@ extension UsagePageTests {
             return [card.name, who, model.age(card).text] + texts
                 + [card.status.map { model.text($0.text) } ?? ""]
         }
-        let details = zip(model.providers, stored.providers).flatMap { provider, stored_ in
+        let details = zip(model.providers, stored.providers).flatMap { provider, state in
             let notes = UsageNote.notes(on: provider).compactMap { $0.value(at: model.now) }
-            let details = UsageDetails(stored_, stored, series: [])
+            let details = UsageDetails(state, stored, series: [])
             return notes.flatMap {
                 [model.text($0.text), $0.next.isEmpty ? "" : "Next: \($0.next)"]
             }
