@@ -1,6 +1,7 @@
 import Essentials
 import KVStoreCore
 import KVStoreServer
+import KVStoreWire
 import UsageState
 
 /// The decoded usage of the stores that were asked about last.
@@ -20,16 +21,61 @@ struct UsageCache {
         var key: StoreKey
         var stamp: Stamp
         var sequence: UInt64
+
+        init(_ entry: SequencedRecord) {
+            key = entry.record.key
+            stamp = entry.record.stamp
+            sequence = entry.sequence
+        }
+    }
+
+    /// What cards depend on: times stand in them as times, but costs are of days.
+    private struct CardsKey: Equatable {
+        var store: StoreID
+        var records: [Version]
+        var query: UsageQuery
+        var devices: [DaemonDevice]
+        var day: Int
     }
 
     /// The one asked about last is the last.
     private var entries: [Entry] = []
+    /// Cards for all who ask for the same. The newest is the last.
+    private var cards: [(key: CardsKey, document: UsageDocument)] = []
+    private static let cardsCount = 8
 
-    /// - Parameter records: those of the store that usage is read from.
-    mutating func usage(of store: StoreID, in records: [SequencedRecord]) -> StoredUsage {
-        let versions = records.map {
-            Version(key: $0.record.key, stamp: $0.record.stamp, sequence: $0.sequence)
+    /// - Parameters:
+    ///   - records: those of the store that usage is read from.
+    ///   - devices: of the account.
+    mutating func document(
+        of store: StoreID, in records: [SequencedRecord], for query: UsageQuery,
+        devices: [DaemonDevice], now: Date
+    ) throws(Problem) -> UsageDocument {
+        let usage = usage(of: store, in: records)
+        func document() throws(Problem) -> UsageDocument {
+            try UsageDocument(
+                usage.data(link: .online, at: now), devices: devices, query: query, now: now)
         }
+        guard query.format == .cards else { return try document() }
+        let seconds = now.timeIntervalSince1970.wholeSeconds + query.zone.secondsFromGMT(at: now)
+        let key = CardsKey(
+            store: store, records: records.map(Version.init), query: query,
+            devices: devices.map { device in
+                var device = device
+                // It is seen at every request, and nothing is said of that while it is connected.
+                if device.connected { device.lastSeen = nil }
+                return device
+            }, day: seconds / 86_400)
+        if let kept = cards.first(where: { $0.key == key }) { return kept.document }
+        let made = try document()
+        cards = cards.suffix(Self.cardsCount - 1) + [(key, made)]
+        return made
+    }
+
+    private mutating func usage(
+        of store: StoreID, in records: [SequencedRecord]
+    ) -> StoredUsage {
+        let versions = records.map(Version.init)
         let found = entries.firstIndex { $0.store == store }.map { entries.remove(at: $0) }
         let kept = found.flatMap { $0.records == versions ? $0.usage : nil }
         let usage = kept ?? StoredUsage(values: records.dataByKey)

@@ -13,8 +13,8 @@ import UsageState
 
 /// The resource `/v1/usage` of a server.
 package final class UsageProvider: ResourceProvider, AdditionalResource {
-    /// Requests that may wait for the one under way; beyond, they are `busy`.
-    static let waitingCount = 16
+    /// Requests that may wait for the one under way; beyond, they are `busy`. All pages ask at once when a store changes.
+    static let waitingCount = 256
 
     /// Snapshots are decoded and answers encoded here, one at a time: both take many times their memory, and would hold up
     /// all connections of an event loop.
@@ -52,11 +52,10 @@ package final class UsageProvider: ResourceProvider, AdditionalResource {
                     throw .unknownStore
                 }
                 try answer(on: loop.loop, complete) { [self] () throws(Problem) in
-                    let usage = cache.withLock { $0.usage(of: store, in: records) }
-                    let document = try UsageDocument(
-                        usage.data(link: .online, at: now), devices: devices, query: query, now: now
-                    )
-                    return document.answer(unless: tags)
+                    try cache.withLock { cache throws(Problem) in
+                        try cache.document(
+                            of: store, in: records, for: query, devices: devices, now: now)
+                    }.answer(unless: tags)
                 }
             } catch {
                 complete(.failure(error))

@@ -5,7 +5,7 @@ import KVStoreWire
 import UsageState
 
 /// What a request asks for.
-struct UsageQuery: Sendable {
+struct UsageQuery: Sendable, Equatable {
     enum Format: String, Sendable, CaseIterable {
         case json, text, svg
         /// Cards, and what is behind one, for a screen that renders them.

@@ -82,6 +82,13 @@ struct ProtocolExamplesTests {
             case MediaType.sync:
                 try Self.expectBinary(SyncRequest.self, exchange.requestBody, exchange)
                 try Self.expectBinary(SyncResponse.self, answer, exchange)
+            case MediaType.eventStream where line.contains("values=false"):
+                var parser = ServerSentEventParser()
+                for case .event("change", let data) in try parser.append(exchange.answerBody.utf8) {
+                    let text = String(decoding: data, as: UTF8.self)
+                    try Self.expect(KeySummary.self, text, exchange)
+                }
+            case MediaType.typedValue: break  // Their codec is KVStoreDocuments'.
             case MediaType.eventStream:
                 var parser = ServerSentEventParser()
                 let events = try parser.append(exchange.answerBody.utf8).map { try SyncEvent($0) }
@@ -89,6 +96,8 @@ struct ProtocolExamplesTests {
             case _ where line.hasSuffix("/sync"):
                 try Self.expect(SyncRequest.self, exchange.requestBody, exchange)
                 try Self.expect(SyncResponse.self, answer, exchange)
+            case _ where line.hasPrefix("PUT ") && exchange.requestBody.contains(#""type""#):
+                try Self.expect(KeySummary.self, answer, exchange)
             case _ where line.hasPrefix("PUT "):
                 try Self.expect(ValueDocument.self, exchange.requestBody, exchange)
                 try Self.expect(KeySummary.self, answer, exchange)

@@ -190,6 +190,7 @@ export class Live {
       } while (this.#isDue);
     } catch (error) {
       if (error.code === 'unauthorized') this.signOut();
+      else if (error.code === 'busy') setTimeout(() => this.#load(), 1_000 + Math.random() * 2_000);
       else this.#lose();
     } finally {
       this.#isLoading = false;
