@@ -106,8 +106,10 @@ package final class EventPages: @unchecked Sendable {
 
     private let engine: StorageEngine
     private let limits: PageLimits
-    /// With values, and without.
-    private var latest: [(position: Position, durable: UInt64, page: Page)] = []
+    private typealias Latest = (position: Position, durable: UInt64, page: Page)
+    private var latest: Latest?
+    /// Without values.
+    private var latestKeys: Latest?
 
     init(_ engine: StorageEngine, byteCount: Int) {
         self.engine = engine
@@ -118,10 +120,10 @@ package final class EventPages: @unchecked Sendable {
     /// The durable changes after a cursor; nil when it is not in the present epoch, and the reader has to sync again.
     func page(of store: StoreID, after cursor: Cursor, hasValues: Bool) -> Page? {
         let position = Position(store: store, cursor: cursor, hasValues: hasValues)
-        if let latest = latest.first(where: { $0.position == position }),
-            latest.durable == engine.durableSequence(of: store)
+        if let kept = hasValues ? latest : latestKeys, kept.position == position,
+            kept.durable == engine.durableSequence(of: store)
         {
-            return latest.page
+            return kept.page
         }
         guard let (found, durable) = engine.page(of: store, after: cursor, limits: limits) else {
             return nil
@@ -129,7 +131,11 @@ package final class EventPages: @unchecked Sendable {
         let page = Page(
             text: found.changes.isEmpty ? nil : Self.encode(found.changes, hasValues: hasValues),
             cursor: found.cursor, hasMore: found.hasMore)
-        latest = latest.filter { $0.position.hasValues != hasValues } + [(position, durable, page)]
+        if hasValues {
+            latest = (position, durable, page)
+        } else {
+            latestKeys = (position, durable, page)
+        }
         return page
     }
 
