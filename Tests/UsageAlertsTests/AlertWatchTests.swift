@@ -28,7 +28,7 @@ struct AlertWatchTests {
             uptime += seconds
             scene.now += seconds
             if let used { scene.used = used }
-            if othersLive { for id in notices.keys { notices[id]?.beat += 1 } }
+            if othersLive { for id in notices.keys { notices[id]?.heartbeat += 1 } }
             let output = watch.step(
                 AlertWatch.Input(model: scene.model, notices: notices, uptime: uptime), settings)
             if let notice = output.notice { notices["m"] = notice }
@@ -40,7 +40,7 @@ struct AlertWatchTests {
         }
     }
 
-    private static let other = AlertNotice(watches: true, beat: 1, told: [])
+    private static let other = AlertNotice(watches: true, heartbeat: 1, delivered: [])
 
     @Test("alone it warns at once, once")
     func alone() {
@@ -50,7 +50,7 @@ struct AlertWatchTests {
         #expect(alerts.map(\.threshold) == [50])
         run.deliver(alerts)
         #expect(run.step() == [])
-        #expect(run.notices["m"]?.told == alerts.map(\.mark))
+        #expect(run.notices["m"]?.delivered == alerts.map(\.mark))
     }
 
     @Test("behind others it waits for each of them, and for those alone that still warn")
@@ -68,7 +68,7 @@ struct AlertWatchTests {
             #expect(waited == wait, "\(ids)")
         }
         var left = Run()
-        left.notices["a"] = AlertNotice(watches: false, beat: 1, told: [])
+        left.notices["a"] = AlertNotice(watches: false, heartbeat: 1, delivered: [])
         _ = left.step()
         #expect(left.step(used: 55).count == 1)
     }
@@ -83,7 +83,7 @@ struct AlertWatchTests {
         _ = other.step()
         // The other one saw only more, and said that.
         other.uptime = run.uptime
-        run.notices["a"]?.told = other.step(used: 80).map(\.mark)
+        run.notices["a"]?.delivered = other.step(used: 80).map(\.mark)
         #expect(run.step(after: 200) == [])
     }
 
@@ -146,7 +146,7 @@ struct AlertWatchTests {
         #expect(alerts.count == 1)
         run.deliver(alerts)
         _ = run.step()
-        #expect(run.notices["m"]?.told.count == 1)
+        #expect(run.notices["m"]?.delivered.count == 1)
     }
 
     @Test("what no target took is tried again later, and is not said to be delivered")
@@ -161,7 +161,7 @@ struct AlertWatchTests {
             run.uptime += next - 60
             run.scene.now += next - 60
         }
-        #expect(run.notices["m"]?.told == [])
+        #expect(run.notices["m"]?.delivered == [])
     }
 
     @Test("a restart between decision and delivery delivers")
@@ -193,7 +193,7 @@ struct AlertWatchTests {
         #expect(summary.first?.events?.map(\.threshold) == [90, 50])
         run.deliver(summary)
         #expect(run.step() == [])
-        #expect(run.notices["m"]?.told.count == 2)
+        #expect(run.notices["m"]?.delivered.count == 2)
     }
 
     @Test("who no longer warns says so once")
@@ -208,8 +208,9 @@ struct AlertWatchTests {
     @Test("a notice of anybody is bounded, and anything else is none")
     func notices() throws {
         let mark = AlertMark(key: "k", instance: .min, level: 1)
-        let long = AlertNotice(watches: true, beat: 1, told: Array(repeating: mark, count: 300))
-        #expect(AlertNotice.read(long.data)?.told.count == AlertNotice.markLimit)
+        let long = AlertNotice(
+            watches: true, heartbeat: 1, delivered: Array(repeating: mark, count: 300))
+        #expect(AlertNotice.read(long.data)?.delivered.count == AlertNotice.markLimit)
         for text in ["", "[]", "{}", #"{"watches": 1}"#, String(repeating: "[", count: 100_000)] {
             #expect(AlertNotice.read(Data(text.utf8)) == nil)
         }

@@ -210,7 +210,7 @@ struct NotificationResourceTests {
         for browser in browsers { answers.append(try await daemon.subscribe(browser).text) }
         try await daemon.waitForNotice()
         try await daemon.push(used: 60)
-        try await daemon.waitForNotice { !$0.told.isEmpty }
+        try await daemon.waitForNotice { !$0.delivered.isEmpty }
         answers.append(try await daemon.send(.post, Self.test).text)
         answers.append(try await daemon.send(.get).text)
         let key = String(decoding: daemon.directory.bytes("vapid-key.pem"), as: UTF8.self)

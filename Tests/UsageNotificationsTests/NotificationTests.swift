@@ -87,7 +87,7 @@ struct NotificationTests {
         try await daemon.waitForNotice()
         try await daemon.push(used: 60)
         #expect(try phone.shown(await service.next()[0]).title.hasSuffix("60 % used"))
-        try await daemon.waitForNotice { !$0.told.isEmpty }
+        try await daemon.waitForNotice { !$0.delivered.isEmpty }
         try await daemon.restart()
         // Three attempts fail, and the daemon ends before the next ones.
         service.answer("/phone", Array(repeating: .status(503), count: 3))
@@ -96,7 +96,7 @@ struct NotificationTests {
         try await daemon.restart()
         let late = try phone.shown(await service.next()[0])
         #expect(late.title.hasSuffix("80 % used"))
-        try await daemon.waitForNotice { $0.told.count == 2 }
+        try await daemon.waitForNotice { $0.delivered.count == 2 }
         try await daemon.restart()
         try await daemon.push(used: 81)
         try await daemon.push(used: 95)
@@ -137,7 +137,7 @@ struct NotificationTests {
         try await daemon.waitForNotice()
         try await daemon.push(used: 60)
         _ = await service.next(2)
-        try await daemon.waitForNotice { !$0.told.isEmpty }
+        try await daemon.waitForNotice { !$0.delivered.isEmpty }
         try await daemon.push(used: 80)
         #expect(try phone.shown(await service.next()[0]).title.hasSuffix("80 % used"))
         #expect(service.requests.filter { $0.path == "/former" }.count == 1)

@@ -45,7 +45,7 @@ struct SeveralMachinesTests {
         // It waits, because the daemon is before it.
         #expect(try await desk.look(uptime: 40).isEmpty)
         #expect(try phone.shown(await service.next()[0]).title.hasSuffix("60 % used"))
-        try await daemon.waitForNotice { !$0.told.isEmpty }
+        try await daemon.waitForNotice { !$0.delivered.isEmpty }
         #expect(try await desk.look(uptime: 131).isEmpty)
         #expect(service.requests.count == 1)
     }

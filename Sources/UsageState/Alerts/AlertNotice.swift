@@ -1,15 +1,16 @@
 package import Essentials
 
-/// What a machine that warns leaves for the others, under a key of its own.
+/// What a machine that warns publishes for the others, under a key of its own.
 ///
-/// One JSON object: `v` 1, `watches`, `beat` and `told`, a list of marks. Readers ignore what they do not know.
+/// One JSON object: `v` 1, `watches`, `beat` for the heartbeat, and `told`, the marks of delivered alerts. Readers ignore unknown
+/// members.
 package struct AlertNotice: Sendable, Equatable, Codable {
     /// False when the machine has stopped warning.
     package var watches: Bool
     /// Different for each notice; says nothing else, because clocks differ.
-    package var beat: Int
+    package var heartbeat: Int
     /// Of the latest alerts that it has delivered, oldest first.
-    package var told: [AlertMark]
+    package var delivered: [AlertMark]
 
     package static let markLimit = 64
     static let byteLimit = 65_536
@@ -17,10 +18,10 @@ package struct AlertNotice: Sendable, Equatable, Codable {
     package static let sharedPrefix = "com.codexbar.usage."
     package static let keyPrefix = sharedPrefix + "alerts."
 
-    package init(watches: Bool, beat: Int, told: [AlertMark]) {
+    package init(watches: Bool, heartbeat: Int, delivered: [AlertMark]) {
         self.watches = watches
-        self.beat = beat
-        self.told = told
+        self.heartbeat = heartbeat
+        self.delivered = delivered
     }
 
     package static func storeKey(deviceID: String) -> String { keyPrefix + deviceID }
@@ -56,20 +57,25 @@ package struct AlertNotice: Sendable, Equatable, Codable {
         return data
     }
 
-    private enum CodingKeys: CodingKey { case v, watches, beat, told }
+    private enum CodingKeys: String, CodingKey {
+        case v, watches
+        case heartbeat = "beat"
+        case delivered = "told"
+    }
 
     package init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         watches = try fields.decode(Bool.self, forKey: .watches)
-        beat = try fields.decode(Int.self, forKey: .beat)
-        told = Array(try fields.decode([AlertMark].self, forKey: .told).suffix(Self.markLimit))
+        heartbeat = try fields.decode(Int.self, forKey: .heartbeat)
+        delivered = Array(
+            try fields.decode([AlertMark].self, forKey: .delivered).suffix(Self.markLimit))
     }
 
     package func encode(to encoder: any Encoder) throws {
         var fields = encoder.container(keyedBy: CodingKeys.self)
         try fields.encode(1, forKey: .v)
         try fields.encode(watches, forKey: .watches)
-        try fields.encode(beat, forKey: .beat)
-        try fields.encode(told, forKey: .told)
+        try fields.encode(heartbeat, forKey: .heartbeat)
+        try fields.encode(delivered, forKey: .delivered)
     }
 }

@@ -6,7 +6,7 @@ import Essentials
 struct AlertPeers: Sendable, Equatable {
     private struct Peer: Sendable, Equatable {
         var watches: Bool
-        /// The notice's beat and the time of the latest push.
+        /// The notice's heartbeat and the time of the latest push.
         var sign: [Int]
         /// When the sign last changed, in seconds of uptime.
         var changedAt: Double
@@ -30,7 +30,7 @@ struct AlertPeers: Sendable, Equatable {
         }
         var updated: [String: Peer] = [:]
         for (id, notice) in notices.sorted(by: { $0.key < $1.key }).prefix(Self.countLimit) {
-            let sign = [notice.beat, pushes[id] ?? 0]
+            let sign = [notice.heartbeat, pushes[id] ?? 0]
             let former = peers[id]
             updated[id] = Peer(
                 watches: notice.watches, sign: sign,

@@ -80,8 +80,8 @@ package struct AlertWatch: Sendable, Equatable, Codable {
     package let deviceID: String
     private var detector = AlertDetector()
     private var pending: [Pending] = []
-    private var told: [AlertMark] = []
-    private var beat = 0
+    private var deliveredMarks: [AlertMark] = []
+    private var heartbeatCount = 0
     // What follows is not kept.
     private var peers = AlertPeers()
     private var wasOnline = false
@@ -91,7 +91,11 @@ package struct AlertWatch: Sendable, Equatable, Codable {
     private var signAt: Double?
     private var written: AlertNotice?
 
-    private enum CodingKeys: CodingKey { case deviceID, detector, pending, told, beat }
+    private enum CodingKeys: String, CodingKey {
+        case deviceID, detector, pending
+        case deliveredMarks = "told"
+        case heartbeatCount = "beat"
+    }
 
     /// Seconds that each machine waits for the one before it: more than a delivery with its retries takes.
     package static let grace = 90.0
@@ -155,7 +159,7 @@ package struct AlertWatch: Sendable, Equatable, Codable {
         let marks = (alert.events ?? [alert]).map(\.mark)
         if succeeded {
             pending.removeAll { marks.contains($0.alert.mark) }
-            told = (told + marks).suffix(AlertNotice.markLimit)
+            deliveredMarks = (deliveredMarks + marks).suffix(AlertNotice.markLimit)
             return
         }
         for index in pending.indices where marks.contains(pending[index].alert.mark) {
@@ -168,8 +172,8 @@ package struct AlertWatch: Sendable, Equatable, Codable {
     /// The notice of a machine that no longer warns; nil if its present one says so.
     package mutating func leave(_ present: AlertNotice?) -> AlertNotice? {
         guard present?.watches == true else { return nil }
-        beat += 1
-        return AlertNotice(watches: false, beat: beat, told: told)
+        heartbeatCount += 1
+        return AlertNotice(watches: false, heartbeat: heartbeatCount, delivered: deliveredMarks)
     }
 
     private mutating func add(_ alert: Alert) {
@@ -183,16 +187,16 @@ package struct AlertWatch: Sendable, Equatable, Codable {
             settings.isIndependent
             ? []
             : input.notices.filter { $0.key != deviceID }
-                .flatMap(\.value.told)
-        let all = told + others
+                .flatMap(\.value.delivered)
+        let all = deliveredMarks + others
         pending.removeAll { item in all.contains { $0.covers(item.alert.mark) } }
     }
 
     private mutating func noticeConnection(_ input: Input) {
         // A lost file of this machine's state does not make it repeat itself.
-        if told.isEmpty, let own = input.notices[deviceID] {
-            told = own.told
-            beat = max(beat, own.beat)
+        if deliveredMarks.isEmpty, let own = input.notices[deviceID] {
+            deliveredMarks = own.delivered
+            heartbeatCount = max(heartbeatCount, own.heartbeat)
         }
         peers.apply(
             input.notices.filter { $0.key != deviceID }, input.model, uptime: input.uptime)
@@ -233,14 +237,14 @@ package struct AlertWatch: Sendable, Equatable, Codable {
         if push != lastPush { signAt = input.uptime }
         lastPush = push
         let isNew =
-            if let written { written.told != told } else {
-                own?.watches != true || own?.told != told
+            if let written { written.delivered != deliveredMarks } else {
+                own?.watches != true || own?.delivered != deliveredMarks
             }
         let isDue = heartbeatDue(input).map { $0 <= input.uptime } ?? false
         guard isNew || isDue else { return nil }
         signAt = input.uptime
-        beat += 1
-        written = AlertNotice(watches: true, beat: beat, told: told)
+        heartbeatCount += 1
+        written = AlertNotice(watches: true, heartbeat: heartbeatCount, delivered: deliveredMarks)
         return written
     }
 
