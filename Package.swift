@@ -74,125 +74,103 @@ let package = Package(
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     ],
     targets: [
-        .target(name: "Essentials", swiftSettings: strict),
-        .target(name: "LocalFiles", dependencies: ["Essentials"], swiftSettings: strict),
-        .target(name: "KVStoreCore", dependencies: ["Essentials"], swiftSettings: strict),
+        .target(name: "Essentials"),
+        .target(name: "LocalFiles", dependencies: ["Essentials"]),
+        .target(name: "KVStoreCore", dependencies: ["Essentials"]),
         .target(name: "CChecksum"),
         .target(
             name: "KVStoreLog",
-            dependencies: ["CChecksum", "KVStoreCore", "LocalFiles", "Essentials"],
-            swiftSettings: strict),
+            dependencies: ["CChecksum", "KVStoreCore", "LocalFiles", "Essentials"]),
         .target(
             name: "KVStoreEssentials",
-            dependencies: ["KVStoreCore", "KVStoreLog", "LocalFiles", "Essentials"],
-            swiftSettings: strict),
+            dependencies: ["KVStoreCore", "KVStoreLog", "LocalFiles", "Essentials"]),
         .target(
-            name: "KVStore", dependencies: ["KVStoreEssentials", "KVStoreCore"],
-            swiftSettings: strict),
+            name: "KVStore", dependencies: ["KVStoreEssentials", "KVStoreCore"]),
         .target(
             name: "KVStoreLedger",
-            dependencies: ["KVStoreCore", "KVStoreLog", "LocalFiles", "Essentials"],
-            swiftSettings: strict),
+            dependencies: ["KVStoreCore", "KVStoreLog", "LocalFiles", "Essentials"]),
         .target(
-            name: "KVStoreWire", dependencies: ["KVStoreCore", "Essentials"], swiftSettings: strict),
+            name: "KVStoreWire", dependencies: ["KVStoreCore", "Essentials"]),
         .target(
-            name: "KVStoreDocuments", dependencies: ["KVStoreCore", "Essentials"],
-            swiftSettings: strict),
-        .target(name: "SnapshotModels", dependencies: ["Essentials"], swiftSettings: strict),
-        .target(name: "TerminalText", dependencies: ["Essentials"], swiftSettings: strict),
+            name: "KVStoreDocuments", dependencies: ["KVStoreCore", "Essentials"]),
+        .target(name: "SnapshotModels", dependencies: ["Essentials"]),
+        .target(name: "TerminalText", dependencies: ["Essentials"]),
         .target(
-            name: "UsageState", dependencies: ["SnapshotModels", "TerminalText", "Essentials"],
-            swiftSettings: strict),
+            name: "UsageState", dependencies: ["SnapshotModels", "TerminalText", "Essentials"]),
         .target(
-            name: "CommandSupport", dependencies: ["TerminalText", "Essentials"],
-            swiftSettings: strict),
+            name: "CommandSupport", dependencies: ["TerminalText", "Essentials"]),
         .target(name: "CProgramArguments"),
         .target(
             name: "CommandRunner",
-            dependencies: ["CProgramArguments", "CommandSupport", argumentParser],
-            swiftSettings: strict),
+            dependencies: ["CProgramArguments", "CommandSupport", argumentParser]),
         .target(
             name: "BackgroundServices",
-            dependencies: ["CommandSupport", "LocalFiles", "TerminalText", "Essentials"],
-            swiftSettings: strict),
+            dependencies: ["CommandSupport", "LocalFiles", "TerminalText", "Essentials"]),
         .target(
             name: "KVStoreSimulation",
             dependencies: [
                 "KVStoreCore", "KVStoreDocuments", "KVStoreLog", "KVStoreWire", "LocalFiles",
                 "Essentials",
-            ],
-            swiftSettings: strict),
+            ]),
         .target(
             name: "KVStoreTesting",
             dependencies: [
                 "KVStore", "KVStoreCore", "KVStoreDocuments", "KVStoreLedger", "KVStoreLog",
                 "KVStoreSimulation", "KVStoreWire", "LocalFiles",
-            ],
-            swiftSettings: strict),
+            ]),
         .target(
             name: "KVStoreHTTP",
             dependencies: [
                 "KVStoreEssentials", "KVStoreCore", "KVStoreWire", "LocalFiles", asyncHTTPClient,
                 crypto, nioCore, nioHTTP1, nioPosix, nioSSL, "Essentials",
-            ],
-            swiftSettings: strict),
+            ]),
         .target(
             name: "OutgoingHTTP",
-            dependencies: [nioCore, nioHTTP1, nioPosix, nioSSL, "Essentials"],
-            swiftSettings: strict),
+            dependencies: [nioCore, nioHTTP1, nioPosix, nioSSL, "Essentials"]),
         .target(
-            name: "WebPush", dependencies: ["OutgoingHTTP", "KVStoreWire", crypto, "Essentials"],
-            swiftSettings: strict),
+            name: "WebPush", dependencies: ["OutgoingHTTP", "KVStoreWire", crypto, "Essentials"]),
         .target(
             name: "UsagePusher", dependencies: ["SnapshotModels", "LocalFiles", "CommandSupport"],
-            resources: [.embedInCode("Tokens/model-prices.json")], swiftSettings: strict),
+            resources: [.embedInCode("Tokens/model-prices.json")]),
         .target(
             name: "UsageAlerts",
             dependencies: [
                 "UsageState", "UsagePusher", "SnapshotModels", "KVStoreEssentials", "LocalFiles",
                 "OutgoingHTTP", "TerminalText", "Essentials",
-            ],
-            swiftSettings: strict),
+            ]),
         .executableTarget(
             name: "usage-push",
             dependencies: [
                 "UsageAlerts", "OutgoingHTTP", "UsageState", "UsagePusher", "SnapshotModels",
-                "KVStore",
-                "KVStoreHTTP", "TerminalText", "BackgroundServices", "CommandSupport",
-                "CommandRunner", "LocalFiles",
-                argumentParser,
-            ],
-            swiftSettings: strict),
+                "KVStore", "KVStoreHTTP", "TerminalText", "BackgroundServices", "CommandSupport",
+                "CommandRunner", "LocalFiles", argumentParser,
+            ]),
         .executableTarget(
             name: "usage-view",
             dependencies: [
                 "UsageState", "SnapshotModels", "KVStoreEssentials", "KVStoreHTTP",
-                "KVStoreDocuments", "LocalFiles", "TerminalText", "CommandSupport",
-                "CommandRunner", argumentParser, "Essentials",
-            ],
-            swiftSettings: strict),
+                "KVStoreDocuments", "LocalFiles", "TerminalText", "CommandSupport", "CommandRunner",
+                argumentParser, "Essentials",
+            ]),
         .executableTarget(
             name: "kvs",
             dependencies: [
                 "KVStoreEssentials", "KVStoreHTTP", "KVStoreDocuments", "TerminalText",
                 "CommandSupport", "CommandRunner", "LocalFiles", argumentParser, "Essentials",
-            ],
-            swiftSettings: strict),
+            ]),
         .target(
             name: "KVStoreServer",
             dependencies: [
                 "KVStoreEssentials", "KVStoreCore", "KVStoreDocuments", "KVStoreLedger",
                 "KVStoreLog", "KVStoreWire", "LocalFiles", crypto, logging, nioCore, nioHTTP1,
-                nioPosix, nioSSL, swiftASN1,
-                x509, "Essentials",
-            ],
-            swiftSettings: strict),
+                nioPosix, nioSSL, swiftASN1, x509, "Essentials",
+            ]),
         .target(
             name: "WebPages",
             dependencies: [
                 "KVStoreServer", "KVStoreWire", crypto, nioCore, nioHTTP1, "Essentials",
             ],
-            resources: [.embedInCode("Shared")], swiftSettings: strict),
+            resources: [.embedInCode("Shared")]),
         .target(
             name: "KVStoreEmulator",
             dependencies: [
@@ -200,225 +178,189 @@ let package = Package(
                 "KVStoreLedger", "KVStoreLog", "KVStoreSimulation", "KVStoreWire", crypto, logging,
                 nioCore, nioHTTP1, nioPosix, "Essentials",
             ],
-            resources: [.embedInCode("Page")], swiftSettings: strict),
+            resources: [.embedInCode("Page")]),
         .target(
             name: "UsageEndpoint",
             dependencies: [
                 "KVStoreServer", "KVStoreEssentials", "KVStoreCore", "KVStoreWire", "UsageState",
                 "SnapshotModels", "TerminalText", "CommandSupport", crypto, nioCore, nioHTTP1,
                 "Essentials",
-            ],
-            swiftSettings: strict),
+            ]),
         .target(
             name: "UsageNotifications",
             dependencies: [
                 "KVStoreServer", "KVStoreEssentials", "KVStoreCore", "KVStoreWire", "UsageState",
                 "WebPush", "OutgoingHTTP", "LocalFiles", logging, nioCore, nioHTTP1, "Essentials",
-            ],
-            swiftSettings: strict),
+            ]),
         .target(
             name: "UsagePage",
             dependencies: [
                 "KVStoreServer", "KVStoreWire", "UsageEndpoint", "WebPages", nioHTTP1, "Essentials",
             ],
-            resources: [.embedInCode("Page")], swiftSettings: strict),
+            resources: [.embedInCode("Page")]),
         .executableTarget(
             name: "kvsd",
             dependencies: [
                 "KVStoreServer", "KVStoreEmulator", "OutgoingHTTP", "UsageNotifications",
-                "UsagePage", "KVStoreEssentials", "KVStoreCore",
-                "KVStoreLedger", "KVStoreLog",
+                "UsagePage", "KVStoreEssentials", "KVStoreCore", "KVStoreLedger", "KVStoreLog",
                 "KVStoreSimulation", "KVStoreWire", "BackgroundServices", "CommandSupport",
-                "CommandRunner",
-                "LocalFiles",
-                "TerminalText",
-                argumentParser, logging, "Essentials",
-            ],
-            swiftSettings: strict),
+                "CommandRunner", "LocalFiles", "TerminalText", argumentParser, logging,
+                "Essentials",
+            ]),
         .target(
             name: "SimulatedWorld",
             dependencies: [
                 "KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreSimulation",
                 "KVStoreTesting", "LocalFiles",
             ],
-            path: "Tests/SimulatedWorld", swiftSettings: strict),
+            path: "Tests/SimulatedWorld"),
         .executableTarget(
             name: "simulate", dependencies: ["SimulatedWorld", "CommandSupport", argumentParser],
-            path: "Tests/simulate", swiftSettings: strict),
+            path: "Tests/simulate"),
         .executableTarget(
             name: "store-benchmarks",
             dependencies: [
                 "KVStoreEssentials", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreWire",
                 "Essentials",
             ],
-            path: "Benchmarks/store-benchmarks", swiftSettings: strict),
+            path: "Benchmarks/store-benchmarks"),
         .target(
             name: "FuzzTargets",
             dependencies: [
                 "KVStore", "KVStoreCore", "KVStoreEssentials", "KVStoreLedger", "KVStoreLog",
                 "KVStoreSimulation", "KVStoreWire", "SnapshotModels",
             ],
-            path: "Tests/FuzzTargets", swiftSettings: strict),
+            path: "Tests/FuzzTargets"),
         .testTarget(
-            name: "FuzzTests", dependencies: ["FuzzTargets"], swiftSettings: strict),
-        .target(name: "SeededRandomness", path: "Tests/SeededRandomness", swiftSettings: strict),
+            name: "FuzzTests", dependencies: ["FuzzTargets"]),
+        .target(name: "SeededRandomness", path: "Tests/SeededRandomness"),
         .testTarget(
-            name: "LocalFilesTests", dependencies: ["LocalFiles"], swiftSettings: strict),
+            name: "LocalFilesTests", dependencies: ["LocalFiles"]),
         .testTarget(
-            name: "SnapshotModelsTests", dependencies: ["SnapshotModels", "SeededRandomness"],
-            swiftSettings: strict),
+            name: "SnapshotModelsTests", dependencies: ["SnapshotModels", "SeededRandomness"]),
         .testTarget(
             name: "TerminalTextTests",
-            dependencies: ["TerminalText", "ProgramTesting", "SeededRandomness"],
-            swiftSettings: strict),
-        .target(name: "ProgramTesting", path: "Tests/ProgramTesting", swiftSettings: strict),
+            dependencies: ["TerminalText", "ProgramTesting", "SeededRandomness"]),
+        .target(name: "ProgramTesting", path: "Tests/ProgramTesting"),
         .testTarget(
-            name: "CommandSupportTests", dependencies: ["CommandSupport", "ProgramTesting"],
-            swiftSettings: strict),
+            name: "CommandSupportTests", dependencies: ["CommandSupport", "ProgramTesting"]),
         .testTarget(
-            name: "BackgroundServicesTests", dependencies: ["BackgroundServices"],
-            swiftSettings: strict),
+            name: "BackgroundServicesTests", dependencies: ["BackgroundServices"]),
         .target(
             name: "TestSupport", dependencies: ["KVStoreCore", "KVStoreLog", "KVStoreSimulation"],
-            path: "Tests/TestSupport", swiftSettings: strict),
+            path: "Tests/TestSupport"),
         .testTarget(
-            name: "KVStoreCoreTests", dependencies: ["KVStore", "KVStoreCore", "TestSupport"],
-            swiftSettings: strict),
+            name: "KVStoreCoreTests", dependencies: ["KVStore", "KVStoreCore", "TestSupport"]),
         .testTarget(
             name: "KVStoreLogTests",
             dependencies: [
                 "KVStoreCore", "KVStoreLog", "KVStoreSimulation", "LocalFiles", "TestSupport",
-            ],
-            swiftSettings: strict),
+            ]),
         .testTarget(
             name: "KVStoreLedgerTests",
             dependencies: [
                 "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreSimulation", "LocalFiles",
                 "TestSupport",
-            ],
-            swiftSettings: strict),
+            ]),
         .testTarget(
             name: "KVStoreTests",
             dependencies: [
                 "KVStore", "KVStoreEssentials", "KVStoreCore", "KVStoreLog", "KVStoreSimulation",
-                "LocalFiles",
-                "TestSupport",
-            ],
-            swiftSettings: strict),
+                "LocalFiles", "TestSupport",
+            ]),
         .testTarget(
             name: "ProtocolModelTests",
-            dependencies: ["KVStoreCore", "SeededRandomness", "TestSupport"],
-            swiftSettings: strict),
+            dependencies: ["KVStoreCore", "SeededRandomness", "TestSupport"]),
         .testTarget(
-            name: "SimulatedWorldTests", dependencies: ["SimulatedWorld"], swiftSettings: strict),
+            name: "SimulatedWorldTests", dependencies: ["SimulatedWorld"]),
         .testTarget(
             name: "SimulatedCloudTests",
-            dependencies: ["KVStoreTesting", "KVStore", "KVStoreCore", "KVStoreLedger"],
-            swiftSettings: strict),
+            dependencies: ["KVStoreTesting", "KVStore", "KVStoreCore", "KVStoreLedger"]),
         .testTarget(
             name: "KVStoreWireTests",
-            dependencies: ["KVStoreWire", "KVStoreCore", "SeededRandomness", "TestSupport"],
-            swiftSettings: strict),
+            dependencies: ["KVStoreWire", "KVStoreCore", "SeededRandomness", "TestSupport"]),
         .testTarget(
             name: "KVStoreHTTPTests",
             dependencies: [
                 "KVStoreHTTP", "KVStoreWire", "KVStore", "KVStoreEssentials", "LocalFiles", nioCore,
                 nioHTTP1, nioPosix,
-            ],
-            swiftSettings: strict),
+            ]),
         .testTarget(
             name: "UsagePusherTests",
             dependencies: [
                 "UsagePusher", "BackgroundServices", "SnapshotModels", "LocalFiles",
                 "SeededRandomness",
-            ],
-            swiftSettings: strict),
+            ]),
         .testTarget(
-            name: "OutgoingHTTPTests", dependencies: ["OutgoingHTTP"], swiftSettings: strict),
+            name: "OutgoingHTTPTests", dependencies: ["OutgoingHTTP"]),
         .testTarget(
             name: "WebPushTests",
-            dependencies: ["WebPush", "OutgoingHTTP", "KVStoreWire", "PushTesting", crypto],
-            swiftSettings: strict),
+            dependencies: ["WebPush", "OutgoingHTTP", "KVStoreWire", "PushTesting", crypto]),
         .target(
             name: "PushTesting",
             dependencies: ["WebPush", "KVStoreWire", crypto, nioCore, nioHTTP1, nioPosix],
-            path: "Tests/PushTesting", swiftSettings: strict),
+            path: "Tests/PushTesting"),
         .testTarget(
             name: "UsageNotificationsTests",
             dependencies: [
                 "UsageNotifications", "UsageState", "KVStoreServer", "KVStoreCore", "KVStoreWire",
                 "SnapshotModels", "PushTesting", "ServerTestSupport", "TestSupport", "LocalFiles",
                 "WebPush", "OutgoingHTTP", httpTypes, logging, nioCore, nioSSL,
-            ],
-            swiftSettings: strict),
+            ]),
         .testTarget(
             name: "UsageAlertsTests",
             dependencies: [
                 "UsageAlerts", "OutgoingHTTP", "UsageState", "UsagePusher", "SnapshotModels",
-                "KVStore",
-                "KVStoreTesting", "LocalFiles", "SeededRandomness", "ProgramTesting", nioCore,
-                nioHTTP1, nioPosix,
-            ],
-            swiftSettings: strict),
+                "KVStore", "KVStoreTesting", "LocalFiles", "SeededRandomness", "ProgramTesting",
+                nioCore, nioHTTP1, nioPosix,
+            ]),
         .testTarget(
             name: "UsagePushTests",
             dependencies: [
                 "usage-push", "UsagePusher", "UsageState", "SnapshotModels", "KVStoreEssentials",
                 "KVStoreHTTP", "TerminalText", "ProgramTesting",
-            ],
-            swiftSettings: strict),
+            ]),
         .testTarget(
             name: "UsageViewTests",
             dependencies: [
                 "usage-view", "usage-push", "UsageState", "CommandSupport", "SnapshotModels",
                 "TerminalText", "ProgramTesting", "SeededRandomness", "KVStoreCore",
                 "KVStoreEssentials", "KVStoreHTTP",
-            ],
-            swiftSettings: strict),
+            ]),
         .testTarget(
             name: "KvsTests",
             dependencies: [
                 "kvs", "KVStore", "KVStoreDocuments", "CommandSupport", "BrowserTesting",
-                "ProgramTesting",
-                "SeededRandomness",
-                "ServerTestSupport", httpTypes,
-            ],
-            swiftSettings: strict),
+                "ProgramTesting", "SeededRandomness", "ServerTestSupport", httpTypes,
+            ]),
         .target(
             name: "ServerTestSupport",
             dependencies: [
                 "KVStoreCore", "KVStoreWire", httpTypes, logging, nioCore, nioHTTP1, nioPosix,
                 nioSSL,
             ],
-            path: "Tests/ServerTestSupport", swiftSettings: strict),
+            path: "Tests/ServerTestSupport"),
         .target(
             name: "BrowserTesting",
             dependencies: ["ProgramTesting", "ServerTestSupport", httpTypes, nioCore],
-            path: "Tests/BrowserTesting", swiftSettings: strict),
+            path: "Tests/BrowserTesting"),
         .testTarget(
             name: "BrowserTestingTests",
-            dependencies: ["BrowserTesting", "ProgramTesting", "KVStoreServer"],
-            swiftSettings: strict),
+            dependencies: ["BrowserTesting", "ProgramTesting", "KVStoreServer"]),
         .testTarget(
             name: "KVStoreServerTests",
             dependencies: [
-                "KVStoreServer", "ServerTestSupport", "TestSupport", "KVStoreCore",
-                "KVStoreLedger", "KVStoreLog", "KVStoreSimulation", "KVStoreWire", "LocalFiles",
-                crypto, httpTypes, logging, nioCore, nioHTTP1, nioPosix, nioSSL, nioTLS, swiftASN1,
-                x509,
-            ],
-            swiftSettings: strict),
+                "KVStoreServer", "ServerTestSupport", "TestSupport", "KVStoreCore", "KVStoreLedger",
+                "KVStoreLog", "KVStoreSimulation", "KVStoreWire", "LocalFiles", crypto, httpTypes,
+                logging, nioCore, nioHTTP1, nioPosix, nioSSL, nioTLS, swiftASN1, x509,
+            ]),
         .testTarget(
             name: "KvsdTests",
             dependencies: [
                 "kvsd", "ProgramTesting", "PushTesting", "ServerTestSupport", "TestSupport",
-                "KVStoreCore",
-                "KVStoreServer",
-                "KVStoreWire",
-                "SnapshotModels", "UsageEndpoint", "UsageState", nioHTTP1,
-                httpTypes, nioCore, nioSSL,
-            ],
-            swiftSettings: strict),
+                "KVStoreCore", "KVStoreServer", "KVStoreWire", "SnapshotModels", "UsageEndpoint",
+                "UsageState", nioHTTP1, httpTypes, nioCore, nioSSL,
+            ]),
         .testTarget(
             name: "EmulatorTests",
             dependencies: [
@@ -426,18 +368,16 @@ let package = Package(
                 "KVStoreEmulator", "KVStoreLedger", "KVStoreServer", "KVStoreTesting",
                 "KVStoreWire", "BrowserTesting", "ProgramTesting", "ServerTestSupport",
                 "TestSupport", httpTypes, nioCore, nioHTTP1,
-            ],
-            swiftSettings: strict),
+            ]),
         .testTarget(
             name: "UsagePageTests",
             dependencies: [
                 "kvs", "kvsd", "usage-view", "UsageState", "SnapshotModels", "CommandSupport",
-                "TerminalText",
-                "KVStoreCore", "KVStoreServer", "KVStoreWire", "WebPages", "BrowserTesting",
-                "ProgramTesting", "ServerTestSupport", httpTypes, nioCore, nioHTTP1,
-            ],
-            swiftSettings: strict),
-        .testTarget(name: "TidyTests", swiftSettings: strict),
+                "TerminalText", "KVStoreCore", "KVStoreServer", "KVStoreWire", "WebPages",
+                "BrowserTesting", "ProgramTesting", "ServerTestSupport", httpTypes, nioCore,
+                nioHTTP1,
+            ]),
+        .testTarget(name: "TidyTests"),
     ]
 )
 
@@ -446,7 +386,8 @@ if Context.environment["UBIQUITY_FUZZ"] != nil {
     package.targets += [
         .target(name: "CLibFuzzer", path: "Tests/CLibFuzzer"),
         .executableTarget(
-            name: "fuzz", dependencies: ["FuzzTargets", "CLibFuzzer"], path: "Tests/fuzz",
-            swiftSettings: strict),
+            name: "fuzz", dependencies: ["FuzzTargets", "CLibFuzzer"], path: "Tests/fuzz"),
     ]
 }
+
+for target in package.targets { target.swiftSettings = strict }
