@@ -29,18 +29,18 @@ struct UsageCache {
         }
     }
 
-    /// What cards depend on: times stand in them as times, but costs are of days.
+    /// What cards depend on. Times are in them as times, but the merge and the days of costs depend on the time too.
     private struct CardsKey: Equatable {
         var store: StoreID
         var records: [Version]
         var query: UsageQuery
         var devices: [DaemonDevice]
-        var day: Int
+        var minute: Int
     }
 
     /// The one asked about last is the last.
     private var entries: [Entry] = []
-    /// Cards for all who ask for the same. The newest is the last.
+    /// Shared by all pages, which ask for them when a store changes. The newest is the last.
     private var cards: [(key: CardsKey, document: UsageDocument)] = []
     private static let cardsCount = 8
 
@@ -57,7 +57,6 @@ struct UsageCache {
                 usage.data(link: .online, at: now), devices: devices, query: query, now: now)
         }
         guard query.format == .cards else { return try document() }
-        let seconds = now.timeIntervalSince1970.wholeSeconds + query.zone.secondsFromGMT(at: now)
         let key = CardsKey(
             store: store, records: records.map(Version.init), query: query,
             devices: devices.map { device in
@@ -65,7 +64,7 @@ struct UsageCache {
                 // It is seen at every request, and nothing is said of that while it is connected.
                 if device.connected { device.lastSeen = nil }
                 return device
-            }, day: seconds / 86_400)
+            }, minute: now.timeIntervalSince1970.wholeSeconds / 60)
         if let kept = cards.first(where: { $0.key == key }) { return kept.document }
         let made = try document()
         cards = cards.suffix(Self.cardsCount - 1) + [(key, made)]
