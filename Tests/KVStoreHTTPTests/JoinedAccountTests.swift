@@ -94,6 +94,8 @@ struct JoinedAccountTests {
         try await withStore { environment, store, connections in
             let one = try credentials(account: "one")
             let file = environment.credentialsFile.path
+            // The watch creates it too, but some time later.
+            try LocalFile(file).directory.create()
             for text in ["{", ""] { try LocalFile(file).replace(with: Data(text.utf8)) }
             #expect(store.configuration.credentials == nil)
             try environment.credentialsFile.write(one)
