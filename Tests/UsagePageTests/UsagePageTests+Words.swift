@@ -147,18 +147,18 @@ extension UsagePageTests {
             const text = element => element.hidden ? '' : element.textContent;
             const all = (element, selector) => [...element.querySelectorAll(selector)].map(text);
             (async () => {
-                const [{ createCard, updateCard, renderEmpty }, { Details }, { renderDevices }, { options }, { Moment }] =
+                const [{ createCard, updateCard, renderEmpty }, { Details }, { renderDevices }, { options }, { TimeFormatter }] =
                     await Promise.all(['cards', 'details', 'devices', 'state', 'times'].map(name => import(`/page/${name}.js`)));
-                const show = async moment => {
+                const show = async times => {
                     const { empty, cards, details, devices } = document_;
                     if (empty) {
                         const list = document.createElement('div');
-                        renderEmpty(list, empty, moment);
+                        renderEmpty(list, empty, times);
                         return all(list, 'h2, li');
                     }
                     const lines = cards.flatMap(card => {
                         const element = createCard(card);
-                        updateCard(element, card, moment);
+                        updateCard(element, card, times);
                         return all(element, 'h2, .who, .age, .use h3, .amount, .more, .message');
                     });
                     for (const [index, card] of cards.entries()) {
@@ -166,19 +166,19 @@ extension UsagePageTests {
                         const found = { ...details[index], series: [] };
                         await new Promise(resolve => {
                             const pane = new Details({ details: async () => found }, resolve);
-                            pane.render(element, card, moment);
-                            pane.changed = () => { pane.render(element, card, moment); resolve(); };
+                            pane.render(element, card, times);
+                            pane.changed = () => { pane.render(element, card, times); resolve(); };
                         });
                         lines.push(...all(element.lastElementChild, '.note p, h3, th, td.number'));
                     }
                     const list = document.createElement('div');
-                    renderDevices(list, devices, moment);
+                    renderDevices(list, devices, times);
                     return [...lines, ...[...list.children].flatMap(item => [...item.firstElementChild.children].map(text))];
                 };
                 const shown = [];
                 for (const manner of manners) {
                     Object.assign(options, manner);
-                    for (const time of times) shown.push(await show(new Moment(time)));
+                    for (const time of times) shown.push(await show(new TimeFormatter(time)));
                 }
                 return JSON.stringify(shown);
             })().then(done, error => done(JSON.stringify([[String(error)]])));

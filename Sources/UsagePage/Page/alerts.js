@@ -2,6 +2,7 @@
 
 import { announce, h, perform } from './dom.js';
 import { get, send } from './http.js';
+import { utcOffset } from './times.js';
 import { canInstall } from './worker.js';
 
 const resource = '/v1/notifications';
@@ -30,7 +31,7 @@ export class Alerts {
     this.changed();
   }
 
-  /** The daemon may have another key than it had, and the person may be in another zone. */
+  /** The daemon's key or the user's time zone may have changed. */
   async #renew() {
     if (!this.#subscription) return;
     const { publicKey, settings, subscriptions } = this.#state;
@@ -128,12 +129,9 @@ export class Alerts {
 
 const button = (text, action, outcome) => h('button', { type: 'button', text, onclick: () => perform(action, outcome) });
 
-/** Minutes east of UTC. */
-const utcOffset = () => -new Date().getTimezoneOffset();
-
 const worse = { good: 0, warning: 1, bad: 2 };
 
-/** Tells of limits that are nearer than they were, in an open page. */
+/** Announces limits that have come closer, in an open page. */
 export function warn(former, present) {
   const tones = new Map((former?.cards ?? []).flatMap((card) => card.rows.map((row) => [`${card.id}\n${row.label}`, row.content[0].value.gauge?.tone])));
   const found = (present?.cards ?? []).flatMap((card) => card.rows.filter((row) => {

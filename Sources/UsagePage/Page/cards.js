@@ -1,19 +1,19 @@
-// Accounts as cards: the rows, words and order of the terminal.
+// Accounts as cards, with the rows and texts of the terminal.
 
 import { h, reconcile, setText } from './dom.js';
-import { address, options } from './state.js';
+import { routeHash, options } from './state.js';
 
-/** Less is left in the first of them. */
-const least = (card, moment) => Math.min(Infinity, ...card.rows.map((row) => {
-  const { gauge } = moment.value(row.content);
+/** The least percentage left in any of its windows. */
+const least = (card, times) => Math.min(Infinity, ...card.rows.map((row) => {
+  const { gauge } = times.value(row.content);
   return gauge ? gauge.left.percent : Infinity;
 }));
 
-export function renderCards(list, cards, moment, selected) {
+export function renderCards(list, cards, times, selected) {
   const sorted = options.sort === 'name' ? cards
-    : [...cards].sort((a, b) => least(a, moment) - least(b, moment));
+    : [...cards].sort((a, b) => least(a, times) - least(b, times));
   reconcile(list, sorted, ({ id }) => id, createCard, (element, card) => {
-    updateCard(element, card, moment);
+    updateCard(element, card, times);
     element.classList.toggle('selected', card.id === selected);
   });
 }
@@ -21,36 +21,36 @@ export function renderCards(list, cards, moment, selected) {
 export function createCard(card) {
   return h('article', { class: 'card' },
     h('header', {},
-      h('h2', {}, h('a', { href: address('usage', card.id) })),
+      h('h2', {}, h('a', { href: routeHash('usage', card.id) })),
       h('p', { class: 'who' }), h('p', { class: 'age' })),
     h('div', { class: 'rows' }), h('p', { class: 'message' }));
 }
 
-export function updateCard(element, card, moment) {
+export function updateCard(element, card, times) {
   const [header, rows, message] = element.children;
   const [title, who, age] = header.children;
   setText(title.firstElementChild, card.name);
   setText(who, [card.account, card.plan].filter(Boolean).join(' · '));
-  say(age, moment.value(card.age), moment);
+  setTonedText(age, times.value(card.age), times);
   reconcile(rows, card.rows, (row) => `${row.label}/${card.rows.indexOf(row)}`, createRow,
-    (element, row) => updateRow(element, row, moment));
+    (element, row) => updateRow(element, row, times));
   message.hidden = !card.status;
-  if (card.status) say(message, card.status, moment);
+  if (card.status) setTonedText(message, card.status, times);
 }
 
 /** Why there is nothing to show. */
-export function renderEmpty(list, { title, steps }, moment) {
+export function renderEmpty(list, { title, steps }, times) {
   reconcile(list, ['empty'], (id) => id, () => h('div', { class: 'empty' }, h('h2'), h('ul')),
     (element) => {
-      setText(element.firstElementChild, moment.text(title));
-      reconcile(element.lastElementChild, steps.map((step) => moment.text(step)), (step) => step,
+      setText(element.firstElementChild, times.text(title));
+      reconcile(element.lastElementChild, steps.map((step) => times.text(step)), (step) => step,
         (text) => h('li', { text }));
     });
 }
 
-/** Words and their tone. */
-export function say(element, toned, moment) {
-  setText(element, moment.text(toned.text));
+/** Shows a text, colored by its tone. */
+export function setTonedText(element, toned, times) {
+  setText(element, times.text(toned.text));
   element.dataset.tone = toned.tone;
 }
 
@@ -60,15 +60,15 @@ const createRow = () => h('div', { class: 'use' },
 
 const signs = { critical: '!! ', low: '! ', comfortable: '' };
 
-function updateRow(element, row, moment) {
+function updateRow(element, row, times) {
   const [label, bar, amount, more] = element.children;
   setText(label, row.label);
-  const content = moment.value(row.content);
+  const content = times.value(row.content);
   const { gauge } = content;
   bar.hidden = !gauge;
   element.classList.toggle('plain', !gauge);
   if (!gauge) {
-    say(amount, content, moment);
+    setTonedText(amount, content, times);
     more.hidden = true;
     return;
   }
@@ -80,7 +80,7 @@ function updateRow(element, row, moment) {
   bar.setAttribute('aria-valuenow', Math.round(shown.percent));
   bar.setAttribute('aria-valuetext', shown.text);
   bar.firstElementChild.style.inlineSize = `${filled(shown.percent)}%`;
-  const text = [gauge.reset, gauge.details].map((parts) => moment.text(parts)).filter(Boolean).join(' · ');
+  const text = [gauge.reset, gauge.details].map((parts) => times.text(parts)).filter(Boolean).join(' · ');
   setText(more, text);
   more.hidden = text === '';
 }

@@ -1,6 +1,6 @@
 // Everything that is known about one account.
 
-import { createCard, say, updateCard } from './cards.js';
+import { createCard, setTonedText, updateCard } from './cards.js';
 import { h, reconcile, setText } from './dom.js';
 import { drawPlot } from './plot.js';
 
@@ -29,7 +29,7 @@ export class Details {
     this.changed();
   }
 
-  render(element, card, moment) {
+  render(element, card, times) {
     if (this.#card?.id !== card.id) this.#found = this.#error = undefined;
     if (this.#card !== card) this.#load(card);
     let [top, rest] = element.children;
@@ -38,18 +38,18 @@ export class Details {
       [top, rest] = [createCard(card), h('div', { class: 'details' })];
       element.replaceChildren(top, rest);
     }
-    updateCard(top, card, moment);
+    updateCard(top, card, times);
     const found = this.#found;
     const parts = [];
     if (this.#error) parts.push({ id: 'error', error: this.#error });
     if (found) {
-      parts.push(...found.notes.map((note, index) => ({ id: `note ${index}`, note: moment.value(note) }))
+      parts.push(...found.notes.map((note, index) => ({ id: `note ${index}`, note: times.value(note) }))
         .filter(({ note }) => note));
       parts.push(...found.series.map((series) => ({ id: `plot ${series.label}`, series })));
       parts.push(...found.tables.map((table) => ({ id: table.title, table })));
       parts.push({ id: 'devices', devices: found.devices });
     }
-    reconcile(rest, parts, ({ id }) => id, create, (element, part) => update(element, part, moment));
+    reconcile(rest, parts, ({ id }) => id, create, (element, part) => update(element, part, times));
   }
 }
 
@@ -61,13 +61,13 @@ function create({ error, note, series, table }) {
   return h('p', { class: 'muted' });
 }
 
-function update(element, { error, note, series, table, devices }, moment) {
+function update(element, { error, note, series, table, devices }, times) {
   if (error) return setText(element, error);
   if (note) {
-    say(element.firstElementChild, note, moment);
+    setTonedText(element.firstElementChild, note, times);
     return setText(element.lastElementChild, note.next && `Next: ${note.next}`);
   }
-  if (series) return drawPlot(element, series, moment);
+  if (series) return drawPlot(element, series, times);
   if (table) return fill(element, table);
   return setText(element, devices.length > 0 ? `Seen by ${devices.join(', ')}` : '');
 }

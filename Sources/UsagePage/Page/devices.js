@@ -1,18 +1,18 @@
 // The devices of the account: those that push, and those that look.
 
-import { say } from './cards.js';
+import { setTonedText } from './cards.js';
 import { $, ask, h, perform, reconcile, setText } from './dom.js';
 import { send } from './http.js';
-import { address } from './state.js';
+import { routeHash } from './state.js';
 
-export function renderDevices(list, devices, moment, selected, me) {
+export function renderDevices(list, devices, times, selected, me) {
   reconcile(list, devices, ({ id }) => id, createItem, (element, device) => {
-    const state = moment.value(device.states);
+    const state = times.value(device.states);
     const [name, presence, note] = element.firstElementChild.children;
     setText(name, device.name + (isOwn(device, me) ? ' (this page)' : ''));
     setText(presence, state.word);
     presence.dataset.tone = state.tone;
-    setText(note, moment.text(state.note));
+    setText(note, times.text(state.note));
     element.classList.toggle('selected', device.id === selected);
   });
 }
@@ -20,21 +20,21 @@ export function renderDevices(list, devices, moment, selected, me) {
 const isOwn = (device, me) => me !== undefined && device.daemonID === me.deviceID;
 
 const createItem = (device) => h('article', { class: 'item' },
-  h('a', { href: address('devices', device.id) },
+  h('a', { href: routeHash('devices', device.id) },
     h('strong'), h('span', { class: 'presence' }), h('span', { class: 'muted' })));
 
-export function renderDevice(element, device, moment, me, signOut) {
+export function renderDevice(element, device, times, me, signOut) {
   if (element.dataset.id !== device.id || element.childElementCount === 0) {
     element.dataset.id = device.id;
     element.replaceChildren(h('h2'), h('p'), h('p'), h('p', { class: 'muted' }), h('p', { class: 'muted' }),
       h('div', { class: 'row' }));
   }
   const [name, presence, reason, note, kind, actions] = element.children;
-  const state = moment.value(device.states);
+  const state = times.value(device.states);
   setText(name, device.name);
-  say(presence, { text: [state.word], tone: state.tone }, moment);
+  setTonedText(presence, { text: [state.word], tone: state.tone }, times);
   setText(reason, `${state.reason[0].toUpperCase()}${state.reason.slice(1)}.${state.next ? ` Next: ${state.next}.` : ''}`);
-  setText(note, moment.text(state.note));
+  setText(note, times.text(state.note));
   setText(kind, device.isPage ? 'A web page.' : device.version ? `Pushes with version ${device.version}.` : '');
   const mayChange = me?.scopes.includes('admin') && device.daemonID !== undefined;
   const buttons = [
@@ -58,7 +58,7 @@ async function remove(device) {
   await perform(() => send('DELETE', `/v1/devices/${device.daemonID}`), 'The device has been removed.');
 }
 
-/** Whether the person chooses the action of a dialog. */
+/** Whether the user confirms a dialog. */
 export async function choose(title, action, ...body) {
   setText($('dialog-title'), title);
   setText($('dialog-action'), action);

@@ -4,7 +4,7 @@ import { choose } from './devices.js';
 import { $, announce, count, h, options, perform, reconcile, setText, visible } from './dom.js';
 import { formatJSON, joinPath, parseJSON, send } from './http.js';
 import { store } from './live.js';
-import { address, memory, place } from './state.js';
+import { routeHash, route } from './state.js';
 import { editableText, hints, parseValue, types } from './values.js';
 
 const typedJSON = 'application/vnd.ubiquity.value+json';
@@ -22,36 +22,36 @@ const button = (text, onclick) => h('button', { type: 'button', text, onclick })
 
 // MARK: The list
 
-export function renderKeys(list, live, moment, selected) {
+export function renderKeys(list, live, times, selected) {
   if (list.childElementCount === 0) {
     list.append(createTools(live), h('p', { class: 'muted', role: 'status' }), h('div', { class: 'rows' }));
   }
   const [, note, rows] = list.children;
-  const text = (memory.get('search') ?? '').toLowerCase();
+  const text = (sessionStorage.getItem('search') ?? '').toLowerCase();
   const keys = [...live.keys.values()].sort((a, b) => a.key < b.key ? -1 : 1);
   const found = keys.filter(({ key }) => `${key}\n${nameOf(key)}`.toLowerCase().includes(text));
-  setText(note, keys.length === 0 && live.link.state !== 'live' ? 'Not known until the daemon answers.' : [
+  setText(note, keys.length === 0 && live.connection.state !== 'live' ? 'Not known until the daemon answers.' : [
     found.length < keys.length ? `${found.length} of ` : '', count(keys.length, 'key'),
     found.length > rowLimit ? `, the first ${rowLimit} shown` : '',
   ].join(''));
   reconcile(rows, found.slice(0, rowLimit), ({ key }) => key, createItem, (element, entry) => {
     const [, size, time] = element.firstElementChild.children;
     setText(size, sizeOf(entry));
-    setText(time, `set ${moment.past(timeOf(entry))} by ${writerOf(entry)}`);
+    setText(time, `set ${times.past(timeOf(entry))} by ${writerOf(entry)}`);
     element.classList.toggle('selected', entry.key === selected);
   });
 }
 
 const createItem = ({ key }) => h('article', { class: 'item' },
-  h('a', { href: address('keys', key) },
+  h('a', { href: routeHash('keys', key) },
     h('strong', { class: 'key', text: nameOf(key) }), h('span', { class: 'muted' }), h('span', { class: 'muted' })));
 
 function createTools(live) {
   const field = h('input', {
     id: 'search', type: 'search', placeholder: 'Search', 'aria-label': 'Search keys', 'aria-keyshortcuts': '/',
-    value: memory.get('search'), autocomplete: 'off', spellcheck: 'false',
+    value: sessionStorage.getItem('search'), autocomplete: 'off', spellcheck: 'false',
     oninput: () => {
-      memory.set('search', field.value);
+      sessionStorage.setItem('search', field.value);
       live.changed();
     },
   });
@@ -59,7 +59,7 @@ function createTools(live) {
 }
 
 addEventListener('keydown', (event) => {
-  if (event.key !== '/' || place().section !== 'keys' || event.target.closest('input, textarea, select, dialog')) return;
+  if (event.key !== '/' || route().section !== 'keys' || event.target.closest('input, textarea, select, dialog')) return;
   event.preventDefault();
   $('search')?.focus();
 });
@@ -89,7 +89,7 @@ export class KeyDetail {
 
   async load({ stamp }) {
     const { live, key } = this;
-    Object.assign(this, { stamp, link: live.link, isLoading: true, error: undefined });
+    Object.assign(this, { stamp, connection: live.connection, isLoading: true, error: undefined });
     try {
       const found = await send('GET', path(key), undefined, typedJSON).catch((error) => {
         if (error.code === 'too-complex') this.error = error;
@@ -105,19 +105,19 @@ export class KeyDetail {
   }
 
   show(tab, limit = 1) {
-    memory.set(`tab ${this.key}`, tab);
+    sessionStorage.setItem(`tab ${this.key}`, tab);
     this.limit = limit;
     this.live.changed();
   }
 
-  render(moment) {
+  render(times) {
     const { live, key, found, error } = this;
     const isPresent = live.keys.has(key);
     const entry = this.entry = live.keys.get(key) ?? this.entry;
-    const isOutdated = entry?.stamp !== this.stamp || error?.code === 'unreachable' && this.link !== live.link;
+    const isOutdated = entry?.stamp !== this.stamp || error?.code === 'unreachable' && this.connection !== live.connection;
     if (isPresent && isOutdated && !this.isLoading) this.load(entry);
     reconcile(this.facts, entry ? [
-      ['Value', `${found ? `${found.type}, ` : ''}${sizeOf(entry)}`], ['Set', moment.past(timeOf(entry))],
+      ['Value', `${found ? `${found.type}, ` : ''}${sizeOf(entry)}`], ['Set', times.past(timeOf(entry))],
       ['Writer', writerOf(entry)], ['Sequence', String(entry.seq)], ['Stamp', entry.stamp],
     ] : [], ([name]) => name, ([name]) => h('tr', {}, h('th', { scope: 'row', text: name }), h('td')),
     (row, [, text]) => setText(row.lastElementChild, text));
@@ -126,7 +126,7 @@ export class KeyDetail {
     setText(this.note, note);
     this.note.hidden = !note;
     const names = Object.keys(this.views);
-    const chosen = memory.get(`tab ${key}`);
+    const chosen = sessionStorage.getItem(`tab ${key}`);
     this.tab = names.includes(chosen) ? chosen : names[0];
     reconcile(this.tabs, names, (name) => name, (name) => button(name, () => this.show(name)),
       (tab, name) => tab.setAttribute('aria-pressed', name === this.tab));
@@ -138,7 +138,7 @@ export class KeyDetail {
     const changes = live.changes.filter((change) => change.key === key).slice(0, 20);
     this.changes.parentElement.hidden = changes.length === 0;
     reconcile(this.changes, changes, ({ stamp }) => stamp, () => h('li'), (item, change) => setText(item,
-        `${change.deleted ? 'deleted' : sizeOf(change)}, ${moment.past(change.seen)}, by ${writerOf(change)}`));
+        `${change.deleted ? 'deleted' : sizeOf(change)}, ${times.past(change.seen)}, by ${writerOf(change)}`));
   }
 
   renderValue(view) {
@@ -223,7 +223,7 @@ async function edit(live, entry) {
       if (!entry && live.keys.has(name)) throw new Error('There is a key with this name: edit that.');
       await send('PUT', path(name), parseValue(type.value, value.value), typedJSON);
       announce(`Set ${nameOf(name)}.`);
-      location.hash = address('keys', name);
+      location.hash = routeHash('keys', name);
       return;
     } catch (error) {
       setText(problem, error.message);

@@ -9,8 +9,8 @@ import { send } from './http.js';
 import { KeyDetail, renderKeys } from './keys.js';
 import { Live } from './live.js';
 import { renderSettings } from './settings.js';
-import { address, memory, onChoice, options, place, sections } from './state.js';
-import { Moment } from './times.js';
+import { routeHash, onChoice, options, route, sections } from './state.js';
+import { TimeFormatter } from './times.js';
 import { installWorker } from './worker.js';
 
 const titles = { usage: 'Limits', devices: 'Devices', keys: 'Keys', settings: 'Settings' };
@@ -20,10 +20,9 @@ let timer;
 let frame;
 let shown = {};
 
-const live = new Live(draw);
+const live = new Live(draw, warn);
 const details = new Details(live, draw);
 const alerts = new Alerts(draw);
-live.replaced = warn;
 
 // MARK: Drawing
 
@@ -39,37 +38,37 @@ function render() {
   clearTimeout(timer);
   if (document.hidden) return;
   if (!live.isSignedIn) return renderSignedOut();
-  const moment = new Moment(live.now);
+  const times = new TimeFormatter(live.now);
   if (shown.section === 'sign in') $('list').replaceChildren();
   wasSignedIn = true;
   $('sections').hidden = false;
-  const { section, item } = place();
-  renderFrame(section, item, moment);
-  ({ usage: renderUsage, devices: renderDeviceSection, keys: renderKeySection, settings: renderSettingsSection })[section](item, moment);
+  const { section, item } = route();
+  renderFrame(section, item, times);
+  ({ usage: renderUsage, devices: renderDeviceSection, keys: renderKeySection, settings: renderSettingsSection })[section](item, times);
   restoreScroll(section, item);
-  if (moment.next < Infinity) {
-    timer = setTimeout(draw, Math.min(Math.max(moment.next - live.now, 50), 2 ** 31 - 1));
+  if (times.nextChange < Infinity) {
+    timer = setTimeout(draw, Math.min(Math.max(times.nextChange - live.now, 50), 2 ** 31 - 1));
   }
 }
 
-function renderFrame(section, item, moment) {
+function renderFrame(section, item, times) {
   $('app').dataset.layout = options.layout;
   $('app').dataset.open = item !== undefined;
   setText($('title'), titles[section]);
   document.title = section === 'usage' ? 'Limits' : `${titles[section]} – Limits`;
   reconcile($('sections'), sections, (name) => name,
-    (name) => h('a', { href: address(name), text: labels[name] }),
+    (name) => h('a', { href: routeHash(name), text: labels[name] }),
     (link, name) => {
       if (name === section) link.setAttribute('aria-current', 'page');
       else link.removeAttribute('aria-current');
     });
-  const { state, since } = live.link;
+  const { state, since } = live.connection;
   const link = $('link');
   link.classList.toggle('on', state === 'live');
   link.classList.toggle('off', state === 'offline');
   setText(link, state === 'live' ? 'live'
-    : state === 'connecting' ? `connecting…${live.usage ? ` as of ${moment.clock(since)}` : ''}`
-    : `offline since ${moment.clock(since)}: newer numbers may exist`);
+    : state === 'connecting' ? `connecting…${live.usage ? ` as of ${times.clock(since)}` : ''}`
+    : `offline since ${times.clock(since)}: newer numbers may exist`);
 }
 
 function panes(section, item, hasDetail) {
@@ -85,31 +84,31 @@ function panes(section, item, hasDetail) {
   return [list, detail];
 }
 
-function renderUsage(item, moment) {
+function renderUsage(item, times) {
   const { usage } = live;
   const card = usage?.cards.find(({ id }) => id === item);
   const [list, detail] = panes('usage', item, card !== undefined);
   if (!usage) return renderWaiting(list);
-  if (usage.empty) return renderEmpty(list, usage.empty, moment);
+  if (usage.empty) return renderEmpty(list, usage.empty, times);
   list.querySelector(':scope > .empty')?.remove();
-  renderCards(list, usage.cards, moment, item);
-  if (card) details.render(content(detail, 'usage'), card, moment);
+  renderCards(list, usage.cards, times, item);
+  if (card) details.render(content(detail, 'usage'), card, times);
 }
 
-function renderDeviceSection(item, moment) {
+function renderDeviceSection(item, times) {
   const devices = live.usage?.devices ?? [];
   const device = devices.find(({ id }) => id === item);
   const [list, detail] = panes('devices', item, device !== undefined);
-  renderDevices(list, devices, moment, item, live.me);
-  if (device) renderDevice(content(detail, 'devices'), device, moment, live.me, signOut);
+  renderDevices(list, devices, times, item, live.me);
+  if (device) renderDevice(content(detail, 'devices'), device, times, live.me, signOut);
 }
 
-function renderKeySection(item, moment) {
+function renderKeySection(item, times) {
   const [list, detail] = panes('keys', item, item !== undefined);
-  renderKeys(list, live, moment, item);
+  renderKeys(list, live, times, item);
   if (item === undefined) return;
   const element = content(detail, 'keys');
-  (element.key ??= new KeyDetail(element, live, item)).render(moment);
+  (element.key ??= new KeyDetail(element, live, item)).render(times);
 }
 
 function renderSettingsSection() {
@@ -117,31 +116,31 @@ function renderSettingsSection() {
   renderSettings(list, live, alerts, signOut);
 }
 
-/** The part of the pane below the way back. */
+/** The part of the pane below the link back. */
 function content(detail, section) {
   if (detail.childElementCount === 0) {
-    detail.append(h('a', { class: 'back', href: address(section), text: `‹ ${labels[section]}` }), h('div'));
+    detail.append(h('a', { class: 'back', href: routeHash(section), text: `‹ ${labels[section]}` }), h('div'));
   }
   return detail.lastElementChild;
 }
 
 function renderWaiting(list) {
   reconcile(list, ['waiting'], (id) => id, () => h('p', { class: 'empty' }), (element) => setText(
-    element, live.link.state === 'offline'
+    element, live.connection.state === 'offline'
       ? 'The daemon does not answer, and this page has no data yet. Check the network, and that kvsd is running.' : 'Loading…'));
 }
 
-// MARK: Places
+// MARK: Routes
 
 const scrollName = (section, item) => `scroll ${section} ${item ?? ''}`;
 let restored;
-/** Where the window is to be, as long as what is there has not all come. */
+/** The position to restore while the content is still loading. */
 let wanted;
 
-/** Puts the window where it was when this place was left. */
+/** Restores the scroll position that the route had when it was left. */
 function restoreScroll(section, item) {
   const name = scrollName(section, item);
-  if (restored !== name) wanted = { top: Number(memory.get(name) ?? 0), until: performance.now() + 2_000 };
+  if (restored !== name) wanted = { top: Number(sessionStorage.getItem(name) ?? 0), until: performance.now() + 2_000 };
   restored = name;
   if (!wanted) return;
   scrollTo(0, wanted.top);
@@ -149,7 +148,7 @@ function restoreScroll(section, item) {
 }
 
 addEventListener('scroll', () => {
-  if (restored && !(wanted && performance.now() < wanted.until)) memory.set(restored, Math.round(scrollY));
+  if (restored && !(wanted && performance.now() < wanted.until)) sessionStorage.setItem(restored, Math.round(scrollY));
 }, { passive: true });
 for (const name of ['wheel', 'touchmove', 'keydown', 'pointerdown']) {
   addEventListener(name, () => { wanted = undefined; }, { passive: true });
@@ -159,16 +158,16 @@ addEventListener('hashchange', ({ oldURL }) => {
   if (codeInAddress()) return begin();
   announce('');
   render();
-  const [former, { section, item }] = [place(new URL(oldURL).hash), place()];
-  // A screen reader goes on in what was opened, and then where that was opened.
+  const [former, { section, item }] = [route(new URL(oldURL).hash), route()];
+  // The focus moves into what was opened, and back to the link that opened it.
   const opener = section === former.section && former.item !== undefined
-    && [...$('list').querySelectorAll('a')].find((link) => link.hash === address(section, former.item));
+    && [...$('list').querySelectorAll('a')].find((link) => link.hash === routeHash(section, former.item));
   (item !== undefined && !$('detail').hidden ? $('detail') : opener || $('main')).focus({ preventScroll: true });
 });
 
 addEventListener('keydown', (event) => {
-  if (event.key !== 'Escape' || place().item === undefined || $('dialog').open) return;
-  location.hash = address(place().section);
+  if (event.key !== 'Escape' || route().item === undefined || $('dialog').open) return;
+  location.hash = routeHash(route().section);
 });
 
 // MARK: Signing in
@@ -185,7 +184,7 @@ function deviceName() {
   return browser ? `${browser} on ${system}` : system;
 }
 
-/** Begins with the code of the address, if it has one and nobody is signed in. */
+/** Signs in with the code of the URL, if it has one and this browser is not signed in. */
 async function begin() {
   const code = codeInAddress();
   // Neither the history nor a bookmark keeps the code.
@@ -195,7 +194,7 @@ async function begin() {
   if (live.isSignedIn) {
     return announce(`This browser is signed in as ${live.me.device} already: sign out first to use another address.`, true);
   }
-  // Safari and a page on the home screen do not share what they know.
+  // Safari and a page on the home screen share no cookies.
   if (/iPhone|iPad/.test(navigator.userAgent) && navigator.standalone === false) return offerHomeScreen(code);
   await signIn(code);
 }
@@ -228,7 +227,7 @@ function renderSignedOut() {
 function offerHomeScreen(code) {
   const address = `${location.origin}/#${code}`;
   showForm('Home screen or Safari?', [
-    h('p', { text: 'To have the limits on the home screen: copy the address, choose Add to Home Screen in the menu Share, open it there, and paste the address.' }),
+    h('p', { text: 'To put the limits on the home screen: copy the address, choose Add to Home Screen in the menu Share, open it there, and paste the address.' }),
     h('pre', { text: address }),
   ], [
     ['Copy the address', () => perform(() => navigator.clipboard.writeText(address), 'The address has been copied.')],

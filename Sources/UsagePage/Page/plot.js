@@ -15,8 +15,8 @@ function s(tag, properties = {}, ...children) {
 
 const y = (percent) => height - Math.min(Math.max(percent, 0), 100) / 100 * height;
 
-export function drawPlot(figure, series, moment) {
-  const end = Math.ceil(moment.now / hour) * hour;
+export function drawPlot(figure, series, times) {
+  const end = Math.ceil(times.now / hour) * hour;
   const shown = `${end} ${series.samples.length} ${series.samples.at(-1)} ${series.resets.length}`;
   if (figure.shown === shown) return;
   figure.shown = shown;

@@ -1,4 +1,4 @@
-// What the person has chosen, for all windows, and where each window is.
+// The user's choices, shared by all windows, and the route of each window.
 
 const defaults = { measure: 'used', isAbsolute: false, sort: 'name', layout: 'auto' };
 
@@ -38,19 +38,13 @@ addEventListener('storage', ({ key }) => {
 
 export const sections = ['usage', 'devices', 'keys', 'settings'];
 
-/** Section and item of the window, which its address has: reloading and going back keep them. */
-export function place(hash = location.hash) {
+/** Section and item of the window. They are in its URL, so that reloading and going back keep them. */
+export function route(hash = location.hash) {
   const [, section, item] = hash.split('/');
   let id;
-  try { id = item && decodeURIComponent(item); } catch { /* Someone has edited it. */ }
+  try { id = item && decodeURIComponent(item); } catch { /* Edited by hand. */ }
   return { section: sections.includes(section) ? section : sections[0], item: id || undefined };
 }
 
-export const address = (section, item) =>
+export const routeHash = (section, item) =>
   `#/${section}${item === undefined ? '' : `/${encodeURIComponent(item)}`}`;
-
-/** What a window keeps until it is closed, by name. */
-export const memory = {
-  get(name) { return sessionStorage.getItem(name); },
-  set(name, value) { sessionStorage.setItem(name, value); },
-};

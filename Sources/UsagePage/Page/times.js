@@ -1,23 +1,24 @@
-// Times in words, as the terminal says them. What the daemon sends has times in it as times, so that a text is true however late it
-// is shown.
+// Times as text, by the rules of the terminal (TimeFormatter and DurationFormatter). Texts of the daemon contain times as times, so that
+// they can be shown later.
 
 import { options } from './state.js';
 
-const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000];
+const minute = 60_000;
+export const [hour, day] = [3_600_000, 86_400_000];
 const weekdays = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 const hasTwelveHours = new Intl.DateTimeFormat(undefined, { hour: 'numeric' }).resolvedOptions().hour12;
 
-/** The time at which everything is said, and when something will be said differently. */
-export class Moment {
+/** Formats relative to one time, and knows when a text that it gave changes. */
+export class TimeFormatter {
   /** @param {number} now milliseconds since 1970, by the daemon's clock */
   constructor(now) {
     this.now = now;
-    this.next = Infinity;
+    this.nextChange = Infinity;
   }
 
   #changesAt(time) {
-    if (time > this.now && time < this.next) this.next = time;
+    if (time > this.now && time < this.nextChange) this.nextChange = time;
   }
 
   /** The text of an array of strings and times. */
@@ -31,7 +32,7 @@ export class Moment {
     }).join('');
   }
 
-  /** The value of those that follow each other in time. */
+  /** The present one of the values that follow each other in time. */
   value(timed) {
     let value;
     for (const change of timed) {
@@ -101,4 +102,5 @@ function clockTime(date) {
 }
 
 export const weekday = (time) => weekdays[new Date(time).getDay()];
-export { second, minute, hour, day };
+/** Minutes east of UTC. */
+export const utcOffset = () => -new Date().getTimezoneOffset();

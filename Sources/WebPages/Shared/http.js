@@ -33,29 +33,30 @@ export function joinPath(base, ...parts) {
   return [base, ...parts.map(encodeURIComponent)].join('/');
 }
 
-/** Sends a request and returns the document of its answer; undefined without one. `type` is that of both documents. */
-export async function send(method, path, body, type = 'application/json') {
-  const options = { method, cache: 'no-store', headers: { Accept: type } };
-  if (body !== undefined) {
-    options.headers['Content-Type'] = type;
-    options.body = typeof body === 'string' ? body : formatJSON(body);
-  }
-  let response;
+/** Sends a request and returns its answer. Throws without one, and for a problem document. */
+export async function request(method, path, { headers, body } = {}) {
+  let answer;
   try {
-    response = await fetch(path, options);
+    answer = await fetch(path, { method, headers, body, cache: 'no-store' });
   } catch {
     throw new RequestError('No answer; is the daemon running and reachable?', 'unreachable');
   }
-  const text = await response.text();
-  let document;
+  if (answer.ok || answer.status === 304) return answer;
+  const { title, detail, code, hint } = await answer.json().catch(() => ({}));
+  throw new RequestError([title ?? `Status ${answer.status}`, detail].filter(Boolean).join(': '), code, hint);
+}
+
+/** Sends a request and returns the document of its answer; undefined without one. `type` is that of both documents. */
+export async function send(method, path, body, type = 'application/json') {
+  const answer = await request(method, path, body === undefined ? { headers: { Accept: type } } : {
+    headers: { Accept: type, 'Content-Type': type }, body: typeof body === 'string' ? body : formatJSON(body),
+  });
+  const text = await answer.text();
   try {
-    document = text === '' ? undefined : parseJSON(text);
+    return text === '' ? undefined : parseJSON(text);
   } catch {
-    throw new RequestError(`The answer ${response.status} is not JSON.`);
+    throw new RequestError(`The answer ${answer.status} is not JSON.`);
   }
-  if (response.ok) return document;
-  const { title, detail, code, hint } = document ?? {};
-  throw new RequestError([title ?? `Status ${response.status}`, detail].filter(Boolean).join(': '), code, hint);
 }
 
 export const get = (path) => send('GET', path);
