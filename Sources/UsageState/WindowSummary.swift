@@ -60,7 +60,7 @@ package struct CheckReport: Codable, Sendable, Equatable {
     package var maxPercent: Double
     /// Absent unless the outcome is unknown.
     package var reason: String?
-    /// The tightest window that is known; absent if none is.
+    /// The known window that is closest to its limit; absent if none is known.
     package var deciding: WindowSummary?
     package var windows: [WindowSummary]
 

@@ -84,8 +84,8 @@ struct StatusChoice: Sendable, Equatable {
     var isAbsolute: Bool
     var selection: UsageSelection
 
-    /// Left: used or left. Middle: countdowns or clock times. Right and the wheel: the next and former provider, with
-    /// the tightest window of all between the last and the first.
+    /// Left: used or left. Middle: countdowns or clock times. Right and the wheel: the next and previous provider; between the
+    /// last and the first, the window closest to its limit.
     mutating func handle(_ click: I3BarClick, providers: [String]) {
         switch click.button {
         case 1: measure = measure == .used ? .left : .used

@@ -5,7 +5,7 @@ import UsageState
 /// What a `custom` module of Waybar reads with `"return-type": "json"`. Text and tooltip are Pango markup.
 struct WaybarBlock: Encodable {
     let text: String
-    /// The level of the tightest window, for `format-icons`.
+    /// The level of the window closest to its limit, for `format-icons`.
     let alt: String
     let tooltip: String
     /// Of the style sheet: the level, and what qualifies it.
