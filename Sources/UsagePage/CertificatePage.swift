@@ -19,7 +19,7 @@ struct CertificatePage: AdditionalResource {
         _ complete: @escaping (Result<Response, Problem>) -> Void
     ) throws(Problem) {
         let file = PageFile(
-            Self.path, "certificate.html", Self.document(server.certificateAuthority))
+            Self.path, "certificate.html", Self.document(server.certificateAuthority), canCompress: false)
         complete(.success(.answer(file.answer(to: request.fields))))
     }
 
