@@ -51,14 +51,9 @@ struct UsageCache {
         of store: StoreID, in records: [SequencedRecord], for query: UsageQuery,
         devices: [DaemonDevice], now: Date
     ) throws(Problem) -> UsageDocument {
-        let usage = usage(of: store, in: records)
-        func document() throws(Problem) -> UsageDocument {
-            try UsageDocument(
-                usage.data(link: .online, at: now), devices: devices, query: query, now: now)
-        }
-        guard query.format == .cards else { return try document() }
+        let versions = records.map(Version.init)
         let key = CardsKey(
-            store: store, records: records.map(Version.init), query: query,
+            store: store, records: versions, query: query,
             devices: devices.map { device in
                 var device = device
                 // It is seen at every request, and nothing is said of that while it is connected.
@@ -66,15 +61,18 @@ struct UsageCache {
                 return device
             }, minute: now.timeIntervalSince1970.wholeSeconds / 60)
         if let kept = cards.first(where: { $0.key == key }) { return kept.document }
-        let made = try document()
-        cards = cards.suffix(Self.cardsCount - 1) + [(key, made)]
-        return made
+        let document = try UsageDocument(
+            usage(of: store, in: records, versions).data(link: .online, at: now),
+            devices: devices, query: query, now: now)
+        if query.format == .cards {
+            cards = cards.suffix(Self.cardsCount - 1) + [(key, document)]
+        }
+        return document
     }
 
     private mutating func usage(
-        of store: StoreID, in records: [SequencedRecord]
+        of store: StoreID, in records: [SequencedRecord], _ versions: [Version]
     ) -> StoredUsage {
-        let versions = records.map(Version.init)
         let found = entries.firstIndex { $0.store == store }.map { entries.remove(at: $0) }
         let kept = found.flatMap { $0.records == versions ? $0.usage : nil }
         let usage = kept ?? StoredUsage(values: records.dataByKey)
