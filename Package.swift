@@ -163,8 +163,9 @@ let package = Package(
         .executableTarget(
             name: "kvs",
             dependencies: [
-                "KVStoreEssentials", "KVStoreHTTP", "KVStoreDocuments", "TerminalText",
-                "CommandSupport", "CommandRunner", "LocalFiles", argumentParser, "Essentials",
+                "KVStoreEssentials", "KVStoreHTTP", "KVStoreDocuments", "KVStoreSealed",
+                "TerminalText", "CommandSupport", "CommandRunner", "LocalFiles", argumentParser,
+                "Essentials",
             ]),
         .target(
             name: "KVStoreServer",

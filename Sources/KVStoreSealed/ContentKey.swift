@@ -58,17 +58,24 @@ struct ContentKey: Sendable, Equatable {
 }
 
 /// Names a content key without revealing it.
-public struct ContentKeyID: HexadecimalIdentifier {
+public struct ContentKeyID: HexadecimalIdentifier, Encodable {
     public let rawValue: UInt64
 
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
 /// Names a device among those with a content key. It is made with the device's keyring, and is not the daemon's id.
-public struct SealingDeviceID: HexadecimalIdentifier {
+public struct SealingDeviceID: HexadecimalIdentifier, Encodable {
     public let rawValue: UInt64
 
     public init(rawValue: UInt64) { self.rawValue = rawValue }
+}
+
+extension HexadecimalIdentifier where Self: Encodable {
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
 }
 
 extension SymmetricKey {

@@ -40,11 +40,17 @@ enum RecoveryWords {
         }
     }
 
-    /// The secret that the words stand for. Case, digits, punctuation and white space between words do not matter, so a numbered
-    /// list can be pasted; a word may be cut after its first four letters, which are unique.
+    /// The secret that the words stand for. Case, punctuation and white space between words do not matter, and numbers give
+    /// their order, so columns can be pasted; a word may be cut after its first four letters, which are unique.
     static func secret(from text: String) throws(Failure) -> Data {
-        let words = text.lowercased().split { !$0.isASCII || !$0.isLetter }.prefix(64)
+        let parts = text.lowercased().split { !$0.isASCII || !$0.isLetter && !$0.isNumber }.prefix(
+            64)
+        var words = parts.filter { Int($0) == nil }
+        let numbers = parts.compactMap { Int($0) }
         guard words.count == count else { throw .count(words.count) }
+        if numbers.sorted() == Array(1...count) {
+            words = zip(numbers, words).sorted { $0.0 < $1.0 }.map(\.1)
+        }
         var bits: [UInt8] = []
         for (position, word) in words.enumerated() {
             guard

@@ -251,10 +251,13 @@ public final class SealedAccount: Sendable {
     }
 
     func noKey(_ operation: String) -> StoreError {
-        failure(.noContentKey, operation, "this device has none", hint: Self.joinHint)
+        failure(
+            .noContentKey, operation, "this device has none",
+            hint: Self.joinHint + "; on the first, kvs seal create")
     }
 
-    private static let joinHint = "run kvs seal join, or kvs seal create on the first device"
+    static let joinHint =
+        "run kvs seal join, with the words that kvs seal show prints on another device"
 
     private func failure(_ error: any Error) -> StoreError {
         guard let error = error as? FileError else {

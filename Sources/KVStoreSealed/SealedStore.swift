@@ -34,11 +34,25 @@ public final class SealedStore: Sendable {
 
     /// The value of a key; nil for a missing one.
     ///
-    /// - Throws: `noContentKey` if this device lacks the key with which the value is sealed; `notAuthentic` if someone without the
+    /// - Throws: `noContentKey` if the value is sealed, or may be sealed, with a key that this device lacks; `notAuthentic` if someone without the
     ///   key has changed or moved it, or has put back a value that is older than one seen before.
     public func propertyList(forKey key: String) throws(StoreError) -> PropertyListValue? {
-        guard let found = try newest(key) else { return nil }
-        return try decode(found.value, key)
+        if let found = try newest(key) { return try decode(found.value, key) }
+        let ring = try account.keyring()
+        // Which key a value has, only the right content key tells.
+        for storedKey in store.keys where storedKey.hasPrefix(ContentKey.storedKeyPrefix) {
+            guard case .data(let bytes)? = store.propertyList(forKey: storedKey),
+                let id = try? SealedValue.keyID(of: bytes), ring?[id] == nil
+            else { continue }
+            throw StoreError(SealedValue.Failure.unknownKey(id), "key \(key)")
+        }
+        return nil
+    }
+
+    /// Under which the store has the value of a key, which may be one that cannot be opened; nil for a missing one.
+    public func storedKey(of key: String) throws(StoreError) -> String? {
+        try account.keyring()?.keys.lazy.map { $0.storedKey(of: key) }
+            .first { store.record(forKey: $0) != nil }
     }
 
     /// All keys with their values, and what cannot be opened.
@@ -52,7 +66,8 @@ public final class SealedStore: Sendable {
                 // Under a former key and the present one.
                 if let other = revisions[value.name], other >= value.revision { continue }
                 revisions[value.name] = value.revision
-                contents.values[value.name] = try decode(value, value.name)
+                contents.entries[value.name] = Contents.Entry(
+                    value: try decode(value, value.name), storedKey: storedKey)
             } catch {
                 contents.problems.append(error)
             }
@@ -61,7 +76,15 @@ public final class SealedStore: Sendable {
     }
 
     public struct Contents: Sendable {
-        public var values: [String: PropertyListValue] = [:]
+        public struct Entry: Sendable, Equatable {
+            public var value: PropertyListValue
+            /// Under which the store has it; its record there says when it was written.
+            public var storedKey: String
+        }
+
+        /// By key.
+        public var entries: [String: Entry] = [:]
+        public var values: [String: PropertyListValue] { entries.mapValues(\.value) }
         public var problems: [StoreError] = []
     }
 
@@ -141,7 +164,7 @@ public final class SealedStore: Sendable {
     public func reseal() throws(StoreError) -> Int {
         guard let current = try account.keyring()?.current else { throw account.noKey("seal") }
         var count = 0
-        for (name, _) in try contents().values {
+        for name in try contents().entries.keys {
             guard let found = try newest(name), found.key != current.id else { continue }
             try write(found.value.bytes, forKey: name, after: found.value.revision)
             count += 1
@@ -229,8 +252,8 @@ extension StoreError {
                 (.damaged, "sealed in version \(version) of the format", "update this program")
             case .unknownKey(let id):
                 (
-                    .noContentKey, "sealed with the key \(id), which this device lacks",
-                    "run kvs seal status"
+                    .noContentKey, "sealed with the content key \(id), which this device lacks",
+                    SealedAccount.joinHint
                 )
             case .notAuthentic:
                 (.notAuthentic, "someone without the key has changed or moved the value", nil)

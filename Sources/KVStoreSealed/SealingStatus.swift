@@ -3,8 +3,8 @@ public import Essentials
 public import KVStoreEssentials
 
 /// Which keys and devices an account's sealed values have, as far as this device knows.
-public struct SealingStatus: Sendable, Equatable {
-    public struct Key: Sendable, Equatable {
+public struct SealingStatus: Sendable, Equatable, Encodable {
+    public struct Key: Sendable, Equatable, Encodable {
         public var id: ContentKeyID
         public var created: Date
         /// Six digits, as "123 456": two devices that show the same have the same key. Nil for a key that this device lacks.
@@ -13,7 +13,7 @@ public struct SealingStatus: Sendable, Equatable {
         public var creator: String?
     }
 
-    public struct Device: Sendable, Equatable {
+    public struct Device: Sendable, Equatable, Encodable {
         public var id: SealingDeviceID
         public var name: String
         public var isThis: Bool

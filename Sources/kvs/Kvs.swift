@@ -19,7 +19,7 @@ struct Kvs: AsyncParsableCommand {
             65 invalid document or quota exceeded; 69 daemon unreachable or request refused; \
             73 a file cannot be created or the disk is full; 74 input or output failed; \
             75 stored locally but not synced (with --require-sync); 77 the token is rejected, \
-            lacks a scope or is readable by others; 78 no account joined.
+            lacks a scope or is readable by others; 78 no account joined, or no content key.
 
             Files: the replica is in $UBIQUITY_DATA_DIR, else $XDG_DATA_HOME/ubiquity, else \
             ~/.local/share/ubiquity; the credentials are in $UBIQUITY_CONFIG_DIR, else \
@@ -31,7 +31,7 @@ struct Kvs: AsyncParsableCommand {
             GetCommand.self, SetCommand.self, RemoveCommand.self, ListCommand.self,
             WatchCommand.self, SyncCommand.self, StatusCommand.self, ExportCommand.self,
             ImportCommand.self, JoinCommand.self, LeaveCommand.self, DeviceCommand.self,
-            PairCommand.self,
+            PairCommand.self, SealCommand.self,
         ])
 
     static func main() async {

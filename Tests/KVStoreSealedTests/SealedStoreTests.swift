@@ -101,7 +101,8 @@ struct SealedStoreTests {
         let tablet = try world.device("tablet")
         try desk.write("secret", "note")
         try await world.cloud.settle()
-        #expect(try tablet.read("note") == nil)
+        let missing = #expect(throws: StoreError.self) { try tablet.read("note") }
+        #expect(missing?.code == .noContentKey)
         let contents = try tablet.notes.contents()
         #expect(contents.values.isEmpty && contents.problems.map(\.code) == [.noContentKey])
         let error = #expect(throws: StoreError.self) { try tablet.write("mine", "note") }

@@ -3,6 +3,7 @@ import CommandSupport
 import Essentials
 import KVStoreDocuments
 import KVStoreEssentials
+import KVStoreSealed
 
 struct GetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -33,6 +34,7 @@ struct GetCommand: AsyncParsableCommand {
     @Flag(help: "Receive the newest value first; fail if the daemon does not answer.")
     var fresh = false
 
+    @OptionGroup var sealing: SealedOption
     @OptionGroup var options: StoreOptions
 
     func validate() throws {
@@ -42,7 +44,7 @@ struct GetCommand: AsyncParsableCommand {
     func run() async throws {
         let opened = try await options.openToRead(isFresh: fresh)
         defer { opened.store.close() }
-        guard case .value(let bytes)? = opened.store.record(forKey: key)?.content else {
+        guard let bytes = try await bytes(opened) else {
             throw CommandFailure(
                 .failure, "no value for key \(key) in store \(options.storeName)")
         }
@@ -54,6 +56,19 @@ struct GetCommand: AsyncParsableCommand {
         } else {
             for line in ReadableValue.lines(value ?? .data(bytes)) { try Console.print(line) }
         }
+    }
+
+    /// The value as stored, or as it was before it was sealed.
+    private func bytes(_ opened: OpenedStore) async throws -> Data? {
+        guard sealing.sealed else {
+            guard case .value(let bytes)? = opened.store.record(forKey: key)?.content else {
+                return nil
+            }
+            return bytes
+        }
+        let session = try await SealedSession(options, for: .reading(isFresh: fresh))
+        defer { session.close() }
+        return try session.values(of: opened).propertyList(forKey: key)?.encoded()
     }
 }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandSupport
 import KVStoreEssentials
+import KVStoreSealed
 
 struct RemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -13,6 +14,7 @@ struct RemoveCommand: AsyncParsableCommand {
     @Flag(help: "Fail with 75 unless the daemon has accepted the change.")
     var requireSync = false
 
+    @OptionGroup var sealing: SealedOption
     @OptionGroup var options: StoreOptions
 
     func run() async throws {
@@ -20,9 +22,19 @@ struct RemoveCommand: AsyncParsableCommand {
         defer { opened.store.close() }
         // Another device may have set a key that has not been received yet.
         try await opened.refresh(isRequired: false)
+        let session =
+            sealing.sealed ? try await SealedSession(options, for: .reading(isFresh: false)) : nil
+        defer { session?.close() }
+        let sealed = try session?.values(of: opened)
         var missing: [String] = []
         for key in keys {
-            if opened.store.record(forKey: key) == nil {
+            if let sealed {
+                if try sealed.storedKey(of: key) != nil {
+                    try sealed.write(nil, forKey: key)
+                } else {
+                    missing.append(key)
+                }
+            } else if opened.store.record(forKey: key) == nil {
                 missing.append(key)
             } else {
                 try opened.store.write(nil, forKey: key)

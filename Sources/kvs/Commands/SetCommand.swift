@@ -1,5 +1,6 @@
 import ArgumentParser
 import KVStoreEssentials
+import KVStoreSealed
 
 struct SetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -18,6 +19,7 @@ struct SetCommand: AsyncParsableCommand {
     @Flag(help: "Fail with 75 unless the daemon has accepted the value.")
     var requireSync = false
 
+    @OptionGroup var sealing: SealedOption
     @OptionGroup var options: StoreOptions
 
     func run() async throws {
@@ -25,7 +27,13 @@ struct SetCommand: AsyncParsableCommand {
         let opened = try options.open()
         defer { opened.store.close() }
         await opened.prepareWrite()
-        try opened.store.write(value, forKey: key)
+        if sealing.sealed {
+            let session = try await SealedSession(options, for: .reading(isFresh: false))
+            defer { session.close() }
+            try session.values(of: opened).write(value, forKey: key)
+        } else {
+            try opened.store.write(value, forKey: key)
+        }
         try await opened.finishWrite(isSyncRequired: requireSync)
     }
 }

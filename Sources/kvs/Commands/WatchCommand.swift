@@ -3,6 +3,7 @@ import CommandSupport
 import Essentials
 import KVStoreDocuments
 import KVStoreEssentials
+import KVStoreSealed
 
 struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -19,6 +20,7 @@ struct WatchCommand: AsyncParsableCommand {
     @Option(help: "End after printing this many keys.")
     var count: Int?
 
+    @OptionGroup var sealing: SealedOption
     @OptionGroup var options: StoreOptions
 
     func validate() throws {
@@ -30,9 +32,13 @@ struct WatchCommand: AsyncParsableCommand {
         let opened = try options.open(isLive: true)
         defer { opened.store.close() }
         let store = opened.store
-        let changes = store.changes
+        let session =
+            sealing.sealed ? try await SealedSession(options, for: .following) : nil
+        defer { session?.close() }
+        let sealed = try session?.values(of: opened)
+        let changes = sealed?.changes ?? store.changes
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await print(changes, of: store) }
+            group.addTask { try await print(changes, of: store, sealed) }
             group.addTask { await signals.wait() }
             group.addTask {
                 for await connection in store.connectionChanges {
@@ -45,14 +51,16 @@ struct WatchCommand: AsyncParsableCommand {
     }
 
     private func print(
-        _ changes: AsyncStream<StoreChange>, of store: UbiquitousKeyValueStore
+        _ changes: AsyncStream<StoreChange>, of store: UbiquitousKeyValueStore,
+        _ sealed: SealedStore?
     ) async throws {
         var remaining = count ?? Int.max
         for await change in changes {
             for key in change.keys.sorted() where key.hasPrefix(prefix) && remaining > 0 {
+                let record = try store.record(forKey: sealed?.storedKey(of: key) ?? key)
                 let line = WatchLine(
-                    key: key, reason: change.reason,
-                    byteCount: store.record(forKey: key)?.content.byteCount, time: Date())
+                    key: key, reason: change.reason, byteCount: record?.content.byteCount,
+                    time: Date())
                 if json {
                     try Console.printJSON(line, dates: .exact)
                 } else {

@@ -21,7 +21,7 @@ struct JoiningDevice {
         defer { client.close() }
         let device: PairedDevice
         do throws(SyncTransportError) {
-            device = try await client.pair(line.code, name: name ?? Self.hostName)
+            device = try await client.pair(line.code, name: name ?? DeviceName.ofHost)
         } catch {
             throw failure(error)
         }
@@ -46,15 +46,6 @@ struct JoiningDevice {
             token, key: nil, account: identity.account, id: identity.deviceID,
             name: name ?? identity.device)
         return (credentials, identity.scopes)
-    }
-
-    /// The first label of the host's name, as far as a device may have it.
-    private static var hostName: String {
-        let label = ProcessInfo.processInfo.hostName.prefix { $0 != "." }
-        let name = label.prefix(32).filter {
-            $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-")
-        }
-        return name.isEmpty ? "device" : String(name)
     }
 
     private func failure(_ error: SyncTransportError) -> CommandFailure {
@@ -86,5 +77,16 @@ struct JoiningDevice {
             throw CommandFailure(
                 name == nil ? .unavailable : .usage, "cannot join \(daemon): \(error)")
         }
+    }
+}
+
+enum DeviceName {
+    /// The first label of the host's name, as far as a device may have it.
+    static var ofHost: String {
+        let label = ProcessInfo.processInfo.hostName.prefix { $0 != "." }
+        let name = label.prefix(32).filter {
+            $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-")
+        }
+        return name.isEmpty ? "device" : String(name)
     }
 }
