@@ -56,7 +56,8 @@ package struct Browser: Sendable {
         do {
             result = .success(try await body(Browser(kind: kind, home: home, session: session)))
         } catch { result = .failure(error) }
-        await session.end()
+        // Even if this task is cancelled.
+        await Task { await session.end() }.value
         try result.get()
     }
 

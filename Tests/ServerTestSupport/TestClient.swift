@@ -25,6 +25,7 @@ package final class TestClient: Sendable {
         tls = nil
     }
 
+    /// A cancelled task closes the connection and throws.
     package func execute(
         uri: String, method: HTTPRequest.Method, headers: HTTPFields = [:],
         body: ByteBuffer? = nil
@@ -38,11 +39,16 @@ package final class TestClient: Sendable {
         if [.post, .put, .patch].contains(method) {
             head.headers.add(name: "Content-Length", value: "\(body?.readableBytes ?? 0)")
         }
+        try Task.checkCancellation()
         let channel = try await open()
         let answer = channel.eventLoop.makePromise(of: TestResponse.self)
         channel.writeAndFlush(Exchange(head: head, body: body, answer: answer))
             .cascadeFailure(to: answer)
-        return try await answer.futureResult.get()
+        return try await withTaskCancellationHandler {
+            try await answer.futureResult.get()
+        } onCancel: {
+            channel.close(promise: nil)
+        }
     }
 
     package func close() async { try? await connection.withLock { $0 }?.close() }
