@@ -154,14 +154,19 @@ extension Firefox {
         let mark = UUID().uuidString
         _ = try await send(.execute("console.log('\(mark)')"))
         var written: [String] = []
+        var hasAllOutput = false
         for await line in program.output {
-            if line.contains(mark) { break }
+            hasAllOutput = line.contains(mark)
+            if hasAllOutput { break }
             // A logger of Firefox's own ends its name with a colon.
             if line.hasPrefix("console.error: ") || line.hasPrefix("console.warn: "),
                 !line.hasSuffix(": ")
             {
                 written.append(line)
             }
+        }
+        guard hasAllOutput else {
+            throw BrowserFailure(description: "Firefox's output has ended")
         }
         let noted = try await executeInChrome(
             #"""

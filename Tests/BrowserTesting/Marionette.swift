@@ -52,7 +52,9 @@ actor Marionette {
                 isOpen = true
                 break
             }
-            guard isOpen else { throw BrowserFailure(description: "Firefox has ended") }
+            guard isOpen else {
+                throw BrowserFailure(description: "Firefox ended, or an earlier test was cancelled")
+            }
         }
     }
 }
