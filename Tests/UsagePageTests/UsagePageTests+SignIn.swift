@@ -160,7 +160,7 @@ extension UsagePageTests {
             try await browser.wait("$('form.signin')")
             #expect(try await browser.text(Self.remains) == "[0,0,0,0]")
             // The end of the stream may be noticed before the answer.
-            for _ in 0..<50 where try await !browser.cookies().isEmpty {}
+            while try await !browser.cookies().isEmpty { try Task.checkCancellation() }
             let cookies = try await browser.cookies()
             #expect(cookies.isEmpty, "\(cookies)")
             #expect(try await !daemon.kvsd("device", "list").contains(" page "))
