@@ -344,6 +344,9 @@ let package = Package(
             name: "BrowserTesting",
             dependencies: ["ProgramTesting", "ServerTestSupport", httpTypes, nioCore],
             path: "Tests/BrowserTesting"),
+        .target(
+            name: "UsageTesting", dependencies: ["SnapshotModels", "UsageState"],
+            path: "Tests/UsageTesting"),
         .testTarget(
             name: "BrowserTestingTests",
             dependencies: ["BrowserTesting", "ProgramTesting", "KVStoreServer"]),
@@ -359,7 +362,7 @@ let package = Package(
             dependencies: [
                 "kvsd", "ProgramTesting", "PushTesting", "ServerTestSupport", "TestSupport",
                 "KVStoreCore", "KVStoreServer", "KVStoreWire", "SnapshotModels", "UsageEndpoint",
-                "UsageState", nioHTTP1, httpTypes, nioCore, nioSSL,
+                "UsageState", "UsageTesting", nioHTTP1, httpTypes, nioCore, nioSSL,
             ]),
         .testTarget(
             name: "EmulatorTests",
@@ -373,9 +376,8 @@ let package = Package(
             name: "UsagePageTests",
             dependencies: [
                 "kvs", "kvsd", "usage-view", "UsageState", "SnapshotModels", "CommandSupport",
-                "TerminalText", "KVStoreCore", "KVStoreServer", "KVStoreWire", "WebPages",
-                "BrowserTesting", "ProgramTesting", "ServerTestSupport", httpTypes, nioCore,
-                nioHTTP1,
+                "TerminalText", "KVStoreServer", "WebPages", "BrowserTesting", "ProgramTesting",
+                "ServerTestSupport", "UsageTesting", httpTypes, nioCore,
             ]),
         .testTarget(name: "TidyTests"),
     ]

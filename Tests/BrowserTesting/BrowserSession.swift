@@ -16,15 +16,3 @@ struct BrowserOptions {
     var acceptsInsecureCertificates: Bool
     var downloads: String
 }
-
-extension AsyncStream<String> {
-    /// The number after a text in the first line that has it.
-    func port(after text: String) async throws -> Int? {
-        for await line in self {
-            if let range = line.range(of: text) {
-                return Int(line[range.upperBound...].prefix { $0.isNumber })
-            }
-        }
-        return nil
-    }
-}

@@ -16,7 +16,7 @@ struct ChromeDriver: BrowserSession {
     ) async throws -> ChromeDriver {
         let driver = try RunningProgram(home, program, ["--port=0"])
         let port = try await driver.output.port(after: "started successfully on port ")
-        let client = TestClient(port: try #require(port, "chromedriver names no port"))
+        let client = TestClient(port: port)
         let capabilities: [String: Any] = [
             "acceptInsecureCerts": options.acceptsInsecureCertificates,
             "goog:chromeOptions": [

@@ -22,9 +22,7 @@ struct Firefox: BrowserSession {
                 "--profile", "\(home.path)/profile",
             ])
         let port = try await program.output.port(after: "Listening on port ")
-        let firefox = Firefox(
-            program: program,
-            marionette: try await Marionette(port: try #require(port, "Firefox names no port")))
+        let firefox = Firefox(program: program, marionette: try await Marionette(port: port))
         try await firefox.send(
             "WebDriver:NewSession",
             [

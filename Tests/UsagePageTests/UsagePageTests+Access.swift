@@ -1,5 +1,6 @@
 import BrowserTesting
 import Testing
+import UsageTesting
 
 /// The page without a mouse, and without eyes.
 extension UsagePageTests {
@@ -8,7 +9,7 @@ extension UsagePageTests {
         .enabled(if: Browser.hasAxe, "axe-core is not installed"))
     func accessibility() async throws {
         try await open { browser, daemon in
-            try await daemon.pushHistory()
+            try await daemon.pushHistory(of: daemon.provider(), quarters: 192)
             func check(_ place: String) async throws {
                 try await browser.show(width: 1_280, scheme: "light")
                 var violations = try await browser.axe()
@@ -33,7 +34,7 @@ extension UsagePageTests {
     @Test("everything is reached and done by keys, and the focus follows what is opened")
     func keyboard() async throws {
         try await open { browser, daemon in
-            try await daemon.pushHistory()
+            try await daemon.pushHistory(of: daemon.provider(), quarters: 192)
             try await browser.execute("document.activeElement.blur()")
             #expect(
                 try await tabs(browser) == [

@@ -1,5 +1,6 @@
 import BrowserTesting
 import Testing
+import UsageTesting
 
 /// The page on every screen, for everyone.
 extension UsagePageTests {

@@ -3,6 +3,7 @@ import Foundation
 import KVStoreServer
 import SnapshotModels
 import Testing
+import UsageTesting
 import WebPages
 
 /// The page beside a daemon that changes, stops, is out of reach, or has another clock.

@@ -22,7 +22,7 @@ extension UsagePageTests {
             let kept = try await browser.text(
                 "return document.cookie + JSON.stringify({ ...localStorage, ...sessionStorage })")
             #expect(!kept.contains(cookie.value) && !kept.contains("__Host"))
-            let devices = try await daemon.kvsd("device", "list")
+            let devices = try await daemon.kvsd(["device", "list"])
             #expect(
                 devices.contains(#/(Chrome|Firefox) on Linux +page +default +read /#), "\(devices)")
 
@@ -54,7 +54,7 @@ extension UsagePageTests {
             try await refused(used, "Used code")
             try await refused(String(used.dropLast(3) + "AAA"), "Wrong code")
             try await refused("no code", "Wrong code")
-            let line = try await daemon.kvsd("pair")
+            let line = try await daemon.kvsd(["pair"])
             let ofProgram = try #require(line.split(separator: "/").dropLast().last)
             try await refused(String(ofProgram), "Code of a program")
             let expired = try await daemon.address()
@@ -163,7 +163,7 @@ extension UsagePageTests {
             while try await !browser.cookies().isEmpty { try Task.checkCancellation() }
             let cookies = try await browser.cookies()
             #expect(cookies.isEmpty, "\(cookies)")
-            #expect(try await !daemon.kvsd("device", "list").contains(" page "))
+            #expect(try await !daemon.kvsd(["device", "list"]).contains(" page "))
             try await browser.open("about:blank")
             try await browser.closeWindow(thenGoTo: first)
             try await browser.wait("$('form.signin')")

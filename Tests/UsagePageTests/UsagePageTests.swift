@@ -40,8 +40,7 @@ struct UsagePageTests {
     }
 
     func signIn(_ browser: Browser, _ daemon: PageDaemon, _ options: [String] = []) async throws {
-        let line = try await daemon.home.run("kvsd", ["pair", "--page"] + options).text
-        try await browser.open(line.trimmingCharacters(in: .newlines))
+        try await browser.open(try await daemon.address(options))
         try await browser.wait("document.querySelectorAll('.card').length === 2")
         try await browser.wait("$('#link').textContent === 'live'")
     }

@@ -5,6 +5,7 @@ import PushTesting
 import ServerTestSupport
 import TestSupport
 import Testing
+import UsageTesting
 
 /// The real daemon, and a push service in this process.
 @Suite("Notifications of the daemon", .timeLimit(.minutes(5)))

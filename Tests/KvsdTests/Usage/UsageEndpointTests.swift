@@ -6,6 +6,7 @@ import ServerTestSupport
 import SnapshotModels
 import Testing
 import UsageState
+import UsageTesting
 
 @Suite("GET /v1/usage", .timeLimit(.minutes(5)))
 struct UsageEndpointTests {
@@ -32,12 +33,13 @@ struct UsageEndpointTests {
     func equalsViewer() async throws {
         let usage = try await UsageDaemon()
         try await usage.push(
-            usage.snapshot("desk", usage.provider(), usage.provider("claude", "Claude")))
+            usage.snapshot(
+                "desk", usage.provider(cost: usage.cost), usage.provider("claude", "Claude")))
         try await usage.push(
             usage.snapshot(
                 "laptop", pushedSecondsAgo: 4_000,
                 usage.provider(session: 99.6, observedSecondsAgo: 4_000)))
-        try await usage.pushHistory(of: usage.provider())
+        try await usage.pushHistory(of: usage.provider(), quarters: 1_920)
         var home = try TemporaryHome()
         defer { home.remove() }
         home.variables = [
@@ -242,7 +244,7 @@ struct UsageEndpointTests {
         let messages = try HTTPExamples("docs/usage-endpoint.md").messages()
         try #require(messages.count == 4)
         let usage = try await UsageDaemon()
-        var snapshot = usage.snapshot("desk", usage.provider())
+        var snapshot = usage.snapshot("desk", usage.provider(cost: usage.cost))
         snapshot.daemonDeviceID = try await usage.deviceID()
         try await usage.push(snapshot)
         for index in stride(from: 0, to: messages.count, by: 2) {
