@@ -25,9 +25,6 @@ package struct Browser: Sendable {
         }
     }
 
-    /// Whether pages have the same fonts on every machine that has them.
-    package static let hasStableFonts = BrowserFonts.areInstalled
-
     package let kind: Kind
     package let home: TemporaryHome
     let session: any BrowserSession

@@ -40,3 +40,20 @@ extension Trait where Self == BrowserTrait {
         BrowserTrait(kinds: kinds, acceptsInsecureCertificates: acceptsInsecureCertificates)
     }
 }
+
+extension Trait where Self == ConditionTrait {
+    /// Skips a suite on a machine without any of the browsers.
+    package static var requiresBrowser: ConditionTrait {
+        .disabled(
+            if: Browser.Kind.installed.isEmpty, "neither Chromium nor Firefox is installed")
+    }
+
+    package static var requiresAxe: ConditionTrait {
+        .enabled(if: Browser.hasAxe, "scripts/bootstrap --tests has not installed axe-core")
+    }
+
+    /// For tests of where the elements of a page are.
+    package static var requiresStableFonts: ConditionTrait {
+        .enabled(if: BrowserFonts.areInstalled, "fonts-dejavu-core is not installed")
+    }
+}

@@ -6,8 +6,8 @@ import Testing
 
 @Suite(
     "A browser of tests",
-    .disabled(if: Browser.Kind.installed.isEmpty, "neither Chromium nor Firefox is installed"),
-    .serialized, .browser(acceptsInsecureCertificates: true), .timeLimit(.minutes(5)))
+    .requiresBrowser, .serialized, .browser(acceptsInsecureCertificates: true),
+    .timeLimit(.minutes(5)))
 struct BrowserTests {
     /// Opens the page of a server.
     private func open(_ body: (Browser, PageServer) async throws -> Void) async throws {
@@ -127,7 +127,7 @@ struct BrowserTests {
 
     @Test(
         "axe-core finds what is hard to use for some, whatever the policy of the page is",
-        .enabled(if: Browser.hasAxe, "scripts/bootstrap --tests has not installed axe-core"))
+        .requiresAxe)
     func accessibility() async throws {
         try await open { browser, _ in
             let found = Set(try await browser.axe().map(\.rule))

@@ -6,7 +6,7 @@ import UsageTesting
 extension UsagePageTests {
     @Test(
         "axe-core finds nothing that is hard to use for some",
-        .enabled(if: Browser.hasAxe, "axe-core is not installed"))
+        .requiresAxe)
     func accessibility() async throws {
         try await open { browser, daemon in
             try await daemon.pushHistory(of: daemon.provider(), quarters: 192)

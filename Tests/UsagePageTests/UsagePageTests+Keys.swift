@@ -113,16 +113,10 @@ extension UsagePageTests {
             #expect(
                 try await browser.execute("return document.documentElement.scrollWidth <= 320")
                     as? Bool == true)
-            if Browser.hasAxe {
-                let violations = try await browser.axe()
-                #expect(violations.isEmpty, "\(violations)")
-            }
+            try await browser.expectNoViolations()
             try await browser.press(.escape)
             try await browser.wait("$('#list').checkVisibility() && $('#detail').hidden")
-            if Browser.hasAxe {
-                let violations = try await browser.axe()
-                #expect(violations.isEmpty, "\(violations)")
-            }
+            try await browser.expectNoViolations()
         }
     }
 

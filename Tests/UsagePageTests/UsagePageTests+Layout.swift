@@ -104,7 +104,7 @@ extension UsagePageTests {
 
     @Test(
         "the panels stand where they stood",
-        .enabled(if: Browser.hasStableFonts, "fonts-dejavu-core is not installed"))
+        .requiresStableFonts)
     func places() async throws {
         try await open { browser, _ in
             for width in Self.widths {

@@ -6,9 +6,8 @@ import Testing
 /// The page of a real daemon in a real browser.
 @Suite(
     "The page",
-    .disabled(if: Browser.Kind.installed.isEmpty, "neither Chromium nor Firefox is installed"),
-    .serialized, .browser, .timeLimit(.minutes(5)))
-struct UsagePageTests {
+    .requiresBrowser, .serialized, .browser, .timeLimit(.minutes(5)))
+struct UsagePageTests: PageSuite {
     /// Runs a daemon to which something was pushed, and opens its page.
     ///
     /// - Parameters:
@@ -43,16 +42,6 @@ struct UsagePageTests {
         try await browser.open(try await daemon.address(options))
         try await browser.wait("document.querySelectorAll('.card').length === 2")
         try await browser.wait("$('#link').textContent === 'live'")
-    }
-
-    /// An expression that is true when an element that the selector matches has this text.
-    func shows(_ text: String, in selector: String = "body") -> String {
-        "[...document.querySelectorAll('\(selector)')].some(e => e.textContent.includes(\(quoted(text))))"
-    }
-
-    func quoted(_ text: String) -> String {
-        let array = try? JSONSerialization.data(withJSONObject: [text])
-        return String(decoding: array ?? Data(), as: UTF8.self) + "[0]"
     }
 
     /// The sections, and an account and a device that are open.

@@ -129,7 +129,7 @@ extension PageTests {
 
     @Test(
         "axe-core finds nothing that is hard to use for some",
-        .enabled(if: Browser.hasAxe, "scripts/bootstrap --tests has not installed axe-core"),
+        .requiresAxe,
         arguments: ["light", "dark"])
     func accessibility(scheme: String) async throws {
         try await open { browser, client in
@@ -147,7 +147,7 @@ extension PageTests {
 
     @Test(
         "the panels stand where they stood",
-        .enabled(if: Browser.hasStableFonts, "fonts-dejavu-core is not installed"),
+        .requiresStableFonts,
         arguments: widths)
     func places(width: Int) async throws {
         try await open(width: width) { browser, _ in
