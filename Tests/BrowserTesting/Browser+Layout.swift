@@ -18,12 +18,12 @@ extension Browser {
         let name = "\(name)-\(kind.rawValue.lowercased())"
         let file = Self.root.appending(path: "fixtures/layouts/\(name).txt")
         let found = try await text(Self.layout(of: selector)) + "\n"
-        if ProcessInfo.processInfo.environment["UPDATE_LAYOUTS"] == "1" {
-            try Data(found.utf8).write(to: file)
-        }
         let stored = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
         let differences = Self.differences(of: found, from: stored)
         if differences.isEmpty { return }
+        if ProcessInfo.processInfo.environment["UPDATE_LAYOUTS"] == "1" {
+            return try Data(found.utf8).write(to: file)
+        }
         let pictures = Self.root.appending(path: ".build/layouts")
         try FileManager.default.createDirectory(at: pictures, withIntermediateDirectories: true)
         try await screenshot().write(to: pictures.appending(path: "\(name).png"))
