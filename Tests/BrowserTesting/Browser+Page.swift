@@ -70,6 +70,16 @@ extension Browser {
     /// Following commands are for this window.
     package func go(to window: Window) async throws { try await send(.switchTo(window.handle)) }
 
+    /// Runs `body` in another tab, whose size is not yet set, and closes it with all that was emulated in it.
+    package func withNewWindow(_ body: () async throws -> Void) async throws {
+        let current = try await window
+        try await openWindow()
+        let result: Result<Void, any Error>
+        do { result = .success(try await body()) } catch { result = .failure(error) }
+        try await closeWindow(thenGoTo: current)
+        try result.get()
+    }
+
     /// Closes the current window, and goes on in another.
     package func closeWindow(thenGoTo window: Window) async throws {
         try await send(.closeWindow)
@@ -83,24 +93,11 @@ extension Browser {
         try await session.setOffline(isOffline)
     }
 
-    /// Slows the network of the current window; nil for as fast as it is. Chromium only.
-    package func emulate(network: NetworkConditions?) async throws {
-        try await chromium.emulate(network ?? NetworkConditions())
-    }
-
-    /// Slows the processor for the current window by a factor; 1 for as fast as it is. Chromium only.
-    package func throttle(cpu factor: Double) async throws {
-        try await devTools("Emulation.setCPUThrottlingRate", ["rate": factor])
-    }
-
     /// A command of the DevTools protocol. Chromium only.
     @discardableResult
     package func devTools(_ command: String, _ parameters: [String: Any]) async throws -> Any {
-        try await chromium.devTools(command, parameters)
-    }
-
-    private var chromium: ChromeDriver {
-        get throws { try #require(session as? ChromeDriver, "only Chromium can do this") }
+        let chromium = try #require(session as? ChromeDriver, "only Chromium can do this")
+        return try await chromium.devTools(command, parameters)
     }
 }
 
@@ -113,19 +110,4 @@ package struct PageRequest: Sendable {
 
     /// Whether it has failed up to now.
     package var hasFailed: Bool { failure != nil || status.map { $0 >= 400 } ?? false }
-}
-
-package struct NetworkConditions: Sendable {
-    var isOffline = false
-    /// In milliseconds, of each request.
-    package var latency = 0
-    /// Nil for as many as come.
-    package var bytesPerSecond: Int?
-
-    init(isOffline: Bool = false) { self.isOffline = isOffline }
-
-    package init(latency: Int, bytesPerSecond: Int? = nil) {
-        self.latency = latency
-        self.bytesPerSecond = bytesPerSecond
-    }
 }

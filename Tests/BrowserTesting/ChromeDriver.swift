@@ -87,17 +87,9 @@ extension ChromeDriver {
     }
 
     func setOffline(_ isOffline: Bool) async throws {
-        try await emulate(NetworkConditions(isOffline: isOffline))
-    }
-
-    func emulate(_ network: NetworkConditions) async throws {
         try await devTools(
             "Network.emulateNetworkConditions",
-            [
-                "offline": network.isOffline, "latency": network.latency,
-                "downloadThroughput": network.bytesPerSecond ?? -1,
-                "uploadThroughput": network.bytesPerSecond ?? -1,
-            ])
+            ["offline": isOffline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1])
     }
 
     func complaints() async throws -> [String] {

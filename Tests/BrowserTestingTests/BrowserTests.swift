@@ -17,7 +17,6 @@ struct BrowserTests {
         try await browser.open(server.url)
         try await body(browser, server)
         try await browser.open("about:blank")
-        server.program.send(SIGKILL)
     }
 
     private static let fetching = """
@@ -154,30 +153,6 @@ struct BrowserTests {
         try await browser.open("about:blank")
         await server.stop()
         try await serving
-    }
-}
-
-@Suite(
-    "A Chromium of tests",
-    .enabled(if: Browser.Kind.chromium.isInstalled, "Chromium is not installed"),
-    .browser([.chromium]), .timeLimit(.minutes(5)))
-struct ChromiumTests {
-    @Test("its network and processor are slowed")
-    func slow() async throws {
-        let browser = try #require(Browser.shared)
-        try await browser.emulate(network: NetworkConditions(latency: 700, bytesPerSecond: 50_000))
-        try await browser.wait("navigator.connection.rtt > 500")
-        try await browser.emulate(network: nil)
-        try await browser.wait("navigator.connection.rtt < 500")
-        let counting = """
-            let count = 0;
-            for (const end = performance.now() + 100; performance.now() < end;) count += 1;
-            return count;
-            """
-        let count = try #require(try await browser.execute(counting) as? Int)
-        try await browser.throttle(cpu: 20)
-        let slowCount = try #require(try await browser.execute(counting) as? Int)
-        #expect(slowCount < count / 2)
     }
 }
 

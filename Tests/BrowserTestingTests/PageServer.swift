@@ -4,7 +4,7 @@ import Testing
 
 /// A server of one page at every path but `/none`, with a strict policy and a cookie that scripts do not see.
 struct PageServer {
-    let program: RunningProgram
+    private let program: RunningProgram
     let url: String
 
     init(_ browser: Browser) async throws {

@@ -150,22 +150,19 @@ extension UsagePageTests {
             try await browser.wait("$('form.signin')")
 
             try await signIn(browser, daemon)
-            let first = try await browser.window
-            try await browser.openWindow()
-            try await browser.open(daemon.url)
-            try await go(to: "settings", browser)
-            try await browser.execute("$('#list > .row button').click()")
-            try await browser.wait("$('#dialog').open")
-            try await browser.click("#dialog-action")
-            try await browser.wait("$('form.signin')")
-            #expect(try await browser.text(Self.remains) == "[0,0,0,0]")
-            // The end of the stream may be noticed before the answer.
-            while try await !browser.cookies().isEmpty { try Task.checkCancellation() }
-            let cookies = try await browser.cookies()
-            #expect(cookies.isEmpty, "\(cookies)")
-            #expect(try await !daemon.kvsd(["device", "list"]).contains(" page "))
-            try await browser.open("about:blank")
-            try await browser.closeWindow(thenGoTo: first)
+            try await browser.withNewWindow {
+                try await browser.open(daemon.url)
+                try await go(to: "settings", browser)
+                try await browser.execute("$('#list > .row button').click()")
+                try await browser.wait("$('#dialog').open")
+                try await browser.click("#dialog-action")
+                try await browser.wait("$('form.signin')")
+                #expect(try await browser.text(Self.remains) == "[0,0,0,0]")
+                // The end of the stream may be noticed before the answer.
+                while try await !browser.cookies().isEmpty { try Task.checkCancellation() }
+                #expect(try await !daemon.kvsd(["device", "list"]).contains(" page "))
+                try await browser.open("about:blank")
+            }
             try await browser.wait("$('form.signin')")
             #expect(try await browser.text(Self.remains) == "[0,0,0,0]")
         }

@@ -28,13 +28,15 @@ extension UsagePageTests {
 
     @Test("every stored state is said as in the terminal, whenever and however it is shown")
     func words() async throws {
-        try await open(signsIn: false) { browser, _ in
+        try await open(signsIn: false) { browser, daemon in
             try await compare(browser, zone: .local)
             guard browser.kind == .chromium else { return }
-            try await browser.devTools(
-                "Emulation.setTimezoneOverride", ["timezoneId": "Asia/Kolkata"])
-            try await compare(browser, zone: .fixed(secondsFromGMT: 19_800))
-            try await browser.devTools("Emulation.setTimezoneOverride", ["timezoneId": ""])
+            try await browser.withNewWindow {
+                try await browser.devTools(
+                    "Emulation.setTimezoneOverride", ["timezoneId": "Asia/Kolkata"])
+                try await browser.open(daemon.url)
+                try await compare(browser, zone: .fixed(secondsFromGMT: 19_800))
+            }
         }
     }
 
