@@ -250,7 +250,7 @@ let package = Package(
             name: "TestSupport", dependencies: ["KVStoreCore", "KVStoreLog", "KVStoreSimulation"],
             path: "Tests/TestSupport"),
         .testTarget(
-            name: "KVStoreCoreTests", dependencies: ["KVStore", "KVStoreCore", "TestSupport"]),
+            name: "KVStoreCoreTests", dependencies: ["KVStoreCore", "TestSupport"]),
         .testTarget(
             name: "KVStoreLogTests",
             dependencies: [
@@ -259,8 +259,7 @@ let package = Package(
         .testTarget(
             name: "KVStoreLedgerTests",
             dependencies: [
-                "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreSimulation", "LocalFiles",
-                "TestSupport",
+                "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreSimulation", "TestSupport",
             ]),
         .testTarget(
             name: "KVStoreTests",
@@ -283,7 +282,7 @@ let package = Package(
             name: "KVStoreHTTPTests",
             dependencies: [
                 "KVStoreHTTP", "KVStoreWire", "KVStore", "KVStoreEssentials", "LocalFiles", nioCore,
-                nioHTTP1, nioPosix,
+                nioPosix,
             ]),
         .testTarget(
             name: "UsagePusherTests",
@@ -303,9 +302,9 @@ let package = Package(
         .testTarget(
             name: "UsageNotificationsTests",
             dependencies: [
-                "UsageNotifications", "UsageState", "KVStoreServer", "KVStoreCore", "KVStoreWire",
-                "SnapshotModels", "PushTesting", "ServerTestSupport", "TestSupport", "LocalFiles",
-                "WebPush", "OutgoingHTTP", httpTypes, logging, nioCore, nioSSL,
+                "UsageNotifications", "UsageState", "KVStoreServer", "KVStoreCore",
+                "SnapshotModels", "PushTesting", "ServerTestSupport", "TestSupport",
+                "OutgoingHTTP", httpTypes, nioCore, nioSSL,
             ]),
         .testTarget(
             name: "UsageAlertsTests",
@@ -355,7 +354,7 @@ let package = Package(
             dependencies: [
                 "KVStoreServer", "ServerTestSupport", "TestSupport", "KVStoreCore", "KVStoreLedger",
                 "KVStoreLog", "KVStoreSimulation", "KVStoreWire", "LocalFiles", crypto, httpTypes,
-                logging, nioCore, nioHTTP1, nioPosix, nioSSL, nioTLS, swiftASN1, x509,
+                logging, nioCore, nioPosix, nioSSL, nioTLS, swiftASN1, x509,
             ]),
         .testTarget(
             name: "KvsdTests",
