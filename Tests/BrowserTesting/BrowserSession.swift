@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the kinds of browsers do each in their own way.
+/// The operations that differ between kinds of browsers.
 protocol BrowserSession: Sendable {
     /// The JSON value of the answer.
     func send(_ command: WebDriverCommand) async throws -> Any

@@ -1,7 +1,7 @@
 package import Testing
 
-/// Runs the tests of a suite once in each of some browsers, one browser after the other. It says so of a browser that is not
-/// installed, and goes on.
+/// Runs the tests of a suite once in each of some browsers, one browser after the other. Prints which of them are not
+/// installed, and skips those.
 package struct BrowserTrait: SuiteTrait, TestScoping {
     var kinds: [Browser.Kind]
     var acceptsInsecureCertificates: Bool
@@ -52,7 +52,7 @@ extension Trait where Self == ConditionTrait {
         .enabled(if: Browser.hasAxe, "scripts/bootstrap --tests has not installed axe-core")
     }
 
-    /// For tests of where the elements of a page are.
+    /// For tests of the layout of a page.
     package static var requiresStableFonts: ConditionTrait {
         .enabled(if: BrowserFonts.areInstalled, "fonts-dejavu-core is not installed")
     }

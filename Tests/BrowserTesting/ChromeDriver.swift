@@ -74,7 +74,7 @@ struct ChromeDriver: BrowserSession {
     }
 }
 
-// MARK: - What pages do
+// MARK: - Pages
 
 extension ChromeDriver {
     func show(width: Int, height: Int, scheme: String) async throws {

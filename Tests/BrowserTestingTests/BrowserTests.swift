@@ -23,7 +23,7 @@ struct BrowserTests {
         fetch('/other', { cache: 'no-store' }).then(answer => done(answer.status), () => done('failed'))
         """
 
-    @Test("a page has the size and the color scheme that were asked for, in pictures too")
+    @Test("a page and its screenshots have the requested size and color scheme")
     func sizes() async throws {
         try await open { browser, _ in
             for (width, height, scheme) in [(320, 700, "dark"), (2_560, 1_200, "light")] {
@@ -49,7 +49,7 @@ struct BrowserTests {
     }
 
     @Test(
-        "uncaught errors, violations of the policy and what is written as an error are complaints")
+        "uncaught errors, violations of the policy and errors on the console are complaints")
     func complaints() async throws {
         try await open { browser, _ in
             #expect(try await browser.complaints().isEmpty)
@@ -73,7 +73,7 @@ struct BrowserTests {
         }
     }
 
-    @Test("the requests of pages are kept with what became of them")
+    @Test("the requests of pages are recorded with their outcomes")
     func requests() async throws {
         try await open { browser, server in
             try await browser.executeAsync("fetch('/none').then(() => done())")
@@ -125,7 +125,7 @@ struct BrowserTests {
     }
 
     @Test(
-        "axe-core finds what is hard to use for some, whatever the policy of the page is",
+        "axe-core finds accessibility violations whatever the policy of the page is",
         .requiresAxe)
     func accessibility() async throws {
         try await open { browser, _ in
@@ -135,7 +135,7 @@ struct BrowserTests {
         }
     }
 
-    @Test("a certificate that nobody knows is accepted where a suite asks for that")
+    @Test("an untrusted certificate is accepted if a suite asks for that")
     func certificate() async throws {
         let browser = try #require(Browser.shared)
         let server = try StoreServer(
@@ -167,7 +167,7 @@ struct LayoutTests {
         #expect(Browser.differences(of: found, from: Self.stored).isEmpty)
     }
 
-    @Test("differs where an element is elsewhere, has another name, or is in no or another element")
+    @Test("differs if an element has another position, name or parent")
     func differences() {
         for (old, new) in [
             ("  section#b 8 40 304 40", "  section#b 8 43 304 40"),

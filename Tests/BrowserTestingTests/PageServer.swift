@@ -2,7 +2,7 @@ import BrowserTesting
 import ProgramTesting
 import Testing
 
-/// A server of one page at every path but `/none`, with a strict policy and a cookie that scripts do not see.
+/// A server of one page at every path but `/none`, with a strict policy and an HttpOnly cookie.
 struct PageServer {
     private let program: RunningProgram
     let url: String

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The repository polices itself: what a reader may rely on everywhere is checked here.
+/// Rules that hold everywhere in the repository.
 @Suite("Tidy")
 struct TidyTests {
     private static let root = URL(filePath: #filePath)
@@ -96,7 +96,7 @@ struct TidyTests {
         #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
     }
 
-    @Test("no file of ours is longer than 400 lines")
+    @Test("no source file is longer than 400 lines")
     func fileLength() throws {
         let long = try ["Sources", "Tests"]
             .flatMap { try Self.files(below: $0, types: ["swift"] + Self.pageTypes) }
@@ -138,7 +138,7 @@ struct TidyTests {
         #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
     }
 
-    @Test("nothing is left unfinished")
+    @Test("no code is marked as unfinished")
     func unfinished() throws {
         let marks = ["TO" + "DO", "FIX" + "ME", "XX" + "X", "not imple" + "mented"]
         let found = try offenders(in: ["Sources", "Tests"]) { _, line in
@@ -147,7 +147,7 @@ struct TidyTests {
         #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
     }
 
-    @Test("nothing needs a newer system than macOS 15 and iOS 18")
+    @Test("the sources need no newer system than macOS 15 and iOS 18")
     func availability() throws {
         let newer = ["InlineArray", "UTF8Span", "Task.immediate", "isolated deinit"]
         let found = try offenders { _, line in newer.contains { line.contains($0) } }

@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 import UsageTesting
 
-/// A real daemon, whose page a browser opens, and the device "desk" that pushes to it.
+/// A real daemon whose page browsers open, and the device "desk" that pushes to it.
 final class PageDaemon: UsageTarget, Sendable {
     /// Of the daemon's clock.
     let start = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
@@ -56,7 +56,7 @@ final class PageDaemon: UsageTarget, Sendable {
         self.program.withLock { $0 = program }
     }
 
-    /// What a command of the program prints.
+    /// The output of a command of the program.
     @discardableResult
     func kvsd(_ arguments: [String]) async throws -> String {
         let outcome = try await home.run("kvsd", arguments)
@@ -64,7 +64,7 @@ final class PageDaemon: UsageTarget, Sendable {
         return outcome.text.trimmingCharacters(in: .newlines)
     }
 
-    /// An address that signs in a page.
+    /// An address with a code that signs in a page.
     func address(_ options: [String] = []) async throws -> String {
         try await kvsd(["pair", "--page"] + options)
     }
@@ -75,7 +75,7 @@ final class PageDaemon: UsageTarget, Sendable {
         try await kvsd(["device", "remove", String(id)])
     }
 
-    /// Changes the codes that are waiting to be used.
+    /// Changes the pairings of unused codes.
     func changePairings(_ change: (inout [String: Any]) -> Void) throws {
         let file = URL(filePath: home.path + "/.local/share/ubiquity/kvsd/pairings.json")
         var table = try #require(
@@ -105,7 +105,7 @@ final class PageDaemon: UsageTarget, Sendable {
             uri: uri, method: method, headers: fields, body: body.map { ByteBuffer(string: $0) })
     }
 
-    /// Of pages that follow the store.
+    /// The number of pages that follow the store.
     func streamCount() async throws -> Int? {
         let metrics = try await send(.get, "/metrics").text
         return metrics.firstMatch(of: /(?m)^kvsd_streams_open (\d+)$/).flatMap { Int($0.1) }

@@ -3,7 +3,7 @@ import SnapshotModels
 import UsageState
 import UsageTesting
 
-/// What a store may have, at one time, and everything that is known of the devices.
+/// A state of a store at one time, with everything that is known of the devices.
 struct StoredState {
     /// 2026-09-18T12:00:00Z, a Friday.
     static let now = Date(timeIntervalSince1970: 1_789_732_800)

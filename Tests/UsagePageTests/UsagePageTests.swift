@@ -8,7 +8,7 @@ import Testing
     "The page",
     .requiresBrowser, .serialized, .browser, .timeLimit(.minutes(5)))
 struct UsagePageTests: PageSuite {
-    /// Runs a daemon to which something was pushed, and opens its page.
+    /// Runs a daemon with pushed usage, and opens its page.
     ///
     /// - Parameters:
     ///   - options: of `kvsd pair`.
@@ -44,18 +44,18 @@ struct UsagePageTests: PageSuite {
         try await browser.wait("$('#link').textContent === 'live'")
     }
 
-    /// The sections, and an account and a device that are open.
-    static let places = [
+    /// All sections, an open account and an open device.
+    static let routes = [
         "usage", "usage/codex%09dev%40example.test", "devices", "devices/id-of-desk", "keys",
         "settings",
     ]
 
-    /// Opens a section, or what is in one.
-    func go(to place: String, _ browser: Browser) async throws {
-        try await browser.execute("location.hash = '#/\(place)'")
-        let section = place.prefix { $0 != "/" }
+    /// Opens a section, or an account or device in one.
+    func go(to route: String, _ browser: Browser) async throws {
+        try await browser.execute("location.hash = '#/\(route)'")
+        let section = route.prefix { $0 != "/" }
         try await browser.wait("$('#list').classList.contains('\(section)')")
-        if place.hasPrefix("usage/") { try await browser.wait("$('#detail table')") }
-        if place.hasPrefix("devices/") { try await browser.wait("$('#detail h2')") }
+        if route.hasPrefix("usage/") { try await browser.wait("$('#detail table')") }
+        if route.hasPrefix("devices/") { try await browser.wait("$('#detail h2')") }
     }
 }

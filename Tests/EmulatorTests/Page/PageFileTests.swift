@@ -59,7 +59,7 @@ struct PageFileTests {
                 let again = try await client.execute(
                     .get, "/emulator/\(name)", headers: [.ifNoneMatch: tag])
                 #expect(again.status == .notModified && again.text.isEmpty, "\(name)")
-                // That browsers can read it, the tests in browsers show.
+                // The tests in browsers show that they can read it.
                 let deflated = try await client.execute(
                     .get, "/emulator/\(name)", headers: [.acceptEncoding: "gzip, deflate, br"])
                 if deflated.headers[.contentEncoding] == "deflate" {

@@ -16,7 +16,7 @@ struct NotificationProcessTests {
         }
     }
 
-    @Test("after a kill the daemon sends what happens then, once, encrypted for the browser")
+    @Test("after a kill the daemon sends new alerts once, encrypted for the browser")
     func kill() async throws {
         let service = try await TestPushService()
         let phone = service.browser("phone")

@@ -46,7 +46,7 @@ final class UsageDaemon: UsageTarget, Sendable {
         try await DaemonProcess.addDevice(name, dataPath: daemon.dataPath, arguments: arguments)
     }
 
-    /// Of the device of a token; by default of "desk".
+    /// The id of the device with a token; by default of "desk".
     func deviceID(token: String? = nil) async throws -> String {
         try await send(.get, "/v1/me", token: token).decoded(DaemonIdentity.self).deviceID
     }

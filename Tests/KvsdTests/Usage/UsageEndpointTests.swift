@@ -10,7 +10,7 @@ import UsageTesting
 
 @Suite("GET /v1/usage", .timeLimit(.minutes(5)))
 struct UsageEndpointTests {
-    /// Without what passes with time, and what only the daemon knows.
+    /// Without members that depend on time or that only the daemon knows.
     private static func comparable(_ json: Data) throws -> [String: Any] {
         let object = try JSONSerialization.jsonObject(with: json)
         var document = try #require(object as? [String: Any])
@@ -169,7 +169,7 @@ struct UsageEndpointTests {
         #expect(try await usage.report().providers[0].windows[0].usedPercent == 37)
     }
 
-    @Test("each store without numbers says why and what to do")
+    @Test("the answer for a store without usage says why and what to do")
     func emptyStates() async throws {
         let usage = try await UsageDaemon()
         func check(
@@ -191,7 +191,9 @@ struct UsageEndpointTests {
         #expect(try await usage.report().situation == .ready)
     }
 
-    @Test("a device is there by what the daemon knows of it, otherwise by its last push")
+    @Test(
+        "availability is what the daemon knows of a device, otherwise the age of its last push"
+    )
     func connections() async throws {
         let usage = try await UsageDaemon()
         _ = try await usage.addDevice("laptop")
@@ -208,7 +210,7 @@ struct UsageEndpointTests {
         await reader.connection.close()
     }
 
-    @Test("a device is one, whatever its name is, where its pushes name it with the daemon's id")
+    @Test("pushes with the daemon's id belong to that device, whatever its name is")
     func identity() async throws {
         let usage = try await UsageDaemon()
         for name in ["laptop", "tower"] {
