@@ -259,7 +259,7 @@ let package = Package(
             name: "TestSupport", dependencies: ["KVStoreCore", "KVStoreLog", "KVStoreSimulation"],
             path: "Tests/TestSupport"),
         .testTarget(
-            name: "KVStoreCoreTests", dependencies: ["KVStore", "KVStoreCore", "TestSupport"]),
+            name: "KVStoreCoreTests", dependencies: ["KVStoreCore", "TestSupport"]),
         .testTarget(
             name: "KVStoreLogTests",
             dependencies: [
@@ -268,8 +268,7 @@ let package = Package(
         .testTarget(
             name: "KVStoreLedgerTests",
             dependencies: [
-                "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreSimulation", "LocalFiles",
-                "TestSupport",
+                "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreSimulation", "TestSupport",
             ]),
         .testTarget(
             name: "KVStoreTests",
@@ -298,7 +297,7 @@ let package = Package(
             name: "KVStoreHTTPTests",
             dependencies: [
                 "KVStoreHTTP", "KVStoreWire", "KVStore", "KVStoreEssentials", "LocalFiles", nioCore,
-                nioHTTP1, nioPosix,
+                nioPosix,
             ]),
         .testTarget(
             name: "UsagePusherTests",
@@ -318,9 +317,9 @@ let package = Package(
         .testTarget(
             name: "UsageNotificationsTests",
             dependencies: [
-                "UsageNotifications", "UsageState", "KVStoreServer", "KVStoreCore", "KVStoreWire",
-                "SnapshotModels", "PushTesting", "ServerTestSupport", "TestSupport", "LocalFiles",
-                "WebPush", "OutgoingHTTP", httpTypes, logging, nioCore, nioSSL,
+                "UsageNotifications", "UsageState", "KVStoreServer", "KVStoreCore",
+                "SnapshotModels", "PushTesting", "ServerTestSupport", "TestSupport",
+                "OutgoingHTTP", httpTypes, nioCore, nioSSL,
             ]),
         .testTarget(
             name: "UsageAlertsTests",
@@ -359,6 +358,9 @@ let package = Package(
             name: "BrowserTesting",
             dependencies: ["ProgramTesting", "ServerTestSupport", httpTypes, nioCore],
             path: "Tests/BrowserTesting"),
+        .target(
+            name: "UsageTesting", dependencies: ["SnapshotModels", "UsageState"],
+            path: "Tests/UsageTesting"),
         .testTarget(
             name: "BrowserTestingTests",
             dependencies: ["BrowserTesting", "ProgramTesting", "KVStoreServer"]),
@@ -367,14 +369,14 @@ let package = Package(
             dependencies: [
                 "KVStoreServer", "ServerTestSupport", "TestSupport", "KVStoreCore", "KVStoreLedger",
                 "KVStoreLog", "KVStoreSimulation", "KVStoreWire", "LocalFiles", crypto, httpTypes,
-                logging, nioCore, nioHTTP1, nioPosix, nioSSL, nioTLS, swiftASN1, x509,
+                logging, nioCore, nioPosix, nioSSL, nioTLS, swiftASN1, x509,
             ]),
         .testTarget(
             name: "KvsdTests",
             dependencies: [
                 "kvsd", "ProgramTesting", "PushTesting", "ServerTestSupport", "TestSupport",
                 "KVStoreCore", "KVStoreServer", "KVStoreWire", "SnapshotModels", "UsageEndpoint",
-                "UsageState", nioHTTP1, httpTypes, nioCore, nioSSL,
+                "UsageState", "UsageTesting", nioHTTP1, httpTypes, nioCore, nioSSL,
             ]),
         .testTarget(
             name: "EmulatorTests",
@@ -388,9 +390,8 @@ let package = Package(
             name: "UsagePageTests",
             dependencies: [
                 "kvs", "kvsd", "usage-view", "UsageState", "SnapshotModels", "CommandSupport",
-                "TerminalText", "KVStoreCore", "KVStoreServer", "KVStoreWire", "WebPages",
-                "BrowserTesting", "ProgramTesting", "ServerTestSupport", httpTypes, nioCore,
-                nioHTTP1,
+                "TerminalText", "KVStoreServer", "WebPages", "BrowserTesting", "ProgramTesting",
+                "ServerTestSupport", "UsageTesting", httpTypes, nioCore,
             ]),
         .testTarget(name: "TidyTests"),
     ]

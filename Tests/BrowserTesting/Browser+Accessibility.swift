@@ -1,14 +1,14 @@
 import Foundation
-import Testing
+package import Testing
 
-/// The rules of axe-core, which finds part of what makes a page hard to use for some.
+/// The rules of axe-core, which finds some of the accessibility violations of a page.
 extension Browser {
     private static let axe = root.appending(path: ".build/axe-core/axe.min.js")
 
-    /// Whether `scripts/bootstrap --tests` could install axe-core.
-    package static let hasAxe = FileManager.default.fileExists(atPath: axe.path)
+    /// Whether axe-core is installed, as `scripts/bootstrap --tests` does.
+    static let hasAxe = FileManager.default.fileExists(atPath: axe.path)
 
-    /// What the current page violates of the rules with these tags of axe-core.
+    /// The violations of the current page of axe-core's rules with these tags.
     package func axe(
         tags: [String] = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
     ) async throws -> [Violation] {
@@ -24,6 +24,13 @@ extension Browser {
             """)
         return try JSONDecoder().decode(
             [Violation].self, from: Data(try #require(found as? String).utf8))
+    }
+
+    /// Expects that the current page violates no rule; does nothing where axe-core is not installed.
+    package func expectNoViolations(at location: SourceLocation = #_sourceLocation) async throws {
+        guard Self.hasAxe else { return }
+        let violations = try await axe()
+        #expect(violations.isEmpty, "\(violations)", sourceLocation: location)
     }
 
     package struct Violation: Decodable, Sendable {

@@ -1,16 +1,16 @@
 import Foundation
 package import Testing
 
-/// Where the elements of a page stand, kept as text under fixtures/layouts, one file for each kind of browser.
+/// The layout of pages, stored as text under fixtures/layouts, one file for each kind of browser.
 ///
-/// Pictures of text differ with the versions of browsers and of what they draw with. Places and sizes do not: browsers of tests
-/// have the fonts of DejaVu alone, and those have not changed since 2016. `UPDATE_LAYOUTS=1` rewrites the files; review the diff.
+/// Screenshots of text differ between versions of browsers and their libraries. Positions and sizes do not: browsers of tests
+/// have only the fonts of DejaVu, and those have not changed since 2016. `UPDATE_LAYOUTS=1` rewrites the files; review the diff.
 extension Browser {
-    /// Differences of so many pixels are not seen, and come from the rounding of fractions.
+    /// In pixels. Smaller differences are invisible, and come from the rounding of fractions.
     private static let tolerance = 2
 
-    /// Compares the visible elements that a selector matches with a stored layout: for each its place in the next of them that
-    /// contains it, and its size. A picture of a page that differs is kept in `.build/layouts`.
+    /// Compares the visible elements that a selector matches with a stored layout: each with its size, and its
+    /// position in the innermost of them that contains it. A screenshot of a page that differs is written to `.build/layouts`.
     package func expectLayout(
         of selector: String, equals name: String,
         at location: SourceLocation = #_sourceLocation
@@ -18,15 +18,15 @@ extension Browser {
         let name = "\(name)-\(kind.rawValue.lowercased())"
         let file = Self.root.appending(path: "fixtures/layouts/\(name).txt")
         let found = try await text(Self.layout(of: selector)) + "\n"
-        if ProcessInfo.processInfo.environment["UPDATE_LAYOUTS"] == "1" {
-            try Data(found.utf8).write(to: file)
-        }
         let stored = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
         let differences = Self.differences(of: found, from: stored)
         if differences.isEmpty { return }
-        let pictures = Self.root.appending(path: ".build/layouts")
-        try FileManager.default.createDirectory(at: pictures, withIntermediateDirectories: true)
-        try await screenshot().write(to: pictures.appending(path: "\(name).png"))
+        if ProcessInfo.processInfo.environment["UPDATE_LAYOUTS"] == "1" {
+            return try Data(found.utf8).write(to: file)
+        }
+        let screenshots = Self.root.appending(path: ".build/layouts")
+        try FileManager.default.createDirectory(at: screenshots, withIntermediateDirectories: true)
+        try await screenshot().write(to: screenshots.appending(path: "\(name).png"))
         Issue.record(
             "\(file.path) differs from what .build/layouts/\(name).png shows:\n\(differences.joined(separator: "\n"))",
             sourceLocation: location)

@@ -1,28 +1,28 @@
 package import Foundation
 import Testing
 
-/// What pages are shown, know and do.
+/// Viewport, cookies, requests and windows of pages.
 extension Browser {
-    /// The size of the current window's page in CSS pixels, and the preferred color scheme.
+    /// Sets the size of the current window's page in CSS pixels, and the preferred color scheme.
     package func show(width: Int, height: Int = 1_000, scheme: String = "light") async throws {
         try await session.show(width: width, height: height, scheme: scheme)
         try await wait("innerWidth === \(width) && innerHeight === \(height)")
     }
 
-    /// What the window shows, as PNG with one pixel for each CSS pixel.
+    /// The visible part of the page as PNG, with one pixel per CSS pixel.
     package func screenshot() async throws -> Data {
         let text = try await send(.screenshot) as? String
         return try #require(text.flatMap { Data(base64Encoded: $0) })
     }
 
-    /// What pages have complained about since the last call: errors that nobody caught, violations of their policies, and what
-    /// they wrote to the console as an error or warning. Without failed requests: see `requests`.
+    /// The complaints of pages since the last call: uncaught errors, violations of their policies, and errors and warnings that
+    /// they wrote to the console. Without failed requests: see `requests`.
     package func complaints() async throws -> [String] { try await session.complaints() }
 
-    /// What pages have asked for since the last call, in order.
+    /// The requests of pages since the last call, in order.
     package func requests() async throws -> [PageRequest] { try await session.requests() }
 
-    /// The cookies of the current page, those too that its scripts do not see.
+    /// The cookies of the current page, including HttpOnly cookies.
     package func cookies() async throws -> [Cookie] {
         let found = try #require(try await send(.cookies) as? [[String: Any]])
         let data = try JSONSerialization.data(withJSONObject: found)
@@ -58,7 +58,7 @@ extension Browser {
         }
     }
 
-    /// Opens an empty tab, whose size is not yet set, and goes on there.
+    /// Opens an empty tab, whose size is not set yet, and switches to it.
     @discardableResult
     package func openWindow() async throws -> Window {
         let opened = try await send(.newTab) as? [String: Any]
@@ -67,10 +67,20 @@ extension Browser {
         return window
     }
 
-    /// Following commands are for this window.
+    /// Switches to a window for the commands that follow.
     package func go(to window: Window) async throws { try await send(.switchTo(window.handle)) }
 
-    /// Closes the current window, and goes on in another.
+    /// Runs `body` in another tab, whose size is not set yet, and closes it with all that was emulated in it.
+    package func withNewWindow(_ body: () async throws -> Void) async throws {
+        let current = try await window
+        try await openWindow()
+        let result: Result<Void, any Error>
+        do { result = .success(try await body()) } catch { result = .failure(error) }
+        try await closeWindow(thenGoTo: current)
+        try result.get()
+    }
+
+    /// Closes the current window, and switches to another.
     package func closeWindow(thenGoTo window: Window) async throws {
         try await send(.closeWindow)
         try await go(to: window)
@@ -78,29 +88,16 @@ extension Browser {
 
     // MARK: - Conditions
 
-    /// Cuts the pages of the browser off from every server, also of this machine. In Chromium those of the current window.
+    /// Cuts pages off from every server, including those on this machine. In Chromium only pages of the current window.
     package func setOffline(_ isOffline: Bool) async throws {
         try await session.setOffline(isOffline)
-    }
-
-    /// Slows the network of the current window; nil for as fast as it is. Chromium only.
-    package func emulate(network: NetworkConditions?) async throws {
-        try await chromium.emulate(network ?? NetworkConditions())
-    }
-
-    /// Slows the processor for the current window by a factor; 1 for as fast as it is. Chromium only.
-    package func throttle(cpu factor: Double) async throws {
-        try await devTools("Emulation.setCPUThrottlingRate", ["rate": factor])
     }
 
     /// A command of the DevTools protocol. Chromium only.
     @discardableResult
     package func devTools(_ command: String, _ parameters: [String: Any]) async throws -> Any {
-        try await chromium.devTools(command, parameters)
-    }
-
-    private var chromium: ChromeDriver {
-        get throws { try #require(session as? ChromeDriver, "only Chromium can do this") }
+        let chromium = try #require(session as? ChromeDriver, "only Chromium can do this")
+        return try await chromium.devTools(command, parameters)
     }
 }
 
@@ -108,24 +105,9 @@ package struct PageRequest: Sendable {
     package var url: String
     /// Nil without an answer.
     package var status: Int?
-    /// In the browser's words. That a page ends its own request is no failure.
+    /// The browser's message. A request that its page has cancelled has not failed.
     package var failure: String?
 
     /// Whether it has failed up to now.
     package var hasFailed: Bool { failure != nil || status.map { $0 >= 400 } ?? false }
-}
-
-package struct NetworkConditions: Sendable {
-    var isOffline = false
-    /// In milliseconds, of each request.
-    package var latency = 0
-    /// Nil for as many as come.
-    package var bytesPerSecond: Int?
-
-    init(isOffline: Bool = false) { self.isOffline = isOffline }
-
-    package init(latency: Int, bytesPerSecond: Int? = nil) {
-        self.latency = latency
-        self.bytesPerSecond = bytesPerSecond
-    }
 }

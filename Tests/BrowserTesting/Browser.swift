@@ -6,14 +6,14 @@ package import Testing
 
 /// A headless browser, which executes one command at a time.
 package struct Browser: Sendable {
-    /// That in which the suite runs now.
+    /// The browser of the current suite.
     @TaskLocal package static var shared: Browser?
 
     package enum Kind: String, CaseIterable, Sendable {
         case chromium = "Chromium"
         case firefox = "Firefox"
 
-        /// Those that this machine has; `scripts/bootstrap --tests` installs all on Debian.
+        /// The kinds that this machine has; `scripts/bootstrap --tests` installs all on Debian.
         package static let installed = allCases.filter(\.isInstalled)
 
         package var isInstalled: Bool { program != nil }
@@ -25,14 +25,11 @@ package struct Browser: Sendable {
         }
     }
 
-    /// Whether pages have the same fonts on every machine that has them.
-    package static let hasStableFonts = BrowserFonts.areInstalled
-
     package let kind: Kind
     package let home: TemporaryHome
     let session: any BrowserSession
 
-    /// The directory in which files that are downloaded appear.
+    /// The directory of downloaded files.
     package var downloads: String { home.path + "/downloads" }
 
     /// Runs a browser with a profile of its own while `body` runs.
@@ -56,7 +53,8 @@ package struct Browser: Sendable {
         do {
             result = .success(try await body(Browser(kind: kind, home: home, session: session)))
         } catch { result = .failure(error) }
-        await session.end()
+        // Even if this task is cancelled.
+        await Task { await session.end() }.value
         try result.get()
     }
 
@@ -71,13 +69,13 @@ package struct Browser: Sendable {
 
     package func goForward() async throws { try await send(.forward) }
 
-    /// The JSON value of a script's `return`. In scripts, `$(SELECTOR)` is the first element that matches.
+    /// The JSON value that a script returns. In scripts, `$(SELECTOR)` is the first element that matches.
     @discardableResult
     package func execute(_ script: String) async throws -> Any {
         try await send(.execute(Self.selection + script))
     }
 
-    /// The JSON value that a script gives to its function `done`.
+    /// The JSON value that a script passes to its function `done`.
     @discardableResult
     package func executeAsync(_ script: String) async throws -> Any {
         try await send(.executeAsync(Self.selection + "const done = arguments[0];\n" + script))
@@ -119,14 +117,14 @@ package struct Browser: Sendable {
         try await send(.click(element(selector)))
     }
 
-    /// Types into an element, in place of its text.
+    /// Replaces the text of an element by typing.
     package func fill(_ selector: String, _ text: String) async throws {
         let element = try await element(selector)
         try await send(.clear(element))
         try await send(.type(text, into: element))
     }
 
-    /// Gives a file to an input for files, which can be hidden.
+    /// Chooses a file in a file input, which can be hidden.
     package func choose(_ path: String, in selector: String) async throws {
         try await send(.type(path, into: element(selector)))
     }

@@ -1,14 +1,14 @@
 import Foundation
 import ProgramTesting
 
-/// The fonts of DejaVu for every family, whatever else a machine has.
+/// The fonts of DejaVu for every family, whatever fonts a machine has.
 enum BrowserFonts {
     private static let directory = "/usr/share/fonts/truetype/dejavu"
 
     static let areInstalled = FileManager.default.fileExists(
         atPath: directory + "/DejaVuSans.ttf")
 
-    /// Lets the programs of a home see no other fonts.
+    /// Hides other fonts from the programs of a home.
     static func restrict(_ home: inout TemporaryHome) throws {
         guard areInstalled else { return }
         home.variables["FONTCONFIG_FILE"] = try home.file(

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the kinds of browsers do each in their own way.
+/// The operations that differ between kinds of browsers.
 protocol BrowserSession: Sendable {
     /// The JSON value of the answer.
     func send(_ command: WebDriverCommand) async throws -> Any
@@ -15,16 +15,4 @@ protocol BrowserSession: Sendable {
 struct BrowserOptions {
     var acceptsInsecureCertificates: Bool
     var downloads: String
-}
-
-extension AsyncStream<String> {
-    /// The number after a text in the first line that has it.
-    func port(after text: String) async throws -> Int? {
-        for await line in self {
-            if let range = line.range(of: text) {
-                return Int(line[range.upperBound...].prefix { $0.isNumber })
-            }
-        }
-        return nil
-    }
 }

@@ -1,7 +1,7 @@
 package import Testing
 
-/// Runs the tests of a suite once in each of some browsers, one browser after the other. It says so of a browser that is not
-/// installed, and goes on.
+/// Runs the tests of a suite once in each of some browsers, one browser after the other. Prints which of them are not
+/// installed, and skips those.
 package struct BrowserTrait: SuiteTrait, TestScoping {
     var kinds: [Browser.Kind]
     var acceptsInsecureCertificates: Bool
@@ -38,5 +38,22 @@ extension Trait where Self == BrowserTrait {
         _ kinds: [Browser.Kind] = Browser.Kind.allCases, acceptsInsecureCertificates: Bool = false
     ) -> BrowserTrait {
         BrowserTrait(kinds: kinds, acceptsInsecureCertificates: acceptsInsecureCertificates)
+    }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// Skips a suite on a machine without any of the browsers.
+    package static var requiresBrowser: ConditionTrait {
+        .disabled(
+            if: Browser.Kind.installed.isEmpty, "neither Chromium nor Firefox is installed")
+    }
+
+    package static var requiresAxe: ConditionTrait {
+        .enabled(if: Browser.hasAxe, "scripts/bootstrap --tests has not installed axe-core")
+    }
+
+    /// For tests of the layout of a page.
+    package static var requiresStableFonts: ConditionTrait {
+        .enabled(if: BrowserFonts.areInstalled, "fonts-dejavu-core is not installed")
     }
 }

@@ -3,7 +3,7 @@ import ProgramTesting
 import ServerTestSupport
 import Testing
 
-/// A headless Firefox, driven by Marionette. What no command of WebDriver does, scripts in the context of its own window do.
+/// A headless Firefox, driven by Marionette, with scripts in its privileged window for what WebDriver lacks.
 struct Firefox: BrowserSession {
     private let program: RunningProgram
     private let marionette: Marionette
@@ -22,9 +22,7 @@ struct Firefox: BrowserSession {
                 "--profile", "\(home.path)/profile",
             ])
         let port = try await program.output.port(after: "Listening on port ")
-        let firefox = Firefox(
-            program: program,
-            marionette: try await Marionette(port: try #require(port, "Firefox names no port")))
+        let firefox = Firefox(program: program, marionette: try await Marionette(port: port))
         try await firefox.send(
             "WebDriver:NewSession",
             [
@@ -38,7 +36,7 @@ struct Firefox: BrowserSession {
     private static func preferences(_ options: BrowserOptions) throws -> String {
         let values: [(String, Any)] = [
             ("marionette.port", 0),
-            // Nothing of its own over the network.
+            // No network requests of its own.
             ("services.settings.server", "data:,#"),
             ("browser.newtabpage.enabled", false),
             ("browser.startup.page", 0),
@@ -73,7 +71,7 @@ struct Firefox: BrowserSession {
         return result["value"] ?? result
     }
 
-    /// The JSON value of a script's `return` in the context of the browser's own window, which has all privileges.
+    /// The JSON value that a script returns in the browser's own window, which has all privileges.
     @discardableResult
     private func executeInChrome(_ script: String, _ arguments: [Any] = []) async throws -> Any {
         try await send("Marionette:SetContext", ["value": "chrome"])
@@ -94,7 +92,7 @@ struct Firefox: BrowserSession {
     }
 }
 
-// MARK: - What pages do
+// MARK: - Pages
 
 extension Firefox {
     /// The window itself has at least 500 pixels, but the element in it that shows a page can have any size.
@@ -115,7 +113,7 @@ extension Firefox {
         try await executeInChrome("Services.io.offline = arguments[0]", [isOffline])
     }
 
-    /// Keeps the requests of pages; those without a page are Firefox's own.
+    /// Records the requests of pages; those without a page are Firefox's own.
     private static let observation = """
         const requests = new Map();
         window.requestsOfPages = requests;
@@ -149,19 +147,24 @@ extension Firefox {
         }
     }
 
-    /// Errors and violations as Firefox has noted them, and what pages have written to the console, which it prints.
+    /// Errors and violations that Firefox has recorded, and errors and warnings that pages wrote to the console, which it prints.
     func complaints() async throws -> [String] {
         let mark = UUID().uuidString
         _ = try await send(.execute("console.log('\(mark)')"))
         var written: [String] = []
+        var hasAllOutput = false
         for await line in program.output {
-            if line.contains(mark) { break }
+            hasAllOutput = line.contains(mark)
+            if hasAllOutput { break }
             // A logger of Firefox's own ends its name with a colon.
             if line.hasPrefix("console.error: ") || line.hasPrefix("console.warn: "),
                 !line.hasSuffix(": ")
             {
                 written.append(line)
             }
+        }
+        guard hasAllOutput else {
+            throw BrowserFailure(description: "Firefox's output has ended")
         }
         let noted = try await executeInChrome(
             #"""
@@ -171,7 +174,7 @@ extension Firefox {
                 .filter(({ flags }) => !(flags & Ci.nsIScriptError.infoFlag))
                 .filter(({ category, sourceName }) => category.startsWith('CSP_')
                     || !/^(chrome|resource|moz-extension):|^\[/.test(sourceName))
-                // What Firefox says of a page that a test leaves while a script of it runs.
+                // Reported for a page that a test leaves while one of its scripts runs.
                 .filter(({ errorMessage }) => !errorMessage.startsWith('Script terminated by timeout'))
                 .map(({ category, errorMessage, sourceName }) => `${category}: ${errorMessage} (${sourceName})`);
             """#)

@@ -18,7 +18,7 @@ actor Marionette {
         _ = try await message()
     }
 
-    /// The JSON of a command's answer. One command at a time: the answers to others are skipped, those of cancelled commands.
+    /// The JSON of a command's answer. One command at a time: answers to other, cancelled commands are skipped.
     func answer(to name: String, _ parameters: Data) async throws -> Data {
         lastID += 1
         let id = lastID
@@ -52,7 +52,9 @@ actor Marionette {
                 isOpen = true
                 break
             }
-            guard isOpen else { throw BrowserFailure(description: "Firefox has ended") }
+            guard isOpen else {
+                throw BrowserFailure(description: "Firefox ended, or an earlier test was cancelled")
+            }
         }
     }
 }

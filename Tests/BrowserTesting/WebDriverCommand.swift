@@ -5,7 +5,7 @@ import HTTPTypes
 struct WebDriverCommand: Sendable {
     var name: String
     var method = HTTPRequest.Method.post
-    /// Below the session's.
+    /// Relative to the session.
     var path: String
     var parameters: [String: any Sendable] = [:]
 
@@ -84,7 +84,7 @@ struct WebDriverCommand: Sendable {
     }
 }
 
-/// What a browser refused, with its own words.
+/// An error that a browser reported.
 package struct BrowserFailure: Error, CustomStringConvertible {
     package let description: String
 }

@@ -6,8 +6,8 @@ import Testing
 
 @Suite(
     "A browser of tests",
-    .disabled(if: Browser.Kind.installed.isEmpty, "neither Chromium nor Firefox is installed"),
-    .serialized, .browser(acceptsInsecureCertificates: true), .timeLimit(.minutes(5)))
+    .requiresBrowser, .serialized, .browser(acceptsInsecureCertificates: true),
+    .timeLimit(.minutes(5)))
 struct BrowserTests {
     /// Opens the page of a server.
     private func open(_ body: (Browser, PageServer) async throws -> Void) async throws {
@@ -17,14 +17,13 @@ struct BrowserTests {
         try await browser.open(server.url)
         try await body(browser, server)
         try await browser.open("about:blank")
-        server.program.send(SIGKILL)
     }
 
     private static let fetching = """
         fetch('/other', { cache: 'no-store' }).then(answer => done(answer.status), () => done('failed'))
         """
 
-    @Test("a page has the size and the color scheme that were asked for, in pictures too")
+    @Test("a page and its screenshots have the requested size and color scheme")
     func sizes() async throws {
         try await open { browser, _ in
             for (width, height, scheme) in [(320, 700, "dark"), (2_560, 1_200, "light")] {
@@ -50,7 +49,7 @@ struct BrowserTests {
     }
 
     @Test(
-        "uncaught errors, violations of the policy and what is written as an error are complaints")
+        "uncaught errors, violations of the policy and errors on the console are complaints")
     func complaints() async throws {
         try await open { browser, _ in
             #expect(try await browser.complaints().isEmpty)
@@ -74,7 +73,7 @@ struct BrowserTests {
         }
     }
 
-    @Test("the requests of pages are kept with what became of them")
+    @Test("the requests of pages are recorded with their outcomes")
     func requests() async throws {
         try await open { browser, server in
             try await browser.executeAsync("fetch('/none').then(() => done())")
@@ -126,8 +125,8 @@ struct BrowserTests {
     }
 
     @Test(
-        "axe-core finds what is hard to use for some, whatever the policy of the page is",
-        .enabled(if: Browser.hasAxe, "scripts/bootstrap --tests has not installed axe-core"))
+        "axe-core finds accessibility violations whatever the policy of the page is",
+        .requiresAxe)
     func accessibility() async throws {
         try await open { browser, _ in
             let found = Set(try await browser.axe().map(\.rule))
@@ -136,7 +135,7 @@ struct BrowserTests {
         }
     }
 
-    @Test("a certificate that nobody knows is accepted where a suite asks for that")
+    @Test("an untrusted certificate is accepted if a suite asks for that")
     func certificate() async throws {
         let browser = try #require(Browser.shared)
         let server = try StoreServer(
@@ -157,30 +156,6 @@ struct BrowserTests {
     }
 }
 
-@Suite(
-    "A Chromium of tests",
-    .enabled(if: Browser.Kind.chromium.isInstalled, "Chromium is not installed"),
-    .browser([.chromium]), .timeLimit(.minutes(5)))
-struct ChromiumTests {
-    @Test("its network and processor are slowed")
-    func slow() async throws {
-        let browser = try #require(Browser.shared)
-        try await browser.emulate(network: NetworkConditions(latency: 700, bytesPerSecond: 50_000))
-        try await browser.wait("navigator.connection.rtt > 500")
-        try await browser.emulate(network: nil)
-        try await browser.wait("navigator.connection.rtt < 500")
-        let counting = """
-            let count = 0;
-            for (const end = performance.now() + 100; performance.now() < end;) count += 1;
-            return count;
-            """
-        let count = try #require(try await browser.execute(counting) as? Int)
-        try await browser.throttle(cpu: 20)
-        let slowCount = try #require(try await browser.execute(counting) as? Int)
-        #expect(slowCount < count / 2)
-    }
-}
-
 @Suite("The layout of a page")
 struct LayoutTests {
     private static let stored =
@@ -192,7 +167,7 @@ struct LayoutTests {
         #expect(Browser.differences(of: found, from: Self.stored).isEmpty)
     }
 
-    @Test("differs where an element is elsewhere, has another name, or is in no or another element")
+    @Test("differs if an element has another position, name or parent")
     func differences() {
         for (old, new) in [
             ("  section#b 8 40 304 40", "  section#b 8 43 304 40"),

@@ -2,9 +2,9 @@ import BrowserTesting
 import ProgramTesting
 import Testing
 
-/// A server of one page at every path but `/none`, with a strict policy and a cookie that scripts do not see.
+/// A server of one page at every path but `/none`, with a strict policy and an HttpOnly cookie.
 struct PageServer {
-    let program: RunningProgram
+    private let program: RunningProgram
     let url: String
 
     init(_ browser: Browser) async throws {

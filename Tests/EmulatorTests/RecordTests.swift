@@ -88,7 +88,7 @@ struct RecordTests {
         }
     }
 
-    @Test("a record that was changed is told by its first line that differs")
+    @Test("the first line that differs is named for a changed record")
     func difference() async throws {
         let record = try await record { client in
             try await client.put("1", "k", token: "w/phone")

@@ -69,7 +69,7 @@ struct JoinedAccountTests {
         }
     }
 
-    @Test("a folder that was removed or replaced is watched as it is now")
+    @Test("a directory that was removed or replaced is watched again")
     func replacedFolder() async throws {
         try await withStore { environment, store, connections in
             let one = try credentials(account: "one")

@@ -6,8 +6,8 @@ import Testing
 /// The page that says how a device installs the authority, seen by a browser that does not trust the daemon yet.
 @Suite(
     "The page about the certificate",
-    .disabled(if: Browser.Kind.installed.isEmpty, "neither Chromium nor Firefox is installed"),
-    .serialized, .browser(acceptsInsecureCertificates: true), .timeLimit(.minutes(5)))
+    .requiresBrowser, .serialized, .browser(acceptsInsecureCertificates: true),
+    .timeLimit(.minutes(5)))
 struct CertificatePageTests {
     @Test(
         "it shows fingerprint, hosts and steps of the authority, or that there is none, at any width"
@@ -40,10 +40,7 @@ struct CertificatePageTests {
             #expect(
                 try await browser.execute("return document.body.scrollWidth <= innerWidth") as? Bool
                     == true, "\(width)")
-            if Browser.hasAxe {
-                let violations = try await browser.axe()
-                #expect(violations.isEmpty, "\(violations)")
-            }
+            try await browser.expectNoViolations()
         }
         #expect(try await browser.complaints().isEmpty)
         try await browser.open("about:blank")

@@ -262,7 +262,7 @@ struct PairingTests {
         }
     }
 
-    @Test("a daemon that listens beyond loopback speaks TLS without being told")
+    @Test("a daemon that listens beyond loopback uses TLS by default")
     func beyondLoopback() async throws {
         let (home, device) = (try TemporaryHome(), try TemporaryHome())
         defer {

@@ -93,6 +93,7 @@ struct AccountTests {
         async let removal = kvsd("account", "remove", "family", "--yes")
         let path = data + "/devices.json"
         while try !String(contentsOfFile: path, encoding: .utf8).contains("\"removed\"") {
+            try Task.checkCancellation()
             await Task.yield()
         }
         let marked = try await kvsd("account", "list")

@@ -233,7 +233,7 @@ struct ProcessTests {
     }
 
     @Test(
-        "check reports an incomplete write and changes nothing, and --repair cuts it when told to")
+        "check reports an incomplete write and changes nothing, and --repair removes it")
     func repair() async throws {
         let data = directory.path + "/data"
         let token = try await DaemonProcess.addDevice("one", dataPath: data)

@@ -2,6 +2,7 @@
 // expected to do.
 
 import Foundation
+import Testing
 
 /// A program that runs while a test continues; killed with its last reference.
 package final class RunningProgram: Sendable {
@@ -44,7 +45,10 @@ package final class RunningProgram: Sendable {
 
     package func interrupt() { process.interrupt() }
 
-    package func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
+    /// Does nothing once the program has ended.
+    package func send(_ signal: Int32) {
+        if process.isRunning { kill(process.processIdentifier, signal) }
+    }
 
     package func suspend() { kill(process.processIdentifier, SIGSTOP) }
 
@@ -77,5 +81,16 @@ package final class RunningProgram: Sendable {
             continuation.finish()
         }
         return stream
+    }
+}
+
+extension AsyncStream<String> {
+    /// The number after a text in the first line that has it.
+    package func port(after text: String) async throws -> Int {
+        for await line in self {
+            guard let range = line.range(of: text) else { continue }
+            return try #require(Int(line[range.upperBound...].prefix { $0.isNumber }), "\(line)")
+        }
+        return try #require(nil, "the program ended without a line with '\(text)'")
     }
 }

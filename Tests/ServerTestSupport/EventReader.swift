@@ -36,12 +36,12 @@ package struct EventReader {
             }
             guard let buffer = await iterator.next(isolation: nil) else { return nil }
             raw.writeImmutableBuffer(buffer)
-            takeIn()
+            parse()
         }
     }
 
-    /// Head first, then chunks.
-    private mutating func takeIn() {
+    /// Parses the head, then chunks.
+    private mutating func parse() {
         if head == nil {
             let view = raw.readableBytesView
             guard let end = view.firstRange(of: Array("\r\n\r\n".utf8)) else { return }

@@ -12,7 +12,7 @@ package struct HTTPExamples {
         package var headers: [(name: String, value: String)] = []
         package var body = ""
 
-        /// Whether its content is one of the binary forms.
+        /// Whether the body has the binary form of sync.
         package var isBinary: Bool {
             headers.contains { $0.name == "Content-Type" && $0.value == MediaType.sync }
         }

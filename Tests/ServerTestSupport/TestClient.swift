@@ -1,12 +1,14 @@
 // A client of the daemon that sees bytes, for tests of the protocol. Not here: starting servers.
 
-import Foundation
+package import Foundation
 package import HTTPTypes
+import KVStoreCore
 package import NIOCore
 import NIOHTTP1
 import NIOPosix
 package import NIOSSL
 import Synchronization
+import Testing
 
 /// A client with one connection, opened when needed. It sends paths as they are.
 package final class TestClient: Sendable {
@@ -25,6 +27,7 @@ package final class TestClient: Sendable {
         tls = nil
     }
 
+    /// A cancelled task closes the connection and throws.
     package func execute(
         uri: String, method: HTTPRequest.Method, headers: HTTPFields = [:],
         body: ByteBuffer? = nil
@@ -38,11 +41,27 @@ package final class TestClient: Sendable {
         if [.post, .put, .patch].contains(method) {
             head.headers.add(name: "Content-Length", value: "\(body?.readableBytes ?? 0)")
         }
+        try Task.checkCancellation()
         let channel = try await open()
         let answer = channel.eventLoop.makePromise(of: TestResponse.self)
         channel.writeAndFlush(Exchange(head: head, body: body, answer: answer))
             .cascadeFailure(to: answer)
-        return try await answer.futureResult.get()
+        return try await withTaskCancellationHandler {
+            try await answer.futureResult.get()
+        } onCancel: {
+            channel.close(promise: nil)
+        }
+    }
+
+    /// Sets a key of the store "default" to data, as the device of a token.
+    package func put(_ bytes: Data, key: String, token: String) async throws {
+        let response = try await execute(
+            uri: "/v1/stores/default/keys/\(key)", method: .put,
+            headers: [
+                .authorization: "Bearer \(token)", .contentType: "application/octet-stream",
+            ],
+            body: ByteBuffer(bytes: PropertyListValue.data(bytes).encoded()))
+        try #require(response.status == .ok, "\(response.text)")
     }
 
     package func close() async { try? await connection.withLock { $0 }?.close() }

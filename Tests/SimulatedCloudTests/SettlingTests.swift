@@ -65,19 +65,19 @@ struct SettlingTests {
         let phone = try cloud.device("phone")
         let mac = try cloud.device("mac")
         let store = mac.store
-        let told = Mutex<[String]>([])
+        let delivered = Mutex<[String]>([])
         let token = NotificationCenter.default.addObserver(
             forName: UbiquitousKeyValueStore.didChangeExternallyNotification, object: store,
             queue: nil
         ) { note in
             let keys = note.userInfo?[NSUbiquitousKeyValueStoreChangedKeysKey] as? [String]
-            told.withLock { $0 += keys ?? [] }
+            delivered.withLock { $0 += keys ?? [] }
             store.set(true, forKey: "seen")
         }
         defer { NotificationCenter.default.removeObserver(token) }
         phone.store.set("dark", forKey: "theme")
         try await cloud.settle()
-        #expect(told.withLock { $0 } == ["theme"])
+        #expect(delivered.withLock { $0 } == ["theme"])
         #expect(phone.store.bool(forKey: "seen"))
     }
 

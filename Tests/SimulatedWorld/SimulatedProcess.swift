@@ -17,7 +17,7 @@ struct SimulatedProcess {
     var isFlushScheduled = false
 }
 
-/// A machine's folder for the store of one account, with up to two programs that have it open.
+/// A machine's directory for the store of one account, with up to two programs that have it open.
 struct SimulatedDevice {
     let disk: SimulatedDisk
     let store: StoreID

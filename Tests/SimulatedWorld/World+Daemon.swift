@@ -141,7 +141,7 @@ extension World {
         queue.add(.daemonSync, at: time + delay(1...20))
     }
 
-    /// One disk sync for all requests that wait, then their answers and the news.
+    /// One disk sync for all requests that wait, then their answers and the pending changes.
     func syncDaemon() throws(Violation) {
         guard let ledger = daemon.ledger, daemon.isSyncDue else { return }
         daemon.isSyncDue = false

@@ -110,7 +110,7 @@ extension World {
         }
     }
 
-    /// Live readers have been told everything.
+    /// All changes have been delivered to live readers.
     private func checkStreams() throws(Violation) {
         for stream in daemon.streams
         where !stream.isBroken

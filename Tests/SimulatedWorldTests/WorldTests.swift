@@ -25,13 +25,13 @@ struct WorldTests {
         107_173, 103_052,  // a record ahead of the cursor was taken back by a late change
         306_771,  // what a lost history had acknowledged was never sent again
         26_538,  // a pass that another process had ended was begun again, as if more were lost
-        3_026_003,  // what a late stream told during a full download counted as still there
+        3_026_003,  // what a late stream delivered during a full download counted as still there
         8_020_570,  // a dropped key's mark was sent, under the stamp of another's value
         9_015_806, 9_205_309,  // a page of an unfinished download was taken for covered
         11_076_314, 13_018_616,  // a tail was cut before the new id was on disk: a stamp twice
-        20_033_727, 20_045_212,  // what a failed write left was told and not sent
+        20_033_727, 20_045_212,  // what a failed write left was notified and not sent
         20_000_734,  // pending keys gave way after damage to the end of the first download
-        11_091_989, 11_092_099,  // after a write and its undoing failed, a key was not told
+        11_091_989, 11_092_099,  // after a write and its undoing failed, a key was not notified
         40_008_829,  // the world took what only stale memory held for written
         80_002_125, 80_005_650, 80_005_891,  // a stream went on past a change that was lost
         4_033_508,  // the world took a removal for forgotten that could not be written down

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The repository polices itself: what a reader may rely on everywhere is checked here.
+/// Rules that hold everywhere in the repository.
 @Suite("Tidy")
 struct TidyTests {
     private static let root = URL(filePath: #filePath)
@@ -12,28 +12,33 @@ struct TidyTests {
         var lines: [Substring]
     }
 
-    private static func swiftFiles(below folder: String) throws -> [Source] {
-        let base = root.appending(path: folder)
+    private static let pageTypes = ["css", "html", "js", "svg", "webmanifest"]
+
+    private static func files(
+        below directory: String, types: [String] = ["swift"]
+    ) throws -> [Source] {
+        let base = root.appending(path: directory)
         let names = try FileManager.default.subpathsOfDirectory(atPath: base.path)
-        return try names.filter { $0.hasSuffix(".swift") }.sorted().map { name in
-            let text = try String(contentsOf: base.appending(path: name), encoding: .utf8)
+        return try names.filter { types.contains(($0 as NSString).pathExtension) }.sorted().map {
+            let text = try String(contentsOf: base.appending(path: $0), encoding: .utf8)
             return Source(
-                path: "\(folder)/\(name)",
+                path: "\(directory)/\($0)",
                 lines: text.split(separator: "\n", omittingEmptySubsequences: false))
         }
     }
 
     private func offenders(
-        in folders: [String] = ["Sources"], where isOffence: (Source, Substring) -> Bool
+        in directories: [String] = ["Sources"], types: [String] = ["swift"],
+        where isOffence: (Source, Substring) -> Bool
     ) throws -> [String] {
-        try folders.flatMap { try Self.swiftFiles(below: $0) }.flatMap { source in
+        try directories.flatMap { try Self.files(below: $0, types: types) }.flatMap { source in
             source.lines.enumerated()
                 .filter { isOffence(source, $0.element) }
                 .map { "\(source.path):\($0.offset + 1): \($0.element)" }
         }
     }
 
-    @Test("conditions on the platform stand only in Platform folders")
+    @Test("conditions on the platform are only in Platform directories")
     func platformConditions() throws {
         let found = try offenders(in: ["Sources", "Tests"]) { source, line in
             guard !source.path.contains("/Platform/") else { return false }
@@ -91,9 +96,10 @@ struct TidyTests {
         #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
     }
 
-    @Test("no file of ours is longer than 400 lines")
+    @Test("no source file is longer than 400 lines")
     func fileLength() throws {
-        let long = try ["Sources", "Tests"].flatMap { try Self.swiftFiles(below: $0) }
+        let long = try ["Sources", "Tests"]
+            .flatMap { try Self.files(below: $0, types: ["swift"] + Self.pageTypes) }
             .filter { $0.lines.count > 401 }
             .map { "\($0.path): \($0.lines.count) lines" }
         #expect(long.isEmpty, "\(long.joined(separator: "\n"))")
@@ -102,9 +108,10 @@ struct TidyTests {
     @Test("one file of each target begins with what lives in the target and what does not")
     func headers() throws {
         let files = FileManager.default
-        let targets = try ["Sources", "Tests"].flatMap { folder in
-            try files.contentsOfDirectory(atPath: Self.root.appending(path: folder).path)
-                .filter { !$0.hasSuffix("Tests") && $0 != "CLibFuzzer" }.map { "\(folder)/\($0)" }
+        let targets = try ["Sources", "Tests"].flatMap { directory in
+            try files.contentsOfDirectory(atPath: Self.root.appending(path: directory).path)
+                .filter { !$0.hasSuffix("Tests") && $0 != "CLibFuzzer" }
+                .map { "\(directory)/\($0)" }
         }
         for target in targets {
             let base = Self.root.appending(path: target)
@@ -118,7 +125,20 @@ struct TidyTests {
         }
     }
 
-    @Test("nothing is left unfinished")
+    @Test("files of pages neither name another origin nor build markup from text")
+    func pages() throws {
+        let banned = [
+            "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "https:",
+            "//cdn",
+        ]
+        #expect(try Self.files(below: "Sources", types: Self.pageTypes).count > 30)
+        let found = try offenders(types: Self.pageTypes) { _, line in
+            banned.contains { line.contains($0) }
+        }
+        #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+    }
+
+    @Test("no code is marked as unfinished")
     func unfinished() throws {
         let marks = ["TO" + "DO", "FIX" + "ME", "XX" + "X", "not imple" + "mented"]
         let found = try offenders(in: ["Sources", "Tests"]) { _, line in
@@ -127,7 +147,7 @@ struct TidyTests {
         #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
     }
 
-    @Test("nothing needs a newer system than macOS 15 and iOS 18")
+    @Test("the sources need no newer system than macOS 15 and iOS 18")
     func availability() throws {
         let newer = ["InlineArray", "UTF8Span", "Task.immediate", "isolated deinit"]
         let found = try offenders { _, line in newer.contains { line.contains($0) } }
@@ -137,7 +157,7 @@ struct TidyTests {
     @Test("files and types have names of the field, not of convenience")
     func names() throws {
         let banned = ["Utils", "Utilities", "Helpers", "Helper", "Manager", "Misc", "Common"]
-        let found = try Self.swiftFiles(below: "Sources").map(\.path).filter { path in
+        let found = try Self.files(below: "Sources").map(\.path).filter { path in
             let name = path.split(separator: "/").last.map { $0.dropLast(6) } ?? ""
             return banned.contains { name.hasSuffix($0) }
         }

@@ -1,17 +1,16 @@
 import Foundation
 import HTTPTypes
-import KVStoreCore
 import NIOCore
 import ProgramTesting
 import ServerTestSupport
 import SnapshotModels
 import Synchronization
 import Testing
-import UsageState
+import UsageTesting
 
-/// A real daemon, whose page a browser opens, and the device "desk" that pushes to it.
-final class PageDaemon: Sendable {
-    /// Of the daemon's clock, in whole seconds, as a codec keeps them.
+/// A real daemon whose page browsers open, and the device "desk" that pushes to it.
+final class PageDaemon: UsageTarget, Sendable {
+    /// Of the daemon's clock.
     let start = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
     let home: TemporaryHome
     let port: Int
@@ -30,22 +29,18 @@ final class PageDaemon: Sendable {
         token = try #require(fields["token"], "\(added)")
     }
 
-    deinit { home.remove() }
+    deinit {
+        program.withLock { $0.send(SIGKILL) }
+        home.remove()
+    }
 
     private static func launch(
         _ home: TemporaryHome, port: Int
     ) async throws -> (RunningProgram, Int) {
         let program = try RunningProgram(
             home, "kvsd", ["serve", "--listen", "127.0.0.1:\(port)"])
-        for await line in program.errors {
-            if let match = line.firstMatch(of: /listening on http:\/\/127\.0\.0\.1:(\d+)/) {
-                return (program, try #require(Int(match.1)))
-            }
-        }
-        throw Unstarted()
+        return (program, try await program.errors.port(after: "listening on http://127.0.0.1:"))
     }
-
-    private struct Unstarted: Error {}
 
     var url: String { "http://127.0.0.1:\(port)/" }
 
@@ -61,27 +56,26 @@ final class PageDaemon: Sendable {
         self.program.withLock { $0 = program }
     }
 
-    /// What a command of the program prints.
+    /// The output of a command of the program.
     @discardableResult
-    func kvsd(_ arguments: String...) async throws -> String {
+    func kvsd(_ arguments: [String]) async throws -> String {
         let outcome = try await home.run("kvsd", arguments)
         try #require(outcome.status == 0, "\(outcome.errors)")
         return outcome.text.trimmingCharacters(in: .newlines)
     }
 
-    /// An address that signs in a page.
-    func address(_ options: String...) async throws -> String {
-        let outcome = try await home.run("kvsd", ["pair", "--page"] + options)
-        return outcome.text.trimmingCharacters(in: .newlines)
+    /// An address with a code that signs in a page.
+    func address(_ options: [String] = []) async throws -> String {
+        try await kvsd(["pair", "--page"] + options)
     }
 
     func removePage() async throws {
-        let list = try await kvsd("device", "list")
+        let list = try await kvsd(["device", "list"])
         let id = try #require(list.firstMatch(of: #/(?m)^(\w+) .* page /#)?.1)
-        try await kvsd("device", "remove", String(id))
+        try await kvsd(["device", "remove", String(id)])
     }
 
-    /// Changes the codes that are waiting to be used.
+    /// Changes the pairings of unused codes.
     func changePairings(_ change: (inout [String: Any]) -> Void) throws {
         let file = URL(filePath: home.path + "/.local/share/ubiquity/kvsd/pairings.json")
         var table = try #require(
@@ -111,25 +105,14 @@ final class PageDaemon: Sendable {
             uri: uri, method: method, headers: fields, body: body.map { ByteBuffer(string: $0) })
     }
 
-    /// Of pages that follow the store.
+    /// The number of pages that follow the store.
     func streamCount() async throws -> Int? {
         let metrics = try await send(.get, "/metrics").text
         return metrics.firstMatch(of: /(?m)^kvsd_streams_open (\d+)$/).flatMap { Int($0.1) }
     }
 
     func put(_ bytes: Data, key: String) async throws {
-        let response = try await client.execute(
-            uri: "/v1/stores/default/keys/\(key)", method: .put,
-            headers: [
-                .authorization: "Bearer \(token)", .contentType: "application/octet-stream",
-            ],
-            body: ByteBuffer(bytes: PropertyListValue.data(bytes).encoded()))
-        try #require(response.status == .ok, "\(response.text)")
-    }
-
-    func push(_ snapshot: SyncedUsageSnapshot) async throws {
-        let key = SyncedUsageSnapshot.storeKey(deviceID: snapshot.deviceID ?? "none")
-        try await put(try SnapshotCodec.encode(snapshot), key: key)
+        try await client.put(bytes, key: key, token: token)
     }
 
     /// Pushes two accounts of "desk".
@@ -148,50 +131,5 @@ final class PageDaemon: Sendable {
                                     SyncCostBreakdown(label: "gpt-5.2", costUSD: 1.42)
                                 ])
                         ]))))
-    }
-
-    /// Pushes a history of two days in which each window of five hours of "codex" was used evenly.
-    func pushHistory() async throws {
-        var history = UsageHistory()
-        let end = start.addingTimeInterval(150.5 * 60)
-        for quarter in stride(from: 192, to: 0, by: -1) {
-            let time = start.addingTimeInterval(Double(quarter) * -900)
-            let rest = end.timeIntervalSince(time).truncatingRemainder(dividingBy: 18_000)
-            var card = provider()
-            card.lastUpdated = time
-            card.rateWindows = [
-                SyncRateWindow(
-                    usedPercent: 60 * (1 - rest / 18_000), windowMinutes: 300,
-                    resetsAt: time.addingTimeInterval(rest))
-            ]
-            history.add([card], now: time)
-        }
-        try await put(
-            HistoryCodec.encode(history), key: UsageHistory.storeKey(deviceID: "id-of-desk"))
-    }
-
-    func snapshot(
-        _ device: String = "desk", id: String = "id-of-desk", _ providers: ProviderUsageSnapshot...
-    ) -> SyncedUsageSnapshot {
-        SyncedUsageSnapshot(
-            providers: providers, syncTimestamp: start, deviceName: device, deviceID: id)
-    }
-
-    /// With windows of five hours and a week.
-    func provider(
-        _ id: String = "codex", _ name: String = "Codex", account: String? = "dev@example.test",
-        plan: String = "Plus", session: Double = 36, weekly: Double = 81,
-        cost: SyncCostSummary? = nil, status: String? = nil
-    ) -> ProviderUsageSnapshot {
-        func window(_ percent: Double, _ minutes: Int, _ left: Double) -> SyncRateWindow {
-            SyncRateWindow(
-                usedPercent: percent, windowMinutes: minutes,
-                resetsAt: start.addingTimeInterval(left * 60))
-        }
-        return ProviderUsageSnapshot(
-            providerID: id, providerName: name, accountEmail: account, loginMethod: plan,
-            statusMessage: status, lastUpdated: start,
-            rateWindows: [window(session, 300, 150.5), window(weekly, 10_080, 4_320.5)],
-            costSummary: cost)
     }
 }

@@ -1,8 +1,9 @@
 import Foundation
 import SnapshotModels
 import UsageState
+import UsageTesting
 
-/// What a store may have, at one time, and everything that is known of the devices.
+/// A state of a store at one time, with everything that is known of the devices.
 struct StoredState {
     /// 2026-09-18T12:00:00Z, a Friday.
     static let now = Date(timeIntervalSince1970: 1_789_732_800)
@@ -56,7 +57,9 @@ struct StoredState {
             StoredState("hostile", documents: "hostile-text"),
             StoredState("kinds", [snapshot("box", kinds)]),
             StoredState("many", many),
-            StoredState("a learned pace", [snapshot("box", [used(62, at: now)])], history),
+            StoredState(
+                "a learned pace", [snapshot("box", [codex])],
+                .even(codex, until: now, resetsAt: minutes(90), quarters: 1_920)),
             StoredState("nothing", stored: .nothing),
             StoredState("not joined", link: .notJoined, stored: .nothing),
             StoredState("offline", link: .offline(lastSeen: minutes(-120)), stored: .nothing),
@@ -157,27 +160,9 @@ struct StoredState {
         }
     }
 
-    /// An account whose windows of five hours were used evenly.
-    private static func used(_ percent: Double, at time: Date) -> ProviderUsageSnapshot {
-        let end = minutes(90)
-        let rest = end.timeIntervalSince(time).truncatingRemainder(dividingBy: 18_000)
-        return ProviderUsageSnapshot(
+    private static var codex: ProviderUsageSnapshot {
+        ProviderUsageSnapshot(
             providerID: "codex", providerName: "Codex", accountEmail: "dev@example.test",
-            lastUpdated: time,
-            rateWindows: [
-                SyncRateWindow(
-                    usedPercent: percent, windowMinutes: 300,
-                    resetsAt: time.addingTimeInterval(rest))
-            ])
-    }
-
-    private static var history: UsageHistory {
-        var history = UsageHistory()
-        for quarter in stride(from: 1_920, to: 0, by: -1) {
-            let time = minutes(Double(quarter) * -15)
-            let rest = minutes(90).timeIntervalSince(time).truncatingRemainder(dividingBy: 18_000)
-            history.add([used(60 * (1 - rest / 18_000), at: time)], now: time)
-        }
-        return history
+            lastUpdated: now, rateWindows: [window(62)])
     }
 }

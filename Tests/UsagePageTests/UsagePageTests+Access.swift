@@ -1,25 +1,26 @@
 import BrowserTesting
 import Testing
+import UsageTesting
 
-/// The page without a mouse, and without eyes.
+/// The page with a keyboard and with screen readers.
 extension UsagePageTests {
     @Test(
-        "axe-core finds nothing that is hard to use for some",
-        .enabled(if: Browser.hasAxe, "axe-core is not installed"))
+        "axe-core finds no accessibility violations",
+        .requiresAxe)
     func accessibility() async throws {
         try await open { browser, daemon in
-            try await daemon.pushHistory()
-            func check(_ place: String) async throws {
+            try await daemon.pushHistory(of: daemon.provider(), quarters: 192)
+            func check(_ name: String) async throws {
                 try await browser.show(width: 1_280, scheme: "light")
                 var violations = try await browser.axe()
                 try await browser.show(width: 1_280, scheme: "dark")
-                // The rest does not depend on colors.
+                // Other rules do not depend on colors.
                 violations += try await browser.axe(tags: ["wcag2aa"])
-                #expect(violations.isEmpty, "\(place): \(violations)")
+                #expect(violations.isEmpty, "\(name): \(violations)")
             }
-            for place in Self.places {
-                try await go(to: place, browser)
-                try await check(place)
+            for route in Self.routes {
+                try await go(to: route, browser)
+                try await check(route)
             }
             try await browser.click("#list > .row button")
             try await check("a dialog")
@@ -30,10 +31,10 @@ extension UsagePageTests {
         }
     }
 
-    @Test("everything is reached and done by keys, and the focus follows what is opened")
+    @Test("everything works with the keyboard, and the focus moves to what is opened")
     func keyboard() async throws {
         try await open { browser, daemon in
-            try await daemon.pushHistory()
+            try await daemon.pushHistory(of: daemon.provider(), quarters: 192)
             try await browser.execute("document.activeElement.blur()")
             #expect(
                 try await tabs(browser) == [
@@ -71,7 +72,7 @@ extension UsagePageTests {
         }
     }
 
-    /// What Enter does to the button that has the focus. A headless Firefox does not do it for the keys of tests.
+    /// Presses Enter on the focused button. Headless Firefox ignores synthesized keys there.
     private func activate(_ browser: Browser) async throws {
         if browser.kind == .firefox {
             try await browser.execute("document.activeElement.click()")
@@ -80,7 +81,7 @@ extension UsagePageTests {
         }
     }
 
-    /// The names of what Tab reaches, each with a visible focus.
+    /// The names of the elements that Tab reaches; expects a visible focus on each.
     private func tabs(_ browser: Browser) async throws -> [String] {
         var names: [String] = []
         while names.count < 20 {

@@ -5,7 +5,7 @@ import ServerTestSupport
 import TerminalText
 import Testing
 
-/// The store as it is: found, shown, copied, changed.
+/// The keys of the store: searching, showing, copying and changing them.
 extension UsagePageTests {
     private static let typed = "application/vnd.ubiquity.value+json"
 
@@ -47,7 +47,7 @@ extension UsagePageTests {
         try await browser.execute("\(found).click()")
     }
 
-    @Test("a key is shown in each form, exactly, and follows the store")
+    @Test("a key is shown exactly in each form, and follows the store")
     func forms() async throws {
         try await open { browser, daemon in
             try await go(to: "keys", browser)
@@ -105,7 +105,7 @@ extension UsagePageTests {
             try await browser.open(daemon.url + "#/keys")
             try await browser.wait(shows("1 of 2 keys", in: "#list p"))
             #expect(try await browser.text("return $('#search').value") == "über")
-            // Where it is narrow, the key takes the place of the list.
+            // On a narrow page the key replaces the list.
             try await browser.click("#list .item a")
             try await browser.wait(shows("x", in: "#detail pre"))
             #expect(
@@ -113,16 +113,10 @@ extension UsagePageTests {
             #expect(
                 try await browser.execute("return document.documentElement.scrollWidth <= 320")
                     as? Bool == true)
-            if Browser.hasAxe {
-                let violations = try await browser.axe()
-                #expect(violations.isEmpty, "\(violations)")
-            }
+            try await browser.expectNoViolations()
             try await browser.press(.escape)
             try await browser.wait("$('#list').checkVisibility() && $('#detail').hidden")
-            if Browser.hasAxe {
-                let violations = try await browser.axe()
-                #expect(violations.isEmpty, "\(violations)")
-            }
+            try await browser.expectNoViolations()
         }
     }
 
@@ -168,7 +162,7 @@ extension UsagePageTests {
         }
     }
 
-    @Test("names and values of any characters are text, of which nothing hides")
+    @Test("names and values of any characters are shown as text, with invisible characters escaped")
     func hostileNames() async throws {
         try await open { browser, daemon in
             let names = [
@@ -209,7 +203,7 @@ extension UsagePageTests {
                 try await browser.text(
                     "return `${document.images.length} ${document.scripts.length}`") == "0 1")
 
-            // No client that follows RFC 3986 can name it.
+            // A client that follows RFC 3986 cannot address it.
             let response = try await daemon.send(
                 .put, "/v1/stores/default/keys/..", ["Content-Type": "application/octet-stream"],
                 body: "x")
@@ -220,7 +214,7 @@ extension UsagePageTests {
         }
     }
 
-    @Test("copying says so, and copies all of the value as it is")
+    @Test("copying copies the whole value unchanged, and confirms it")
     func copy() async throws {
         try await open { browser, daemon in
             let text = String(repeating: "a\u{202E}\n", count: 8_000)

@@ -1,7 +1,8 @@
 import BrowserTesting
 import Testing
+import UsageTesting
 
-/// The page on every screen, for everyone.
+/// The layout of the page at every size and with the preferences of users.
 extension UsagePageTests {
     private static let widths = [320, 768, 1_280, 2_560]
 
@@ -20,10 +21,10 @@ extension UsagePageTests {
             let sizes = Self.widths.map { ($0, 1_000) } + [(640, 512), (320, 256)]
             for (width, height) in sizes {
                 try await browser.show(width: width, height: height)
-                for place in Self.places + ["usage/x%09\(long)%40example.test"] {
-                    try await go(to: place, browser)
+                for route in Self.routes + ["usage/x%09\(long)%40example.test"] {
+                    try await go(to: route, browser)
                     let problems = try await browser.text(Self.problems)
-                    #expect(problems == "", "\(place) at \(width)")
+                    #expect(problems == "", "\(route) at \(width)")
                 }
                 let (sidebar, columns) = try await browser.pair(
                     """
@@ -35,10 +36,10 @@ extension UsagePageTests {
                 #expect(sidebar == String(width >= 720) && Int(columns) == (width >= 1_000 ? 2 : 1))
             }
             try await browser.execute("document.documentElement.dir = 'rtl'")
-            for place in Self.places {
-                try await go(to: place, browser)
+            for route in Self.routes {
+                try await go(to: route, browser)
                 let problems = try await browser.text(Self.problems)
-                #expect(problems == "", "\(place) from right to left")
+                #expect(problems == "", "\(route) from right to left")
             }
         }
     }
@@ -71,11 +72,11 @@ extension UsagePageTests {
         return problems.join('\\n');
         """
 
-    @Test("what is open and how far it is scrolled survives resizing, turning and reloading")
+    @Test("the open account and the scroll position survive resizing, rotating and reloading")
     func survival() async throws {
         try await open(width: 1_280) { browser, _ in
-            let place = "usage/codex%09dev%40example.test"
-            try await go(to: place, browser)
+            let route = "usage/codex%09dev%40example.test"
+            try await go(to: route, browser)
             #expect(try await browser.text("return $('.selected h2').textContent") == "Codex")
             for (width, height) in [(320, 400), (400, 320), (1_280, 300)] {
                 try await browser.show(width: width, height: height)
@@ -84,10 +85,10 @@ extension UsagePageTests {
                     "Math.abs(sessionStorage['scroll usage codex\\tdev@example.test'] - 60) < 2")
                 try await browser.reload()
                 try await browser.wait("$('#detail table') && Math.abs(scrollY - 60) < 2")
-                #expect(try await browser.text("return location.hash") == "#/\(place)")
+                #expect(try await browser.text("return location.hash") == "#/\(route)")
             }
             try await browser.show(width: 800)
-            // As tabs, then beside.
+            // Sections as tabs, then in a sidebar.
             for (layout, isSidebar) in [("tabs", false), ("sidebar", true)] {
                 try await go(to: "settings", browser)
                 try await browser.execute(
@@ -102,9 +103,9 @@ extension UsagePageTests {
     }
 
     @Test(
-        "the panels stand where they stood",
-        .enabled(if: Browser.hasStableFonts, "fonts-dejavu-core is not installed"))
-    func places() async throws {
+        "the panels keep their positions",
+        .requiresStableFonts)
+    func positions() async throws {
         try await open { browser, _ in
             for width in Self.widths {
                 try await browser.show(width: width)

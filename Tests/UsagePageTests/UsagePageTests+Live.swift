@@ -3,9 +3,10 @@ import Foundation
 import KVStoreServer
 import SnapshotModels
 import Testing
+import UsageTesting
 import WebPages
 
-/// The page beside a daemon that changes, stops, is out of reach, or has another clock.
+/// The page while its daemon changes, stops, is unreachable, or has another clock.
 extension UsagePageTests {
     @Test("a push appears without a reload, and each empty state says what to do")
     func push() async throws {
@@ -13,18 +14,18 @@ extension UsagePageTests {
             try await browser.execute(
                 """
                 window.isSame = true;
-                window.said = [];
+                window.announced = [];
                 const options = { subtree: true, childList: true, characterData: true };
                 for (const region of document.querySelectorAll('[role=status], [role=alert], [aria-live]')) {
-                    new MutationObserver(() => said.push(region.textContent)).observe(region, options);
+                    new MutationObserver(() => announced.push(region.textContent)).observe(region, options);
                 }
                 """)
             for percent in 60...62 {
                 try await daemon.push(session: Double(percent))
                 try await browser.wait(shows("\(percent) % used", in: ".card .amount"))
             }
-            let said = try await browser.text("return said.join()")
-            #expect(said == "", "nobody is disturbed")
+            let announced = try await browser.text("return announced.join()")
+            #expect(announced == "", "screen readers announce nothing")
             try await daemon.push(daemon.snapshot("desk"))
             try await browser.wait(shows("No providers: desk pushed just now", in: ".empty h2"))
             try await browser.wait(shows("usage-push sources", in: ".empty li"))
@@ -51,7 +52,7 @@ extension UsagePageTests {
         }
     }
 
-    @Test("without the daemon the page says since when, and recovers by itself")
+    @Test("without its daemon the page shows since when it is offline, and recovers by itself")
     func restart() async throws {
         try await open { browser, daemon in
             try await browser.execute("window.isSame = true")
@@ -74,11 +75,11 @@ extension UsagePageTests {
         }
     }
 
-    @Test("countdowns follow the daemon's clock, however wrong that of the browser is")
+    @Test("countdowns follow the daemon's clock, however wrong the browser's clock is")
     func clock() async throws {
         try await open { browser, daemon in
             try await browser.wait(shows("resets in 2h 31m", in: ".more"))
-            // The page's code reads the time by this alone.
+            // The page reads the time only with this function.
             try await browser.execute(
                 "const now = Date.now; Date.now = () => now() + 3_600_000; window.now = now")
             try await daemon.push(session: 41)
@@ -94,7 +95,30 @@ extension UsagePageTests {
         }
     }
 
-    @Test("a hidden page costs nothing, and is current when it is seen again")
+    @Test("on a slow network and processor the bars appear without an error")
+    func slow() async throws {
+        try await open { browser, daemon in
+            guard browser.kind == .chromium else { return }
+            try await browser.withNewWindow {
+                try await browser.devTools(
+                    "Network.emulateNetworkConditions",
+                    [
+                        "offline": false, "latency": 300, "downloadThroughput": 50_000,
+                        "uploadThroughput": 50_000,
+                    ])
+                try await browser.devTools("Emulation.setCPUThrottlingRate", ["rate": 6])
+                try await browser.open(daemon.url)
+                try await browser.wait("document.querySelectorAll('.card .bar i').length === 4")
+                try await browser.wait("$('#link').textContent === 'live'")
+                try await browser.wait("navigator.connection.rtt > 200")
+                #expect(try await browser.text("return $('#status').textContent") == "")
+                #expect(try await !browser.requests().contains { $0.hasFailed })
+                try await browser.open("about:blank")
+            }
+        }
+    }
+
+    @Test("a hidden page is idle, and up to date when it is visible again")
     func hidden() async throws {
         try await open { browser, daemon in
             try await browser.execute(
@@ -113,16 +137,15 @@ extension UsagePageTests {
                     if (document.hidden) window.wasIdle = timers.size === 0;
                 });
                 """)
-            // From now on every timer is seen.
+            // From now on every timer is recorded.
             try await daemon.push(session: 50)
             try await browser.wait(shows("50 % used", in: ".card .amount"))
-            let first = try await browser.window
-            try await browser.openWindow()
-            while try await daemon.streamCount() != 0 { try Task.checkCancellation() }
-            _ = try await browser.requests()
-            try await daemon.push(session: 51)
-            #expect(try await browser.requests().filter { $0.url.contains("/v1/") }.isEmpty)
-            try await browser.closeWindow(thenGoTo: first)
+            try await browser.withNewWindow {
+                while try await daemon.streamCount() != 0 { try Task.checkCancellation() }
+                _ = try await browser.requests()
+                try await daemon.push(session: 51)
+                #expect(try await browser.requests().filter { $0.url.contains("/v1/") }.isEmpty)
+            }
             #expect(try await browser.text("return String(wasIdle)") == "true")
             try await browser.wait(shows("51 % used", in: ".card .amount"))
             try await browser.wait("$('#link').textContent === 'live'")
@@ -130,7 +153,7 @@ extension UsagePageTests {
         }
     }
 
-    @Test("windows are each where they are, and share what was chosen")
+    @Test("each window has its own route and scroll position, and all share the options")
     func windows() async throws {
         try await open { browser, daemon in
             let first = try await browser.window
@@ -156,7 +179,7 @@ extension UsagePageTests {
         }
     }
 
-    @Test("another version of the page is there after a reload, whole")
+    @Test("a new version of the page replaces all files after a reload")
     func upgrade() async throws {
         let browser = try #require(Browser.shared)
         let daemon = try await PageDaemon()
@@ -184,7 +207,7 @@ extension UsagePageTests {
         try await browser.open("about:blank")
     }
 
-    /// The files of the page, of which one differs.
+    /// The files of the page, with another title.
     private struct FormerPage: ResourceProvider {
         private let page: WebPage
 

@@ -5,9 +5,9 @@ import ProgramTesting
 import ServerTestSupport
 import Testing
 
-/// How a browser becomes a device of the account, and ceases to be one.
+/// Signing in, which makes a browser a device of the account, and signing out.
 extension UsagePageTests {
-    @Test("an address with a code signs in, and the code is nowhere in the browser")
+    @Test("an address with a code signs in, and no code stays in the browser")
     func signingIn() async throws {
         try await open { browser, daemon in
             #expect(try await browser.text("return location.href") == daemon.url)
@@ -22,18 +22,18 @@ extension UsagePageTests {
             let kept = try await browser.text(
                 "return document.cookie + JSON.stringify({ ...localStorage, ...sessionStorage })")
             #expect(!kept.contains(cookie.value) && !kept.contains("__Host"))
-            let devices = try await daemon.kvsd("device", "list")
+            let devices = try await daemon.kvsd(["device", "list"])
             #expect(
                 devices.contains(#/(Chrome|Firefox) on Linux +page +default +read /#), "\(devices)")
 
-            // Another code is of no use to a browser that is signed in.
+            // A browser that is signed in does not use another code.
             try await browser.open(try await daemon.address())
             try await browser.wait(shows("signed in as", in: "#status"))
             #expect(try await browser.text("return location.hash") == "")
         }
     }
 
-    @Test("a code that does not sign in says why, and what to do")
+    @Test("a refused code is explained, with the next step")
     func badCodes() async throws {
         try await open(signsIn: false) { browser, daemon in
             func refused(_ address: String, _ reason: String) async throws {
@@ -57,7 +57,7 @@ extension UsagePageTests {
             try await refused(used, "Used code")
             try await refused(String(used.dropLast(3) + "AAA"), "Wrong code")
             try await refused("no code", "Wrong code")
-            let line = try await daemon.kvsd("pair")
+            let line = try await daemon.kvsd(["pair"])
             let ofProgram = try #require(line.split(separator: "/").dropLast().last)
             try await refused(String(ofProgram), "Code of a program")
             let expired = try await daemon.address()
@@ -76,14 +76,14 @@ extension UsagePageTests {
             #expect(joined.status != 0)
             #expect(joined.errors.contains("signs in a web page"), "\(joined.errors)")
             #expect(joined.errors.contains("in a browser"), "\(joined.errors)")
-            // It is still good for a browser.
+            // A browser can still use it.
             try await browser.fill("#code", page)
             try await browser.click("form.signin button.primary")
             try await browser.wait("document.querySelectorAll('.card').length === 2")
         }
     }
 
-    @Test("the cookie is worth nothing elsewhere")
+    @Test("the cookie is refused outside the page")
     func elsewhere() async throws {
         try await open { browser, daemon in
             let cookie = try #require(try await browser.cookies().first)
@@ -106,7 +106,7 @@ extension UsagePageTests {
             ]
             #expect(try await status(foreign) == 403)
             #expect(try await status(foreign, .post, "/v1/session") == 403)
-            // A page that may only look.
+            // A page without the scope write.
             let own = ["Sec-Fetch-Site": "same-origin", "Content-Type": "application/json"]
             for (method, path) in [
                 (.put, "/v1/stores/default/keys/a"), (.delete, "/v1/stores/default/keys/a"),
@@ -115,7 +115,7 @@ extension UsagePageTests {
                 #expect(try await status(own, method, path) == 403, "\(method) \(path)")
             }
 
-            // A name that resolves to the daemon is another host, whose requests have no cookie.
+            // Another name of the daemon is another host, to which the cookie is not sent.
             try await browser.open("http://localhost:\(daemon.port)/")
             try await browser.wait("$('form.signin')")
             try await browser.executeAsync(
@@ -141,7 +141,7 @@ extension UsagePageTests {
         }
     }
 
-    @Test("a removed device sees nothing more at once, and signing out leaves nothing behind")
+    @Test("removing the device or signing out clears the page at once")
     func leaving() async throws {
         try await open { browser, daemon in
             #expect(try await daemon.streamCount() == 1)
@@ -153,28 +153,25 @@ extension UsagePageTests {
             try await browser.wait("$('form.signin')")
 
             try await signIn(browser, daemon)
-            let first = try await browser.window
-            try await browser.openWindow()
-            try await browser.open(daemon.url)
-            try await go(to: "settings", browser)
-            try await browser.execute("$('#list > .row button').click()")
-            try await browser.wait("$('#dialog').open")
-            try await browser.click("#dialog-action")
-            try await browser.wait("$('form.signin')")
-            #expect(try await browser.text(Self.remains) == "[0,0,0,0]")
-            // The end of the stream may be noticed before the answer.
-            for _ in 0..<50 where try await !browser.cookies().isEmpty {}
-            let cookies = try await browser.cookies()
-            #expect(cookies.isEmpty, "\(cookies)")
-            #expect(try await !daemon.kvsd("device", "list").contains(" page "))
-            try await browser.open("about:blank")
-            try await browser.closeWindow(thenGoTo: first)
+            try await browser.withNewWindow {
+                try await browser.open(daemon.url)
+                try await go(to: "settings", browser)
+                try await browser.execute("$('#list > .row button').click()")
+                try await browser.wait("$('#dialog').open")
+                try await browser.click("#dialog-action")
+                try await browser.wait("$('form.signin')")
+                #expect(try await browser.text(Self.remains) == "[0,0,0,0]")
+                // The stream may end before the answer arrives.
+                while try await !browser.cookies().isEmpty { try Task.checkCancellation() }
+                #expect(try await !daemon.kvsd(["device", "list"]).contains(" page "))
+                try await browser.open("about:blank")
+            }
             try await browser.wait("$('form.signin')")
             #expect(try await browser.text(Self.remains) == "[0,0,0,0]")
         }
     }
 
-    /// What a signed out page still has: cards, details, and what is stored.
+    /// The numbers of cards, details and stored values of a page.
     private static let remains = """
         return JSON.stringify([document.querySelectorAll('.card').length, $('#detail').childElementCount,
             localStorage.length, sessionStorage.length])

@@ -6,10 +6,9 @@ import Testing
 /// The page of a real daemon in a real browser.
 @Suite(
     "The page",
-    .disabled(if: Browser.Kind.installed.isEmpty, "neither Chromium nor Firefox is installed"),
-    .serialized, .browser, .timeLimit(.minutes(5)))
-struct UsagePageTests {
-    /// Runs a daemon to which something was pushed, and opens its page.
+    .requiresBrowser, .serialized, .browser, .timeLimit(.minutes(5)))
+struct UsagePageTests: PageSuite {
+    /// Runs a daemon with pushed usage, and opens its page.
     ///
     /// - Parameters:
     ///   - options: of `kvsd pair`.
@@ -40,34 +39,23 @@ struct UsagePageTests {
     }
 
     func signIn(_ browser: Browser, _ daemon: PageDaemon, _ options: [String] = []) async throws {
-        let line = try await daemon.home.run("kvsd", ["pair", "--page"] + options).text
-        try await browser.open(line.trimmingCharacters(in: .newlines))
+        try await browser.open(try await daemon.address(options))
         try await browser.wait("document.querySelectorAll('.card').length === 2")
         try await browser.wait("$('#link').textContent === 'live'")
     }
 
-    /// An expression that is true when an element that the selector matches has this text.
-    func shows(_ text: String, in selector: String = "body") -> String {
-        "[...document.querySelectorAll('\(selector)')].some(e => e.textContent.includes(\(quoted(text))))"
-    }
-
-    func quoted(_ text: String) -> String {
-        let array = try? JSONSerialization.data(withJSONObject: [text])
-        return String(decoding: array ?? Data(), as: UTF8.self) + "[0]"
-    }
-
-    /// The sections, and an account and a device that are open.
-    static let places = [
+    /// All sections, an open account and an open device.
+    static let routes = [
         "usage", "usage/codex%09dev%40example.test", "devices", "devices/id-of-desk", "keys",
         "settings",
     ]
 
-    /// Opens a section, or what is in one.
-    func go(to place: String, _ browser: Browser) async throws {
-        try await browser.execute("location.hash = '#/\(place)'")
-        let section = place.prefix { $0 != "/" }
+    /// Opens a section, or an account or device in one.
+    func go(to route: String, _ browser: Browser) async throws {
+        try await browser.execute("location.hash = '#/\(route)'")
+        let section = route.prefix { $0 != "/" }
         try await browser.wait("$('#list').classList.contains('\(section)')")
-        if place.hasPrefix("usage/") { try await browser.wait("$('#detail table')") }
-        if place.hasPrefix("devices/") { try await browser.wait("$('#detail h2')") }
+        if route.hasPrefix("usage/") { try await browser.wait("$('#detail table')") }
+        if route.hasPrefix("devices/") { try await browser.wait("$('#detail h2')") }
     }
 }

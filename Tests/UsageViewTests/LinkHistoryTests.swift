@@ -19,7 +19,7 @@ struct LinkHistoryTests {
             history.lastSeen(connection, lastSync: lastSync, at: Self.date(minutes))
         }
         #expect(lastSeen(.idle, 0) == lastSync)
-        // Never connected: the attempt tells nothing.
+        // Never connected: the attempt is no evidence.
         #expect(lastSeen(.offline("refused"), 1) == lastSync)
         #expect(lastSeen(.connected, 2) == lastSync)
         #expect(lastSeen(.offline("broken"), 60) == Self.date(60))

@@ -168,7 +168,7 @@ struct LiveScreenTests {
         #expect(layout(320, 60).cardColumnCount == 4)
     }
 
-    @Test("colors change, and every level is still told by a sign")
+    @Test("a sign shows every level whatever the colors are")
     func themes() throws {
         let model = try LiveSample.busy()
         let size = ScreenSize(columns: 150, rows: 50)

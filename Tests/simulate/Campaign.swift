@@ -10,7 +10,7 @@ final class Campaign: Sendable {
         var next: UInt64
         var report = CampaignReport()
         var isEnded = false
-        var lastTold = Date.distantPast
+        var lastProgress = Date.distantPast
     }
 
     private let first: UInt64
@@ -62,23 +62,19 @@ final class Campaign: Sendable {
         state.withLock { state in
             state.report.add(seed: seed, faults: faults, work: work, violation: violation)
             if let violation {
-                Self.tell("\(violation)\nplay it again: scripts/simulate --seed \(seed) --trace")
+                Console.note("\(violation)\nplay it again: scripts/simulate --seed \(seed) --trace")
                 if state.report.broken.count >= failureLimit { state.isEnded = true }
             }
-            tellProgress(&state)
+            noteProgress(&state)
         }
     }
 
-    /// A line now and then, so that a long campaign is seen to go on.
-    private func tellProgress(_ state: inout State) {
-        guard Date().timeIntervalSince(state.lastTold) >= 10 else { return }
-        state.lastTold = Date()
-        Self.tell(
+    /// Prints a line every ten seconds.
+    private func noteProgress(_ state: inout State) {
+        guard Date().timeIntervalSince(state.lastProgress) >= 10 else { return }
+        state.lastProgress = Date()
+        Console.note(
             "\(state.report.seedCount) seeds\(count.map { " of \($0)" } ?? ""), "
                 + "\(state.report.broken.count) broken")
-    }
-
-    private static func tell(_ line: String) {
-        Console.note(line)
     }
 }

@@ -12,7 +12,7 @@ struct Simulate: ParsableCommand {
         abstract:
             "Run the store in simulated worlds where everything fails, and check its promises.",
         discussion: """
-            A seed decides everything: devices, programs, what people write, and every fault of disks, network,
+            A seed decides everything: devices, programs, what users write, and every fault of disks, network,
             clocks and machines. The worlds run the shipped replica, log and hub. A broken promise ends with
             status 1, the last events before it and the line that plays it again.
 

@@ -131,7 +131,7 @@ extension PageTests {
         }
     }
 
-    @Test("settle reports that nothing is under way")
+    @Test("settling reports how long it took")
     func settle() async throws {
         try await open { browser, _ in
             try await browser.press("s")

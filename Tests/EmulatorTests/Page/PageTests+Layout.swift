@@ -1,7 +1,7 @@
 import BrowserTesting
 import Testing
 
-/// What everyone can see and reach.
+/// Layout and accessibility.
 extension PageTests {
     private static let widths = [320, 768, 1_280, 2_560]
 
@@ -128,8 +128,8 @@ extension PageTests {
     }
 
     @Test(
-        "axe-core finds nothing that is hard to use for some",
-        .enabled(if: Browser.hasAxe, "scripts/bootstrap --tests has not installed axe-core"),
+        "axe-core finds no accessibility violations",
+        .requiresAxe,
         arguments: ["light", "dark"])
     func accessibility(scheme: String) async throws {
         try await open { browser, client in
@@ -146,10 +146,10 @@ extension PageTests {
     }
 
     @Test(
-        "the panels stand where they stood",
-        .enabled(if: Browser.hasStableFonts, "fonts-dejavu-core is not installed"),
+        "the panels keep their positions",
+        .requiresStableFonts,
         arguments: widths)
-    func places(width: Int) async throws {
+    func positions(width: Int) async throws {
         try await open(width: width) { browser, _ in
             try await browser.wait("document.querySelectorAll('#devices article').length === 2")
             try await browser.wait("document.querySelectorAll('#events li').length === 2")

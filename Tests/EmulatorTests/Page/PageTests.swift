@@ -11,9 +11,8 @@ import Testing
 /// The emulator's page in a real browser.
 @Suite(
     "The emulator's page",
-    .disabled(if: Browser.Kind.installed.isEmpty, "neither Chromium nor Firefox is installed"),
-    .serialized, .browser, .timeLimit(.minutes(5)))
-struct PageTests {
+    .requiresBrowser, .serialized, .browser, .timeLimit(.minutes(5)))
+struct PageTests: PageSuite {
     /// Runs an emulator, in which a phone has set a key, and opens its page.
     func open(
         width: Int = 1_280, record: (@Sendable (Data) -> Void)? = nil, closes: Bool = true,
@@ -32,16 +31,6 @@ struct PageTests {
             // Ends the stream of events.
             if closes { try await browser.open("about:blank") }
         }
-    }
-
-    /// An expression that is true when an element that the selector matches has this text.
-    func shows(_ text: String, in selector: String) -> String {
-        "[...document.querySelectorAll('\(selector)')].some(e => e.textContent.includes(\(Self.quoted(text))))"
-    }
-
-    static func quoted(_ text: String) -> String {
-        let array = try? JSONSerialization.data(withJSONObject: [text])
-        return String(decoding: array ?? Data(), as: UTF8.self) + "[0]"
     }
 
     @Test("worlds, keys with their values, and devices are shown")

@@ -112,7 +112,7 @@ struct AccountIsolationTests {
         }
     }
 
-    @Test("a full account is told its limit, at once after a change of it, and others go on")
+    @Test("the answer to a full account has its current limit, and others continue")
     func full() async throws {
         let test = try TestServer()
         try await test.served { client, _ in

@@ -5,6 +5,7 @@ import PushTesting
 import ServerTestSupport
 import TestSupport
 import Testing
+import UsageTesting
 
 /// The real daemon, and a push service in this process.
 @Suite("Notifications of the daemon", .timeLimit(.minutes(5)))
@@ -15,7 +16,7 @@ struct NotificationProcessTests {
         }
     }
 
-    @Test("after a kill the daemon sends what happens then, once, encrypted for the browser")
+    @Test("after a kill the daemon sends new alerts once, encrypted for the browser")
     func kill() async throws {
         let service = try await TestPushService()
         let phone = service.browser("phone")

@@ -1,6 +1,5 @@
 import Foundation
 import HTTPTypes
-import KVStoreCore
 import KVStoreWire
 import NIOCore
 import ServerTestSupport
@@ -8,11 +7,12 @@ import SnapshotModels
 import TestSupport
 import Testing
 import UsageState
+import UsageTesting
 
 /// The real daemon with the device "desk", and what is pushed to it.
-final class UsageDaemon: Sendable {
+final class UsageDaemon: UsageTarget, Sendable {
     static let path = "/v1/usage"
-    /// Of the daemon's clock, in whole seconds, as a codec keeps them.
+    /// Of the daemon's clock.
     let start = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
     let token: String
     let daemon: DaemonProcess
@@ -46,12 +46,9 @@ final class UsageDaemon: Sendable {
         try await DaemonProcess.addDevice(name, dataPath: daemon.dataPath, arguments: arguments)
     }
 
-    /// Of the device of a token; by default of "desk".
+    /// The id of the device with a token; by default of "desk".
     func deviceID(token: String? = nil) async throws -> String {
-        let response = try await send(.get, "/v1/me", token: token)
-        return try JSONDecoder().decode(
-            DaemonIdentity.self, from: Data(response.body.readableBytesView)
-        ).deviceID
+        try await send(.get, "/v1/me", token: token).decoded(DaemonIdentity.self).deviceID
     }
 
     func send(
@@ -78,73 +75,17 @@ final class UsageDaemon: Sendable {
         return try decoder.decode(UsageReport.self, from: Data(response.body.readableBytesView))
     }
 
-    func put(_ bytes: Data, key: String, store: String = "default") async throws {
-        let response = try await send(
-            .put, "/v1/stores/\(store)/keys/\(key)", [.contentType: "application/octet-stream"],
-            body: ByteBuffer(bytes: PropertyListValue.data(bytes).encoded()))
-        try #require(response.status == .ok, "\(response.text)")
+    func put(_ bytes: Data, key: String) async throws {
+        try await client.put(bytes, key: key, token: token)
     }
 
-    func push(_ snapshot: SyncedUsageSnapshot, store: String = "default") async throws {
-        let key = SyncedUsageSnapshot.storeKey(deviceID: snapshot.deviceID ?? "none")
-        try await put(try SnapshotCodec.encode(snapshot), key: key, store: store)
-    }
-
-    /// A history of 20 days in which each window of five hours was used evenly, up to 60 percent.
-    func pushHistory(of provider: ProviderUsageSnapshot) async throws {
-        var history = UsageHistory()
-        let end = start.addingTimeInterval(150.5 * 60)
-        for quarter in stride(from: 1_920, to: 0, by: -1) {
-            let time = start.addingTimeInterval(Double(quarter) * -900)
-            let rest = end.timeIntervalSince(time).truncatingRemainder(dividingBy: 18_000)
-            var card = provider
-            card.lastUpdated = time
-            card.rateWindows = [
-                SyncRateWindow(
-                    usedPercent: 60 * (1 - rest / 18_000), windowMinutes: 300,
-                    resetsAt: time.addingTimeInterval(rest))
-            ]
-            history.add([card], now: time)
-        }
-        try await put(
-            HistoryCodec.encode(history), key: UsageHistory.storeKey(deviceID: "id-of-desk"))
-    }
-
-    /// A snapshot of one device.
-    func snapshot(
-        _ device: String = "desk", pushedSecondsAgo: Double = 0,
-        _ providers: ProviderUsageSnapshot...
-    ) -> SyncedUsageSnapshot {
-        SyncedUsageSnapshot(
-            providers: providers, syncTimestamp: start.addingTimeInterval(-pushedSecondsAgo),
-            deviceName: device, deviceID: "id-of-\(device)")
-    }
-
-    /// A provider with windows of five hours and a week.
-    func provider(
-        _ id: String = "codex", _ name: String = "Codex", account: String? = "dev@example.test",
-        session: Double = 36, weekly: Double = 81, observedSecondsAgo: Double = 0
-    ) -> ProviderUsageSnapshot {
-        ProviderUsageSnapshot(
-            providerID: id, providerName: name, accountEmail: account, loginMethod: "Plus",
-            lastUpdated: start.addingTimeInterval(-observedSecondsAgo),
-            rateWindows: [
-                window(session, 300, resetsInMinutes: 150.5),
-                window(weekly, 10_080, resetsInMinutes: 4_320.5),
-            ],
-            costSummary: SyncCostSummary(
-                hourly: [
-                    SyncHourlyCost(
-                        hour: Int(start.timeIntervalSince1970) / 3_600, totalTokens: 310_000,
-                        costUSD: 1.2)
-                ]))
-    }
-
-    func window(
-        _ percent: Double, _ minutes: Int, resetsInMinutes: Double, _ label: String? = nil
-    ) -> SyncRateWindow {
-        SyncRateWindow(
-            usedPercent: percent, windowMinutes: minutes,
-            resetsAt: start.addingTimeInterval(resetsInMinutes * 60), label: label)
+    /// 310,000 tokens in the current hour.
+    var cost: SyncCostSummary {
+        SyncCostSummary(
+            hourly: [
+                SyncHourlyCost(
+                    hour: Int(start.timeIntervalSince1970) / 3_600, totalTokens: 310_000,
+                    costUSD: 1.2)
+            ])
     }
 }

@@ -6,10 +6,11 @@ import ServerTestSupport
 import SnapshotModels
 import Testing
 import UsageState
+import UsageTesting
 
 @Suite("GET /v1/usage", .timeLimit(.minutes(5)))
 struct UsageEndpointTests {
-    /// Without what passes with time, and what only the daemon knows.
+    /// Without members that depend on time or that only the daemon knows.
     private static func comparable(_ json: Data) throws -> [String: Any] {
         let object = try JSONSerialization.jsonObject(with: json)
         var document = try #require(object as? [String: Any])
@@ -32,12 +33,13 @@ struct UsageEndpointTests {
     func equalsViewer() async throws {
         let usage = try await UsageDaemon()
         try await usage.push(
-            usage.snapshot("desk", usage.provider(), usage.provider("claude", "Claude")))
+            usage.snapshot(
+                "desk", usage.provider(cost: usage.cost), usage.provider("claude", "Claude")))
         try await usage.push(
             usage.snapshot(
                 "laptop", pushedSecondsAgo: 4_000,
                 usage.provider(session: 99.6, observedSecondsAgo: 4_000)))
-        try await usage.pushHistory(of: usage.provider())
+        try await usage.pushHistory(of: usage.provider(), quarters: 1_920)
         var home = try TemporaryHome()
         defer { home.remove() }
         home.variables = [
@@ -167,7 +169,7 @@ struct UsageEndpointTests {
         #expect(try await usage.report().providers[0].windows[0].usedPercent == 37)
     }
 
-    @Test("each store without numbers says why and what to do")
+    @Test("the answer for a store without usage says why and what to do")
     func emptyStates() async throws {
         let usage = try await UsageDaemon()
         func check(
@@ -189,7 +191,9 @@ struct UsageEndpointTests {
         #expect(try await usage.report().situation == .ready)
     }
 
-    @Test("a device is there by what the daemon knows of it, otherwise by its last push")
+    @Test(
+        "availability is what the daemon knows of a device, otherwise the age of its last push"
+    )
     func connections() async throws {
         let usage = try await UsageDaemon()
         _ = try await usage.addDevice("laptop")
@@ -206,7 +210,7 @@ struct UsageEndpointTests {
         await reader.connection.close()
     }
 
-    @Test("a device is one, whatever its name is, where its pushes name it with the daemon's id")
+    @Test("pushes with the daemon's id belong to that device, whatever its name is")
     func identity() async throws {
         let usage = try await UsageDaemon()
         for name in ["laptop", "tower"] {
@@ -242,7 +246,7 @@ struct UsageEndpointTests {
         let messages = try HTTPExamples("docs/usage-endpoint.md").messages()
         try #require(messages.count == 4)
         let usage = try await UsageDaemon()
-        var snapshot = usage.snapshot("desk", usage.provider())
+        var snapshot = usage.snapshot("desk", usage.provider(cost: usage.cost))
         snapshot.daemonDeviceID = try await usage.deviceID()
         try await usage.push(snapshot)
         for index in stride(from: 0, to: messages.count, by: 2) {

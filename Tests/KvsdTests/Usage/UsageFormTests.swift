@@ -4,6 +4,7 @@ import ServerTestSupport
 import SnapshotModels
 import Testing
 import UsageState
+import UsageTesting
 
 @testable import UsageEndpoint
 
@@ -12,7 +13,7 @@ struct UsageFormTests {
     @Test("the text has a line for each window, in used or left")
     func text() async throws {
         let usage = try await UsageDaemon()
-        try await usage.push(usage.snapshot("desk", usage.provider()))
+        try await usage.push(usage.snapshot("desk", usage.provider(cost: usage.cost)))
         let response = try await usage.get("?zone=Z", [.accept: "text/plain"])
         #expect(response.headers[.contentType] == "text/plain; charset=utf-8")
         let codex = [
@@ -58,7 +59,7 @@ struct UsageFormTests {
         var expired = usage.provider("a", "A", session: 42, observedSecondsAgo: 7_200)
         expired.rateWindows = [usage.window(42, 300, resetsInMinutes: -10)]
         var failed = usage.provider("b", "B")
-        (failed.rateWindows, failed.isError, failed.costSummary) = ([], true, nil)
+        (failed.rateWindows, failed.isError) = ([], true)
         failed.statusMessage = "signed out"
         var estimate = usage.provider("c", "C", observedSecondsAgo: 7_200)
         estimate.usageDataConfidence = "estimated"
@@ -81,6 +82,7 @@ struct UsageFormTests {
         let name = "</title><script>alert(1)</script>&\"'\u{1B}[2J\u{202E}\u{0}\u{FFFE}\n"
         var provider = usage.provider("x", name + String(repeating: "日本\u{0301}", count: 3_000))
         provider.rateWindows = [usage.window(50, 300, resetsInMinutes: 60, name)]
+        provider.costSummary = usage.cost
         provider.statusMessage = name
         var snapshot = usage.snapshot("desk\n" + name, provider)
         snapshot.deviceID = "hostile"

@@ -27,9 +27,9 @@ struct SQLiteHostileTests {
         #expect(mkfifo(pipe, 0o600) == 0)
         #expect(
             cause(pipe) == .file(FileError(operation: "read", path: pipe, cause: .notAFile)))
-        let folder = directory.home.path
+        let path = directory.home.path
         #expect(
-            cause(folder) == .file(FileError(operation: "read", path: folder, cause: .notAFile)))
+            cause(path) == .file(FileError(operation: "read", path: path, cause: .notAFile)))
         let link = directory.path("link")
         try FileManager.default.createSymbolicLink(
             atPath: link, withDestinationPath: "/proc/self/environ")

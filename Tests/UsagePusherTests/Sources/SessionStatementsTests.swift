@@ -4,7 +4,7 @@ import Testing
 
 @testable import UsagePusher
 
-/// Sessions of one account that ask a provider, or repeat what they were last told, a minute apart.
+/// Sessions of one account that ask a provider, or repeat its last answer, a minute apart.
 private struct SimulatedSessions {
     private(set) var readings: [LimitReading] = []
     /// What the provider answers.

@@ -44,7 +44,7 @@ struct CodexTokenTests {
             ],
             reads: "gpt-5.6-sol: 1 × input 1500, output 400 (reasoning 150), read 9000, write 1500"),
         GrowingLogShape(
-            "a count that is repeated, and one that tells how full the context is, count nothing",
+            "a repeated count and the size of the context are not counted",
             [
                 path: #"""
                 {"timestamp":"2025-11-20T09:00:00.000Z","type":"session_meta","payload":{"id":"t2","timestamp":"2025-11-20T09:00:00.000Z","cwd":"/src/app","originator":"codex_cli_rs","cli_version":"0.60.0","source":"cli"}}

@@ -162,7 +162,7 @@ struct HistoryCodecTests {
         #expect(decodes([0, 0, 0, 1, 2, 20, 0x80, 0, 0]))
     }
 
-    @Test("a later version is told apart, and left alone by a writer")
+    @Test("a later version is recognized, and not overwritten")
     func laterVersion() {
         let data = Data("UBQH".utf8) + [2, 1, 2, 3]
         #expect(throws: HistoryCodecError.newer(version: 2)) { try HistoryCodec.decode(data) }

@@ -108,7 +108,7 @@ struct UsageWaitTests {
         #expect(reset((codex(100, resetsIn: -1), 0)) == .reached)
     }
 
-    @Test("a reset that is stated anew is the same one unless less is used or its time has come")
+    @Test("a reset that is reported again is the same one unless less is used or its time has come")
     func restated() {
         let data = codex(50, resetsIn: 90)
         #expect(next(reset((data, 0), (codex(51, resetsIn: 90.5), 1))) == 90.5)

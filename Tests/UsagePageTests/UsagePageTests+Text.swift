@@ -8,7 +8,7 @@ import UsageState
 
 @testable import usage_view
 
-/// The terminal and the page draw one description of each state, and say the same.
+/// The terminal and the page show the same text for each state.
 extension UsagePageTests {
     /// Minutes after the state was stored: before and after resets, ages at which numbers are stale, midnight and half a year.
     private static let times: [Double] = [
@@ -16,25 +16,27 @@ extension UsagePageTests {
         2_880, 6_000, 300_000,
     ]
 
-    /// How a reader wants it.
-    private struct Manner: Encodable {
+    private struct DisplayOptions: Encodable {
         var measure: String
         var isAbsolute: Bool
 
         static let all = [
-            Manner(measure: "used", isAbsolute: false), Manner(measure: "left", isAbsolute: true),
+            DisplayOptions(measure: "used", isAbsolute: false),
+            DisplayOptions(measure: "left", isAbsolute: true),
         ]
     }
 
-    @Test("every stored state is said as in the terminal, whenever and however it is shown")
-    func words() async throws {
-        try await open(signsIn: false) { browser, _ in
+    @Test("the page and the terminal show the same text for every state, time and option")
+    func sameText() async throws {
+        try await open(signsIn: false) { browser, daemon in
             try await compare(browser, zone: .local)
             guard browser.kind == .chromium else { return }
-            try await browser.devTools(
-                "Emulation.setTimezoneOverride", ["timezoneId": "Asia/Kolkata"])
-            try await compare(browser, zone: .fixed(secondsFromGMT: 19_800))
-            try await browser.devTools("Emulation.setTimezoneOverride", ["timezoneId": ""])
+            try await browser.withNewWindow {
+                try await browser.devTools(
+                    "Emulation.setTimezoneOverride", ["timezoneId": "Asia/Kolkata"])
+                try await browser.open(daemon.url)
+                try await compare(browser, zone: .fixed(secondsFromGMT: 19_800))
+            }
         }
     }
 
@@ -49,7 +51,7 @@ extension UsagePageTests {
             let shown = try await texts(
                 of: String(decoding: try JSONOutput.data(document), as: UTF8.self), browser)
             var expected: [[String]] = []
-            for manner in Manner.all {
+            for options in DisplayOptions.all {
                 for minutes in Self.times {
                     expected.append(
                         Self.texts(
@@ -57,8 +59,8 @@ extension UsagePageTests {
                                 data: state.data,
                                 now: StoredState.now.addingTimeInterval(minutes * 60), zone: zone,
                                 options: ViewOptions(
-                                    measure: .init(rawValue: manner.measure) ?? .used,
-                                    isAbsolute: manner.isAbsolute,
+                                    measure: .init(rawValue: options.measure) ?? .used,
+                                    isAbsolute: options.isAbsolute,
                                     isTwelveHour: hasTwelveHours, hasSigns: true)),
                             state.devices, stored))
                 }
@@ -67,7 +69,7 @@ extension UsagePageTests {
             for (index, (shown, expected)) in zip(shown, expected).enumerated()
             where shown != expected {
                 let difference = zip(shown, expected).filter { $0 != $1 }.prefix(3)
-                    .map { "the page says '\($0)', the terminal '\($1)'" }
+                    .map { "the page shows '\($0)', the terminal '\($1)'" }
                 Issue.record(
                     "\(state.name), \(Self.times[index % Self.times.count]) minutes later: \(shown.count) and \(expected.count) texts; \(difference.joined(separator: "\n"))"
                 )
@@ -76,7 +78,7 @@ extension UsagePageTests {
         }
     }
 
-    /// What the daemon answers.
+    /// The daemon's answer.
     private struct Document: Encodable {
         var empty: EmptyState?
         var cards: [UsageCard]
@@ -91,14 +93,14 @@ extension UsagePageTests {
         }
     }
 
-    /// - Parameter stored: at the time at which the daemon has answered, by which costs are listed.
+    /// - Parameter stored: the state when the daemon answered, which decides about costs.
     private static func texts(
         _ model: ViewModel, _ known: KnownDevices, _ stored: ViewModel
     ) -> [String] {
         if let empty = EmptyState(model) {
             return ([empty.title] + empty.steps).map(model.text)
         }
-        // Today's cost is what the daemon has answered; the page asks it every minute.
+        // Costs are shown as the daemon answered; the page asks again every minute.
         let cards = zip(model.providers, stored.providers).flatMap {
             provider, state -> [String] in
             let card = UsageCard(provider)
@@ -137,12 +139,12 @@ extension UsagePageTests {
         return cards + details + devices
     }
 
-    /// What the page's own code shows of a document, at each time in each manner.
+    /// The texts that the page's own code shows of a document, with all options at each time.
     private func texts(of document: String, _ browser: Browser) async throws -> [[String]] {
-        let manners = String(decoding: try JSONEncoder().encode(Manner.all), as: UTF8.self)
+        let choices = String(decoding: try JSONEncoder().encode(DisplayOptions.all), as: UTF8.self)
         let found = try await browser.executeAsync(
             """
-            const [document_, manners] = [\(document), \(manners)];
+            const [document_, choices] = [\(document), \(choices)];
             const times = \(Self.times).map(minutes => \(StoredState.now.timeIntervalSince1970) * 1000 + minutes * 60000);
             const text = element => element.hidden ? '' : element.textContent;
             const all = (element, selector) => [...element.querySelectorAll(selector)].map(text);
@@ -176,8 +178,8 @@ extension UsagePageTests {
                     return [...lines, ...[...list.children].flatMap(item => [...item.firstElementChild.children].map(text))];
                 };
                 const shown = [];
-                for (const manner of manners) {
-                    Object.assign(options, manner);
+                for (const choice of choices) {
+                    Object.assign(options, choice);
                     for (const time of times) shown.push(await show(new TimeFormatter(time)));
                 }
                 return JSON.stringify(shown);
