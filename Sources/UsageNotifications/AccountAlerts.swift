@@ -117,7 +117,7 @@ struct AccountAlerts {
         return nil
     }
 
-    /// Whether anybody has got it, or nobody is there any more who could.
+    /// Whether anybody has got it. What ended subscriptions did not get is left to other machines.
     private func deliver(_ alert: Alert, _ settings: NotificationSettings) async -> Bool {
         let payload = NotificationPayload(
             alert, now: service.clock.date(), zone: settings.zone)
@@ -126,8 +126,7 @@ struct AccountAlerts {
                 urgency: alert.pushUrgency, secondsToLive: Self.secondsToLive)
         else { return true }
         let subscriptions = service.subscriptions(of: account, on: server)
-        let outcomes = await service.send(message, to: subscriptions)
-        return outcomes.contains(.accepted) || outcomes.allSatisfy { $0 == .gone }
+        return await service.send(message, to: subscriptions).contains(.accepted)
     }
 
     /// Tells the others that the daemon no longer warns, and forgets what it knew.

@@ -76,6 +76,20 @@ struct SeveralMachinesTests {
                 == ["Claude · Weekly: 80 % used"])
     }
 
+    @Test("what no subscription of the daemon is left for, the machine delivers")
+    func ended() async throws {
+        let (daemon, service) = (try await NotificationDaemon(), try await TestPushService())
+        var desk = Machine(daemon: daemon)
+        try await daemon.push(used: 40)
+        #expect(try await desk.look(uptime: 0).isEmpty)
+        try await daemon.subscribe(service.browser("phone", .status(410)))
+        try await daemon.waitForNotice()
+        try await daemon.push(used: 60)
+        try await daemon.waitForNotice { !$0.watches }
+        #expect(try await desk.look(uptime: 20) == ["Claude · Weekly: 60 % used"])
+        #expect(service.requests.count == 1)
+    }
+
     @Test("the daemon is before every other machine")
     func order() {
         let id = AccountAlerts.deviceID(instance: "ffffffffffffffff")
