@@ -35,6 +35,8 @@ struct AccountAlerts {
     private static let interval = 1.0
     /// Seconds until the store is tried again.
     private static let retry = 10.0
+    /// Alerts that are sent at the same time, each to all subscriptions.
+    private static let batchCount = 4
     /// Seconds for which a push service keeps an alert: as long as one is tried to be delivered.
     private static let secondsToLive = 21_600
 
@@ -106,15 +108,28 @@ struct AccountAlerts {
             save()
             if let notice = output.notice { await write(notice) }
             if output.alerts.isEmpty { return output.wait }
-            for alert in output.alerts {
-                let succeeded = await deliver(alert, settings)
-                watch.delivered(alert, succeeded: succeeded, uptime: service.clock.uptime())
-                save()
-            }
+            await deliver(output.alerts, settings)
             // Others are to know what was delivered, and what could not be is due again.
             due = uptime
         }
         return nil
+    }
+
+    /// Delivers the first alerts, of each window or device one. They go out at the same time, because a push service that hangs
+    /// takes almost as long as other machines wait for the next notice.
+    private mutating func deliver(_ alerts: [Alert], _ settings: NotificationSettings) async {
+        var tags: Set<String> = []
+        let batch = alerts.filter { tags.insert($0.tag).inserted }.prefix(Self.batchCount)
+        let sender = self
+        await withTaskGroup(of: (Alert, Bool).self) { group in
+            for alert in batch {
+                group.addTask { (alert, await sender.deliver(alert, settings)) }
+            }
+            for await (alert, succeeded) in group {
+                watch.delivered(alert, succeeded: succeeded, uptime: service.clock.uptime())
+                save()
+            }
+        }
     }
 
     /// Whether anybody has got it. What ended subscriptions did not get is left to other machines.

@@ -48,7 +48,7 @@ struct NotificationPayload: Encodable {
 
 extension Alert {
     /// Of the window or device that it is about, whatever has happened there.
-    fileprivate var tag: String {
+    var tag: String {
         guard let subject else { return mark.key }
         return AlertMark.hash(subject.providerID, subject.account ?? "", subject.window)
     }

@@ -113,24 +113,26 @@ final class NotificationDaemon: Sendable {
         return response
     }
 
-    /// Pushes that so much of a weekly limit is used, as a machine of the account does.
-    func push(used: Double, by device: String = "desk") async throws {
+    /// Pushes that so much of a weekly limit of each tool is used, as a machine of the account does.
+    func push(
+        used: Double, of tools: [String] = ["Claude"], by device: String = "desk"
+    ) async throws {
         let now = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
         let age = age.withLock { age in
             age -= 1
             return age
         }
         let snapshot = SyncedUsageSnapshot(
-            providers: [
+            providers: tools.map { tool in
                 ProviderUsageSnapshot(
-                    providerID: "claude", providerName: "Claude", accountEmail: "dev@example.test",
-                    lastUpdated: now.addingTimeInterval(-age),
+                    providerID: tool.lowercased(), providerName: tool,
+                    accountEmail: "dev@example.test", lastUpdated: now.addingTimeInterval(-age),
                     rateWindows: [
                         SyncRateWindow(
                             usedPercent: used, windowMinutes: 10_080,
                             resetsAt: now.addingTimeInterval(3_600))
                     ])
-            ],
+            },
             syncTimestamp: now.addingTimeInterval(-age), deviceName: device, deviceID: device)
         try await put(
             SnapshotCodec.encode(snapshot), SyncedUsageSnapshot.storeKey(deviceID: device))

@@ -192,6 +192,22 @@ struct NotificationTests {
         #expect(service.requests.count == 1)
     }
 
+    @Test("a push service that hangs holds up no alert about another window")
+    func hanging() async throws {
+        let (daemon, service) = (try await NotificationDaemon(), try await TestPushService())
+        let tools = ["Claude", "Codex", "Gemini"]
+        try await daemon.push(used: 40, of: tools)
+        let phone = service.browser("phone")
+        try await daemon.subscribe(phone)
+        try await daemon.subscribe(service.browser("hanging", .silence, .silence, .silence))
+        try await daemon.waitForNotice()
+        try await daemon.push(used: 60, of: tools)
+        // Before an attempt is repeated.
+        let requests = await service.next(6)
+        let sent = try requests.filter { $0.path == "/phone" }.map { try phone.shown($0).title }
+        #expect(sent.sorted() == tools.map { $0 + " · Weekly: 60 % used" })
+    }
+
     @Test("levels that are off do not warn")
     func levels() async throws {
         let (daemon, service) = (try await NotificationDaemon(), try await TestPushService())
