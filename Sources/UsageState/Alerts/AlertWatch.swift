@@ -169,6 +169,9 @@ package struct AlertWatch: Sendable, Equatable, Codable {
         }
     }
 
+    /// Answers a notice of `step` that could not be written: the next step has it again.
+    package mutating func noticeFailed() { (written, signAt) = (nil, nil) }
+
     /// The notice of a machine that no longer warns; nil if its present one says so.
     package mutating func leave(_ present: AlertNotice?) -> AlertNotice? {
         guard present?.watches == true else { return nil }
