@@ -65,7 +65,10 @@ package struct HTTPDelivery: Sendable {
     /// Seconds before each further attempt.
     package var backOff = [2, 8]
     /// Throws a failure of the network.
-    var send: @Sendable (Exchange) async throws(DeliveryError) -> Answer = HTTPExchange().send
+    var send: @Sendable (Exchange) async throws(DeliveryError) -> Answer = {
+        // Made for each, because the first one parses the certificates of all authorities.
+        exchange throws(DeliveryError) in try await HTTPExchange().send(exchange)
+    }
     var addresses: @Sendable (String) async -> [NetworkAddress] = HTTPDelivery.resolve
     var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
 
