@@ -23,6 +23,8 @@ struct AccountAlerts {
     private var settings: NotificationSettings?
     /// In seconds of uptime.
     private var due: Double?
+    /// Why the last notice was not written.
+    private var writeFailure: String?
 
     /// What has one value: a sequence number is assigned once in an epoch, which the stamp tells apart.
     private struct Version: Equatable {
@@ -69,8 +71,10 @@ struct AccountAlerts {
         var next = inputs.makeAsyncIterator()
         let clock = service.clock
         while !Task.isCancelled {
-            if service.subscriptions(of: account, on: server).isEmpty { return await leave() }
-            let wait = await step()
+            var wait: Double? = Self.retry
+            if let subscriptions = service.subscriptions(of: account, on: server) {
+                if !subscriptions.isEmpty { wait = await step() } else if await leave() { return }
+            }
             try? await clock.sleep(Self.interval)
             let timer = wait.map { seconds in
                 Task {
@@ -100,13 +104,16 @@ struct AccountAlerts {
                 return due.map { $0 - uptime }
             }
             (self.versions, self.settings) = (versions, settings)
-            let output = watch.step(
+            var output = watch.step(
                 AlertWatch.Input(
                     values: records.dataByKey, link: .online, now: service.clock.date(),
                     zone: settings.zone, uptime: uptime), settings.watch)
-            due = output.wait.map { uptime + $0 }
             save()
-            if let notice = output.notice { await write(notice) }
+            if let notice = output.notice, await !write(notice) {
+                watch.noticeFailed()
+                output.wait = min(output.wait ?? Self.retry, Self.retry)
+            }
+            due = output.wait.map { uptime + $0 }
             if output.alerts.isEmpty { return output.wait }
             await deliver(output.alerts, settings)
             // Others are to know what was delivered, and what could not be is due again.
@@ -140,15 +147,18 @@ struct AccountAlerts {
             let message = payload.message(
                 urgency: alert.pushUrgency, secondsToLive: Self.secondsToLive)
         else { return true }
-        let subscriptions = service.subscriptions(of: account, on: server)
+        let subscriptions = service.subscriptions(of: account, on: server) ?? []
         return await service.send(message, to: subscriptions).contains(.accepted)
     }
 
-    /// Tells the others that the daemon no longer warns, and forgets what it knew.
-    private mutating func leave() async {
-        let notices = AlertNotice.notices(in: await read()?.dataByKey ?? [:])
-        if let notice = watch.leave(notices[watch.deviceID]) { await write(notice) }
+    /// Announces that the daemon no longer warns, and removes what is known of the account; returns false if the store cannot
+    /// be read or written now.
+    private mutating func leave() async -> Bool {
+        guard let records = await read() else { return false }
+        let present = AlertNotice.notices(in: records.dataByKey)[watch.deviceID]
+        if let notice = watch.leave(present), await !write(notice) { return false }
         service.report { () throws(FileError) in try service.files.removeState(of: account) }
+        return true
     }
 
     // MARK: - Files and the store
@@ -186,7 +196,8 @@ struct AccountAlerts {
         return try? await promise.futureResult.get()
     }
 
-    private func write(_ notice: AlertNotice) async {
+    /// Whether it is durable. A reason that stays is logged once.
+    private mutating func write(_ notice: AlertNotice) async -> Bool {
         let (loop, store, server) = (server.ownLoop, store, server)
         let promise = loop.loop.makePromise(of: Void.self)
         let key = StoreKey(AlertNotice.storeKey(deviceID: watch.deviceID))
@@ -195,11 +206,18 @@ struct AccountAlerts {
                 promise.completeWith($0.mapError { $0 as any Error })
             }
         }
-        do { try await promise.futureResult.get() } catch {
+        do {
+            try await promise.futureResult.get()
+            writeFailure = nil
+        } catch {
             let reason = (error as? Problem)?.detail ?? "\(error)"
-            service.logger.warning(
-                "other machines cannot be told of alerts: \(reason)",
-                metadata: ["account": "\(account)"])
+            if reason != writeFailure {
+                service.logger.warning(
+                    "cannot publish the alert notice: \(reason)",
+                    metadata: ["account": "\(account)"])
+            }
+            writeFailure = reason
         }
+        return writeFailure == nil
     }
 }

@@ -59,7 +59,7 @@ package final class NotificationService: Sendable {
                 running[account] = nil
             }
             prune(server.deviceTable.devices)
-            let subscribed = subscriptions(on: server)
+            let subscribed = subscriptions(on: server) ?? [:]
             for account in subscribed.keys where running[account] == nil {
                 running[account] = start(account, on: server)
             }
@@ -84,15 +84,16 @@ package final class NotificationService: Sendable {
 
     // MARK: - Subscriptions
 
-    /// By account.
-    private func subscriptions(on server: StoreServer) -> [String: [PushSubscription]] {
+    /// By account; nil if they cannot be read now.
+    private func subscriptions(on server: StoreServer) -> [String: [PushSubscription]]? {
         report { () throws(FileError) in
             try files.table.subscriptions(of: server.deviceTable.devices)
-        } ?? [:]
+        }
     }
 
-    func subscriptions(of account: String, on server: StoreServer) -> [PushSubscription] {
-        subscriptions(on: server)[account] ?? []
+    /// Nil if they cannot be read now.
+    func subscriptions(of account: String, on server: StoreServer) -> [PushSubscription]? {
+        subscriptions(on: server).map { $0[account] ?? [] }
     }
 
     func settings(of account: String) -> NotificationSettings {

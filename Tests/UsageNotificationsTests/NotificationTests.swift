@@ -208,6 +208,55 @@ struct NotificationTests {
         #expect(sent.sorted() == tools.map { $0 + " · Weekly: 60 % used" })
     }
 
+    @Test("subscriptions that cannot be read for a while are not taken for none")
+    func unreadable() async throws {
+        let (daemon, service) = (try await NotificationDaemon(), try await TestPushService())
+        try await daemon.push(used: 40)
+        let phone = service.browser("phone")
+        try await daemon.subscribe(phone)
+        try await daemon.waitForNotice()
+        try await daemon.stop()
+        let file = daemon.directory.bytes("notifications.json")
+        try daemon.directory.write(Array("{".utf8), to: "notifications.json")
+        try await daemon.restart(isRunning: false)
+        func failureCount() -> Int {
+            daemon.lines.all.count { $0.contains("notifications.json") }
+        }
+        while failureCount() < 5 { await Task.yield() }
+        #expect(try await daemon.notice()?.watches == true)
+        try daemon.directory.write(file, to: "notifications.json")
+        try await daemon.push(used: 60)
+        #expect(try phone.shown(await service.next()[0]).title.hasSuffix("60 % used"))
+    }
+
+    @Test("a notice that the store refuses is written when it accepts it")
+    func refusedNotice() async throws {
+        let (daemon, service) = (try await NotificationDaemon(), try await TestPushService())
+        func limit(_ byteLimit: Int?) throws {
+            try daemon.server.devices.change { table throws(ServerError) in
+                _ = try table.limitAccount("default", now: 0) { $0.byteLimit = byteLimit }
+            }
+        }
+        func warnings() -> Int {
+            daemon.lines.all.count { $0.contains("cannot publish the alert notice") }
+        }
+        try await daemon.push(used: 40)
+        try limit(1)
+        try await daemon.subscribe(service.browser("phone"))
+        while warnings() == 0 { await Task.yield() }
+        #expect(try await daemon.notice() == nil)
+        try limit(nil)
+        try await daemon.waitForNotice()
+        // The same at the end.
+        try limit(1)
+        _ = try await daemon.send(.delete)
+        while warnings() == 1 { await Task.yield() }
+        #expect(try await daemon.notice()?.watches == true)
+        try limit(nil)
+        try await daemon.waitForNotice { !$0.watches }
+        while try daemon.files.state(of: "default") != nil { await Task.yield() }
+    }
+
     @Test("levels that are off do not warn")
     func levels() async throws {
         let (daemon, service) = (try await NotificationDaemon(), try await TestPushService())
