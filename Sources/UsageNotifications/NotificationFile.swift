@@ -60,9 +60,17 @@ final class NotificationFile: Sendable {
         guard let content = try file.read(byteLimit: NotificationTable.byteCount) else {
             return NotificationTable()
         }
-        do throws(WireError) { return try WireJSON.decode(from: content.data) } catch {
-            throw FileError(operation: "read", path: file.path, cause: .invalid(error.description))
+        func invalid(_ reason: String) -> FileError {
+            FileError(operation: "read", path: file.path, cause: .invalid(reason))
         }
+        let table: NotificationTable
+        do throws(WireError) { table = try WireJSON.decode(from: content.data) } catch {
+            throw invalid(error.description)
+        }
+        guard table.version == 1 else {
+            throw invalid("version \(table.version), this program reads 1")
+        }
+        return table
     }
 
     /// The daemon's key, made when it is first needed.

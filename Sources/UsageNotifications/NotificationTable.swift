@@ -16,7 +16,8 @@ struct NotificationTable: Sendable, Equatable, Codable {
         var subscriptions: [PushSubscription]
     }
 
-    private var version = 1
+    /// Of the format; a file has the one of who wrote it.
+    private(set) var version = 1
     /// By id.
     private var devices: [String: Entry] = [:]
     private var settings: [String: NotificationSettings] = [:]
