@@ -137,7 +137,7 @@ struct NotificationResource: AdditionalResource {
         if let endpoint = change.subscription?.endpoint {
             do throws(DeliveryError) { try await service.check(endpoint) } catch {
                 // Who asks learns nothing about the network of the daemon.
-                service.logger.info("a subscription was refused: \(error.reason)")
+                service.logger.info("a subscription was refused: \(error)")
                 throw .badEndpoint
             }
         }
@@ -170,7 +170,7 @@ struct NotificationResource: AdditionalResource {
             TestResult(
                 sent: outcomes.count { $0 == .accepted }, ended: outcomes.count { $0 == .gone },
                 failures: outcomes.compactMap {
-                    if case .failed(let reason) = $0 { reason } else { nil }
+                    if case .failed(let error) = $0 { error.reason } else { nil }
                 }))
     }
 

@@ -131,7 +131,7 @@ package final class NotificationService: Sendable {
     ) async -> [PushSender.Outcome] {
         guard
             let key = report({ () throws(FileError) in try files.key })
-        else { return [.failed("the daemon has no key")] }
+        else { return [.failed(DeliveryError("the daemon has no key"))] }
         let sender = PushSender(key: key, contact: contact, http: http)
         let now = clock.date()
         var gone: Set<String> = []
@@ -149,7 +149,7 @@ package final class NotificationService: Sendable {
                 switch outcome {
                 case .accepted: break
                 case .gone: gone.insert(endpoint)
-                case .failed(let reason): logger.warning("notification not sent: \(reason)")
+                case .failed(let error): logger.warning("notification not sent: \(error)")
                 }
             }
         }

@@ -47,8 +47,8 @@ package struct PushSender: Sendable {
         case accepted
         /// There is no such subscription any more.
         case gone
-        /// Why not, as a sentence without secrets.
-        case failed(String)
+        /// Why not, without secrets.
+        case failed(DeliveryError)
     }
 
     private let key: VAPIDKey
@@ -75,9 +75,10 @@ package struct PushSender: Sendable {
             try await http.deliver(post(message, subscription, now: now))
             return .accepted
         } catch let error as DeliveryError {
-            return [404, 410].contains(error.status) ? .gone : .failed(error.reason)
+            return [404, 410].contains(error.status) ? .gone : .failed(error)
         } catch {
-            return .failed("\(subscription.endpoint.host): the message cannot be encrypted")
+            return .failed(
+                DeliveryError("\(subscription.endpoint.host): the message cannot be encrypted"))
         }
     }
 

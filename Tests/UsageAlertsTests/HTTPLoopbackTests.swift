@@ -87,7 +87,7 @@
             ])
             let (settings, secrets) = webhook(server)
             let outcomes = await deliver(settings, secrets)
-            #expect(outcomes.first?.failure?.contains("localhost is the private address") == true)
+            #expect(outcomes.first?.failure?.contains("localhost is not on the internet") == true)
             #expect(inner.requests.isEmpty)
         }
 

@@ -29,14 +29,12 @@ final class NotificationDaemon: Sendable {
     let directory: TemporaryDirectory
     let lines = LogLines()
     let token: String
-    private let privateHosts: [String]
     private let running: Mutex<Running>
     /// Seconds before now at which the next snapshot was observed; each is later than the one before.
     private let age = Mutex(60.0)
 
     init(privateHosts: [String] = ["127.0.0.1"]) async throws {
         directory = try TemporaryDirectory()
-        self.privateHosts = privateHosts
         let first = try await Self.start(directory.path, privateHosts, lines)
         running = Mutex(first)
         token = try first.server.addDevice("desk")
@@ -88,7 +86,7 @@ final class NotificationDaemon: Sendable {
         await running.notifying.value
     }
 
-    func restart(isRunning: Bool = true) async throws {
+    func restart(isRunning: Bool = true, privateHosts: [String] = ["127.0.0.1"]) async throws {
         if isRunning { try await stop() }
         let next = try await Self.start(directory.path, privateHosts, lines)
         running.withLock { $0 = next }
