@@ -19,19 +19,12 @@ struct AccountAlerts {
     private var watch: AlertWatch
     private var saved: Data?
     /// Of what was looked at last.
-    private var versions: [Version]?
+    private var versions: [SequencedRecord.Version]?
     private var settings: NotificationSettings?
     /// In seconds of uptime.
     private var due: Double?
     /// Why the last notice was not written.
     private var writeFailure: String?
-
-    /// What has one value: a sequence number is assigned once in an epoch, which the stamp tells apart.
-    private struct Version: Equatable {
-        var key: StoreKey
-        var stamp: Stamp
-        var sequence: UInt64
-    }
 
     /// Seconds from one look at the store to the next.
     private static let interval = 1.0
@@ -94,9 +87,7 @@ struct AccountAlerts {
             guard let records = await read() else { return Self.retry }
             // Without a store there is nothing to say, and none is made for a notice.
             guard !records.isEmpty else { return nil }
-            let versions = records.map {
-                Version(key: $0.record.key, stamp: $0.record.stamp, sequence: $0.sequence)
-            }
+            let versions = records.map(\.version)
             let uptime = service.clock.uptime()
             if versions == self.versions, settings == self.settings,
                 due.map({ $0 > uptime }) ?? true

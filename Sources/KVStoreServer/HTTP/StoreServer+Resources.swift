@@ -66,6 +66,19 @@ extension StoreServer {
     package func now(of account: String) -> Int64 { engine.options.now(of: account) }
 }
 
+extension SequencedRecord {
+    /// What has one value: a sequence number is assigned once in an epoch, which the stamp tells apart.
+    package struct Version: Sendable, Equatable {
+        var key: StoreKey
+        var stamp: Stamp
+        var sequence: UInt64
+    }
+
+    package var version: Version {
+        Version(key: record.key, stamp: record.stamp, sequence: sequence)
+    }
+}
+
 extension Sequence<SequencedRecord> {
     /// The values that are data, by key: as a replica's getter, anything else is no value.
     package var dataByKey: [String: Data] {
