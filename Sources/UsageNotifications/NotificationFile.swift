@@ -10,7 +10,7 @@ final class NotificationFile: Sendable {
     private let file: LocalFile
     private let keyFile: LocalFile
     private let states: LocalDirectory
-    private let cached: Mutex<NotificationTable?>
+    private let cached = Mutex<NotificationTable?>(nil)
     private let cachedKey = Mutex<VAPIDKey?>(nil)
 
     private static let stateByteLimit = 8 * 1_024 * 1_024
@@ -19,41 +19,33 @@ final class NotificationFile: Sendable {
         file = LocalFile(dataDirectory + "/notifications.json")
         keyFile = LocalFile(dataDirectory + "/vapid-key.pem")
         states = LocalDirectory(dataDirectory + "/alerts")
-        cached = Mutex(nil)
     }
 
     /// Who is sent what; empty without a file.
     var table: NotificationTable {
-        get throws(FileError) {
-            try cached.withLock { cached throws(FileError) in
-                if let cached { return cached }
-                let table = try read()
-                cached = table
-                return table
-            }
-        }
+        get throws(FileError) { try change { $0 } }
     }
 
-    /// Changes the table, durably, under a lock against other processes.
+    /// Changes the table, durably. Whoever has the data directory's lock is the only one to write it.
     func change<Value: Sendable>(
         _ body: (inout NotificationTable) -> Value
     ) throws(FileError) -> Value {
-        let lock = try file.lock()
-        defer { withExtendedLifetime(lock) {} }
-        let former = try read()
-        var table = former
-        let value = body(&table)
-        if table != former {
-            let data = WireJSON.encode(table) + Data("\n".utf8)
-            guard data.count <= NotificationTable.byteCount else {
-                throw FileError(
-                    operation: "write", path: file.path,
-                    cause: .tooLarge(byteLimit: NotificationTable.byteCount))
+        try cached.withLock { cached throws(FileError) in
+            let former = if let cached { cached } else { try read() }
+            var table = former
+            let value = body(&table)
+            if table != former {
+                let data = WireJSON.encode(table) + Data("\n".utf8)
+                guard data.count <= NotificationTable.byteCount else {
+                    throw FileError(
+                        operation: "write", path: file.path,
+                        cause: .tooLarge(byteLimit: NotificationTable.byteCount))
+                }
+                try file.replace(with: data)
             }
-            try file.replace(with: data)
+            cached = table
+            return value
         }
-        cached.withLock { $0 = table }
-        return value
     }
 
     private func read() throws(FileError) -> NotificationTable {

@@ -58,7 +58,9 @@ package final class NotificationService: Sendable {
             }) {
                 running[account] = nil
             }
-            prune(server.deviceTable.devices)
+            report { () throws(FileError) in
+                try files.change { $0.prune(keeping: server.deviceTable.devices) }
+            }
             let subscribed = subscriptions(on: server) ?? [:]
             for account in subscribed.keys where running[account] == nil {
                 running[account] = start(account, on: server)
@@ -107,15 +109,6 @@ package final class NotificationService: Sendable {
     ) throws(FileError) -> Value {
         defer { change.yield() }
         return try files.change(body)
-    }
-
-    private func prune(_ devices: [Device]) {
-        report { () throws(FileError) in
-            var pruned = try files.table
-            pruned.prune(keeping: devices)
-            guard try pruned != files.table else { return }
-            try files.change { $0.prune(keeping: devices) }
-        }
     }
 
     // MARK: - Sending
