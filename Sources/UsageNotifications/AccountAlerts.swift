@@ -5,7 +5,6 @@ import KVStoreServer
 import KVStoreWire
 import LocalFiles
 import Logging
-import NIOCore
 import UsageState
 import WebPush
 
@@ -58,7 +57,7 @@ struct AccountAlerts {
     mutating func run(
         _ inputs: AsyncStream<Void>, _ inbox: AsyncStream<Void>.Continuation
     ) async {
-        let observer = server.observe(store, on: server.ownLoop) { inbox.yield() }
+        let observer = server.observe(store) { inbox.yield() }
         defer { observer.cancel() }
         restore()
         var next = inputs.makeAsyncIterator()
@@ -177,37 +176,26 @@ struct AccountAlerts {
 
     /// What alerts depend on; empty without a store, nil if that cannot be known now.
     private func read() async -> [SequencedRecord]? {
-        let (loop, store, server) = (server.ownLoop, store, server)
-        let promise = loop.loop.makePromise(of: [SequencedRecord].self)
-        loop.loop.execute {
-            server.readValues(of: store, where: { AlertWatch.Input.isKey($0.text) }, on: loop) {
-                promise.completeWith($0.map { $0 ?? [] }.mapError { $0 as any Error })
-            }
+        do throws(Problem) {
+            return try await server.values(of: store) { AlertWatch.Input.isKey($0.text) } ?? []
+        } catch {
+            return nil
         }
-        return try? await promise.futureResult.get()
     }
 
     /// Whether it is durable. A reason that stays is logged once.
     private mutating func write(_ notice: AlertNotice) async -> Bool {
-        let (loop, store, server) = (server.ownLoop, store, server)
-        let promise = loop.loop.makePromise(of: Void.self)
         let key = StoreKey(AlertNotice.storeKey(deviceID: watch.deviceID))
-        loop.loop.execute {
-            server.write(notice.data, forKey: key, of: store, on: loop) {
-                promise.completeWith($0.mapError { $0 as any Error })
-            }
-        }
-        do {
-            try await promise.futureResult.get()
+        do throws(Problem) {
+            try await server.write(notice.data, forKey: key, of: store)
             writeFailure = nil
         } catch {
-            let reason = (error as? Problem)?.detail ?? "\(error)"
-            if reason != writeFailure {
+            if error.detail != writeFailure {
                 service.logger.warning(
-                    "cannot publish the alert notice: \(reason)",
+                    "cannot publish the alert notice: \(error.detail)",
                     metadata: ["account": "\(account)"])
             }
-            writeFailure = reason
+            writeFailure = error.detail
         }
         return writeFailure == nil
     }

@@ -148,18 +148,12 @@ final class NotificationDaemon: Sendable {
 
     /// What alerts depend on, as any machine of the account reads it.
     func values() async throws -> [String: Data] {
-        let (loop, server) = (server.ownLoop, server)
-        let promise = loop.loop.makePromise(of: [String: Data].self)
-        loop.loop.execute {
-            server.readValues(
-                of: StoreID(account: "default", name: "default"),
-                where: { AlertWatch.Input.isKey($0.text) }, on: loop
-            ) {
-                promise.completeWith($0.map { $0?.dataByKey ?? [:] }.mapError { $0 as any Error })
-            }
-        }
-        return try await promise.futureResult.get()
+        let store = StoreID(account: "default", name: "default")
+        return try await server.values(of: store) { AlertWatch.Input.isKey($0.text) }?
+            .dataByKey ?? [:]
     }
+
+    var observerCount: Int { server.engine.loops[0].count }
 
     /// What the daemon tells the other machines.
     func notice() async throws -> AlertNotice? {

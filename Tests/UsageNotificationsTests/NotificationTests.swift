@@ -52,15 +52,15 @@ struct NotificationTests {
     func idle() async throws {
         let (daemon, service) = (try await NotificationDaemon(), try await TestPushService())
         try await daemon.push(used: 95)
-        #expect(daemon.server.ownLoop.count == 0)
+        #expect(daemon.observerCount == 0)
         #expect(try await daemon.notice() == nil)
         try await daemon.subscribe(service.browser("phone"))
         try await daemon.waitForNotice()
-        #expect(daemon.server.ownLoop.count == 1 && daemon.server.streamCount == 0)
+        #expect(daemon.observerCount == 1 && daemon.server.streamCount == 0)
         let removed = try await daemon.send(.delete)
         #expect(removed.status == .noContent)
         try await daemon.waitForNotice { !$0.watches }
-        while daemon.server.ownLoop.count > 0 { await Task.yield() }
+        while daemon.observerCount > 0 { await Task.yield() }
         #expect(try daemon.files.state(of: "default") == nil)
         #expect(service.requests.isEmpty)
     }
@@ -70,7 +70,7 @@ struct NotificationTests {
         let (daemon, service) = (try await NotificationDaemon(), try await TestPushService())
         let phone = service.browser("phone")
         try await daemon.subscribe(phone)
-        while daemon.server.ownLoop.count == 0 { await Task.yield() }
+        while daemon.observerCount == 0 { await Task.yield() }
         #expect(try await daemon.values().isEmpty)
         try await daemon.push(used: 10)
         try await daemon.waitForNotice()
