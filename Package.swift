@@ -190,7 +190,7 @@ let package = Package(
             name: "UsageNotifications",
             dependencies: [
                 "KVStoreServer", "KVStoreEssentials", "KVStoreCore", "KVStoreWire", "UsageState",
-                "WebPush", "OutgoingHTTP", "LocalFiles", logging, nioCore, nioHTTP1, "Essentials",
+                "WebPush", "OutgoingHTTP", "LocalFiles", logging, nioHTTP1, "Essentials",
             ]),
         .target(
             name: "UsagePage",
