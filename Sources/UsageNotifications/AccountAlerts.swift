@@ -31,8 +31,6 @@ struct AccountAlerts {
     private static let retry = 10.0
     /// Alerts that are sent at the same time, each to all subscriptions.
     private static let batchCount = 4
-    /// Seconds for which a push service keeps an alert: as long as one is tried to be delivered.
-    private static let secondsToLive = 21_600
 
     init(_ account: String, server: StoreServer, service: NotificationService) {
         self.account = account
@@ -133,10 +131,9 @@ struct AccountAlerts {
     private func deliver(_ alert: Alert, _ settings: NotificationSettings) async -> Bool {
         let payload = NotificationPayload(
             alert, now: service.clock.date(), zone: settings.zone)
-        guard
-            let message = payload.message(
-                urgency: alert.pushUrgency, secondsToLive: Self.secondsToLive)
-        else { return true }
+        // A push service keeps it as long as it would be due here.
+        let message = payload.message(
+            urgency: alert.pushUrgency, secondsToLive: Int(AlertWatch.pendingAge))
         let subscriptions = service.subscriptions(of: account, on: server) ?? []
         return await service.send(message, to: subscriptions).contains(.accepted)
     }

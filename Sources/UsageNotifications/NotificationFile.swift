@@ -1,4 +1,5 @@
 import Essentials
+import KVStoreServer
 import KVStoreWire
 import LocalFiles
 import Synchronization
@@ -36,10 +37,10 @@ final class NotificationFile: Sendable {
             let value = body(&table)
             if table != former {
                 let data = WireJSON.encode(table) + Data("\n".utf8)
-                guard data.count <= NotificationTable.byteCount else {
+                let limit = DirectoryBackup.notificationsByteCount
+                guard data.count <= limit else {
                     throw FileError(
-                        operation: "write", path: file.path,
-                        cause: .tooLarge(byteLimit: NotificationTable.byteCount))
+                        operation: "write", path: file.path, cause: .tooLarge(byteLimit: limit))
                 }
                 try file.replace(with: data)
             }
@@ -49,9 +50,8 @@ final class NotificationFile: Sendable {
     }
 
     private func read() throws(FileError) -> NotificationTable {
-        guard let content = try file.read(byteLimit: NotificationTable.byteCount) else {
-            return NotificationTable()
-        }
+        guard let content = try file.read(byteLimit: DirectoryBackup.notificationsByteCount)
+        else { return NotificationTable() }
         func invalid(_ reason: String) -> FileError {
             FileError(operation: "read", path: file.path, cause: .invalid(reason))
         }
@@ -71,10 +71,10 @@ final class NotificationFile: Sendable {
             try cachedKey.withLock { cached throws(FileError) in
                 if let cached { return cached }
                 // Whatever came first counts.
-                if try keyFile.read(byteLimit: 4_096) == nil {
+                if try keyFile.read(byteLimit: DirectoryBackup.pushKeyByteCount) == nil {
                     _ = try keyFile.create(with: Data(VAPIDKey().pem.utf8 + [0x0A]))
                 }
-                guard let content = try keyFile.read(byteLimit: 4_096),
+                guard let content = try keyFile.read(byteLimit: DirectoryBackup.pushKeyByteCount),
                     let key = VAPIDKey(pem: String(decoding: content.data, as: UTF8.self))
                 else {
                     throw FileError(

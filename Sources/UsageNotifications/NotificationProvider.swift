@@ -149,10 +149,9 @@ struct NotificationResource: AdditionalResource {
         let own = try files { () throws(FileError) in
             try service.files.table.subscriptions(ofDevice: device.id)
         }
+        guard !own.isEmpty else { throw .noSubscription }
         let payload = NotificationPayload(testAt: service.clock.date())
-        guard !own.isEmpty, let message = payload.message(urgency: .high, secondsToLive: 60) else {
-            throw .noSubscription
-        }
+        let message = payload.message(urgency: .high, secondsToLive: 60)
         let outcomes = await service.send(message, to: own, repeats: false)
         return .json(
             TestResult(

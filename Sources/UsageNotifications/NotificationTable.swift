@@ -26,7 +26,6 @@ struct NotificationTable: Sendable, Equatable, Codable {
     /// All of an account's are sent to at the same time.
     static let subscriptionsPerAccount = 32
     static let subscriptionCount = 256
-    static let byteCount = 8 * 1_024 * 1_024
 
     init() {}
 

@@ -107,7 +107,7 @@ package struct AlertWatch: Sendable, Equatable, Codable {
     package static let heartbeat = 300.0
     private static let pendingLimit = 128
     /// Undelivered alerts are dropped after this, in seconds, unless they are held.
-    private static let pendingAge: TimeInterval = 6 * 3_600
+    package static let pendingAge: TimeInterval = 6 * 3_600
     private static let heldAge: TimeInterval = 36 * 3_600
 
     package init(deviceID: String) { self.deviceID = deviceID.lowercased() }
