@@ -312,7 +312,7 @@ let package = Package(
             dependencies: [
                 "UsageAlerts", "OutgoingHTTP", "UsageState", "UsagePusher", "SnapshotModels",
                 "KVStore", "KVStoreTesting", "LocalFiles", "SeededRandomness", "ProgramTesting",
-                nioCore, nioHTTP1, nioPosix,
+                .target(name: "PushTesting", condition: network),
             ]),
         .testTarget(
             name: "UsagePushTests",

@@ -26,7 +26,7 @@ package final class NotificationService: Sendable {
     ///   - http: names the push services that are on this machine or in a private network, if there are any.
     package init(
         dataDirectory: String, contact: String, http: HTTPDelivery, logger: Logger,
-        clock: NotificationClock = .system
+        clock: NotificationClock = .system()
     ) {
         files = NotificationFile(dataDirectory: dataDirectory)
         self.contact = contact

@@ -40,19 +40,20 @@ final class NotificationDaemon: Sendable {
         token = try first.server.addDevice("desk")
     }
 
+    /// One that warns the browser `phone` of the service and has seen 40 % used.
+    static func withPhone() async throws -> (NotificationDaemon, TestPushService, TestBrowser) {
+        let (daemon, service) = (try await NotificationDaemon(), try await TestPushService())
+        let phone = service.browser("phone")
+        try await daemon.push(used: 40)
+        try await daemon.subscribe(phone)
+        try await daemon.waitForNotice()
+        return (daemon, service, phone)
+    }
+
     deinit {
         let running = running.withLock { $0 }
         running.notifying.cancel()
         running.serving.cancel()
-    }
-
-    /// Sixty times as fast as the real one, for what takes minutes.
-    private static var fastClock: NotificationClock {
-        let clock = ContinuousClock()
-        let start = clock.now
-        return NotificationClock(
-            date: { Date() }, uptime: { (clock.now - start) / .seconds(1) * 60 },
-            sleep: { try await clock.sleep(for: .seconds($0 / 60)) })
     }
 
     private static func start(
@@ -63,7 +64,7 @@ final class NotificationDaemon: Sendable {
         http.sleep = { _ in }
         let service = NotificationService(
             dataDirectory: path, contact: "mailto:dev@example.test", http: http,
-            logger: lines.logger, clock: fastClock)
+            logger: lines.logger, clock: .system(speed: 60))
         let server = try StoreServer(
             ServerConfiguration(storage: .directory(path), logger: lines.logger),
             provider: ResourceProviders(NotificationProvider(service)))
@@ -155,7 +156,7 @@ final class NotificationDaemon: Sendable {
 
     var observerCount: Int { server.engine.loops[0].count }
 
-    /// What the daemon tells the other machines.
+    /// What the daemon publishes for the other machines.
     func notice() async throws -> AlertNotice? {
         let id = AccountAlerts.deviceID(instance: server.deviceTable.instance)
         return AlertNotice.notices(in: try await values())[id]
@@ -167,9 +168,17 @@ final class NotificationDaemon: Sendable {
         return String(decoding: state, as: UTF8.self).contains("\"pending\":[]")
     }
 
-    /// Waits until the daemon has told the others something. The time limit of the suite ends it.
+    /// Waits until the daemon has published such a notice.
     func waitForNotice(where isExpected: (AlertNotice) -> Bool = { $0.watches }) async throws {
-        while try await notice().map(isExpected) != true { await Task.yield() }
+        try await wait { try await notice().map(isExpected) == true }
+    }
+}
+
+/// The time limit of the suite ends it.
+func wait(until isTrue: () async throws -> Bool) async throws {
+    while try await !isTrue() {
+        try Task.checkCancellation()
+        await Task.yield()
     }
 }
 

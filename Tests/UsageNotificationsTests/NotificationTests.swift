@@ -60,7 +60,7 @@ struct NotificationTests {
         let removed = try await daemon.send(.delete)
         #expect(removed.status == .noContent)
         try await daemon.waitForNotice { !$0.watches }
-        while daemon.observerCount > 0 { await Task.yield() }
+        try await wait { daemon.observerCount == 0 }
         #expect(try daemon.files.state(of: "default") == nil)
         #expect(service.requests.isEmpty)
     }
@@ -70,7 +70,7 @@ struct NotificationTests {
         let (daemon, service) = (try await NotificationDaemon(), try await TestPushService())
         let phone = service.browser("phone")
         try await daemon.subscribe(phone)
-        while daemon.observerCount == 0 { await Task.yield() }
+        try await wait { daemon.observerCount > 0 }
         #expect(try await daemon.values().isEmpty)
         try await daemon.push(used: 10)
         try await daemon.waitForNotice()
@@ -80,11 +80,7 @@ struct NotificationTests {
 
     @Test("a restart repeats nothing, and forgets nothing that is pending")
     func restart() async throws {
-        let (daemon, service) = (try await NotificationDaemon(), try await TestPushService())
-        let phone = service.browser("phone")
-        try await daemon.push(used: 40)
-        try await daemon.subscribe(phone)
-        try await daemon.waitForNotice()
+        let (daemon, service, phone) = try await NotificationDaemon.withPhone()
         try await daemon.push(used: 60)
         #expect(try phone.shown(await service.next()[0]).title.hasSuffix("60 % used"))
         try await daemon.waitForNotice { !$0.delivered.isEmpty }
@@ -121,7 +117,7 @@ struct NotificationTests {
         }
         try await daemon.push(used: 60)
         #expect(await service.next().map(\.path) == ["/kept"])
-        while try !daemon.files.table.subscriptions(ofDevice: id).isEmpty { await Task.yield() }
+        try await wait { try daemon.files.table.subscriptions(ofDevice: id).isEmpty }
         let file = try String(
             contentsOfFile: daemon.directory.path + "/notifications.json", encoding: .utf8)
         #expect(!file.contains(id) && !file.contains("/removed") && file.contains("/kept"))
@@ -156,33 +152,28 @@ struct NotificationTests {
         }
         try await daemon.restart(isRunning: false)
         try await daemon.waitForNotice { !$0.watches }
-        while try daemon.files.state(of: "default") != nil { await Task.yield() }
+        try await wait { try daemon.files.state(of: "default") == nil }
         #expect(daemon.directory.bytes("notifications.json").count < 50)
     }
 
     @Test("in quiet hours alerts are held, and after them one summary says what they were")
     func quietHours() async throws {
-        let (daemon, service) = (try await NotificationDaemon(), try await TestPushService())
-        let phone = service.browser("phone")
-        try await daemon.push(used: 40)
-        try await daemon.subscribe(phone)
+        let (daemon, service, phone) = try await NotificationDaemon.withPhone()
         // Of the present time all but the last minute before it.
-        let minute = Int(Date().timeIntervalSince1970) / 60 % 1_440
-        func clock(_ minute: Int) -> String {
-            String(format: "%02d:%02d", (minute + 1_440) % 1_440 / 60, (minute + 1_440) % 60)
-        }
-        let hours = "\(clock(minute - 2))-\(clock(minute - 3))"
+        let minute = Int(Date().timeIntervalSince1970) / 60 + 1_440
+        let hours = try #require(
+            QuietHours(start: (minute - 2) % 1_440, end: (minute - 3) % 1_440)
+        ).text
         let quiet = try await daemon.send(
             .put, body: #"{"settings":{"quietHours":"\#(hours)","utcOffset":0}}"#)
         #expect(quiet.status == .ok, "\(quiet.text)")
-        try await daemon.waitForNotice()
         func isPending(_ text: String) throws -> Bool {
             let state = try daemon.files.state(of: "default") ?? Data()
             return String(decoding: state, as: UTF8.self).contains("\"usedPercent\":\(text)")
         }
         for used in [60.0, 80.0] {
             try await daemon.push(used: used)
-            while try !isPending("\(Int(used))") { await Task.yield() }
+            try await wait { try isPending("\(Int(used))") }
         }
         #expect(service.requests.isEmpty)
         _ = try await daemon.send(.put, body: #"{"settings":{"utcOffset":0}}"#)
@@ -210,11 +201,7 @@ struct NotificationTests {
 
     @Test("subscriptions that cannot be read for a while are not taken for none")
     func unreadable() async throws {
-        let (daemon, service) = (try await NotificationDaemon(), try await TestPushService())
-        try await daemon.push(used: 40)
-        let phone = service.browser("phone")
-        try await daemon.subscribe(phone)
-        try await daemon.waitForNotice()
+        let (daemon, service, phone) = try await NotificationDaemon.withPhone()
         try await daemon.stop()
         let file = daemon.directory.bytes("notifications.json")
         try daemon.directory.write(Array("{".utf8), to: "notifications.json")
@@ -222,7 +209,7 @@ struct NotificationTests {
         func failureCount() -> Int {
             daemon.lines.all.count { $0.contains("notifications.json") }
         }
-        while failureCount() < 5 { await Task.yield() }
+        try await wait { failureCount() >= 5 }
         #expect(try await daemon.notice()?.watches == true)
         try daemon.directory.write(file, to: "notifications.json")
         try await daemon.push(used: 60)
@@ -243,30 +230,26 @@ struct NotificationTests {
         try await daemon.push(used: 40)
         try limit(1)
         try await daemon.subscribe(service.browser("phone"))
-        while warnings() == 0 { await Task.yield() }
+        try await wait { warnings() > 0 }
         #expect(try await daemon.notice() == nil)
         try limit(nil)
         try await daemon.waitForNotice()
         // The same at the end.
         try limit(1)
         _ = try await daemon.send(.delete)
-        while warnings() == 1 { await Task.yield() }
+        try await wait { warnings() > 1 }
         #expect(try await daemon.notice()?.watches == true)
         try limit(nil)
         try await daemon.waitForNotice { !$0.watches }
-        while try daemon.files.state(of: "default") != nil { await Task.yield() }
+        try await wait { try daemon.files.state(of: "default") == nil }
     }
 
     @Test("levels that are off do not warn")
     func levels() async throws {
-        let (daemon, service) = (try await NotificationDaemon(), try await TestPushService())
-        let phone = service.browser("phone")
-        try await daemon.push(used: 40)
-        try await daemon.subscribe(phone)
+        let (daemon, service, phone) = try await NotificationDaemon.withPhone()
         let changed = try await daemon.send(
             .put, body: #"{"settings":{"rules":{"thresholds":[85],"reached":false}}}"#)
         #expect(changed.status == .ok, "\(changed.text)")
-        try await daemon.waitForNotice()
         for used in [80.0, 86.0, 100.0] { try await daemon.push(used: used) }
         #expect(try phone.shown(await service.next()[0]).title.contains("Claude · Weekly: "))
         #expect(service.requests.count == 1)

@@ -66,11 +66,11 @@ struct SeveralMachinesTests {
         #expect(try await desk.look(uptime: 111) == ["Claude · Weekly: 60 % used"])
         // It tells the daemon, which tries no more.
         #expect(try await desk.look(uptime: 112).isEmpty)
-        while try !daemon.hasNothingPending() { await Task.yield() }
+        try await wait { try daemon.hasNothingPending() }
         service.answer("/phone", [])
         let refused = service.requests.count
         try await daemon.push(used: 80)
-        while service.requests.count == refused { await Task.yield() }
+        try await wait { service.requests.count > refused }
         #expect(
             try service.requests.dropFirst(refused).map { try phone.shown($0).title }
                 == ["Claude · Weekly: 80 % used"])
