@@ -131,7 +131,7 @@ struct AccountAlerts {
     private func deliver(_ alert: Alert, _ settings: NotificationSettings) async -> Bool {
         let payload = NotificationPayload(
             alert, now: service.clock.date(), zone: settings.zone)
-        // A push service keeps it as long as it would be due here.
+        // A push service keeps it as long as its delivery is retried here.
         let message = payload.message(
             urgency: alert.pushUrgency, secondsToLive: Int(AlertWatch.pendingAge))
         let subscriptions = service.subscriptions(of: account, on: server) ?? []

@@ -1,6 +1,6 @@
 package import Essentials
 
-/// What the time is, and how to wait. Tests have others.
+/// Wall time, uptime and sleeping; tests inject their own.
 package struct NotificationClock: Sendable {
     package var date: @Sendable () -> Date
     /// Seconds on a clock that never steps.

@@ -79,7 +79,7 @@ final class NotificationFile: Sendable {
                 else {
                     throw FileError(
                         operation: "read", path: keyFile.path,
-                        cause: .invalid("it is no private key on P-256"))
+                        cause: .invalid("not a P-256 private key"))
                 }
                 cached = key
                 return key

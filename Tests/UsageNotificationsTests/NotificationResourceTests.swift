@@ -130,7 +130,7 @@ struct NotificationResourceTests {
         #expect(daemon.lines.all.contains { $0.contains("is the private address ") })
     }
 
-    @Test("who may not read the account's usage is not told of it")
+    @Test("a device that may not read the account's usage cannot subscribe")
     func permissions() async throws {
         let (daemon, service) = (try await NotificationDaemon(), try await TestPushService())
         let limited = try daemon.server.addDevice("limited", stores: ["notes"])

@@ -64,7 +64,7 @@ struct SeveralMachinesTests {
         _ = await service.next(3)
         #expect(try await desk.look(uptime: 20).isEmpty)
         #expect(try await desk.look(uptime: 111) == ["Claude · Weekly: 60 % used"])
-        // It tells the daemon, which tries no more.
+        // It publishes that, and the daemon tries no more.
         #expect(try await desk.look(uptime: 112).isEmpty)
         try await wait { try daemon.hasNothingPending() }
         service.answer("/phone", [])
