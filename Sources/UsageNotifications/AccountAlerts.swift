@@ -61,7 +61,7 @@ struct AccountAlerts {
         var next = inputs.makeAsyncIterator()
         let clock = service.clock
         while !Task.isCancelled {
-            var wait: Double? = Self.retry
+            var wait: Double? = NotificationService.retry
             if let subscriptions = service.subscriptions(of: account, on: server) {
                 if !subscriptions.isEmpty { wait = await step() } else if await leave() { return }
             }

@@ -37,6 +37,9 @@ package final class NotificationService: Sendable {
             of: Void.self, bufferingPolicy: .bufferingNewest(1))
     }
 
+    /// Seconds until subscriptions that could not be read are read again; each attempt logs why.
+    static let retry = 60.0
+
     private struct Running {
         var task: Task<Void, Never>
         var inbox: AsyncStream<Void>.Continuation
@@ -46,6 +49,7 @@ package final class NotificationService: Sendable {
     package func run(on server: StoreServer) async {
         server.observeDevices { [change] in change.yield() }
         var running: [String: Running] = [:]
+        var timer: Task<Void, Never>?
         // Those that have lost their last subscription meanwhile have to say so.
         for account in report({ () throws(FileError) in try files.accountsWithState }) ?? [] {
             running[account] = start(account, on: server)
@@ -61,15 +65,23 @@ package final class NotificationService: Sendable {
             report { () throws(FileError) in
                 try files.change { $0.prune(keeping: server.deviceTable.devices) }
             }
-            let subscribed = subscriptions(on: server) ?? [:]
-            for account in subscribed.keys where running[account] == nil {
+            let subscribed = subscriptions(on: server)
+            timer?.cancel()
+            timer = subscribed == nil ? Task { await yieldLater() } : nil
+            for account in (subscribed ?? [:]).keys where running[account] == nil {
                 running[account] = start(account, on: server)
             }
             // Those without subscriptions end by themselves.
             for account in running.values { account.inbox.yield() }
         }
+        timer?.cancel()
         for account in running.values { account.task.cancel() }
         for account in running.values { await account.task.value }
+    }
+
+    private func yieldLater() async {
+        guard (try? await clock.sleep(Self.retry)) != nil else { return }
+        change.yield()
     }
 
     private func start(_ account: String, on server: StoreServer) -> Running {

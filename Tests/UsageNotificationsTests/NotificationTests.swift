@@ -209,7 +209,7 @@ struct NotificationTests {
         func failureCount() -> Int {
             daemon.lines.all.count { $0.contains("notifications.json") }
         }
-        try await wait { failureCount() >= 5 }
+        try await wait { failureCount() >= 4 }
         #expect(try await daemon.notice()?.watches == true)
         try daemon.directory.write(file, to: "notifications.json")
         try await daemon.push(used: 60)
