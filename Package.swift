@@ -44,6 +44,7 @@ let package = Package(
         .library(name: "KVStoreTesting", targets: ["KVStoreTesting"]),
         .library(name: "SnapshotModels", targets: ["SnapshotModels"]),
         .library(name: "KVStoreHTTP", targets: ["KVStoreHTTP"]),
+        .library(name: "KVStoreSealed", targets: ["KVStoreSealed"]),
         .library(name: "KVStoreServer", targets: ["KVStoreServer"]),
         .library(name: "KVStoreEmulator", targets: ["KVStoreEmulator"]),
         .library(name: "UsagePusher", targets: ["UsagePusher"]),
@@ -118,6 +119,13 @@ let package = Package(
                 "KVStore", "KVStoreCore", "KVStoreDocuments", "KVStoreLedger", "KVStoreLog",
                 "KVStoreSimulation", "KVStoreWire", "LocalFiles",
             ]),
+        .target(
+            name: "KVStoreSealed",
+            dependencies: [
+                "KVStoreCore", "KVStoreEssentials", "KVStoreWire", "LocalFiles", "Essentials",
+                crypto,
+            ],
+            resources: [.embedInCode("Resources/words.txt")]),
         .target(
             name: "KVStoreHTTP",
             dependencies: [
@@ -279,6 +287,12 @@ let package = Package(
         .testTarget(
             name: "KVStoreWireTests",
             dependencies: ["KVStoreWire", "KVStoreCore", "SeededRandomness", "TestSupport"]),
+        .testTarget(
+            name: "KVStoreSealedTests",
+            dependencies: [
+                "KVStoreSealed", "KVStoreTesting", "KVStore", "KVStoreCore", "SeededRandomness",
+                "TestSupport", crypto,
+            ]),
         .testTarget(
             name: "KVStoreHTTPTests",
             dependencies: [

@@ -17,6 +17,7 @@ from servers import Kvsd, build_release, compiler  # noqa: E402
 parser = argparse.ArgumentParser(
     prog="scripts/benchmark --allocations", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("--bin", metavar="FOLDER", help="take kvsd from there instead of building it")
+parser.add_argument("--unoptimized", action="store_true", help="compare with the thresholds of a build for tests")
 parser.add_argument("--requests", type=int, default=1000, metavar="COUNT", help="of each kind (default 1000)")
 options = parser.parse_args()
 
@@ -50,7 +51,7 @@ def count(folder):
 def main():
     Kvsd.directory = os.path.abspath(options.bin or build_release("kvsd"))
     with open(f"{here}/thresholds.json") as file:
-        thresholds = json.load(file)
+        thresholds = json.load(file)["unoptimized" if options.unoptimized else "optimized"]
     with tempfile.TemporaryDirectory(prefix="allocations-") as folder:
         counts = count(folder)
     print("| request | allocations | threshold |\n|---|--:|--:|")

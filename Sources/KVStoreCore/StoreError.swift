@@ -23,6 +23,10 @@ public struct StoreError: Error, Sendable, Equatable {
         case unauthorized
         /// The daemon rejected the request.
         case refused
+        /// A sealed value was changed or moved by someone without its key, or an older one was put back.
+        case notAuthentic
+        /// This device lacks the content key of a sealed value.
+        case noContentKey
         /// The calling task was cancelled.
         case cancelled
         /// The store has been closed.

@@ -5,7 +5,7 @@ package struct HTTPAddress: Sendable, Equatable {
     package let url: String
     /// In lower case, without the brackets of an IPv6 address.
     package let host: String
-    package let isEncrypted: Bool
+    let isEncrypted: Bool
     let port: Int
     private let path: String
     private let query: String?

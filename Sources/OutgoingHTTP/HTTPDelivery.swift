@@ -38,8 +38,8 @@ package struct DeliveryError: Error, Sendable, Equatable, CustomStringConvertibl
 
 /// Posts with retries, and only to addresses that the user means.
 ///
-/// - A host that is on this machine or in a private network must be named. Each request goes to the address that was checked, so a
-///   name that changes its mind in between leads nowhere else.
+/// - A host that is on this machine or in a private network must be named. Each request goes to the address that was checked, so
+///   DNS rebinding cannot redirect it.
 /// - Redirects are followed if they keep the method (307, 308), at most `redirectLimit`, under the same rules and never from https to
 ///   http; headers with secrets do not leave the origin that they are for.
 /// - 429, 5xx and failures of the network are retried, twice unless `backOff` says otherwise, with a back-off that follows `Retry-After` up to a limit.
@@ -100,7 +100,8 @@ package struct HTTPDelivery: Sendable {
             }
             let seconds = max(retryAfter ?? delay, 1)
             guard seconds <= Self.greatestRetryAfter else {
-                throw DeliveryError(reason + "; it asks to wait longer")
+                throw DeliveryError(
+                    reason + "; its Retry-After exceeds \(Self.greatestRetryAfter) s")
             }
             guard (try? await sleep(.seconds(seconds))) != nil else {
                 throw DeliveryError("cancelled")
@@ -144,7 +145,7 @@ package struct HTTPDelivery: Sendable {
         _ post: inout HTTPPost, to location: String?
     ) throws(DeliveryError) {
         guard let address = location.flatMap(post.address.redirected) else {
-            throw DeliveryError("\(post.address.host) redirects to nowhere")
+            throw DeliveryError("\(post.address.host) redirects without a valid Location")
         }
         guard address.isEncrypted || !post.address.isEncrypted else {
             throw DeliveryError("\(post.address.host) redirects to plain HTTP")
@@ -155,7 +156,9 @@ package struct HTTPDelivery: Sendable {
 
     /// Throws if no request may go to the address. A host that is unknown now may be known later.
     package func check(_ address: HTTPAddress) async throws(DeliveryError) {
-        if try await target(of: address) == nil, !address.isEncrypted {
+        if try await target(of: address) == nil, !address.isEncrypted,
+            !privateHosts.contains(address.host)
+        {
             throw .plainText(address)
         }
     }

@@ -27,7 +27,7 @@
                 }
             }
 
-            /// Numbers are no names that a server could choose its certificate by.
+            /// An IP address cannot be sent as SNI.
             func handler(for host: String) throws -> NIOSSLClientHandler {
                 let isNumber = NetworkAddress(numbers: host) != nil
                 return try NIOSSLClientHandler(

@@ -39,12 +39,6 @@ struct UsageCache {
         devices: [DaemonDevice], now: Date
     ) throws(Problem) -> UsageDocument {
         let versions = records.map(\.version)
-        let usage = usage(of: store, in: records, versions)
-        func document() throws(Problem) -> UsageDocument {
-            try UsageDocument(
-                usage.data(link: .online, at: now), devices: devices, query: query, now: now)
-        }
-        guard query.format == .cards else { return try document() }
         let key = CardsKey(
             store: store, versions: versions, query: query,
             devices: devices.map { device in
@@ -54,9 +48,13 @@ struct UsageCache {
                 return device
             }, minute: now.timeIntervalSince1970.wholeSeconds / 60)
         if let kept = cards.first(where: { $0.key == key }) { return kept.document }
-        let made = try document()
-        cards = cards.suffix(Self.cardsCount - 1) + [(key, made)]
-        return made
+        let document = try UsageDocument(
+            usage(of: store, in: records, versions).data(link: .online, at: now),
+            devices: devices, query: query, now: now)
+        if query.format == .cards {
+            cards = cards.suffix(Self.cardsCount - 1) + [(key, document)]
+        }
+        return document
     }
 
     private mutating func usage(

@@ -26,7 +26,7 @@ struct UsageDocument {
             data: data, now: now, zone: query.zone,
             options: ViewOptions(measure: query.measure))
         let providers = try query.selection(of: model.providers)
-        let cards = DeviceCard.list(model.devices, .known(devices.map(KnownDevice.init)))
+        lazy var cards = DeviceCard.list(model.devices, .known(devices.map(KnownDevice.init)))
         format = query.format
         switch query.format {
         case .json:

@@ -18,14 +18,15 @@ struct CertificatePage: AdditionalResource {
         to request: Request, by server: StoreServer, on _: WatcherRegistry,
         _ complete: @escaping (Result<Response, Problem>) -> Void
     ) throws(Problem) {
-        let file = PageFile(
-            Self.path, "certificate.html", Self.document(server.certificateAuthority))
+        let file = server.certificateAuthority.map(Self.page) ?? Self.withoutAuthority
         complete(.success(.answer(file.answer(to: request.fields))))
     }
 
+    private static let withoutAuthority = PageFile(
+        path, "no-authority.html", PackageResources.no_authority_html)
+
     /// No value needs to be escaped: those of an authority have been checked when it was read.
-    static func document(_ authority: CertificateAuthority?) -> [UInt8] {
-        guard let authority else { return PackageResources.no_authority_html }
+    private static func page(_ authority: CertificateAuthority) -> PageFile {
         let values = [
             "name": authority.name,
             "hosts": authority.hosts.map(\.description).joined(separator: ", "),
@@ -34,6 +35,6 @@ struct CertificatePage: AdditionalResource {
         ]
         var text = String(decoding: PackageResources.certificate_html, as: UTF8.self)
         for (name, value) in values { text = text.replacing("{{\(name)}}", with: value) }
-        return Array(text.utf8)
+        return PageFile(path, "certificate.html", Array(text.utf8), canCompress: false)
     }
 }

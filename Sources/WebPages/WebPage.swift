@@ -58,10 +58,11 @@ package struct PageFile: AdditionalResource, Equatable {
     /// An entity tag (RFC 9110, section 8.8.3), of the bytes as they are.
     let tag: String
 
-    package init(_ path: String, _ name: String, _ bytes: [UInt8]) {
+    /// - Parameter canCompress: false for what is built for each request.
+    package init(_ path: String, _ name: String, _ bytes: [UInt8], canCompress: Bool = true) {
         template = path
         self.bytes = ByteBuffer(bytes: bytes)
-        let deflated = name.hasSuffix(".png") ? nil : Zlib.deflate(bytes)
+        let deflated = canCompress && !name.hasSuffix(".png") ? Zlib.deflate(bytes) : nil
         self.deflated = deflated.flatMap { $0.count < bytes.count ? ByteBuffer(bytes: $0) : nil }
         tag = "\"" + Self.digest(bytes) + "\""
         type =

@@ -31,6 +31,7 @@ extension CertificateCommand.Authority {
 
                   kvsd certificate authority create
                   kvsd certificate authority create --name box.local --name 192.168.1.20
+                  kvsd certificate authority create --name box.local --only
                 """)
 
         @Flag(help: "Replace an authority that devices may have installed.") var force = false
@@ -50,15 +51,15 @@ extension CertificateCommand.Authority {
                     .usage,
                     "kvsd presents the certificate of \(file); start it without --tls-certificate")
             }
-            // A damaged one is replaced too.
-            if !force, let former = try directory.certificateAuthority() {
+            guard let authority = try directory.createAuthority(for: hosts, replacing: force)
+            else {
+                let former = try directory.certificateAuthority()?.hosts ?? []
                 throw CommandFailure(
                     .usage,
-                    "there is an authority for \(Self.list(former.hosts)) already, which devices may have "
+                    "there is an authority for \(Self.list(former)) already, which devices may have "
                         + "installed; with --force another one for \(Self.list(hosts)) takes its place, "
                         + "and each device must install that one")
             }
-            let authority = try directory.createAuthority(for: hosts)
             try Console.print("Created the authority \(authority.name)")
             try Console.print("  for          \(Self.list(authority.hosts))")
             try Console.print("  until        \(CertificateCommand.Status.day(authority.expires))")
@@ -99,7 +100,7 @@ extension CertificateCommand.Authority {
             }
             let name = (try? former.get())?.name ?? "in \(directory.path), which cannot be read,"
             try Console.print(
-                "The authority \(name) with its key is to be removed for good: devices that installed it will warn."
+                "The authority \(name) with its key will be removed permanently: devices that installed it will warn."
             )
             if !yes, try !Console.confirm(verb: "remove") {
                 return try Console.print("Nothing was changed.")

@@ -39,8 +39,14 @@ struct HostOptions: ParsableArguments {
             "Name or address by which devices reach the daemon, besides the addresses of this machine; can be repeated.",
             valueName: "host"))
     var names: [String] = []
+    @Flag(help: "Leave out the addresses of this machine: use only those of --name.")
+    var only = false
 
     @OptionGroup var data: DataOption
+
+    func validate() throws {
+        if only, names.isEmpty { throw ValidationError("--only needs at least one --name") }
+    }
 
     /// The running daemon, with the hosts of this machine and the given ones.
     func daemon() async throws -> (status: DaemonStatus, hosts: [CertificateHost]) {
@@ -50,8 +56,11 @@ struct HostOptions: ParsableArguments {
         }
         let given = try names.map { name throws(ServerError) in try CertificateHost(name) }
         // An address with an interface is of no use to another machine.
-        let found = await ReachableHosts.find(listeningOn: status.host)
-            .compactMap { try? CertificateHost($0) }
+        let found =
+            only
+            ? []
+            : await ReachableHosts.find(listeningOn: status.host)
+                .compactMap { try? CertificateHost($0) }
         var hosts: [CertificateHost] = []
         for host in found + given where !hosts.contains(host) { hosts.append(host) }
         return (status, hosts)
@@ -84,13 +93,16 @@ extension CertificateCommand {
 
         static func lines(_ report: CertificateReport) -> [String] {
             var facts = TextTable(columns: [.init(""), .init("")])
-            let expiry = report.expires.map { ", until \(day($0))" } ?? ""
+            let expiry = report.expires.map { ", valid until \(day($0))" } ?? ""
             switch report.source {
             case .none: facts.append(["certificate", "none: kvsd speaks plain HTTP"])
             case .selfSigned:
                 facts.append(["certificate", "self-signed\(expiry); renewed by kvsd"])
             case .authority:
-                facts.append(["certificate", "of a private authority\(expiry); renewed by kvsd"])
+                facts.append([
+                    "certificate",
+                    "issued by the private authority of kvsd\(expiry); renewed by kvsd",
+                ])
             case .files:
                 let issuer = VisibleText.escape(report.issuer ?? "")
                 facts.append(["certificate", "issued by \(issuer)\(expiry)"])
@@ -141,20 +153,20 @@ extension CertificateCommand {
                     "  kvsd certificate authority create                  a private authority, installed on each device",
                 ]
             case .authority:
-                if !unnamed.isEmpty {
-                    return [
-                        "The authority is not for \(unnamed.joined(separator: " ")).",
-                        "'kvsd certificate authority create --force' makes another, which each device must install.",
-                    ]
-                }
+                let replacement = [
+                    "'kvsd certificate authority create --force' creates another, which each device must install."
+                ]
                 guard let url = report.addresses.first(where: { $0.trust == .installed })?.url
                 else {
                     return [
-                        "It is not valid now. Check the clock of this machine; after the end of an authority,",
-                        "'kvsd certificate authority create --force' makes another, which each device must install.",
-                    ]
+                        "It is not valid now. Check the clock of this machine; after the end of an authority,"
+                    ] + replacement
                 }
-                return CertificateCommand.installation(at: url)
+                let installation = CertificateCommand.installation(at: url)
+                if unnamed.isEmpty { return installation }
+                return installation
+                    + ["The authority is not for \(unnamed.joined(separator: " ")); for that,"]
+                    + replacement
             case .files:
                 if report.addresses.contains(where: { $0.trust == .system }) {
                     return ["Nothing to do for the addresses that are trusted."]

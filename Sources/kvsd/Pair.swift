@@ -55,6 +55,12 @@ struct Pair: AsyncParsableCommand {
             try directory.keyFingerprint(ofCertificate: path)
         }
         let urls = try await urls(of: daemon)
+        guard !page || Self.keepsCookies(urls[0]) else {
+            throw CommandFailure(
+                .usage,
+                "a browser cannot sign in at \(urls[0]), as it keeps the cookie only over TLS or on loopback; "
+                    + "give the https:// address of a proxy with --url, or start kvsd with TLS")
+        }
         let permissions =
             page ? options.permissions(ofPageThatMayWrite: write) : options.permissions
         try directory.deviceFile.check(name ?? "device", permissions, isRenamed: name == nil)
@@ -93,6 +99,12 @@ struct Pair: AsyncParsableCommand {
         while path.hasSuffix("/") { path.removeLast() }
         let port = parts.port ?? (scheme == "https" ? 443 : 80)
         return "\(scheme)://\(host):\(port)\(path)"
+    }
+
+    /// Whether a browser that opens the URL of a daemon keeps cookies that are `Secure`.
+    private static func keepsCookies(_ url: String) -> Bool {
+        let authority = url.dropFirst("http://".count).prefix { $0 != "/" }
+        return url.hasPrefix("https://") || ListenAddress(String(authority))?.isLoopback == true
     }
 
     /// Not the line, as standard error often ends in a log.

@@ -137,6 +137,30 @@ struct StoreOpeningTests {
         }
     }
 
+    @Test("what could not be moved back is named, when the account was not joined after all")
+    func failedReversion() throws {
+        try TemporaryDirectory.use { directory in
+            let environment = StoreEnvironment(home: directory)
+            func open(_ name: String) throws {
+                let store = try UbiquitousKeyValueStore.open(
+                    storeNamed: name, environment: environment)
+                store.set(name, forKey: "k")
+                store.close()
+            }
+            for name in ["one", "two"] { try open(name) }
+            let credentials = try credentials()
+            let adoption = LocalReplicaAdoption.adopt(in: environment, credentials: credentials)
+            #expect(adoption.moved == ["one", "two"])
+            // Another program has written to a store meanwhile.
+            try open("two")
+            #expect(adoption.revert(in: environment, credentials: credentials) == ["two"])
+            let store = try UbiquitousKeyValueStore.open(
+                storeNamed: "one", environment: environment)
+            #expect(store.string(forKey: "k") == "one")
+            store.close()
+        }
+    }
+
     @Test("a store that is open while its replica moves continues to write into it")
     func adoptionWhileOpen() throws {
         try TemporaryDirectory.use { directory in

@@ -189,6 +189,8 @@ struct CertificateTests {
             let text = try await certificate(daemon).text
             #expect(text.contains(fingerprint) && text.contains(":\(daemon.port)/certificate\n"))
             let changed = try await certificate(daemon, "--name", "192.0.2.9").text
+            // One address more, which devices need not use, is no reason for another authority.
+            #expect(changed.contains(":\(daemon.port)/certificate\n"), "\(changed)")
             #expect(changed.contains("not for https://192.0.2.9"), "\(changed)")
             #expect(changed.contains("create --force"))
         }
@@ -212,6 +214,83 @@ struct CertificateTests {
             let refused = try await daemon.home.run(
                 "kvsd", ["certificate", "authority", "create"] + many)
             #expect(refused.status == 65 && refused.errors.contains("1 to 32"), "\(refused.errors)")
+            #expect(refused.errors.contains("--only"), "\(refused.errors)")
+            let none = try await certificate(daemon, "authority", "create", "--only")
+            #expect(none.status == 64 && none.errors.contains("--name"), "\(none.errors)")
+            #expect(!FileManager.default.fileExists(atPath: daemon.path("tls-authority.pem")))
+        }
+    }
+
+    @Test("an authority can be for names alone, without the addresses of the machine")
+    func only() async throws {
+        try await withDaemon { daemon in
+            let created = try await certificate(
+                daemon, "authority", "create", "--name", "box.local", "--only")
+            #expect(created.text.contains("https://box.local:\(daemon.port)/certificate"))
+            let state = try await report(daemon)
+            #expect(state.authority?.hosts == ["box.local"])
+            #expect(state.addresses.map(\.trust) == ["nobody", "installed"])
+            let text = try await certificate(daemon).text
+            #expect(text.contains("https://box.local:\(daemon.port)/certificate"), "\(text)")
+            #expect(text.contains("not for https://127.0.0.1"), "\(text)")
+        }
+    }
+
+    @Test(
+        "of authorities that are created at once one is kept, and the daemon's certificate is its")
+    func atOnce() async throws {
+        try await withDaemon { daemon in
+            for _ in 0..<5 {
+                let outcomes = try await withThrowingTaskGroup(
+                    of: TemporaryHome.Outcome.self
+                ) { group in
+                    for _ in 0..<4 {
+                        group.addTask { try await certificate(daemon, "authority", "create") }
+                    }
+                    return try await group.reduce(into: []) { $0.append($1) }
+                }
+                #expect(outcomes.map(\.status).sorted() == [0, 64, 64, 64])
+                let created = try #require(outcomes.first { $0.status == 0 })
+                let state = try await report(daemon)
+                let fingerprint = try #require(state.authority?.fingerprint)
+                #expect(created.text.contains(fingerprint), "\(created.text) \(state)")
+                let file = try await daemon.home.shell(
+                    "openssl x509 -in \(daemon.path("tls-authority.pem")) -noout -fingerprint -sha256"
+                )
+                #expect(file.text.contains(fingerprint), "\(file.text)")
+                let removed = try await certificate(daemon, "authority", "remove", "--yes")
+                #expect(removed.status == 0, "\(removed.errors)")
+            }
+        }
+    }
+
+    @Test("creating an authority again finishes a creation that was interrupted")
+    func interruptedCreation() async throws {
+        try await withDaemon { daemon in
+            let former = try daemon.content("tls-certificate.pem")
+            #expect(try await certificate(daemon, "authority", "create").status == 0)
+            // As if killed before the second of its files.
+            try former.write(
+                toFile: daemon.path("tls-certificate.pem"), atomically: true, encoding: .utf8)
+            #expect(try await report(daemon).source == "self-signed")
+            let again = try await certificate(daemon, "authority", "create")
+            #expect(again.status == 64 && again.errors.contains("--force"), "\(again.errors)")
+            #expect(try await report(daemon).source == "authority")
+        }
+    }
+
+    @Test("on a full disk an authority is either removed or stays, and removing works afterwards")
+    func fullDisk() async throws {
+        try await withDaemon { daemon in
+            #expect(try await certificate(daemon, "authority", "create").status == 0)
+            let program = try #require(TemporaryHome.program("kvsd")).path
+            let failed = try await daemon.home.shell(
+                "trap '' XFSZ; ulimit -f 0; exec '\(program)' certificate authority remove --yes")
+            #expect(failed.status == 74, "\(failed.errors)")
+            #expect(try await report(daemon).source == "authority")
+            let removed = try await certificate(daemon, "authority", "remove", "--yes")
+            #expect(removed.status == 0, "\(removed.errors)")
+            #expect(try await report(daemon).source == "self-signed")
             #expect(!FileManager.default.fileExists(atPath: daemon.path("tls-authority.pem")))
         }
     }

@@ -100,6 +100,23 @@ struct PairingTests {
         }
     }
 
+    @Test("a page gets no address at which browsers would not keep its cookie, and no code")
+    func insecurePage() async throws {
+        try await withDaemon([]) { daemon, _ in
+            let pair = ["pair", "--page", "--url"]
+            for url in ["http://box.example.test", "http://192.0.2.7:8722/kvs"] {
+                let refused = try await daemon.home.run("kvsd", pair + [url])
+                #expect(refused.status == 64 && refused.errors.contains(url), "\(refused.errors)")
+                #expect(refused.errors.contains("https://"), "\(refused.errors)")
+            }
+            #expect(!FileManager.default.fileExists(atPath: daemon.path("pairings.json")))
+            for url in ["https://box.example.test", "http://localhost:8722", "http://[::1]:8722"] {
+                let printed = try await daemon.home.run("kvsd", pair + [url])
+                #expect(printed.text.contains(url), "\(printed)")
+            }
+        }
+    }
+
     @Test("a used, an expired and a wrong code are refused, each with the next step")
     func refusedCodes() async throws {
         try await withDaemon { daemon, device in

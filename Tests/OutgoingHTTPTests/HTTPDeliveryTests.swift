@@ -89,7 +89,7 @@ struct HTTPDeliveryTests {
     func longWait() async throws {
         let (failure, script) = try await outcome(
             "https://hooks.example.test/x", [.init(status: 429, retryAfter: "3600")])
-        #expect(failure == "hooks.example.test answers 429; it asks to wait longer")
+        #expect(failure == "hooks.example.test answers 429; its Retry-After exceeds 20 s")
         #expect(script.sent.count == 1)
     }
 
@@ -113,6 +113,19 @@ struct HTTPDeliveryTests {
         let named = try await outcome(
             "http://\(host)/x", [.init(status: 200)], privateHosts: [host.uppercased()])
         #expect(named.failure == nil)
+    }
+
+    @Test("a host that is unknown now passes the check, in plain text only if it is named")
+    func unknownHost() async throws {
+        func check(_ url: String) async throws {
+            try await delivery(Script([]), privateHosts: ["nas.example.test"])
+                .check(try #require(HTTPAddress(url)))
+        }
+        try await check("https://unknown.example.test/x")
+        try await check("http://nas.example.test/x")
+        await #expect(throws: DeliveryError.self) {
+            try await check("http://unknown.example.test/")
+        }
     }
 
     @Test("nothing goes to a public host in plain text")

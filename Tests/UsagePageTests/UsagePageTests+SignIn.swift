@@ -48,7 +48,10 @@ extension UsagePageTests {
             let code = try #require(used.split(separator: "#").last)
             let other = try await daemon.send(
                 .post, "/v1/session",
-                ["Content-Type": "application/json", "Authorization": "none"],
+                [
+                    "Content-Type": "application/json", "Authorization": "none",
+                    "Sec-Fetch-Site": "same-origin",
+                ],
                 body: #"{"code":"\#(code)"}"#)
             #expect(other.status == .noContent)
             try await refused(used, "Used code")

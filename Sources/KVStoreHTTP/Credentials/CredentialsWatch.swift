@@ -3,7 +3,7 @@ import KVStoreEssentials
 import LocalFiles
 import Synchronization
 
-/// Notices `kvs join` and `kvs leave` by a watch on the folder of the credentials file, which is created if it is missing.
+/// Notices `kvs join` and `kvs leave` by a watch on the directory of the credentials file, which is created if it is missing.
 ///
 /// A file that cannot be read changes nothing.
 final class CredentialsWatch: Sendable {
@@ -28,7 +28,7 @@ final class CredentialsWatch: Sendable {
         let directory = LocalDirectory(environment.configDirectory)
         watch.withLock { watch in
             try? directory.create()
-            // A new watch each time, because the folder may be another one by now.
+            // A new watch each time, because the directory may be another one by now.
             watch = WatchedDirectory.watch(directory.path) { [weak self] in self?.look() }
         }
         guard let present = try? Optional.some(environment.credentials()), present != former

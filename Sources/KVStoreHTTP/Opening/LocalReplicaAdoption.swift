@@ -41,12 +41,12 @@ public struct LocalReplicaAdoption: Sendable, Equatable {
         return result
     }
 
-    /// Moves the replicas back, because the account was not joined.
-    public func revert(in environment: StoreEnvironment, credentials: Credentials) {
-        for name in moved {
-            _ = rename(
+    /// Moves the replicas back, because the account was not joined; returns the stores whose replica could not be moved.
+    public func revert(in environment: StoreEnvironment, credentials: Credentials) -> [String] {
+        moved.filter { name in
+            rename(
                 environment.accountDirectory(credentials) + "/" + name,
-                environment.accountDirectory(nil) + "/" + name)
+                environment.accountDirectory(nil) + "/" + name) != 0
         }
     }
 }

@@ -101,7 +101,6 @@ package final class EventPages: @unchecked Sendable {
     private struct Position: Equatable {
         var store: StoreID
         var cursor: Cursor
-        var hasValues: Bool
     }
 
     private let engine: StorageEngine
@@ -119,7 +118,7 @@ package final class EventPages: @unchecked Sendable {
 
     /// The durable changes after a cursor; nil when it is not in the present epoch, and the reader has to sync again.
     func page(of store: StoreID, after cursor: Cursor, hasValues: Bool) -> Page? {
-        let position = Position(store: store, cursor: cursor, hasValues: hasValues)
+        let position = Position(store: store, cursor: cursor)
         if let kept = hasValues ? latest : latestKeys, kept.position == position,
             kept.durable == engine.durableSequence(of: store)
         {

@@ -79,6 +79,12 @@ extension Problem {
         detail: "the Origin header names another site than the Host header",
         hint: "a page of another site cannot use this server")
 
+    /// A browser would not keep the cookie.
+    static let insecurePage = Problem(
+        403, "insecure-page", "Insecure page",
+        detail: "only a page of this server signs in, over TLS or on loopback",
+        hint: "open the page with https://; 'kvsd certificate' on the server lists its addresses")
+
     /// For every code of which the secret part is wrong or unknown.
     static let wrongCode = Problem(
         403, "wrong-code", "Wrong code", detail: "the server has no such pairing code",
@@ -103,7 +109,7 @@ extension Problem {
 
     static let noAuthority = Problem(
         404, "no-authority", "No authority",
-        detail: "the certificate of this server is of no private authority",
+        detail: "the certificate of this server was not issued by a private authority",
         hint:
             "'kvsd certificate' on the server says which certificate it has and how to get another")
 

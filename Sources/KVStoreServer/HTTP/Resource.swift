@@ -128,8 +128,8 @@ extension HTTPRequestHead {
 /// The header fields that matter, found in one pass.
 package struct RequestFields {
     private(set) var authorization = ""
-    /// Whether `authorization` is that of a web page's cookie.
-    private(set) var hasCookie = false
+    /// Of a web page's cookie, if `authorization` is that.
+    private(set) var sessionToken: Substring?
     package var accept: String?
     package var host: String?
     var origin: String?
@@ -187,7 +187,7 @@ package struct RequestFields {
         // A request of another site has the cookie too, if a browser does not know or obey SameSite.
         if authorization.isEmpty, let token, fetchSite == "same-origin" {
             authorization = "Bearer " + token
-            hasCookie = true
+            sessionToken = token
         }
     }
 

@@ -10,8 +10,8 @@ extension StoreServer {
                 scopes: device.scopes.map(\.rawValue), stores: device.stores,
                 epoch: devices.table.instance, serverTime: engine.options.now(of: device.account)))
         // Kept alive as long as the page is opened now and then.
-        if request.fields.hasCookie {
-            answer.fields = [SessionCookie.field(token: request.fields.authorization.dropFirst(7))]
+        if let token = request.fields.sessionToken {
+            answer.fields = [SessionCookie.field(token: token)]
         }
         return answer
     }

@@ -37,32 +37,26 @@ extension StoreServer {
         _ complete: @escaping (Result<Response, Problem>) -> Void
     ) throws(Problem) {
         let caller = try request.caller(.read)
-        let hasCookie = request.fields.hasCookie
-        changeFiles(on: loop) { [self] () throws(Problem) in
-            _ = try changeDevices(as: caller) { table in
-                table.remove(id: caller.id, account: caller.account)
-                    .map(Result.success) ?? .failure(.unknownDevice)
-            }
-            configuration.logger.notice("device \(caller.id) removed itself")
-        } _: { result in
-            complete(
-                result.map {
-                    var answer = Answer.noContent
-                    if hasCookie {
-                        answer.fields = [
-                            SessionCookie.removal, ("Clear-Site-Data", "\"cache\", \"storage\""),
-                        ]
-                    }
-                    return .answer(answer)
-                })
+        var answer = Answer.noContent
+        if request.fields.sessionToken != nil {
+            answer.fields = [
+                SessionCookie.removal, ("Clear-Site-Data", "\"cache\", \"storage\""),
+            ]
         }
+        remove(caller.id, as: caller, answer, on: loop, complete)
     }
 
     func removeDevice(
         _ id: String, _ request: Request, on loop: any EventLoop,
         _ complete: @escaping (Result<Response, Problem>) -> Void
     ) throws(Problem) {
-        let caller = try request.caller(.admin)
+        remove(id, as: try request.caller(.admin), .noContent, on: loop, complete)
+    }
+
+    private func remove(
+        _ id: String, as caller: Device, _ answer: Answer, on loop: any EventLoop,
+        _ complete: @escaping (Result<Response, Problem>) -> Void
+    ) {
         changeFiles(on: loop) { [self] () throws(Problem) in
             _ = try changeDevices(as: caller) { table in
                 table.remove(id: id, account: caller.account)
@@ -70,7 +64,7 @@ extension StoreServer {
             }
             configuration.logger.notice("device \(id) was removed by device \(caller.id)")
         } _: { result in
-            complete(result.map { .answer(.noContent) })
+            complete(result.map { .answer(answer) })
         }
     }
 

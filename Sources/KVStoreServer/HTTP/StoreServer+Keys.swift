@@ -43,8 +43,9 @@ extension StoreServer {
         to request: Request, with entry: SequencedRecord, on loop: any EventLoop,
         _ complete: @escaping (Result<Response, Problem>) -> Void
     ) {
+        // Few bytes may refer to the same objects so often that their types take long.
         convert(
-            for: request, on: loop,
+            for: request, isLong: true, on: loop,
             { () throws(Problem) in
                 guard let record = TypedRecord(entry) else { throw .tooComplex }
                 let answer = Answer(
@@ -68,7 +69,7 @@ extension StoreServer {
             complete(.success(.value(document.value)))
         case MediaType.typedValue:
             convert(
-                for: request, on: loop,
+                for: request, isLong: body.readableBytes > 4_096, on: loop,
                 { () throws(Problem) in
                     let value: StoredValue = try Self.decode(
                         body, depthLimit: StoredValue.jsonDepth)
@@ -86,7 +87,7 @@ private struct TypedRecord: Encodable {
     private static let objectCountLimit = 16_384
 
     private var entry: SequencedRecord
-    private var value: StoredValue
+    private var value: any Encodable
 
     /// Nil if the value has too many elements.
     init?(_ entry: SequencedRecord) {
@@ -94,7 +95,7 @@ private struct TypedRecord: Encodable {
         let list = try? PropertyListValue(encoded: data)
         guard list.map({ $0.objectCount <= Self.objectCountLimit }) ?? true else { return nil }
         self.entry = entry
-        value = StoredValue(data)
+        value = list.map { TypedValue($0) as any Encodable } ?? StoredValue(data)
     }
 
     private enum CodingKeys: CodingKey { case key, seq, stamp }

@@ -56,6 +56,7 @@ extension StoreServer {
             resource.needsToken ? try authenticate(fields.authorization, on: connection) : nil
         if connection.isSurplus { throw .tooManyConnections(limit: limits.connectionCount) }
         switch resource {
+        case .session where fields.fetchSite != "same-origin": throw .insecurePage
         case .pairing, .session: try admitPairing(fields, from: connection.address)
         default: break
         }

@@ -78,7 +78,7 @@ extension StoreServer {
     /// Completes on the event loop with what `body` decodes or encodes, on another thread if that is long: it would hold up
     /// all connections.
     func convert<Value: Sendable>(
-        for request: Request, isLong: Bool = true, on loop: any EventLoop,
+        for request: Request, isLong: Bool, on loop: any EventLoop,
         _ body: @escaping @Sendable () throws(Problem) -> Value,
         _ complete: @escaping (Result<Value, Problem>) -> Void
     ) {

@@ -16,7 +16,7 @@ package struct CertificateAuthority: Sendable {
     /// Permitted where nothing is to be: a name that cannot exist (RFC 6761, section 6.4).
     private static let noName = "kvsd.invalid"
 
-    /// Nil for a certificate that is not one of `make`.
+    /// Nil for a certificate that is not one that the other initializer creates.
     init?(der: [UInt8]) {
         guard let certificate = try? Certificate(derEncoded: der),
             let constraints = try? certificate.extensions.nameConstraints

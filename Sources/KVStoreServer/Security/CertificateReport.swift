@@ -117,7 +117,9 @@ extension CertificateReport {
             source = .selfSigned
             trust = .nobody
         }
-        let isValid = certificates.allSatisfy { ($0.notValidBefore...$0.notValidAfter) ~= now }
+        let isValid = certificates.allSatisfy {
+            $0.notValidBefore <= now && now <= $0.notValidAfter
+        }
         let alternatives = try? leaf.extensions.subjectAlternativeNames
         let names = alternatives.map { Array($0) } ?? []
         let named = source == .selfSigned ? [] : names.compactMap { CertificateHost($0) }
@@ -148,17 +150,19 @@ extension DataDirectory {
         try OwnCertificate(directory: path).readAuthority()?.certificate
     }
 
-    /// Whether this is the file of the certificate that a server makes for itself.
+    /// Whether this is the file of the certificate that a server generates for itself.
     package func isOwnCertificate(_ file: String) -> Bool {
         OwnCertificate(directory: path).files.certificate.path == file
     }
 
-    /// Makes an authority for the hosts, in place of a former one. A running server presents its certificate with the next
-    /// connection.
+    /// Creates an authority for the hosts. A running server presents its certificate with the next connection.
+    ///
+    /// - Returns: nil if there is an authority and it is not to be replaced.
     package func createAuthority(
-        for hosts: [CertificateHost]
-    ) throws(ServerError) -> CertificateAuthority {
-        try OwnCertificate(directory: path).createAuthority(for: hosts, now: Date())
+        for hosts: [CertificateHost], replacing: Bool
+    ) throws(ServerError) -> CertificateAuthority? {
+        try OwnCertificate(directory: path)
+            .createAuthority(for: hosts, replacing: replacing, now: Date())
     }
 
     /// Removes the authority with its key; a running server presents a self-signed certificate with the next connection.

@@ -9,11 +9,11 @@ extension OwnCertificate {
     private static let hint =
         "run 'kvsd certificate authority remove' and create it again; devices must install the new one"
 
+    typealias Authority = (certificate: CertificateAuthority, key: P256.Signing.PrivateKey)
+
     /// The authority with its key; nil if there is none.
-    func readAuthority() throws(ServerError) -> (
-        certificate: CertificateAuthority, key: P256.Signing.PrivateKey
-    )? {
-        try making(authorityFile) {
+    func readAuthority() throws(ServerError) -> Authority? {
+        try wrappingErrors(of: authorityFile) {
             guard let text = try Self.readPrivate(authorityFile, ifOpen: Self.hint) else {
                 return nil
             }
@@ -34,40 +34,45 @@ extension OwnCertificate {
         }
     }
 
-    /// Makes an authority for the hosts, in place of a former one, and has it issue the certificate of the server.
+    /// Creates an authority for the hosts, and has it issue the certificate of the server.
     ///
+    /// - Returns: nil if there is an authority and it is not to be replaced. It then has issued the certificate.
     /// - Throws: `invalidAuthority` for none or too many hosts.
     func createAuthority(
-        for hosts: [CertificateHost], now: Date
-    ) throws(ServerError) -> CertificateAuthority {
+        for hosts: [CertificateHost], replacing: Bool, now: Date
+    ) throws(ServerError) -> CertificateAuthority? {
         guard (1...CertificateAuthority.hostCount).contains(hosts.count) else {
             throw ServerError(
                 .invalidAuthority,
-                "an authority is for 1 to \(CertificateAuthority.hostCount) names and addresses, not \(hosts.count)"
-            )
+                "an authority is for 1 to \(CertificateAuthority.hostCount) names and addresses, not \(hosts.count)",
+                hint: "name those that devices use, with --name and --only")
         }
-        try checkOwner()
-        let authority = try making(authorityFile) {
-            let key = P256.Signing.PrivateKey()
-            let authority = try CertificateAuthority(hosts: hosts, key: key, now: now)
-            let certificate = try authority.certificate.serializeAsPEM().pemString
-            let text = "\(key.pemRepresentation)\n\(certificate)\n"
-            // One file, so that key and certificate always belong together.
-            try authorityFile.replace(with: Data(text.utf8))
+        return try files.key.locked { () throws(ServerError) in
+            // A damaged one is replaced too.
+            if !replacing, try readAuthority() != nil {
+                try prepareLocked(now: now)
+                return nil
+            }
+            let authority = try wrappingErrors(of: authorityFile) {
+                let key = P256.Signing.PrivateKey()
+                let authority = try CertificateAuthority(hosts: hosts, key: key, now: now)
+                let certificate = try authority.certificate.serializeAsPEM().pemString
+                let text = "\(key.pemRepresentation)\n\(certificate)\n"
+                // One file, so that key and certificate always belong together.
+                try authorityFile.replace(with: Data(text.utf8))
+                return authority
+            }
+            try prepareLocked(now: now)
             return authority
         }
-        try prepare(now: now)
-        return authority
     }
 
-    /// Removes the authority with its key, and makes a self-signed certificate for the same key of the server. Does nothing
-    /// when there is none.
+    /// Replaces the certificate of the server by a self-signed one for the same key, then removes the authority with its key:
+    /// in this order, an interrupted removal can be repeated.
     func removeAuthority(now: Date) throws(ServerError) {
-        try checkOwner()
-        try ServerError.wrapping { () throws(FileError) in try authorityFile.remove() }
-        try prepare(now: now)
+        try files.key.locked { () throws(ServerError) in
+            try replaceCertificate(authority: nil, now: now)
+            try ServerError.wrapping { () throws(FileError) in try authorityFile.remove() }
+        }
     }
-
-    /// A running server of another user could not read what this one writes.
-    private func checkOwner() throws(ServerError) { try files.key.checkOwner() }
 }

@@ -6,9 +6,9 @@ import NIOSSL
 import SwiftASN1
 import X509
 
-/// The key and certificate that a server makes for itself:
+/// The key and certificate that a server generates for itself:
 ///
-///     tls-key.pem            a P-256 key, made once: clients recognize the server by it
+///     tls-key.pem            a P-256 key, generated once: clients recognize the server by it
 ///     tls-certificate.pem    a certificate for it, replaced before it expires: self-signed, or with its authority
 ///     tls-authority.pem      the key of the authority and its certificate, if there is one
 ///
@@ -30,12 +30,23 @@ struct OwnCertificate: Sendable {
         authorityFile = LocalFile(directory + "/tls-authority.pem")
     }
 
-    /// Makes what is missing, invalid, of another authority, or due for renewal at `now`.
+    /// Creates what is missing, invalid, of another authority, or due for renewal at `now`.
     func prepare(now: Date) throws(ServerError) {
-        try making(files.certificate) {
-            let key = try readKey() ?? makeKey()
-            let authority = try readAuthority()
-            if try isCurrent(key, authority?.certificate, now: now) { return }
+        // Without the lock, so that a server starts on a full disk.
+        if try isCurrent(now: now) { return }
+        try files.key.locked { () throws(ServerError) in try prepareLocked(now: now) }
+    }
+
+    /// Does what `prepare` does. For a caller that holds the lock of the key, which is that of all three files.
+    func prepareLocked(now: Date) throws(ServerError) {
+        if try isCurrent(now: now) { return }
+        try replaceCertificate(authority: try readAuthority(), now: now)
+    }
+
+    /// Issues a certificate by the authority, or signs one itself. For a caller that holds the lock of the key.
+    func replaceCertificate(authority: Authority?, now: Date) throws(ServerError) {
+        try wrappingErrors(of: files.certificate) {
+            let key = try readKey() ?? generateKey()
             let chain =
                 if let authority {
                     [
@@ -51,9 +62,9 @@ struct OwnCertificate: Sendable {
         }
     }
 
-    /// Gives errors of the libraries the name of the file that was to be made.
-    func making<Result>(
-        _ file: LocalFile, _ body: () throws -> Result
+    /// Gives errors of the libraries the name of the file that was read or written.
+    func wrappingErrors<Result>(
+        of file: LocalFile, _ body: () throws -> Result
     ) throws(ServerError) -> Result {
         do {
             return try body()
@@ -62,7 +73,7 @@ struct OwnCertificate: Sendable {
         } catch let error as FileError {
             throw ServerError(.storage, error.description)
         } catch {
-            throw ServerError(.storage, "cannot make \(file.path): \(error)")
+            throw ServerError(.storage, "\(file.path): \(error)")
         }
     }
 
@@ -96,7 +107,7 @@ struct OwnCertificate: Sendable {
         return String(decoding: content.data, as: UTF8.self)
     }
 
-    private func makeKey() throws -> P256.Signing.PrivateKey {
+    private func generateKey() throws -> P256.Signing.PrivateKey {
         let key = P256.Signing.PrivateKey()
         if try files.key.create(with: Data((key.pemRepresentation + "\n").utf8)) { return key }
         guard let former = try readKey() else {
@@ -105,16 +116,18 @@ struct OwnCertificate: Sendable {
         return former
     }
 
-    private func isCurrent(
-        _ key: P256.Signing.PrivateKey, _ authority: CertificateAuthority?, now: Date
-    ) throws(FileError) -> Bool {
-        guard
-            let content = try files.certificate.read(byteLimit: CertificateFiles.byteCount),
-            let chain = try? NIOSSLCertificate.fromPEMBytes(Array(content.data)),
-            chain.first?.keyFingerprint == KeyFingerprint(key), chain.count < 3
-        else { return false }
-        let issuer = chain.count > 1 ? try? chain[1].toDERBytes() : nil
-        return issuer == authority?.der && !Self.isDue(chain[0], now: now)
+    /// Whether the certificate is valid, for the key and of the authority.
+    private func isCurrent(now: Date) throws(ServerError) -> Bool {
+        try wrappingErrors(of: files.certificate) {
+            let authority = try readAuthority()?.certificate
+            guard let key = try readKey(),
+                let content = try files.certificate.read(byteLimit: CertificateFiles.byteCount),
+                let chain = try? NIOSSLCertificate.fromPEMBytes(Array(content.data)),
+                chain.first?.keyFingerprint == KeyFingerprint(key), chain.count < 3
+            else { return false }
+            let issuer = chain.count > 1 ? try? chain[1].toDERBytes() : nil
+            return issuer == authority?.der && !Self.isDue(chain[0], now: now)
+        }
     }
 
     /// Whether the certificate should be replaced: soon expired, or issued by a clock that was ahead.

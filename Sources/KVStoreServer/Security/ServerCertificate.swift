@@ -12,12 +12,12 @@ import Synchronization
 final class ServerCertificate: Sendable {
     private struct State {
         var context: NIOSSLContext
-        var certificate: NIOSSLCertificate
-        /// Of the server's own certificate.
-        var authority: CertificateAuthority?
+        /// Never empty.
+        var chain: [NIOSSLCertificate]
         /// Of the files that were read last, whether or not they could be used.
         var statuses: [FileStatus?]
-        var isRenewing = false
+        /// When a renewal was begun last.
+        var renewal = Date.distantPast
     }
 
     let files: CertificateFiles
@@ -28,8 +28,9 @@ final class ServerCertificate: Sendable {
     private let state: Mutex<State>
     /// Renewals write to the disk, which connections must not wait for.
     let renewals = DispatchQueue(label: "ubiquity.certificate")
+    private static let renewalPause: TimeInterval = 3_600
 
-    /// Makes or reads the files; nil without encryption. Blocks.
+    /// Creates or reads the files; nil without encryption. Blocks.
     init?(
         _ encryption: ServerConfiguration.Encryption, directory: String, logger: Logger,
         now: @escaping @Sendable () -> Date = { Date() }
@@ -49,24 +50,21 @@ final class ServerCertificate: Sendable {
         self.now = now
         let statuses = files.statuses
         let (context, chain) = try files.load()
-        state = Mutex(
-            State(
-                context: context, certificate: chain[0],
-                authority: own == nil ? nil : CertificateAuthority(issuing: chain),
-                statuses: statuses))
+        state = Mutex(State(context: context, chain: chain, statuses: statuses))
     }
 
     /// Of the certificate.
     var path: String { files.certificate.path }
 
-    var keyFingerprint: KeyFingerprint? { state.withLock { $0.certificate.keyFingerprint } }
+    var keyFingerprint: KeyFingerprint? { state.withLock { $0.chain[0].keyFingerprint } }
 
     /// The private authority that the newest usable certificate is of; nil without one.
     var authority: CertificateAuthority? {
-        state.withLock { state in
+        let chain = state.withLock { state in
             reload(&state)
-            return state.authority
+            return state.chain
         }
+        return own == nil ? nil : CertificateAuthority(issuing: chain)
     }
 
     /// The handlers of a new connection, in front of all others.
@@ -78,8 +76,11 @@ final class ServerCertificate: Sendable {
     func context() -> NIOSSLContext {
         state.withLock { state in
             reload(&state)
-            if let own, !state.isRenewing, OwnCertificate.isDue(state.certificate, now: now()) {
-                state.isRenewing = true
+            let time = now()
+            if let own, OwnCertificate.isDue(state.chain[0], now: time),
+                abs(time.timeIntervalSince(state.renewal)) >= Self.renewalPause
+            {
+                state.renewal = time
                 renewals.async { [self] in renew(own) }
             }
             return state.context
@@ -91,11 +92,9 @@ final class ServerCertificate: Sendable {
         guard statuses != state.statuses else { return }
         state.statuses = statuses
         do throws(ServerError) {
-            let former = state.certificate.keyFingerprint
-            let (context, chain) = try files.load()
-            (state.context, state.certificate) = (context, chain[0])
-            state.authority = own == nil ? nil : CertificateAuthority(issuing: chain)
-            let key = state.certificate.keyFingerprint
+            let former = state.chain[0].keyFingerprint
+            (state.context, state.chain) = try files.load()
+            let key = state.chain[0].keyFingerprint
             logger.notice("certificate reloaded from \(files.certificate.path)")
             if key != former {
                 logger.warning(
@@ -110,9 +109,8 @@ final class ServerCertificate: Sendable {
     private func renew(_ own: OwnCertificate) {
         do throws(ServerError) {
             try own.prepare(now: now())
-            state.withLock { $0.isRenewing = false }
         } catch {
-            // Tried again at the next start: no connection depends on it, as devices know the key.
+            // Tried again after a while: paired programs know the key, but browsers refuse an expired certificate.
             logger.error("certificate not renewed: \(error)")
         }
     }

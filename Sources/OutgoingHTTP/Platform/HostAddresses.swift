@@ -4,7 +4,7 @@ extension NetworkAddress {
     /// The addresses of a host, as the system knows them, at most 16; none if it does not. Blocks.
     static func all(ofHost host: String) -> [NetworkAddress] { all(ofHost: host, flags: 0) }
 
-    /// Nil for a name. Asks nobody.
+    /// Nil for a name. Performs no lookup.
     init?(numbers: String) {
         guard let address = Self.all(ofHost: numbers, flags: AI_NUMERICHOST).first else {
             return nil

@@ -231,7 +231,9 @@ export class Live {
 /** The data of the last visit. */
 function saved() {
   try {
-    return JSON.parse(localStorage.getItem('last')) ?? {};
+    const { me, usage, time } = JSON.parse(localStorage.getItem('last'));
+    // Another version of the page has saved something else.
+    return usage === undefined || usage.schemaVersion === 1 ? { me, usage, time } : { me };
   } catch {
     return {};
   }

@@ -8,7 +8,7 @@ export class RequestError extends Error {
     this.hint = hint;
   }
 
-  /** Whether this emulator has no such resource, as opposed to no such world, store or key. */
+  /** Whether this server has no such resource, as opposed to no such world, store or key. */
   get isUnsupported() { return this.code === 'unknown-path'; }
 }
 

@@ -80,8 +80,17 @@ struct JoinCommand: AsyncParsableCommand {
         do {
             try environment.credentialsFile.write(credentials)
         } catch {
-            adoption?.revert(in: environment, credentials: credentials)
-            throw CommandFailure(.cannotCreate, error.description)
+            let stranded = adoption?.revert(in: environment, credentials: credentials) ?? []
+            let directories = stranded.map {
+                environment.replicaDirectory(storeNamed: $0, credentials: credentials)
+            }
+            throw CommandFailure(
+                .cannotCreate,
+                error.description
+                    + (stranded.isEmpty
+                        ? ""
+                        : "; local values cannot be moved back from "
+                            + directories.joined(separator: ", ")))
         }
         try Console.print(JoinMessages.joined(credentials, scopes: scopes))
         for line in adoption.map(JoinMessages.lines) ?? [] { try Console.print(line) }

@@ -44,6 +44,12 @@ struct PairCommand: AsyncParsableCommand {
                 "this machine knows the daemon only by its socket, which others cannot use; run kvsd pair"
             )
         }
+        guard !page || account.credentials.daemon.isPrivate else {
+            throw CommandFailure(
+                .configuration,
+                "a browser cannot sign in at \(account.credentials.daemon), as it keeps the cookie only over TLS; "
+                    + "run kvsd pair --page --url https://… on the server")
+        }
         let code = try await account.perform { client throws(SyncTransportError) in
             try await client.makePairingCode(
                 name: name, isReadOnly: page ? !write : readOnly,

@@ -20,11 +20,12 @@ extension ExitStatus {
         self =
             switch error.code {
             case .invalidKey, .invalidValue, .invalidStoreName: .usage
-            case .quotaExceeded, .tooManyKeys: .dataError
+            case .quotaExceeded, .tooManyKeys, .notAuthentic: .dataError
             case .diskFull: .cannotCreate
             case .storage, .damaged, .closed: .ioError
             case .unreachable, .refused, .cancelled: .unavailable
             case .unauthorized: .noPermission
+            case .noContentKey: .configuration
             }
     }
 

@@ -77,6 +77,26 @@ struct PairingTests {
         }
     }
 
+    @Test("a page whose cookie the browser would not keep does not use up its code")
+    func insecurePage() async throws {
+        let test = try TestServer(now: { Self.start })
+        try await test.served { client, _ in
+            let code = try test.deviceFile.pairings.add(
+                name: nil, DevicePermissions(isPage: true), now: Self.start)
+            let body = WireJSON.encode(PairingRequest(code: code.text, device: "phone"))
+            func signIn(_ headers: HTTPFields) async throws -> TestResponse {
+                try await client.execute(
+                    uri: "/v1/session", method: .post, headers: headers,
+                    body: ByteBuffer(bytes: body))
+            }
+            let site = try #require(HTTPField.Name("Sec-Fetch-Site"))
+            for headers in [[:], [site: "none"], [site: "cross-site"]] as [HTTPFields] {
+                #expect(try await signIn(headers).problemCode == "insecure-page")
+            }
+            #expect(try await signIn([site: "same-origin"]).status == .noContent)
+        }
+    }
+
     @Test("a code ends after ten minutes, and a clock that was set back does not prolong it")
     func expired() async throws {
         let now = Mutex(Self.start)

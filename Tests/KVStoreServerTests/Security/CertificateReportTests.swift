@@ -58,20 +58,12 @@ struct CertificateReportTests {
         let der = try PEMDocument(pemString: issuer.serializeAsPEM().pemString).derBytes
         let leaf = try #require(CertificateAuthority(der: der))
             .issue(for: P256.Signing.PrivateKey().publicKey, signedBy: key, now: Date())
-        let path = directory.path + "/chain.pem"
-        try leaf.serializeAsPEM().pemString
-            .write(toFile: path, atomically: true, encoding: .utf8)
-        var random = SystemRandomNumberGenerator()
-        let daemon = DaemonStatus(
-            processID: 1, host: "0.0.0.0", port: 443, socket: nil, certificate: path, key: nil,
-            code: PairingCode(using: &random))
         func trust(
             _ roots: [Certificate], after days: Double = 0
         ) async throws -> [CertificateReport.Trust] {
-            let report = try await CertificateReport(
-                of: daemon, in: DataDirectory(directory.path),
-                hosts: [try CertificateHost("box.test"), try CertificateHost("192.0.2.7")],
-                now: Date() + days * 86_400, roots: CertificateStore(roots))
+            let report = try await report(
+                of: [leaf], for: ["box.test", "192.0.2.7"], at: Date() + days * 86_400,
+                roots: roots)
             #expect(report.source == .files)
             #expect(report.addresses.map(\.isNamed) == [true, false])
             return report.addresses.map(\.trust)
@@ -79,6 +71,41 @@ struct CertificateReportTests {
         #expect(try await trust([]) == [.nobody, .nobody])
         #expect(try await trust([issuer]) == [.system, .nobody])
         #expect(try await trust([issuer], after: 400) == [.nobody, .nobody])
+    }
+
+    @Test("a certificate that ends before it begins is trusted by nobody")
+    func reversed() async throws {
+        let key = P256.Signing.PrivateKey()
+        let name = try DistinguishedName { CommonName("box.test") }
+        let certificate = try Certificate(
+            version: .v3, serialNumber: Certificate.SerialNumber(),
+            publicKey: Certificate.PublicKey(key.publicKey), notValidBefore: Date() + 60,
+            notValidAfter: Date() - 60, issuer: name, subject: name,
+            signatureAlgorithm: .ecdsaWithSHA256,
+            extensions: try Certificate.Extensions {
+                SubjectAlternativeNames([.dnsName("box.test")])
+            },
+            issuerPrivateKey: Certificate.PrivateKey(key))
+        let report = try await report(
+            of: [certificate], for: ["box.test"], roots: [certificate])
+        #expect(report.addresses.map(\.isNamed) == [true])
+        #expect(report.addresses.map(\.trust) == [.nobody])
+    }
+
+    private func report(
+        of chain: [Certificate], for hosts: [String], at now: Date = Date(), roots: [Certificate]
+    ) async throws -> CertificateReport {
+        let path = directory.path + "/chain.pem"
+        try chain.map { try $0.serializeAsPEM().pemString }.joined(separator: "\n")
+            .write(toFile: path, atomically: true, encoding: .utf8)
+        var random = SystemRandomNumberGenerator()
+        let daemon = DaemonStatus(
+            processID: 1, host: "0.0.0.0", port: 443, socket: nil, certificate: path, key: nil,
+            code: PairingCode(using: &random))
+        return try await CertificateReport(
+            of: daemon, in: DataDirectory(directory.path),
+            hosts: try hosts.map { host throws in try CertificateHost(host) }, now: now,
+            roots: CertificateStore(roots))
     }
 
     @Test(
@@ -96,8 +123,9 @@ struct CertificateReportTests {
             #expect(try await get("crt").problemCode == "no-authority")
             #expect(try await get("mobileconfig").status == .notFound)
             let own = OwnCertificate(directory: test.directory.path)
-            let created = try own.createAuthority(
-                for: [try CertificateHost("box.test")], now: Date())
+            let created = try #require(
+                try own.createAuthority(
+                    for: [try CertificateHost("box.test")], replacing: false, now: Date()))
             let certificate = try await get("crt")
             #expect(certificate.headers[.contentType] == "application/x-x509-ca-cert")
             #expect(Array(certificate.body.readableBytesView) == created.der)

@@ -42,6 +42,29 @@ struct ServerCertificateTests {
         #expect(certificate.keyFingerprint == key)
     }
 
+    @Test("a renewal that failed is tried again, without a restart, but not by each connection")
+    func failedRenewal() throws {
+        let start = Date(timeIntervalSince1970: 1_789_732_800)
+        let now = Mutex(start)
+        let certificate = try #require(
+            try ServerCertificate(
+                .ownCertificate, directory: directory.path, logger: logger,
+                now: { now.withLock { $0 } }))
+        let former = try text("tls-certificate.pem")
+        func connect(after seconds: Double) throws -> Bool {
+            now.withLock { $0 = start + 368 * 86_400 + seconds }
+            _ = certificate.context()
+            certificate.renewals.sync {}
+            return try text("tls-certificate.pem") != former
+        }
+        let authority = OwnCertificate(directory: directory.path).authorityFile
+        try authority.replace(with: Data("damaged".utf8))
+        #expect(try !connect(after: 0))
+        try authority.remove()
+        #expect(try !connect(after: 60))
+        #expect(try connect(after: 3_600))
+    }
+
     @Test(
         "the certificate of an authority is renewed with the same key, and is self-signed without it"
     )
@@ -56,7 +79,8 @@ struct ServerCertificateTests {
         let key = certificate.keyFingerprint
         #expect(certificate.authority == nil)
         let hosts = try ["192.0.2.7", "box.test"].map { host throws in try CertificateHost(host) }
-        let created = try own.createAuthority(for: hosts, now: start)
+        let created = try #require(
+            try own.createAuthority(for: hosts, replacing: false, now: start))
         #expect(certificate.authority?.der == created.der)
         #expect(created.hosts.map(\.description) == ["box.test", "192.0.2.7"])
         let former = try (text("tls-certificate.pem"), text("tls-authority.pem"))
@@ -75,7 +99,7 @@ struct ServerCertificateTests {
         let current = try text("tls-certificate.pem")
         try own.prepare(now: start + 368 * 86_400)
         #expect(try text("tls-certificate.pem") == current)
-        _ = try own.createAuthority(for: hosts, now: start)
+        _ = try own.createAuthority(for: hosts, replacing: true, now: start)
         try own.files.certificate.replace(with: Data(current.utf8))
         try own.prepare(now: start)
         #expect(

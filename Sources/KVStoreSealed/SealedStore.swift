@@ -1,0 +1,240 @@
+import Essentials
+public import KVStoreEssentials
+import Synchronization
+
+/// A store whose values and keys only the devices with the account's content key can read.
+///
+/// What it stores are ordinary values of the store: newest write wins, quota, watching and synchronization work as ever, and
+/// count sealed bytes. Beside it, the same store may have values that are not sealed. Calls block; any thread may make them.
+public final class SealedStore: Sendable {
+    public let store: UbiquitousKeyValueStore
+    private let account: SealedAccount
+    private let seen: Mutex<SeenRevisions>
+    private let files: SealingFiles
+
+    /// - Parameter store: any store of the account but the one for keys.
+    /// - Throws: `storage` or `damaged` if what this device has seen of the store cannot be read.
+    public convenience init(
+        _ store: UbiquitousKeyValueStore, of account: SealedAccount
+    ) throws(StoreError) {
+        try self.init(store, of: account, SealingFiles())
+    }
+
+    package init(
+        _ store: UbiquitousKeyValueStore, of account: SealedAccount, _ files: SealingFiles
+    ) throws(StoreError) {
+        precondition(store.configuration.storeName != SealedAccount.storeName)
+        self.store = store
+        self.account = account
+        self.files = files
+        seen = Mutex(try SeenRevisions(files.file("sealed.json", of: store)))
+    }
+
+    // MARK: Reading
+
+    /// The value of a key; nil for a missing one.
+    ///
+    /// - Throws: `noContentKey` if this device lacks the key with which the value is sealed; `notAuthentic` if someone without the
+    ///   key has changed or moved it, or has put back a value that is older than one seen before.
+    public func propertyList(forKey key: String) throws(StoreError) -> PropertyListValue? {
+        guard let found = try newest(key) else { return nil }
+        return try decode(found.value, key)
+    }
+
+    /// All keys with their values, and what cannot be opened.
+    public func contents() throws(StoreError) -> Contents {
+        let ring = try account.keyring()
+        var contents = Contents()
+        var revisions: [String: UInt64] = [:]
+        for storedKey in store.keys where storedKey.hasPrefix(ContentKey.storedKeyPrefix) {
+            do throws(StoreError) {
+                guard let value = try open(storedKey, ring, nil) else { continue }
+                // Under a former key and the present one.
+                if let other = revisions[value.name], other >= value.revision { continue }
+                revisions[value.name] = value.revision
+                contents.values[value.name] = try decode(value, value.name)
+            } catch {
+                contents.problems.append(error)
+            }
+        }
+        return contents
+    }
+
+    public struct Contents: Sendable {
+        public var values: [String: PropertyListValue] = [:]
+        public var problems: [StoreError] = []
+    }
+
+    /// Changes by other devices and processes, with the keys of this store in place of the stored ones. A key that was removed
+    /// before this object has read it is left out. Each call returns a new stream.
+    public var changes: AsyncStream<StoreChange> {
+        let changes = store.changes
+        // Names of keys that will be removed.
+        _ = try? contents()
+        return AsyncStream { continuation in
+            let task = Task { [weak self] in
+                for await change in changes {
+                    guard let self else { break }
+                    let names = Set(change.keys.compactMap(self.name(ofStored:)))
+                    if !names.isEmpty {
+                        continuation.yield(StoreChange(reason: change.reason, keys: names.sorted()))
+                    }
+                }
+                continuation.finish()
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+
+    private func name(ofStored key: String) -> String? {
+        guard key.hasPrefix(ContentKey.storedKeyPrefix) else { return nil }
+        if let value = try? open(key, account.keyring(), nil) { return value.name }
+        return seen.withLock { $0.names[key] }
+    }
+
+    // MARK: Writing
+
+    /// Seals and sets a value, or removes the key with nil.
+    ///
+    /// - Throws: `noContentKey` on a device without one, and the errors of `UbiquitousKeyValueStore.write`.
+    public func write(_ value: PropertyListValue?, forKey key: String) throws(StoreError) {
+        try write(value?.encoded(), forKey: key, after: 0)
+    }
+
+    private func write(_ bytes: Data?, forKey key: String, after least: UInt64) throws(StoreError) {
+        guard !key.isEmpty, key.utf8.count <= Self.keyByteLimit else {
+            throw StoreError(
+                .invalidKey, operation: "set", subject: "key \(key.prefix(32))…",
+                reason: "a sealed key has 1 to \(Self.keyByteLimit) bytes")
+        }
+        guard let ring = try account.keyring(), let current = ring.current else {
+            throw account.noKey("seal")
+        }
+        let storedKey = current.storedKey(of: key)
+        // A value that cannot be opened is replaced too.
+        let storedKeys = ring.keys.map { $0.storedKey(of: key) }
+        let former = storedKeys.compactMap { (try? open($0, ring, key))?.revision }.max() ?? 0
+        let highest = max(former, least, seen.withLock { $0.revisions[storedKey] ?? 0 })
+        let revision = max(UInt64(clamping: files.now()), highest + 1)
+        if let bytes {
+            let sealed = SealedValue(name: key, revision: revision, bytes: bytes)
+                .sealed(with: current, at: place(storedKey))
+            try store.write(.data(sealed), forKey: storedKey)
+        }
+        for other in storedKeys.dropFirst(bytes == nil ? 0 : 1)
+        where store.record(forKey: other) != nil {
+            try store.write(nil, forKey: other)
+        }
+        try seen.withLock { seen throws(StoreError) in
+            for storedKey in storedKeys { seen.note(storedKey, name: key, revision) }
+            try seen.save()
+        }
+    }
+
+    /// As long as those of the store itself may be, in characters of one byte.
+    static let keyByteLimit = 1_024
+
+    /// Seals with the present key what an earlier one seals, for all to do after the key has changed.
+    ///
+    /// - Returns: how many values were sealed again.
+    @discardableResult
+    public func reseal() throws(StoreError) -> Int {
+        guard let current = try account.keyring()?.current else { throw account.noKey("seal") }
+        var count = 0
+        for (name, _) in try contents().values {
+            guard let found = try newest(name), found.key != current.id else { continue }
+            try write(found.value.bytes, forKey: name, after: found.value.revision)
+            count += 1
+        }
+        return count
+    }
+
+    /// Takes the present value of a key as the newest, after a message that it is older than one seen before: the account was
+    /// restored from a backup, say.
+    public func acceptOlder(forKey key: String) throws(StoreError) {
+        let ring = try account.keyring()
+        try seen.withLock { seen throws(StoreError) in
+            for contentKey in ring?.keys ?? [] { seen.forget(contentKey.storedKey(of: key)) }
+            try seen.save()
+        }
+    }
+
+    /// Remembers what this device has seen, so that older values are noticed next time. The stores stay open.
+    public func close() throws(StoreError) {
+        try seen.withLock { seen throws(StoreError) in try seen.save() }
+    }
+
+    // MARK: Values
+
+    private func place(_ storedKey: String) -> SealedValue.Place {
+        SealedValue.Place(store: store.configuration.storeName, storedKey: storedKey)
+    }
+
+    /// The value under the newest key that has one.
+    private func newest(_ name: String) throws(StoreError) -> (
+        value: SealedValue, key: ContentKeyID
+    )? {
+        let ring = try account.keyring()
+        var found: (value: SealedValue, key: ContentKeyID)?
+        for key in ring?.keys ?? [] {
+            guard let value = try open(key.storedKey(of: name), ring, name) else { continue }
+            if (found?.value.revision ?? 0) < value.revision { found = (value, key.id) }
+        }
+        return found
+    }
+
+    /// Opens a value with the key that its header names. Nil for a missing one, and one that is not sealed.
+    private func open(
+        _ storedKey: String, _ ring: Keyring?, _ name: String?
+    ) throws(StoreError) -> SealedValue? {
+        guard case .data(let bytes)? = store.propertyList(forKey: storedKey) else { return nil }
+        let subject = "key \(name ?? storedKey)"
+        let value: SealedValue
+        do throws(SealedValue.Failure) {
+            let id = try SealedValue.keyID(of: bytes)
+            guard let key = ring?[id] else { throw .unknownKey(id) }
+            value = try SealedValue(opening: bytes, with: key, at: place(storedKey))
+            guard key.storedKey(of: value.name) == storedKey else { throw .notAuthentic }
+        } catch {
+            throw StoreError(error, subject)
+        }
+        let isOlder = seen.withLock { $0.note(storedKey, name: value.name, value.revision) }
+        guard !isOlder else {
+            throw StoreError(
+                .notAuthentic, operation: "open", subject: subject,
+                reason: "an older value than one that this device has seen",
+                hint: "if a backup was restored, accept it")
+        }
+        return value
+    }
+
+    private func decode(_ value: SealedValue, _ key: String) throws(StoreError) -> PropertyListValue
+    {
+        do {
+            return try PropertyListValue(encoded: value.bytes)
+        } catch {
+            throw StoreError(
+                .invalidValue, operation: "open", subject: "key \(key)",
+                reason: "not a property list: \(error)")
+        }
+    }
+}
+
+extension StoreError {
+    fileprivate init(_ failure: SealedValue.Failure, _ subject: String) {
+        let (code, reason, hint): (StoreError.Code, String, String?) =
+            switch failure {
+            case .notSealed: (.notAuthentic, "the value is not sealed", nil)
+            case .unsupportedVersion(let version):
+                (.damaged, "sealed in version \(version) of the format", "update this program")
+            case .unknownKey(let id):
+                (
+                    .noContentKey, "sealed with the key \(id), which this device lacks",
+                    "run kvs seal status"
+                )
+            case .notAuthentic:
+                (.notAuthentic, "someone without the key has changed or moved the value", nil)
+            }
+        self.init(code, operation: "open", subject: subject, reason: reason, hint: hint)
+    }
+}
