@@ -199,7 +199,7 @@ let package = Package(
             name: "UsageNotifications",
             dependencies: [
                 "KVStoreServer", "KVStoreEssentials", "KVStoreCore", "KVStoreWire", "UsageState",
-                "WebPush", "OutgoingHTTP", "LocalFiles", logging, nioCore, nioHTTP1, "Essentials",
+                "WebPush", "OutgoingHTTP", "LocalFiles", logging, nioHTTP1, "Essentials",
             ]),
         .target(
             name: "UsagePage",
@@ -326,7 +326,7 @@ let package = Package(
             dependencies: [
                 "UsageAlerts", "OutgoingHTTP", "UsageState", "UsagePusher", "SnapshotModels",
                 "KVStore", "KVStoreTesting", "LocalFiles", "SeededRandomness", "ProgramTesting",
-                nioCore, nioHTTP1, nioPosix,
+                .target(name: "PushTesting", condition: network),
             ]),
         .testTarget(
             name: "UsagePushTests",

@@ -18,16 +18,22 @@ package struct HTTPPost: Sendable {
     }
 }
 
-/// Why a message was not delivered, as a sentence that may be shown.
-package struct DeliveryError: Error, Sendable, Equatable {
+/// Why a message was not delivered. The description is a sentence for the user of this machine.
+package struct DeliveryError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// A sentence that may be shown to everyone.
     package var reason: String
+    /// Behind the reason: what its network says of the address, and how to allow it.
+    private var detail = ""
     /// Of the answer, if that refuses it for good.
     package var status: Int?
 
-    package init(_ reason: String, status: Int? = nil) {
+    package init(_ reason: String, detail: String = "", status: Int? = nil) {
         self.reason = reason
+        self.detail = detail
         self.status = status
     }
+
+    package var description: String { reason + detail }
 }
 
 /// Posts with retries, and only to addresses that the user means.
@@ -65,7 +71,10 @@ package struct HTTPDelivery: Sendable {
     /// Seconds before each further attempt.
     package var backOff = [2, 8]
     /// Throws a failure of the network.
-    var send: @Sendable (Exchange) async throws(DeliveryError) -> Answer = HTTPExchange().send
+    var send: @Sendable (Exchange) async throws(DeliveryError) -> Answer = {
+        // Made for each, because the first one parses the certificates of all authorities.
+        exchange throws(DeliveryError) in try await HTTPExchange().send(exchange)
+    }
     var addresses: @Sendable (String) async -> [NetworkAddress] = HTTPDelivery.resolve
     var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
 
@@ -161,7 +170,8 @@ package struct HTTPDelivery: Sendable {
         if privateHosts.contains(address.host) { return first.text }
         guard let target = found.first(where: { !$0.isPrivate }) else {
             throw DeliveryError(
-                "\(address.host) is the private address \(first.text); to allow it, run: "
+                "\(address.host) is not on the internet",
+                detail: ": it is the private address \(first.text); to allow it, run: "
                     + "\(permission)\(address.host)")
         }
         guard address.isEncrypted else {

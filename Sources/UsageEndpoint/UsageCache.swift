@@ -11,28 +11,15 @@ struct UsageCache {
 
     private struct Entry {
         var store: StoreID
-        var records: [Version]
+        var versions: [SequencedRecord.Version]
         var usage: StoredUsage
         var byteCount: Int
-    }
-
-    /// What has one value: a sequence number is assigned once in an epoch, which the stamp tells apart.
-    private struct Version: Equatable {
-        var key: StoreKey
-        var stamp: Stamp
-        var sequence: UInt64
-
-        init(_ entry: SequencedRecord) {
-            key = entry.record.key
-            stamp = entry.record.stamp
-            sequence = entry.sequence
-        }
     }
 
     /// What cards depend on. Times are in them as times, but the merge and the days of costs depend on the time too.
     private struct CardsKey: Equatable {
         var store: StoreID
-        var records: [Version]
+        var versions: [SequencedRecord.Version]
         var query: UsageQuery
         var devices: [DaemonDevice]
         var minute: Int
@@ -51,9 +38,9 @@ struct UsageCache {
         of store: StoreID, in records: [SequencedRecord], for query: UsageQuery,
         devices: [DaemonDevice], now: Date
     ) throws(Problem) -> UsageDocument {
-        let versions = records.map(Version.init)
+        let versions = records.map(\.version)
         let key = CardsKey(
-            store: store, records: versions, query: query,
+            store: store, versions: versions, query: query,
             devices: devices.map { device in
                 var device = device
                 // It is seen at every request, and nothing is said of that while it is connected.
@@ -71,14 +58,14 @@ struct UsageCache {
     }
 
     private mutating func usage(
-        of store: StoreID, in records: [SequencedRecord], _ versions: [Version]
+        of store: StoreID, in records: [SequencedRecord], _ versions: [SequencedRecord.Version]
     ) -> StoredUsage {
         let found = entries.firstIndex { $0.store == store }.map { entries.remove(at: $0) }
-        let kept = found.flatMap { $0.records == versions ? $0.usage : nil }
+        let kept = found.flatMap { $0.versions == versions ? $0.usage : nil }
         let usage = kept ?? StoredUsage(values: records.dataByKey)
         entries.append(
             Entry(
-                store: store, records: versions, usage: usage,
+                store: store, versions: versions, usage: usage,
                 byteCount: records.reduce(0) { $0 + $1.record.content.byteCount }))
         while entries.reduce(0, { $0 + $1.byteCount }) > Self.byteLimit { entries.removeFirst() }
         return usage

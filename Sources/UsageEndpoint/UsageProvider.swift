@@ -6,20 +6,17 @@ import Essentials
 import KVStoreCore
 package import KVStoreServer
 package import KVStoreWire
-import NIOCore
 package import NIOHTTP1
 import Synchronization
 import UsageState
 
 /// The resource `/v1/usage` of a server.
 package final class UsageProvider: ResourceProvider, AdditionalResource {
-    /// Requests that may wait for the one under way; beyond, they are `busy`. All pages ask at once when a store changes.
-    static let waitingCount = 256
-
     /// Snapshots are decoded and answers encoded here, one at a time: both take many times their memory, and would hold up
     /// all connections of an event loop.
     private let queue = DispatchQueue(label: "ubiquity.usage", qos: .utility)
-    private let waiting = Atomic(0)
+    /// Many, as all pages ask at once when a store changes.
+    private let gate = RequestGate(limit: 256)
     /// On `queue` only.
     private let cache = Mutex(UsageCache())
 
@@ -51,31 +48,19 @@ package final class UsageProvider: ResourceProvider, AdditionalResource {
                 guard let records = try result.get() ?? (query.isDefaultStore ? [] : nil) else {
                     throw .unknownStore
                 }
-                try answer(on: loop.loop, complete) { [self] () throws(Problem) in
-                    try cache.withLock { cache throws(Problem) in
-                        try cache.document(
-                            of: store, in: records, for: query, devices: devices, now: now)
-                    }.answer(unless: tags)
+                let finish = try gate.admit(on: loop, complete)
+                queue.async { [self] in
+                    finish(
+                        Result { () throws(Problem) in
+                            try cache.withLock { cache throws(Problem) in
+                                try cache.document(
+                                    of: store, in: records, for: query, devices: devices, now: now)
+                            }.answer(unless: tags)
+                        })
                 }
             } catch {
                 complete(.failure(error))
             }
-        }
-    }
-
-    private func answer(
-        on loop: any EventLoop, _ complete: @escaping (Result<Response, Problem>) -> Void,
-        body: @escaping @Sendable () throws(Problem) -> Answer
-    ) throws(Problem) {
-        guard waiting.add(1, ordering: .relaxed).newValue <= Self.waitingCount else {
-            waiting.subtract(1, ordering: .relaxed)
-            throw .busy
-        }
-        let completion = NIOLoopBound(complete, eventLoop: loop)
-        queue.async { [self] in
-            let result = Result(catching: body)
-            waiting.subtract(1, ordering: .relaxed)
-            loop.execute { completion.value(result.map { .answer($0) }) }
         }
     }
 }

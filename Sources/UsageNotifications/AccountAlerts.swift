@@ -5,7 +5,6 @@ import KVStoreServer
 import KVStoreWire
 import LocalFiles
 import Logging
-import NIOCore
 import UsageState
 import WebPush
 
@@ -19,24 +18,19 @@ struct AccountAlerts {
     private var watch: AlertWatch
     private var saved: Data?
     /// Of what was looked at last.
-    private var versions: [Version]?
+    private var versions: [SequencedRecord.Version]?
     private var settings: NotificationSettings?
     /// In seconds of uptime.
     private var due: Double?
-
-    /// What has one value: a sequence number is assigned once in an epoch, which the stamp tells apart.
-    private struct Version: Equatable {
-        var key: StoreKey
-        var stamp: Stamp
-        var sequence: UInt64
-    }
+    /// Why the last notice was not written.
+    private var writeFailure: String?
 
     /// Seconds from one look at the store to the next.
     private static let interval = 1.0
     /// Seconds until the store is tried again.
     private static let retry = 10.0
-    /// Seconds for which a push service keeps an alert: as long as one is tried to be delivered.
-    private static let secondsToLive = 21_600
+    /// Alerts that are sent at the same time, each to all subscriptions.
+    private static let batchCount = 4
 
     init(_ account: String, server: StoreServer, service: NotificationService) {
         self.account = account
@@ -61,14 +55,16 @@ struct AccountAlerts {
     mutating func run(
         _ inputs: AsyncStream<Void>, _ inbox: AsyncStream<Void>.Continuation
     ) async {
-        let observer = server.observe(store, on: server.ownLoop) { inbox.yield() }
+        let observer = server.observe(store) { inbox.yield() }
         defer { observer.cancel() }
         restore()
         var next = inputs.makeAsyncIterator()
         let clock = service.clock
         while !Task.isCancelled {
-            if service.subscriptions(of: account, on: server).isEmpty { return await leave() }
-            let wait = await step()
+            var wait: Double? = NotificationService.retry
+            if let subscriptions = service.subscriptions(of: account, on: server) {
+                if !subscriptions.isEmpty { wait = await step() } else if await leave() { return }
+            }
             try? await clock.sleep(Self.interval)
             let timer = wait.map { seconds in
                 Task {
@@ -88,9 +84,7 @@ struct AccountAlerts {
             guard let records = await read() else { return Self.retry }
             // Without a store there is nothing to say, and none is made for a notice.
             guard !records.isEmpty else { return nil }
-            let versions = records.map {
-                Version(key: $0.record.key, stamp: $0.record.stamp, sequence: $0.sequence)
-            }
+            let versions = records.map(\.version)
             let uptime = service.clock.uptime()
             if versions == self.versions, settings == self.settings,
                 due.map({ $0 > uptime }) ?? true
@@ -98,43 +92,60 @@ struct AccountAlerts {
                 return due.map { $0 - uptime }
             }
             (self.versions, self.settings) = (versions, settings)
-            let output = watch.step(
+            var output = watch.step(
                 AlertWatch.Input(
                     values: records.dataByKey, link: .online, now: service.clock.date(),
                     zone: settings.zone, uptime: uptime), settings.watch)
-            due = output.wait.map { uptime + $0 }
             save()
-            if let notice = output.notice { await write(notice) }
-            if output.alerts.isEmpty { return output.wait }
-            for alert in output.alerts {
-                let succeeded = await deliver(alert, settings)
-                watch.delivered(alert, succeeded: succeeded, uptime: service.clock.uptime())
-                save()
+            if let notice = output.notice, await !write(notice) {
+                watch.noticeFailed()
+                output.wait = min(output.wait ?? Self.retry, Self.retry)
             }
+            due = output.wait.map { uptime + $0 }
+            if output.alerts.isEmpty { return output.wait }
+            await deliver(output.alerts, settings)
             // Others are to know what was delivered, and what could not be is due again.
             due = uptime
         }
         return nil
     }
 
-    /// Whether anybody has got it, or nobody is there any more who could.
+    /// Delivers the first alerts, of each window or device one. They go out at the same time, because a push service that hangs
+    /// takes almost as long as other machines wait for the next notice.
+    private mutating func deliver(_ alerts: [Alert], _ settings: NotificationSettings) async {
+        var tags: Set<String> = []
+        let batch = alerts.filter { tags.insert($0.tag).inserted }.prefix(Self.batchCount)
+        let sender = self
+        await withTaskGroup(of: (Alert, Bool).self) { group in
+            for alert in batch {
+                group.addTask { (alert, await sender.deliver(alert, settings)) }
+            }
+            for await (alert, succeeded) in group {
+                watch.delivered(alert, succeeded: succeeded, uptime: service.clock.uptime())
+                save()
+            }
+        }
+    }
+
+    /// Whether anybody has got it. What ended subscriptions did not get is left to other machines.
     private func deliver(_ alert: Alert, _ settings: NotificationSettings) async -> Bool {
         let payload = NotificationPayload(
             alert, now: service.clock.date(), zone: settings.zone)
-        guard
-            let message = payload.message(
-                urgency: alert.pushUrgency, secondsToLive: Self.secondsToLive)
-        else { return true }
-        let subscriptions = service.subscriptions(of: account, on: server)
-        let outcomes = await service.send(message, to: subscriptions)
-        return outcomes.contains(.accepted) || outcomes.allSatisfy { $0 == .gone }
+        // A push service keeps it as long as its delivery is retried here.
+        let message = payload.message(
+            urgency: alert.pushUrgency, secondsToLive: Int(AlertWatch.pendingAge))
+        let subscriptions = service.subscriptions(of: account, on: server) ?? []
+        return await service.send(message, to: subscriptions).contains(.accepted)
     }
 
-    /// Tells the others that the daemon no longer warns, and forgets what it knew.
-    private mutating func leave() async {
-        let notices = AlertNotice.notices(in: await read()?.dataByKey ?? [:])
-        if let notice = watch.leave(notices[watch.deviceID]) { await write(notice) }
+    /// Announces that the daemon no longer warns, and removes what is known of the account; returns false if the store cannot
+    /// be read or written now.
+    private mutating func leave() async -> Bool {
+        guard let records = await read() else { return false }
+        let present = AlertNotice.notices(in: records.dataByKey)[watch.deviceID]
+        if let notice = watch.leave(present), await !write(notice) { return false }
         service.report { () throws(FileError) in try service.files.removeState(of: account) }
+        return true
     }
 
     // MARK: - Files and the store
@@ -162,30 +173,27 @@ struct AccountAlerts {
 
     /// What alerts depend on; empty without a store, nil if that cannot be known now.
     private func read() async -> [SequencedRecord]? {
-        let (loop, store, server) = (server.ownLoop, store, server)
-        let promise = loop.loop.makePromise(of: [SequencedRecord].self)
-        loop.loop.execute {
-            server.readValues(of: store, where: { AlertWatch.Input.isKey($0.text) }, on: loop) {
-                promise.completeWith($0.map { $0 ?? [] }.mapError { $0 as any Error })
-            }
+        do throws(Problem) {
+            return try await server.values(of: store) { AlertWatch.Input.isKey($0.text) } ?? []
+        } catch {
+            return nil
         }
-        return try? await promise.futureResult.get()
     }
 
-    private func write(_ notice: AlertNotice) async {
-        let (loop, store, server) = (server.ownLoop, store, server)
-        let promise = loop.loop.makePromise(of: Void.self)
+    /// Whether it is durable. A reason that stays is logged once.
+    private mutating func write(_ notice: AlertNotice) async -> Bool {
         let key = StoreKey(AlertNotice.storeKey(deviceID: watch.deviceID))
-        loop.loop.execute {
-            server.write(notice.data, forKey: key, of: store, on: loop) {
-                promise.completeWith($0.mapError { $0 as any Error })
+        do throws(Problem) {
+            try await server.write(notice.data, forKey: key, of: store)
+            writeFailure = nil
+        } catch {
+            if error.detail != writeFailure {
+                service.logger.warning(
+                    "cannot publish the alert notice: \(error.detail)",
+                    metadata: ["account": "\(account)"])
             }
+            writeFailure = error.detail
         }
-        do { try await promise.futureResult.get() } catch {
-            let reason = (error as? Problem)?.detail ?? "\(error)"
-            service.logger.warning(
-                "other machines cannot be told of alerts: \(reason)",
-                metadata: ["account": "\(account)"])
-        }
+        return writeFailure == nil
     }
 }

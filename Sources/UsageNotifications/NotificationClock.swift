@@ -1,6 +1,6 @@
 package import Essentials
 
-/// What the time is, and how to wait. Tests have others.
+/// Wall time, uptime and sleeping; tests inject their own.
 package struct NotificationClock: Sendable {
     package var date: @Sendable () -> Date
     /// Seconds on a clock that never steps.
@@ -17,11 +17,12 @@ package struct NotificationClock: Sendable {
         self.sleep = sleep
     }
 
-    package static var system: NotificationClock {
+    /// - Parameter speed: how many times as fast uptime passes, for tests of what takes minutes.
+    package static func system(speed: Double = 1) -> NotificationClock {
         let clock = ContinuousClock()
         let start = clock.now
         return NotificationClock(
-            date: { Date() }, uptime: { (clock.now - start) / .seconds(1) },
-            sleep: { try await clock.sleep(for: .seconds($0)) })
+            date: { Date() }, uptime: { (clock.now - start) / .seconds(1) * speed },
+            sleep: { try await clock.sleep(for: .seconds($0 / speed)) })
     }
 }

@@ -1,4 +1,5 @@
 import Essentials
+import KVStoreServer
 import KVStoreWire
 import LocalFiles
 import Synchronization
@@ -10,7 +11,7 @@ final class NotificationFile: Sendable {
     private let file: LocalFile
     private let keyFile: LocalFile
     private let states: LocalDirectory
-    private let cached: Mutex<NotificationTable?>
+    private let cached = Mutex<NotificationTable?>(nil)
     private let cachedKey = Mutex<VAPIDKey?>(nil)
 
     private static let stateByteLimit = 8 * 1_024 * 1_024
@@ -19,50 +20,49 @@ final class NotificationFile: Sendable {
         file = LocalFile(dataDirectory + "/notifications.json")
         keyFile = LocalFile(dataDirectory + "/vapid-key.pem")
         states = LocalDirectory(dataDirectory + "/alerts")
-        cached = Mutex(nil)
     }
 
     /// Who is sent what; empty without a file.
     var table: NotificationTable {
-        get throws(FileError) {
-            try cached.withLock { cached throws(FileError) in
-                if let cached { return cached }
-                let table = try read()
-                cached = table
-                return table
-            }
-        }
+        get throws(FileError) { try change { $0 } }
     }
 
-    /// Changes the table, durably, under a lock against other processes.
+    /// Changes the table, durably. Whoever has the data directory's lock is the only one to write it.
     func change<Value: Sendable>(
         _ body: (inout NotificationTable) -> Value
     ) throws(FileError) -> Value {
-        let lock = try file.lock()
-        defer { withExtendedLifetime(lock) {} }
-        let former = try read()
-        var table = former
-        let value = body(&table)
-        if table != former {
-            let data = WireJSON.encode(table) + Data("\n".utf8)
-            guard data.count <= NotificationTable.byteCount else {
-                throw FileError(
-                    operation: "write", path: file.path,
-                    cause: .tooLarge(byteLimit: NotificationTable.byteCount))
+        try cached.withLock { cached throws(FileError) in
+            let former = if let cached { cached } else { try read() }
+            var table = former
+            let value = body(&table)
+            if table != former {
+                let data = WireJSON.encode(table) + Data("\n".utf8)
+                let limit = DirectoryBackup.notificationsByteCount
+                guard data.count <= limit else {
+                    throw FileError(
+                        operation: "write", path: file.path, cause: .tooLarge(byteLimit: limit))
+                }
+                try file.replace(with: data)
             }
-            try file.replace(with: data)
+            cached = table
+            return value
         }
-        cached.withLock { $0 = table }
-        return value
     }
 
     private func read() throws(FileError) -> NotificationTable {
-        guard let content = try file.read(byteLimit: NotificationTable.byteCount) else {
-            return NotificationTable()
+        guard let content = try file.read(byteLimit: DirectoryBackup.notificationsByteCount)
+        else { return NotificationTable() }
+        func invalid(_ reason: String) -> FileError {
+            FileError(operation: "read", path: file.path, cause: .invalid(reason))
         }
-        do throws(WireError) { return try WireJSON.decode(from: content.data) } catch {
-            throw FileError(operation: "read", path: file.path, cause: .invalid(error.description))
+        let table: NotificationTable
+        do throws(WireError) { table = try WireJSON.decode(from: content.data) } catch {
+            throw invalid(error.description)
         }
+        guard table.version == 1 else {
+            throw invalid("version \(table.version), this program reads 1")
+        }
+        return table
     }
 
     /// The daemon's key, made when it is first needed.
@@ -71,15 +71,15 @@ final class NotificationFile: Sendable {
             try cachedKey.withLock { cached throws(FileError) in
                 if let cached { return cached }
                 // Whatever came first counts.
-                if try keyFile.read(byteLimit: 4_096) == nil {
+                if try keyFile.read(byteLimit: DirectoryBackup.pushKeyByteCount) == nil {
                     _ = try keyFile.create(with: Data(VAPIDKey().pem.utf8 + [0x0A]))
                 }
-                guard let content = try keyFile.read(byteLimit: 4_096),
+                guard let content = try keyFile.read(byteLimit: DirectoryBackup.pushKeyByteCount),
                     let key = VAPIDKey(pem: String(decoding: content.data, as: UTF8.self))
                 else {
                     throw FileError(
                         operation: "read", path: keyFile.path,
-                        cause: .invalid("it is no private key on P-256"))
+                        cause: .invalid("not a P-256 private key"))
                 }
                 cached = key
                 return key

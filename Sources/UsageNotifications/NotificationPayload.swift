@@ -33,22 +33,24 @@ struct NotificationPayload: Encodable {
         at = now
     }
 
-    /// Nil never, as texts are cut; the type says what a message must be.
-    func message(urgency: PushMessage.Urgency, secondsToLive: Int) -> PushMessage? {
+    func message(urgency: PushMessage.Urgency, secondsToLive: Int) -> PushMessage {
         var payload = self
         payload.title = title.prefix(bytes: Self.titleLimit)
         payload.body = body.prefix(bytes: Self.bodyLimit)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         encoder.dateEncodingStrategy = .iso8601
-        guard let data = try? encoder.encode(payload) else { return nil }
-        return PushMessage(data, secondsToLive: secondsToLive, urgency: urgency, topic: tag)
+        guard let data = try? encoder.encode(payload),
+            let message = PushMessage(
+                data, secondsToLive: secondsToLive, urgency: urgency, topic: tag)
+        else { preconditionFailure("texts are cut, and tags are short names or hashes") }
+        return message
     }
 }
 
 extension Alert {
     /// Of the window or device that it is about, whatever has happened there.
-    fileprivate var tag: String {
+    var tag: String {
         guard let subject else { return mark.key }
         return AlertMark.hash(subject.providerID, subject.account ?? "", subject.window)
     }

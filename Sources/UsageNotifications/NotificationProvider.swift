@@ -4,10 +4,8 @@ package import KVStoreServer
 import KVStoreWire
 import LocalFiles
 import Logging
-import NIOCore
 import NIOHTTP1
 import OutgoingHTTP
-import Synchronization
 import WebPush
 
 /// The resources `/v1/notifications` and `/v1/notifications/test` of a server: a device subscribes itself.
@@ -30,10 +28,8 @@ struct NotificationResource: AdditionalResource {
     enum Kind { case subscriptions, test }
 
     /// Bounds what requests may do at a time.
-    final class Gate: Sendable {
-        /// Requests under way; beyond, they are `busy`.
-        static let limit = 16
-        let count = Atomic(0)
+    struct Gate {
+        let requests = RequestGate(limit: 16)
         /// Tests by device: three at once, then one in ten seconds.
         let tests = RateLimiter(perSecond: 0.1, burst: 3, limit: 1_000)
     }
@@ -59,7 +55,7 @@ struct NotificationResource: AdditionalResource {
     ) throws(Problem) {
         let device = try request.caller(.read)
         _ = try request.store(StoreConfiguration.defaultStoreName[...], .read)
-        if kind == .test, let wait = gate.tests.take(device.id, now: Self.milliseconds) {
+        if kind == .test, let wait = gate.tests.take(device.id) {
             throw .tooManyTests(waitMilliseconds: wait)
         }
         var change = Change()
@@ -67,17 +63,9 @@ struct NotificationResource: AdditionalResource {
             try request.checkJSON()
             change = try StoreServer.decode(request.body, depthLimit: 8)
         }
-        guard gate.count.add(1, ordering: .relaxed).newValue <= Gate.limit else {
-            gate.count.subtract(1, ordering: .relaxed)
-            throw .busy
-        }
-        let completion = NIOLoopBound(complete, eventLoop: loop.loop)
+        let finish = try gate.requests.admit(on: loop, complete)
         let method = request.method
-        Task { [change] in
-            let result = await result(of: method, change, device, server)
-            gate.count.subtract(1, ordering: .relaxed)
-            loop.loop.execute { completion.value(result.map { .answer($0) }) }
-        }
+        Task { [change] in finish(await result(of: method, change, device, server)) }
     }
 
     /// The body of a `PUT`.
@@ -137,7 +125,7 @@ struct NotificationResource: AdditionalResource {
         if let endpoint = change.subscription?.endpoint {
             do throws(DeliveryError) { try await service.check(endpoint) } catch {
                 // Who asks learns nothing about the network of the daemon.
-                service.logger.info("a subscription was refused: \(error.reason)")
+                service.logger.info("a subscription was refused: \(error)")
                 throw .badEndpoint
             }
         }
@@ -161,16 +149,15 @@ struct NotificationResource: AdditionalResource {
         let own = try files { () throws(FileError) in
             try service.files.table.subscriptions(ofDevice: device.id)
         }
+        guard !own.isEmpty else { throw .noSubscription }
         let payload = NotificationPayload(testAt: service.clock.date())
-        guard !own.isEmpty, let message = payload.message(urgency: .high, secondsToLive: 60) else {
-            throw .noSubscription
-        }
+        let message = payload.message(urgency: .high, secondsToLive: 60)
         let outcomes = await service.send(message, to: own, repeats: false)
         return .json(
             TestResult(
                 sent: outcomes.count { $0 == .accepted }, ended: outcomes.count { $0 == .gone },
                 failures: outcomes.compactMap {
-                    if case .failed(let reason) = $0 { reason } else { nil }
+                    if case .failed(let error) = $0 { error.reason } else { nil }
                 }))
     }
 
@@ -179,10 +166,6 @@ struct NotificationResource: AdditionalResource {
     ) throws(Problem) -> Value {
         guard let value = service.report(body) else { throw .notificationsFailed }
         return value
-    }
-
-    private static var milliseconds: Int64 {
-        Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000)
     }
 }
 

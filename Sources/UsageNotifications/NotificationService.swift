@@ -26,7 +26,7 @@ package final class NotificationService: Sendable {
     ///   - http: names the push services that are on this machine or in a private network, if there are any.
     package init(
         dataDirectory: String, contact: String, http: HTTPDelivery, logger: Logger,
-        clock: NotificationClock = .system
+        clock: NotificationClock = .system()
     ) {
         files = NotificationFile(dataDirectory: dataDirectory)
         self.contact = contact
@@ -37,6 +37,9 @@ package final class NotificationService: Sendable {
             of: Void.self, bufferingPolicy: .bufferingNewest(1))
     }
 
+    /// Seconds until subscriptions that could not be read are read again; each attempt logs why.
+    static let retry = 60.0
+
     private struct Running {
         var task: Task<Void, Never>
         var inbox: AsyncStream<Void>.Continuation
@@ -46,6 +49,7 @@ package final class NotificationService: Sendable {
     package func run(on server: StoreServer) async {
         server.observeDevices { [change] in change.yield() }
         var running: [String: Running] = [:]
+        var timer: Task<Void, Never>?
         // Those that have lost their last subscription meanwhile have to say so.
         for account in report({ () throws(FileError) in try files.accountsWithState }) ?? [] {
             running[account] = start(account, on: server)
@@ -58,16 +62,26 @@ package final class NotificationService: Sendable {
             }) {
                 running[account] = nil
             }
-            prune(server.deviceTable.devices)
+            report { () throws(FileError) in
+                try files.change { $0.prune(keeping: server.deviceTable.devices) }
+            }
             let subscribed = subscriptions(on: server)
-            for account in subscribed.keys where running[account] == nil {
+            timer?.cancel()
+            timer = subscribed == nil ? Task { await yieldLater() } : nil
+            for account in (subscribed ?? [:]).keys where running[account] == nil {
                 running[account] = start(account, on: server)
             }
             // Those without subscriptions end by themselves.
             for account in running.values { account.inbox.yield() }
         }
+        timer?.cancel()
         for account in running.values { account.task.cancel() }
         for account in running.values { await account.task.value }
+    }
+
+    private func yieldLater() async {
+        guard (try? await clock.sleep(Self.retry)) != nil else { return }
+        change.yield()
     }
 
     private func start(_ account: String, on server: StoreServer) -> Running {
@@ -84,15 +98,16 @@ package final class NotificationService: Sendable {
 
     // MARK: - Subscriptions
 
-    /// By account.
-    private func subscriptions(on server: StoreServer) -> [String: [PushSubscription]] {
+    /// By account; nil if they cannot be read now.
+    private func subscriptions(on server: StoreServer) -> [String: [PushSubscription]]? {
         report { () throws(FileError) in
             try files.table.subscriptions(of: server.deviceTable.devices)
-        } ?? [:]
+        }
     }
 
-    func subscriptions(of account: String, on server: StoreServer) -> [PushSubscription] {
-        subscriptions(on: server)[account] ?? []
+    /// Nil if they cannot be read now.
+    func subscriptions(of account: String, on server: StoreServer) -> [PushSubscription]? {
+        subscriptions(on: server).map { $0[account] ?? [] }
     }
 
     func settings(of account: String) -> NotificationSettings {
@@ -108,15 +123,6 @@ package final class NotificationService: Sendable {
         return try files.change(body)
     }
 
-    private func prune(_ devices: [Device]) {
-        report { () throws(FileError) in
-            var pruned = try files.table
-            pruned.prune(keeping: devices)
-            guard try pruned != files.table else { return }
-            try files.change { $0.prune(keeping: devices) }
-        }
-    }
-
     // MARK: - Sending
 
     /// Throws if no message may ever go to the address.
@@ -130,7 +136,7 @@ package final class NotificationService: Sendable {
     ) async -> [PushSender.Outcome] {
         guard
             let key = report({ () throws(FileError) in try files.key })
-        else { return [.failed("the daemon has no key")] }
+        else { return [.failed(DeliveryError("the daemon has no key"))] }
         let sender = PushSender(key: key, contact: contact, http: http)
         let now = clock.date()
         var gone: Set<String> = []
@@ -148,7 +154,7 @@ package final class NotificationService: Sendable {
                 switch outcome {
                 case .accepted: break
                 case .gone: gone.insert(endpoint)
-                case .failed(let reason): logger.warning("notification not sent: \(reason)")
+                case .failed(let error): logger.warning("notification not sent: \(error)")
                 }
             }
         }

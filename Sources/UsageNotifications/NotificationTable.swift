@@ -16,7 +16,8 @@ struct NotificationTable: Sendable, Equatable, Codable {
         var subscriptions: [PushSubscription]
     }
 
-    private var version = 1
+    /// Of the format; a file has the one of who wrote it.
+    private(set) var version = 1
     /// By id.
     private var devices: [String: Entry] = [:]
     private var settings: [String: NotificationSettings] = [:]
@@ -25,7 +26,6 @@ struct NotificationTable: Sendable, Equatable, Codable {
     /// All of an account's are sent to at the same time.
     static let subscriptionsPerAccount = 32
     static let subscriptionCount = 256
-    static let byteCount = 8 * 1_024 * 1_024
 
     init() {}
 

@@ -22,16 +22,8 @@ package struct PushMessage: Sendable, Equatable {
     ///   - secondsToLive: for which the push service keeps it for a device that is away.
     ///   - topic: a later message with the same one replaces this one while it waits.
     package init?(_ text: Data, secondsToLive: Int, urgency: Urgency, topic: String? = nil) {
-        func isAllowed(_ byte: UInt8) -> Bool {
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                true
-            default: false
-            }
-        }
         guard text.count <= Self.byteLimit, secondsToLive >= 0,
-            topic.map({ (1...32).contains($0.utf8.count) && $0.utf8.allSatisfy(isAllowed) }) ?? true
+            topic?.wholeMatch(of: /[0-9A-Za-z_-]{1,32}/) != nil || topic == nil
         else { return nil }
         self.text = text
         self.secondsToLive = secondsToLive
@@ -47,8 +39,8 @@ package struct PushSender: Sendable {
         case accepted
         /// There is no such subscription any more.
         case gone
-        /// Why not, as a sentence without secrets.
-        case failed(String)
+        /// Why not, without secrets.
+        case failed(DeliveryError)
     }
 
     private let key: VAPIDKey
@@ -75,9 +67,10 @@ package struct PushSender: Sendable {
             try await http.deliver(post(message, subscription, now: now))
             return .accepted
         } catch let error as DeliveryError {
-            return [404, 410].contains(error.status) ? .gone : .failed(error.reason)
+            return [404, 410].contains(error.status) ? .gone : .failed(error)
         } catch {
-            return .failed("\(subscription.endpoint.host): the message cannot be encrypted")
+            return .failed(
+                DeliveryError("\(subscription.endpoint.host): the message cannot be encrypted"))
         }
     }
 

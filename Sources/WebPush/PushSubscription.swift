@@ -37,7 +37,7 @@ extension PushSubscription: Codable {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         guard let address = HTTPAddress(try fields.decode(String.self, forKey: .endpoint)) else {
             throw DecodingError.dataCorruptedError(
-                forKey: .endpoint, in: fields, debugDescription: "no URL of HTTP")
+                forKey: .endpoint, in: fields, debugDescription: "not an HTTP URL")
         }
         let keys = try fields.nestedContainer(keyedBy: KeyNames.self, forKey: .keys)
         guard
@@ -47,7 +47,7 @@ extension PushSubscription: Codable {
                 secret: Data(base64URL: try keys.decode(String.self, forKey: .auth)) ?? Data())
         else {
             throw DecodingError.dataCorruptedError(
-                forKey: .keys, in: fields, debugDescription: "no keys of a subscription")
+                forKey: .keys, in: fields, debugDescription: "invalid subscription keys")
         }
         self = subscription
     }

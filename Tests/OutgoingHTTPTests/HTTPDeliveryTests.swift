@@ -60,7 +60,7 @@ struct HTTPDeliveryTests {
             try await delivery(script, privateHosts: privateHosts).deliver(post)
             return (nil, script)
         } catch {
-            return (error.reason, script)
+            return (error.description, script)
         }
     }
 

@@ -4,17 +4,20 @@ import NIOHTTP1
 import NIOPosix
 import Synchronization
 
-/// A push service on loopback, without TLS, that answers as it is told.
+/// A push service or webhook on loopback, without TLS, with the answers that a test gives it.
 package final class TestPushService: Sendable {
     package enum Answer: Sendable {
         case status(Int, [String: String] = [:])
         /// Never.
         case silence
+        /// Closes the connection instead.
+        case hangUp
         /// 201 with an endless body.
         case flood
     }
 
     package struct Request: Sendable {
+        package var method: String
         package var path: String
         fileprivate var headers: HTTPHeaders
         package var body = Data()
@@ -95,7 +98,9 @@ package final class TestPushService: Sendable {
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             switch unwrapInboundIn(data) {
-            case .head(let head): request = Request(path: head.uri, headers: head.headers)
+            case .head(let head):
+                request = Request(
+                    method: head.method.rawValue, path: head.uri, headers: head.headers)
             case .body(let buffer): request?.body.append(contentsOf: buffer.readableBytesView)
             case .end:
                 guard let request, let answer = service?.answer(request) else {
@@ -108,6 +113,7 @@ package final class TestPushService: Sendable {
         private func write(_ answer: Answer, _ context: ChannelHandlerContext) {
             switch answer {
             case .silence: break
+            case .hangUp: context.close(promise: nil)
             case .status(let status, let headers):
                 var head = HTTPResponseHead(version: .http1_1, status: .init(statusCode: status))
                 for (name, value) in headers { head.headers.add(name: name, value: value) }

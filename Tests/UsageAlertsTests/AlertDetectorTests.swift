@@ -108,6 +108,17 @@ struct AlertDetectorTests {
         #expect(results(rules) == ["threshold 75"])
     }
 
+    @Test(
+        "rules that cannot be used have their default",
+        arguments: [
+            ("{}", 75), (#"{"resetFrom":null}"#, nil), (#"{"resetFrom":60}"#, 60),
+            (#"{"resetFrom":0}"#, 75), (#"{"resetFrom":"off"}"#, 75),
+        ] as [(String, Double?)])
+    func defaults(json: String, resetFrom: Double?) throws {
+        let rules = try JSONDecoder().decode(AlertRules.self, from: Data(json.utf8))
+        #expect(rules.resetFrom == resetFrom)
+    }
+
     @Test("accounts and providers are apart")
     func accounts() {
         var run = run

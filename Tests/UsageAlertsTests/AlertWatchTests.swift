@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import UsageState
 
-/// One machine that warns, told step by step what it sees.
+/// One machine that warns, shown a state step by step.
 @Suite("When a machine warns")
 struct AlertWatchTests {
     /// A machine with the id "m", which sees a workstation and others that warn.

@@ -161,7 +161,7 @@ final class AlertWorld {
         }
     }
 
-    /// Alerts that somebody had been told of already.
+    /// Alerts that had been delivered already.
     var repetitions: [String] {
         deliveries.indices.compactMap { index in
             let delivery = deliveries[index]
@@ -170,15 +170,15 @@ final class AlertWorld {
         }
     }
 
-    /// What nobody was told of.
+    /// What nobody delivered.
     ///
     /// - Parameter delay: seconds that an alert may take; those younger than that are not due yet.
     func missing(delay: Double) -> [String] {
         expected.compactMap { alert, at in
-            let isTold = deliveries.contains {
+            let isDelivered = deliveries.contains {
                 $0.mark.covers(alert.mark) && $0.at <= at + delay
             }
-            return isTold || at + delay > seconds ? nil : "\(alert.mark) at \(at)"
+            return isDelivered || at + delay > seconds ? nil : "\(alert.mark) at \(at)"
         }
     }
 

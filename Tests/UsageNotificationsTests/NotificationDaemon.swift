@@ -29,32 +29,31 @@ final class NotificationDaemon: Sendable {
     let directory: TemporaryDirectory
     let lines = LogLines()
     let token: String
-    private let privateHosts: [String]
     private let running: Mutex<Running>
     /// Seconds before now at which the next snapshot was observed; each is later than the one before.
     private let age = Mutex(60.0)
 
     init(privateHosts: [String] = ["127.0.0.1"]) async throws {
         directory = try TemporaryDirectory()
-        self.privateHosts = privateHosts
         let first = try await Self.start(directory.path, privateHosts, lines)
         running = Mutex(first)
         token = try first.server.addDevice("desk")
+    }
+
+    /// One that warns the browser `phone` of the service and has seen 40 % used.
+    static func withPhone() async throws -> (NotificationDaemon, TestPushService, TestBrowser) {
+        let (daemon, service) = (try await NotificationDaemon(), try await TestPushService())
+        let phone = service.browser("phone")
+        try await daemon.push(used: 40)
+        try await daemon.subscribe(phone)
+        try await daemon.waitForNotice()
+        return (daemon, service, phone)
     }
 
     deinit {
         let running = running.withLock { $0 }
         running.notifying.cancel()
         running.serving.cancel()
-    }
-
-    /// Sixty times as fast as the real one, for what takes minutes.
-    private static var fastClock: NotificationClock {
-        let clock = ContinuousClock()
-        let start = clock.now
-        return NotificationClock(
-            date: { Date() }, uptime: { (clock.now - start) / .seconds(1) * 60 },
-            sleep: { try await clock.sleep(for: .seconds($0 / 60)) })
     }
 
     private static func start(
@@ -65,7 +64,7 @@ final class NotificationDaemon: Sendable {
         http.sleep = { _ in }
         let service = NotificationService(
             dataDirectory: path, contact: "mailto:dev@example.test", http: http,
-            logger: lines.logger, clock: fastClock)
+            logger: lines.logger, clock: .system(speed: 60))
         let server = try StoreServer(
             ServerConfiguration(storage: .directory(path), logger: lines.logger),
             provider: ResourceProviders(NotificationProvider(service)))
@@ -88,7 +87,7 @@ final class NotificationDaemon: Sendable {
         await running.notifying.value
     }
 
-    func restart(isRunning: Bool = true) async throws {
+    func restart(isRunning: Bool = true, privateHosts: [String] = ["127.0.0.1"]) async throws {
         if isRunning { try await stop() }
         let next = try await Self.start(directory.path, privateHosts, lines)
         running.withLock { $0 = next }
@@ -113,24 +112,26 @@ final class NotificationDaemon: Sendable {
         return response
     }
 
-    /// Pushes that so much of a weekly limit is used, as a machine of the account does.
-    func push(used: Double, by device: String = "desk") async throws {
+    /// Pushes that so much of a weekly limit of each tool is used, as a machine of the account does.
+    func push(
+        used: Double, of tools: [String] = ["Claude"], by device: String = "desk"
+    ) async throws {
         let now = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
         let age = age.withLock { age in
             age -= 1
             return age
         }
         let snapshot = SyncedUsageSnapshot(
-            providers: [
+            providers: tools.map { tool in
                 ProviderUsageSnapshot(
-                    providerID: "claude", providerName: "Claude", accountEmail: "dev@example.test",
-                    lastUpdated: now.addingTimeInterval(-age),
+                    providerID: tool.lowercased(), providerName: tool,
+                    accountEmail: "dev@example.test", lastUpdated: now.addingTimeInterval(-age),
                     rateWindows: [
                         SyncRateWindow(
                             usedPercent: used, windowMinutes: 10_080,
                             resetsAt: now.addingTimeInterval(3_600))
                     ])
-            ],
+            },
             syncTimestamp: now.addingTimeInterval(-age), deviceName: device, deviceID: device)
         try await put(
             SnapshotCodec.encode(snapshot), SyncedUsageSnapshot.storeKey(deviceID: device))
@@ -148,20 +149,14 @@ final class NotificationDaemon: Sendable {
 
     /// What alerts depend on, as any machine of the account reads it.
     func values() async throws -> [String: Data] {
-        let (loop, server) = (server.ownLoop, server)
-        let promise = loop.loop.makePromise(of: [String: Data].self)
-        loop.loop.execute {
-            server.readValues(
-                of: StoreID(account: "default", name: "default"),
-                where: { AlertWatch.Input.isKey($0.text) }, on: loop
-            ) {
-                promise.completeWith($0.map { $0?.dataByKey ?? [:] }.mapError { $0 as any Error })
-            }
-        }
-        return try await promise.futureResult.get()
+        let store = StoreID(account: "default", name: "default")
+        return try await server.values(of: store) { AlertWatch.Input.isKey($0.text) }?
+            .dataByKey ?? [:]
     }
 
-    /// What the daemon tells the other machines.
+    var observerCount: Int { server.engine.loops[0].count }
+
+    /// What the daemon publishes for the other machines.
     func notice() async throws -> AlertNotice? {
         let id = AccountAlerts.deviceID(instance: server.deviceTable.instance)
         return AlertNotice.notices(in: try await values())[id]
@@ -173,9 +168,17 @@ final class NotificationDaemon: Sendable {
         return String(decoding: state, as: UTF8.self).contains("\"pending\":[]")
     }
 
-    /// Waits until the daemon has told the others something. The time limit of the suite ends it.
+    /// Waits until the daemon has published such a notice.
     func waitForNotice(where isExpected: (AlertNotice) -> Bool = { $0.watches }) async throws {
-        while try await notice().map(isExpected) != true { await Task.yield() }
+        try await wait { try await notice().map(isExpected) == true }
+    }
+}
+
+/// The time limit of the suite ends it.
+func wait(until isTrue: () async throws -> Bool) async throws {
+    while try await !isTrue() {
+        try Task.checkCancellation()
+        await Task.yield()
     }
 }
 

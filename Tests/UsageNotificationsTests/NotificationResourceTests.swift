@@ -23,6 +23,12 @@ struct NotificationResourceTests {
         var settings: Settings
     }
 
+    private struct TestResult: Decodable, Equatable {
+        var sent: Int
+        var ended: Int
+        var failures: [String]
+    }
+
     private static let test = "/v1/notifications/test"
 
     @Test("a device sees the key, subscribes itself, and unsubscribes")
@@ -98,27 +104,33 @@ struct NotificationResourceTests {
         try await daemon.subscribe(phone)
         try await daemon.subscribe(failing)
         try await daemon.subscribe(service.browser("other"), other)
-        struct Result: Decodable, Equatable {
-            var sent: Int
-            var ended: Int
-            var failures: [String]
-        }
-        let first = try await daemon.send(.post, Self.test)
-        #expect(
-            try first.decoded(Result.self)
-                == Result(sent: 1, ended: 0, failures: ["127.0.0.1 answers 503"]))
+        let first = try await daemon.send(.post, Self.test).decoded(TestResult.self)
+        #expect(first == TestResult(sent: 1, ended: 0, failures: ["127.0.0.1 answers 503"]))
         let request = try #require(service.requests.first { $0.path == "/phone" })
         let shown = try phone.shown(request)
         #expect(shown.title == "Test notification" && shown.tag == "test")
-        let second = try await daemon.send(.post, Self.test).decoded(Result.self)
-        #expect(second == Result(sent: 1, ended: 1, failures: []))
+        let second = try await daemon.send(.post, Self.test).decoded(TestResult.self)
+        #expect(second == TestResult(sent: 1, ended: 1, failures: []))
         #expect(!service.requests.contains { $0.path == "/other" })
         let fourth = try await daemon.send(.post, Self.test)
         #expect(fourth.status == .tooManyRequests && fourth.problemCode == "rate")
         #expect(fourth.headers[.retryAfter] != nil)
     }
 
-    @Test("who may not read the account's usage is not told of it")
+    @Test("which private address a push service has is in the log alone")
+    func privateAddress() async throws {
+        let (daemon, service) = (try await NotificationDaemon(), try await TestPushService())
+        let browser = TestBrowser(
+            endpoint: service.origin.replacing("127.0.0.1", with: "localhost") + "/phone")
+        try await daemon.restart(privateHosts: ["localhost"])
+        try await daemon.subscribe(browser)
+        try await daemon.restart(privateHosts: [])
+        let result = try await daemon.send(.post, Self.test).decoded(TestResult.self)
+        #expect(result.failures == ["localhost is not on the internet"])
+        #expect(daemon.lines.all.contains { $0.contains("is the private address ") })
+    }
+
+    @Test("a device that may not read the account's usage cannot subscribe")
     func permissions() async throws {
         let (daemon, service) = (try await NotificationDaemon(), try await TestPushService())
         let limited = try daemon.server.addDevice("limited", stores: ["notes"])
@@ -180,19 +192,21 @@ struct NotificationResourceTests {
         #expect(form.status == .unsupportedMediaType)
     }
 
-    @Test("files that cannot be read do not stop the daemon, and are not replaced")
-    func damage() async throws {
+    @Test(
+        "files that cannot be read do not stop the daemon, and are not replaced",
+        arguments: ["{", #"{"version":2,"devices":{},"settings":{}}"#])
+    func damage(content: String) async throws {
         let (daemon, service) = (try await NotificationDaemon(), try await TestPushService())
         try await daemon.subscribe(service.browser("phone"))
         try await daemon.stop()
-        try daemon.directory.write(Array("{".utf8), to: "notifications.json")
+        try daemon.directory.write(Array(content.utf8), to: "notifications.json")
         try await daemon.restart(isRunning: false)
         for method in [HTTPRequest.Method.get, .put, .delete] {
             let failed = try await daemon.send(method, body: method == .put ? "{}" : nil)
             #expect(failed.problemCode == "notifications-failed")
             #expect(!failed.text.contains(daemon.directory.path))
         }
-        #expect(daemon.directory.bytes("notifications.json") == Array("{".utf8))
+        #expect(daemon.directory.bytes("notifications.json") == Array(content.utf8))
         #expect(daemon.lines.all.contains { $0.contains("notifications.json") })
         #expect(try await daemon.send(.get, "/v1/me").status == .ok)
     }

@@ -52,15 +52,15 @@ struct NotificationTests {
     func idle() async throws {
         let (daemon, service) = (try await NotificationDaemon(), try await TestPushService())
         try await daemon.push(used: 95)
-        #expect(daemon.server.ownLoop.count == 0)
+        #expect(daemon.observerCount == 0)
         #expect(try await daemon.notice() == nil)
         try await daemon.subscribe(service.browser("phone"))
         try await daemon.waitForNotice()
-        #expect(daemon.server.ownLoop.count == 1 && daemon.server.streamCount == 0)
+        #expect(daemon.observerCount == 1 && daemon.server.streamCount == 0)
         let removed = try await daemon.send(.delete)
         #expect(removed.status == .noContent)
         try await daemon.waitForNotice { !$0.watches }
-        while daemon.server.ownLoop.count > 0 { await Task.yield() }
+        try await wait { daemon.observerCount == 0 }
         #expect(try daemon.files.state(of: "default") == nil)
         #expect(service.requests.isEmpty)
     }
@@ -70,7 +70,7 @@ struct NotificationTests {
         let (daemon, service) = (try await NotificationDaemon(), try await TestPushService())
         let phone = service.browser("phone")
         try await daemon.subscribe(phone)
-        while daemon.server.ownLoop.count == 0 { await Task.yield() }
+        try await wait { daemon.observerCount > 0 }
         #expect(try await daemon.values().isEmpty)
         try await daemon.push(used: 10)
         try await daemon.waitForNotice()
@@ -80,11 +80,7 @@ struct NotificationTests {
 
     @Test("a restart repeats nothing, and forgets nothing that is pending")
     func restart() async throws {
-        let (daemon, service) = (try await NotificationDaemon(), try await TestPushService())
-        let phone = service.browser("phone")
-        try await daemon.push(used: 40)
-        try await daemon.subscribe(phone)
-        try await daemon.waitForNotice()
+        let (daemon, service, phone) = try await NotificationDaemon.withPhone()
         try await daemon.push(used: 60)
         #expect(try phone.shown(await service.next()[0]).title.hasSuffix("60 % used"))
         try await daemon.waitForNotice { !$0.delivered.isEmpty }
@@ -121,7 +117,7 @@ struct NotificationTests {
         }
         try await daemon.push(used: 60)
         #expect(await service.next().map(\.path) == ["/kept"])
-        while try !daemon.files.table.subscriptions(ofDevice: id).isEmpty { await Task.yield() }
+        try await wait { try daemon.files.table.subscriptions(ofDevice: id).isEmpty }
         let file = try String(
             contentsOfFile: daemon.directory.path + "/notifications.json", encoding: .utf8)
         #expect(!file.contains(id) && !file.contains("/removed") && file.contains("/kept"))
@@ -156,33 +152,28 @@ struct NotificationTests {
         }
         try await daemon.restart(isRunning: false)
         try await daemon.waitForNotice { !$0.watches }
-        while try daemon.files.state(of: "default") != nil { await Task.yield() }
+        try await wait { try daemon.files.state(of: "default") == nil }
         #expect(daemon.directory.bytes("notifications.json").count < 50)
     }
 
     @Test("in quiet hours alerts are held, and after them one summary says what they were")
     func quietHours() async throws {
-        let (daemon, service) = (try await NotificationDaemon(), try await TestPushService())
-        let phone = service.browser("phone")
-        try await daemon.push(used: 40)
-        try await daemon.subscribe(phone)
+        let (daemon, service, phone) = try await NotificationDaemon.withPhone()
         // Of the present time all but the last minute before it.
-        let minute = Int(Date().timeIntervalSince1970) / 60 % 1_440
-        func clock(_ minute: Int) -> String {
-            String(format: "%02d:%02d", (minute + 1_440) % 1_440 / 60, (minute + 1_440) % 60)
-        }
-        let hours = "\(clock(minute - 2))-\(clock(minute - 3))"
+        let minute = Int(Date().timeIntervalSince1970) / 60 + 1_440
+        let hours = try #require(
+            QuietHours(start: (minute - 2) % 1_440, end: (minute - 3) % 1_440)
+        ).text
         let quiet = try await daemon.send(
             .put, body: #"{"settings":{"quietHours":"\#(hours)","utcOffset":0}}"#)
         #expect(quiet.status == .ok, "\(quiet.text)")
-        try await daemon.waitForNotice()
         func isPending(_ text: String) throws -> Bool {
             let state = try daemon.files.state(of: "default") ?? Data()
             return String(decoding: state, as: UTF8.self).contains("\"usedPercent\":\(text)")
         }
         for used in [60.0, 80.0] {
             try await daemon.push(used: used)
-            while try !isPending("\(Int(used))") { await Task.yield() }
+            try await wait { try isPending("\(Int(used))") }
         }
         #expect(service.requests.isEmpty)
         _ = try await daemon.send(.put, body: #"{"settings":{"utcOffset":0}}"#)
@@ -192,16 +183,73 @@ struct NotificationTests {
         #expect(service.requests.count == 1)
     }
 
+    @Test("a push service that hangs holds up no alert about another window")
+    func hanging() async throws {
+        let (daemon, service) = (try await NotificationDaemon(), try await TestPushService())
+        let tools = ["Claude", "Codex", "Gemini"]
+        try await daemon.push(used: 40, of: tools)
+        let phone = service.browser("phone")
+        try await daemon.subscribe(phone)
+        try await daemon.subscribe(service.browser("hanging", .silence, .silence, .silence))
+        try await daemon.waitForNotice()
+        try await daemon.push(used: 60, of: tools)
+        // Before an attempt is repeated.
+        let requests = await service.next(6)
+        let sent = try requests.filter { $0.path == "/phone" }.map { try phone.shown($0).title }
+        #expect(sent.sorted() == tools.map { $0 + " · Weekly: 60 % used" })
+    }
+
+    @Test("subscriptions that cannot be read for a while are not taken for none")
+    func unreadable() async throws {
+        let (daemon, service, phone) = try await NotificationDaemon.withPhone()
+        try await daemon.stop()
+        let file = daemon.directory.bytes("notifications.json")
+        try daemon.directory.write(Array("{".utf8), to: "notifications.json")
+        try await daemon.restart(isRunning: false)
+        func failureCount() -> Int {
+            daemon.lines.all.count { $0.contains("notifications.json") }
+        }
+        try await wait { failureCount() >= 4 }
+        #expect(try await daemon.notice()?.watches == true)
+        try daemon.directory.write(file, to: "notifications.json")
+        try await daemon.push(used: 60)
+        #expect(try phone.shown(await service.next()[0]).title.hasSuffix("60 % used"))
+    }
+
+    @Test("a notice that the store refuses is written when it accepts it")
+    func refusedNotice() async throws {
+        let (daemon, service) = (try await NotificationDaemon(), try await TestPushService())
+        func limit(_ byteLimit: Int?) throws {
+            try daemon.server.devices.change { table throws(ServerError) in
+                _ = try table.limitAccount("default", now: 0) { $0.byteLimit = byteLimit }
+            }
+        }
+        func warnings() -> Int {
+            daemon.lines.all.count { $0.contains("cannot publish the alert notice") }
+        }
+        try await daemon.push(used: 40)
+        try limit(1)
+        try await daemon.subscribe(service.browser("phone"))
+        try await wait { warnings() > 0 }
+        #expect(try await daemon.notice() == nil)
+        try limit(nil)
+        try await daemon.waitForNotice()
+        // The same at the end.
+        try limit(1)
+        _ = try await daemon.send(.delete)
+        try await wait { warnings() > 1 }
+        #expect(try await daemon.notice()?.watches == true)
+        try limit(nil)
+        try await daemon.waitForNotice { !$0.watches }
+        try await wait { try daemon.files.state(of: "default") == nil }
+    }
+
     @Test("levels that are off do not warn")
     func levels() async throws {
-        let (daemon, service) = (try await NotificationDaemon(), try await TestPushService())
-        let phone = service.browser("phone")
-        try await daemon.push(used: 40)
-        try await daemon.subscribe(phone)
+        let (daemon, service, phone) = try await NotificationDaemon.withPhone()
         let changed = try await daemon.send(
             .put, body: #"{"settings":{"rules":{"thresholds":[85],"reached":false}}}"#)
         #expect(changed.status == .ok, "\(changed.text)")
-        try await daemon.waitForNotice()
         for used in [80.0, 86.0, 100.0] { try await daemon.push(used: used) }
         #expect(try phone.shown(await service.next()[0]).title.contains("Claude · Weekly: "))
         #expect(service.requests.count == 1)

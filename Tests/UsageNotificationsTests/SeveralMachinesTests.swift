@@ -64,16 +64,30 @@ struct SeveralMachinesTests {
         _ = await service.next(3)
         #expect(try await desk.look(uptime: 20).isEmpty)
         #expect(try await desk.look(uptime: 111) == ["Claude · Weekly: 60 % used"])
-        // It tells the daemon, which tries no more.
+        // It publishes that, and the daemon tries no more.
         #expect(try await desk.look(uptime: 112).isEmpty)
-        while try !daemon.hasNothingPending() { await Task.yield() }
+        try await wait { try daemon.hasNothingPending() }
         service.answer("/phone", [])
         let refused = service.requests.count
         try await daemon.push(used: 80)
-        while service.requests.count == refused { await Task.yield() }
+        try await wait { service.requests.count > refused }
         #expect(
             try service.requests.dropFirst(refused).map { try phone.shown($0).title }
                 == ["Claude · Weekly: 80 % used"])
+    }
+
+    @Test("what no subscription of the daemon is left for, the machine delivers")
+    func ended() async throws {
+        let (daemon, service) = (try await NotificationDaemon(), try await TestPushService())
+        var desk = Machine(daemon: daemon)
+        try await daemon.push(used: 40)
+        #expect(try await desk.look(uptime: 0).isEmpty)
+        try await daemon.subscribe(service.browser("phone", .status(410)))
+        try await daemon.waitForNotice()
+        try await daemon.push(used: 60)
+        try await daemon.waitForNotice { !$0.watches }
+        #expect(try await desk.look(uptime: 20) == ["Claude · Weekly: 60 % used"])
+        #expect(service.requests.count == 1)
     }
 
     @Test("the daemon is before every other machine")

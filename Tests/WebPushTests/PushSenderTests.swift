@@ -60,11 +60,11 @@ struct PushSenderTests {
         #expect(pauses.all.withLock { $0 } == [.seconds(3), .seconds(8)])
         let failing = service.browser("b", .status(503), .status(503), .status(503))
         #expect(
-            try await send(to: failing) == .failed("127.0.0.1 answers 503 (3 attempts)"))
+            try await send(to: failing) == .failed(.init("127.0.0.1 answers 503 (3 attempts)")))
         #expect(service.requests.count == 6)
         let once = service.browser("c", .status(503))
         #expect(
-            try await send(to: once, repeats: false) == .failed("127.0.0.1 answers 503"))
+            try await send(to: once, repeats: false) == .failed(.init("127.0.0.1 answers 503")))
         #expect(service.requests.count == 7)
     }
 
@@ -74,12 +74,12 @@ struct PushSenderTests {
         let other = try await TestPushService()
         let browser = service.browser(
             "sub", .status(status, ["Location": other.origin + "/elsewhere"]))
-        guard case .failed(let reason) = try await send(to: browser) else {
+        guard case .failed(let error) = try await send(to: browser) else {
             Issue.record("it must fail")
             return
         }
-        #expect(reason.hasPrefix("127.0.0.1 answers \(status)"))
-        #expect(!browser.secrets.contains { reason.contains($0) })
+        #expect(error.description.hasPrefix("127.0.0.1 answers \(status)"))
+        #expect(!browser.secrets.contains { error.description.contains($0) })
         #expect(service.requests.count == 1 && other.requests.isEmpty)
     }
 
@@ -89,7 +89,7 @@ struct PushSenderTests {
         let silent = service.browser("a", .silence, .silence, .silence)
         #expect(
             try await send(to: silent, limit: .milliseconds(200))
-                == .failed("127.0.0.1: no answer within 0.2 seconds (3 attempts)"))
+                == .failed(.init("127.0.0.1: no answer within 0.2 seconds (3 attempts)")))
         #expect(try await send(to: service.browser("b", .flood)) == .accepted)
     }
 
@@ -97,12 +97,14 @@ struct PushSenderTests {
     func privateHosts() async throws {
         let service = try await TestPushService()
         let browser = service.browser("sub")
-        let outcome = try await send(to: browser, allowing: [])
+        guard case .failed(let error) = try await send(to: browser, allowing: []) else {
+            Issue.record("it must fail")
+            return
+        }
+        #expect(error.reason == "127.0.0.1 is not on the internet")
         #expect(
-            outcome
-                == .failed(
-                    "127.0.0.1 is the private address 127.0.0.1; to allow it, run: allow 127.0.0.1")
-        )
+            error.description == error.reason
+                + ": it is the private address 127.0.0.1; to allow it, run: allow 127.0.0.1")
         #expect(service.requests.isEmpty)
     }
 

@@ -14,10 +14,13 @@ package struct DirectoryBackup {
     /// used a second time.
     static let limits = [
         "config.json": 65_536, "devices.json": DeviceTable.byteCount,
-        "notifications.json": 8 * 1_024 * 1_024, "vapid-key.pem": 4_096,
+        "notifications.json": notificationsByteCount, "vapid-key.pem": pushKeyByteCount,
         "tls-certificate.pem": CertificateFiles.byteCount,
         "tls-key.pem": CertificateFiles.byteCount,
     ]
+
+    package static let notificationsByteCount = 8 * 1_024 * 1_024
+    package static let pushKeyByteCount = 4_096
 
     /// Reads everything into memory. Everything acknowledged before the call is included, also beside a running server.
     ///

@@ -1,4 +1,5 @@
 import Essentials
+import KVStoreLog
 import NIOCore
 import Synchronization
 
@@ -51,7 +52,9 @@ package final class RateLimiter: Sendable {
     var count: Int { buckets.withLock { $0.count } }
 
     /// Takes a token from the bucket; returns the milliseconds to wait if it is empty.
-    package func take(_ name: String, now: Int64) -> Int64? {
+    package func take(
+        _ name: String, now: Int64 = System.monotonicMilliseconds()
+    ) -> Int64? {
         buckets.withLock { buckets in
             if buckets[name] == nil, buckets.count >= limit { evict(from: &buckets, now: now) }
             return buckets[name, default: fullBucket].take(now: now)

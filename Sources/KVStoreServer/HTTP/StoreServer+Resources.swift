@@ -2,7 +2,7 @@ package import Essentials
 package import KVStoreCore
 package import KVStoreWire
 
-/// What the resources of a provider are about. What has an event loop as an argument is called on that one.
+/// What the resources of a provider and other parts of a daemon are about. What has an event loop as an argument is called on it.
 extension StoreServer {
     /// Completes on the event loop with the included keys of a store that have a value, sorted, when they are durable; with
     /// nil for an unknown store.
@@ -17,39 +17,36 @@ extension StoreServer {
             }, complete)
     }
 
-    /// Writes a key with a stamp of the server, and completes on the event loop when that is durable.
-    package func write(
-        _ value: Data, forKey key: StoreKey, of store: StoreID, on loop: WatcherRegistry,
-        _ complete: @escaping (Result<Void, Problem>) -> Void
-    ) {
-        let content = Record.Content.value(PropertyListValue.data(value).encoded())
-        engine.perform(
-            on: loop,
-            { () throws(Problem) in
-                _ = try engine.write(content, forKey: key, store: store, replica: replica)
-            }
-        ) { [self] result in
-            if case .failure(.again) = result {
-                return write(value, forKey: key, of: store, on: loop, complete)
-            }
-            complete(result)
+    /// The same for a task.
+    package func values(
+        of store: StoreID, where isIncluded: @escaping @Sendable (StoreKey) -> Bool
+    ) async throws(Problem) -> [SequencedRecord]? {
+        try await engine.perform { [engine] () throws(Problem) in
+            try engine.values(in: store, where: isIncluded)
         }
     }
 
-    /// Calls `notify` on the event loop when the store has durable changes, or devices have changed. The store need not exist.
+    /// Writes a key with a stamp of the server; returns when that is durable.
+    package func write(
+        _ value: Data, forKey key: StoreKey, of store: StoreID
+    ) async throws(Problem) {
+        let content = Record.Content.value(PropertyListValue.data(value).encoded())
+        _ = try await engine.perform { [engine, replica] () throws(Problem) in
+            try engine.write(content, forKey: key, store: store, replica: replica)
+        }
+    }
+
+    /// Calls `notify` on an event loop when the store has durable changes, or devices have changed. The store need not exist.
     package func observe(
-        _ store: StoreID, on loop: WatcherRegistry, _ notify: @escaping @Sendable () -> Void
+        _ store: StoreID, _ notify: @escaping @Sendable () -> Void
     ) -> StoreObserver {
-        StoreObserver(store, on: loop, notify)
+        StoreObserver(store, on: engine.loops[0], notify)
     }
 
     /// Calls `notify` after devices have changed, on the thread that noticed, as long as the server exists.
     package func observeDevices(_ notify: @escaping @Sendable () -> Void) {
         devices.addObserver(notify)
     }
-
-    /// The event loop for what the server does without a request.
-    package var ownLoop: WatcherRegistry { engine.loops[0] }
 
     /// The devices of all accounts, and what identifies their list.
     package var deviceTable: DeviceTable { devices.table }
@@ -64,6 +61,19 @@ extension StoreServer {
 
     /// Milliseconds since 1970.
     package func now(of account: String) -> Int64 { engine.options.now(of: account) }
+}
+
+extension SequencedRecord {
+    /// What has one value: a sequence number is assigned once in an epoch, which the stamp tells apart.
+    package struct Version: Sendable, Equatable {
+        var key: StoreKey
+        var stamp: Stamp
+        var sequence: UInt64
+    }
+
+    package var version: Version {
+        Version(key: record.key, stamp: record.stamp, sequence: sequence)
+    }
 }
 
 extension Sequence<SequencedRecord> {

@@ -142,6 +142,22 @@ package final class StorageEngine: @unchecked Sendable {
         if let result { complete(result) }
     }
 
+    /// The same for a task, and performs `body` again while it could not be applied.
+    func perform<Value: Sendable>(
+        _ body: @escaping @Sendable () throws(Problem) -> Value
+    ) async throws(Problem) -> Value {
+        let watchers = loops[0]
+        while true {
+            let result = await withCheckedContinuation { continuation in
+                watchers.loop.execute { [self] in
+                    perform(on: watchers, body) { continuation.resume(returning: $0) }
+                }
+            }
+            if case .failure(.again) = result { continue }
+            return try result.get()
+        }
+    }
+
     /// Runs `body`, which must not wait for anything, as the owner of the ledger.
     package func read<Value: Sendable, Failure: Error>(
         _ body: () throws(Failure) -> Value

@@ -58,7 +58,7 @@ package struct AlertTargets: Sendable {
             }
             return Outcome(target: kind)
         } catch {
-            return Outcome(target: kind, failure: secrets.masked(error.reason))
+            return Outcome(target: kind, failure: secrets.masked(error.description))
         }
     }
 

@@ -37,6 +37,8 @@ package struct AlertLoop: Sendable {
 
     /// From one look at the store to the next.
     private static let interval = Duration.seconds(1)
+    /// Seconds until a notice is written again.
+    private static let retry = 10.0
 
     /// - Parameters:
     ///   - storeName: names account and store; what is remembered of another one is forgotten.
@@ -113,14 +115,16 @@ package struct AlertLoop: Sendable {
         while !Task.isCancelled, var current = state {
             defer { state = current }
             let input = store.input(at: date(), zone: zone, uptime: uptime())
-            let output = current.journal.watch.step(input, configuration.settings.watch)
+            var output = current.journal.watch.step(input, configuration.settings.watch)
             save(current.journal)
-            if let notice = output.notice { write(notice) }
-            if output.alerts.isEmpty { return output.wait }
-            for alert in output.alerts {
-                await deliver(alert, configuration, &current.journal, uptime: uptime)
-                save(current.journal)
+            if let notice = output.notice, !write(notice) {
+                current.journal.watch.noticeFailed()
+                output.wait = min(output.wait ?? Self.retry, Self.retry)
             }
+            guard let alert = output.alerts.first else { return output.wait }
+            await deliver(alert, configuration, &current.journal, uptime: uptime)
+            save(current.journal)
+            // Others are to know of it before the next one is delivered, which may take a minute.
         }
         return nil
     }
@@ -160,14 +164,14 @@ package struct AlertLoop: Sendable {
         }
     }
 
-    /// Tells the others that this machine no longer warns.
+    /// Announces that this machine no longer warns.
     private func leave(_ state: inout State?) {
         let present = store.notices[deviceID.lowercased()]
         guard present?.watches == true, var current = state ?? open() else {
             state = nil
             return
         }
-        if let notice = current.journal.watch.leave(present) { write(notice) }
+        if let notice = current.journal.watch.leave(present) { _ = write(notice) }
         save(current.journal)
         state = nil
     }
@@ -176,11 +180,14 @@ package struct AlertLoop: Sendable {
         do throws(FileError) { try file.write(journal) } catch { report(.issue(error.description)) }
     }
 
-    private func write(_ notice: AlertNotice) {
+    /// Whether it was written.
+    private func write(_ notice: AlertNotice) -> Bool {
         do {
             try store.write(notice, deviceID: deviceID)
+            return true
         } catch {
-            report(.issue("other machines cannot be told of alerts: \(error)"))
+            report(.issue("cannot publish the alert notice: \(error)"))
+            return false
         }
     }
 }

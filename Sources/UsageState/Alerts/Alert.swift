@@ -79,7 +79,7 @@ package struct Alert: Sendable, Equatable, Codable {
     }
 }
 
-/// What an alert is about, as several machines recognize it without telling each other more.
+/// What an alert is about, as several machines recognize it without exchanging more.
 package struct AlertMark: Sendable, Equatable, Codable {
     /// Of account, window and kind of rule, or of a device.
     package var key: String
@@ -116,7 +116,7 @@ package struct AlertMark: Sendable, Equatable, Codable {
         case tolerance = "t"
     }
 
-    /// Whether who was told of this need not be told of `other`.
+    /// Whether a delivery of this makes one of `other` superfluous.
     package func covers(_ other: AlertMark) -> Bool {
         key == other.key && level >= other.level
             && instance.distance(from: other.instance) <= max(0, other.tolerance)

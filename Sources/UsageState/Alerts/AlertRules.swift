@@ -64,7 +64,7 @@ extension AlertRules: Codable {
         case thresholds, scopes, reached, resetFrom, runsOut, silence, doubts
     }
 
-    /// What is missing or out of range has its default.
+    /// What is missing or cannot be used has its default.
     package init(from decoder: any Decoder) throws {
         self.init()
         let fields = try decoder.container(keyedBy: CodingKeys.self)
@@ -76,9 +76,12 @@ extension AlertRules: Codable {
             scopes[key] = Self.valid(value)
         }
         reached = (try? fields.decode(Bool.self, forKey: .reached)) ?? reached
-        if fields.contains(.resetFrom) {
-            let value = try? fields.decode(Double.self, forKey: .resetFrom)
-            resetFrom = value.flatMap { (1...100).contains($0) ? $0 : nil }
+        if (try? fields.decodeNil(forKey: .resetFrom)) == true {
+            resetFrom = nil
+        } else if let value = try? fields.decode(Double.self, forKey: .resetFrom),
+            (1...100).contains(value)
+        {
+            resetFrom = value
         }
         runsOut = (try? fields.decode(Bool.self, forKey: .runsOut)) ?? runsOut
         silence = (try? fields.decode(Bool.self, forKey: .silence)) ?? silence

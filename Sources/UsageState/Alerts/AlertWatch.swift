@@ -107,7 +107,7 @@ package struct AlertWatch: Sendable, Equatable, Codable {
     package static let heartbeat = 300.0
     private static let pendingLimit = 128
     /// Undelivered alerts are dropped after this, in seconds, unless they are held.
-    private static let pendingAge: TimeInterval = 6 * 3_600
+    package static let pendingAge: TimeInterval = 6 * 3_600
     private static let heldAge: TimeInterval = 36 * 3_600
 
     package init(deviceID: String) { self.deviceID = deviceID.lowercased() }
@@ -168,6 +168,9 @@ package struct AlertWatch: Sendable, Equatable, Codable {
             pending[index].retryAt = uptime + 60 * Double(1 << count)
         }
     }
+
+    /// Answers a notice of `step` that could not be written: the next step has it again.
+    package mutating func noticeFailed() { (written, signAt) = (nil, nil) }
 
     /// The notice of a machine that no longer warns; nil if its present one says so.
     package mutating func leave(_ present: AlertNotice?) -> AlertNotice? {

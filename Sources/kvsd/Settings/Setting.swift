@@ -76,7 +76,7 @@ extension Setting {
         text(
             "push-private-hosts", \.pushPrivateHosts, "hosts",
             "Push services of your own, on this machine or in a private network.",
-            requirement: "names of hosts, separated by commas"
+            requirement: "host names, separated by commas"
         ) { text in
             text.wholeMatch(of: /[0-9A-Za-z.:,-]{0,1000}/) != nil
         },
