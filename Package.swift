@@ -51,6 +51,7 @@ let package = Package(
         .executable(name: "usage-view", targets: ["usage-view"]),
         .executable(name: "kvs", targets: ["kvs"]),
         .executable(name: "kvsd", targets: ["kvsd"]),
+        .executable(name: "link", targets: ["link"]),
     ],
     traits: [
         .default(enabledTraits: ["Network"]),
@@ -157,6 +158,14 @@ let package = Package(
             dependencies: [
                 "KVStoreEssentials", "KVStoreHTTP", "KVStoreDocuments", "TerminalText",
                 "CommandSupport", "CommandRunner", "LocalFiles", argumentParser, "Essentials",
+            ]),
+        .target(name: "LinkCore", dependencies: ["Essentials"]),
+        .executableTarget(
+            name: "link",
+            dependencies: [
+                "LinkCore", "KVStoreEssentials", "KVStoreHTTP", "BackgroundServices",
+                "TerminalText", "CommandSupport", "CommandRunner", "LocalFiles", argumentParser,
+                "Essentials",
             ]),
         .target(
             name: "KVStoreServer",
@@ -332,6 +341,12 @@ let package = Package(
             dependencies: [
                 "kvs", "KVStore", "KVStoreDocuments", "CommandSupport", "BrowserTesting",
                 "ProgramTesting", "SeededRandomness", "ServerTestSupport", httpTypes,
+            ]),
+        .testTarget(
+            name: "LinkTests",
+            dependencies: [
+                "link", "LinkCore", "kvs", "kvsd", "KVStoreEssentials", "KVStoreHTTP",
+                "ProgramTesting",
             ]),
         .target(
             name: "ServerTestSupport",
