@@ -5,6 +5,8 @@ package struct CommandTemplate: Equatable, Sendable {
 
     private static let plain = "{id}"
     private static let encoded = "{id_encoded}"
+    /// Of shells, interpreters and mail clients that are controlled by commands.
+    private static let codeOptions = ["-c", "-e", "--eval", "--execute"]
     private static let argumentLimit = 64
     private static let byteLimit = 4_096
 
@@ -15,6 +17,8 @@ package struct CommandTemplate: Equatable, Sendable {
         /// A link would name the program.
         case programFromLink
         case noPlaceholder
+        /// A link would be part of a script.
+        case code(option: String)
 
         package var message: String {
             switch self {
@@ -24,6 +28,9 @@ package struct CommandTemplate: Equatable, Sendable {
             case .controlCharacter: "the command contains a control character"
             case .programFromLink: "the program itself must not contain {id} or {id_encoded}"
             case .noPlaceholder: "no argument contains {id} or {id_encoded}"
+            case .code(let option):
+                "the argument after \(option) would be executed with what a link contains; write a script "
+                    + "that takes {id} as an argument of its own"
             }
         }
     }
@@ -40,6 +47,10 @@ package struct CommandTemplate: Equatable, Sendable {
         else { throw .controlCharacter }
         guard !Self.hasPlaceholder(program) else { throw .programFromLink }
         guard arguments.contains(where: Self.hasPlaceholder) else { throw .noPlaceholder }
+        for (option, argument) in zip(arguments, arguments.dropFirst())
+        where Self.codeOptions.contains(option) && Self.hasPlaceholder(argument) {
+            throw .code(option: option)
+        }
         self.arguments = arguments
     }
 

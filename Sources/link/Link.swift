@@ -55,7 +55,7 @@ enum Program {
                 return try command.run()
             } catch {
                 Console.exit(
-                    for: error, message: "\(error)", status: ExitStatus.failure.rawValue)
+                    for: error, message: "", status: OpenCommand.exitCode(for: error).rawValue)
             }
         }
         Task {

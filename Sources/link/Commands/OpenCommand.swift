@@ -37,15 +37,10 @@ struct OpenCommand: ParsableCommand {
         var chosen = form
         do {
             try open(&chosen)
-        } catch let error as LinkError {
-            Alert.log(error.code, chosen, status: error.exitedStatus)
-            Alert.show(error.message, link: url)
-            throw ExitCode(error.exitStatus.rawValue)
-        } catch let error as OutputError {
-            throw error
         } catch {
-            guard let failure = CommandFailure(error) else { throw error }
-            Alert.log("settings", chosen)
+            guard let failure = OpenFailure(error) else { throw error }
+            if print { throw CommandFailure(failure.status, failure.message) }
+            Alert.log(failure, chosen)
             Alert.show(failure.message, link: url)
             throw ExitCode(failure.status.rawValue)
         }
@@ -64,8 +59,10 @@ struct OpenCommand: ParsableCommand {
         try launcher.check(target)
         try launcher.open(target) {
             if preference.environment.isJoined { BackgroundRefresh.start() }
+            if let warning = LinkWarning(link, as: form) {
+                Alert.show(warning.message, link: url, title: Alert.warning)
+            }
         }
-        if let warning = LinkWarning(link, as: form) { Alert.show(warning.message, link: url) }
     }
 }
 
@@ -75,20 +72,6 @@ extension LinkTarget {
         case .url(let url): url + "\n"
         case .command(let words): words.map { $0 + "\n" }.joined()
         }
-    }
-}
-
-extension LinkError {
-    fileprivate var exitStatus: ExitStatus {
-        switch self {
-        case .openFailed(.noCommand), .openFailed(.commandLoop), .openFailed(.loop): .configuration
-        case .openFailed: .unavailable
-        default: .dataError
-        }
-    }
-
-    fileprivate var exitedStatus: Int32? {
-        if case .openFailed(.exited(_, let status)) = self { status } else { nil }
     }
 }
 

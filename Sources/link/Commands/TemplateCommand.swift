@@ -9,13 +9,13 @@ struct TemplateCommand: ParsableCommand {
         commandName: "command", abstract: "Show or set the command for the form custom.",
         discussion: """
             The command belongs to this machine and is never synced. It is run without a shell. {id} \
-            stands for the message id, {id_encoded} for the id as in a URL; an id that would become an \
-            option is refused unless -- stands before it.
+            stands for the message id, {id_encoded} for the id as in a URL. What a link contains is from \
+            anybody: give it to programs as an argument, never to one that executes it, as sh -c does. \
+            An id that would become an option is refused unless -- stands before it.
 
             EXAMPLES
-              \(ProgramName.text) command -- notmuch-emacs-mua --hello id:{id}
-              \(ProgramName.text) command -- foot neomutt -e 'push <limit>~i{id_encoded}<enter>'
-              \(ProgramName.text) command -- mail-show -- {id}
+              \(ProgramName.text) command -- notmuch show id:{id}
+              \(ProgramName.text) command -- foot mail-show -- {id}
             """)
 
     @Flag(help: "Remove the command.")

@@ -5,18 +5,21 @@ import LinkCore
 import LocalFiles
 import TerminalText
 
-/// Tells the user about a link: on standard error, and if that is no terminal, because a browser has started this program,
-/// on the desktop.
-struct Alert {
-    private static let title = "Cannot open link"
+/// Tells the user about a link: on the terminal, or on the desktop if a browser has started this program. Then what it
+/// prints may be kept in a log, and has nothing of the link.
+enum Alert {
+    static let failure = "Cannot open link"
+    static let warning = "Check the opened link"
+
     private static let shownCharacters = 300
 
     /// - Parameters:
     ///   - message: without the link.
     ///   - link: as it was received.
-    static func show(_ message: String, link: String) {
+    ///   - title: what has happened.
+    static func show(_ message: String, link: String, title: String = failure) {
         let text = message + "\nreceived: " + shown(link)
-        Console.report(title.lowercased() + ": " + text)
+        Console.report(title.lowercased() + ": " + (Console.isErrorTerminal ? text : message))
         guard !Console.isErrorTerminal else { return }
         // The desktop keeps no transient notification.
         let notification = SystemTool("notify-send")?.run([
@@ -42,11 +45,12 @@ struct Alert {
     }
 
     /// Adds an error to the log if no terminal shows it.
-    static func log(_ error: String, _ form: LinkForm?, status: Int32? = nil) {
+    static func log(_ failure: OpenFailure, _ form: LinkForm?) {
         guard !Console.isErrorTerminal else { return }
         do throws(FileError) {
             try ErrorLog().append(
-                ErrorLog.Entry(time: Date(), error: error, form: form, status: status))
+                ErrorLog.Entry(
+                    time: Date(), error: failure.code, form: form, status: failure.exitedStatus))
         } catch {
             Console.report(error.description)
         }
