@@ -13,7 +13,8 @@ struct KeyAnnouncement: Sendable, Equatable, Codable {
     var removed: [String]
     /// The secret for each other device, by its id.
     var envelopes: [String: Data] = [:]
-    /// By the id of the key that a device has so far: the proof that who made this had that key too.
+    /// By the id of the key that a device has so far: the proof that who made this had that key too. One by the new key itself is for
+    /// devices that get it by words.
     var proofs: [String: Data] = [:]
 
     static let storedKeyPrefix = "key/"

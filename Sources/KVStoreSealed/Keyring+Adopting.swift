@@ -25,7 +25,7 @@ extension Keyring {
     mutating func adopt(_ directory: KeyDirectory) {
         learnMembers(directory)
         while let next = successor(in: directory) {
-            add(next.key)
+            guard add(next.key) else { break }
             remove(next.announcement.removed.compactMap { SealingDeviceID($0) })
             learnMembers(directory)
         }

@@ -68,7 +68,7 @@ struct Keyring: Sendable {
             announcement.envelopes[id.description] = KeyEnvelope.seal(
                 key, to: member.publicKey, of: id)
         }
-        announcement.authenticate(of: key.id, with: parents)
+        announcement.authenticate(of: key.id, with: parents + [key])
         return (key.id, announcement)
     }
 

@@ -23,8 +23,28 @@ public final class SealedAccount: Sendable {
     private let files: SealingFiles
 
     private final class Cache: Sendable {
-        /// Nil before the keyring has been read, and after the store has changed.
-        let ring = Mutex<Keyring?>(nil)
+        private struct State {
+            /// Nil before the keyring has been read, and after the store has changed.
+            var ring: Keyring?
+            var changeCount = 0
+        }
+
+        private let state = Mutex(State())
+
+        var ring: Keyring? { state.withLock { $0.ring } }
+        var changeCount: Int { state.withLock { $0.changeCount } }
+
+        func invalidate() {
+            state.withLock { state in
+                state.ring = nil
+                state.changeCount += 1
+            }
+        }
+
+        /// Keeps a keyring unless the store has changed since it was read.
+        func keep(_ ring: Keyring?, since changeCount: Int) {
+            state.withLock { if $0.changeCount == changeCount { $0.ring = ring } }
+        }
     }
 
     /// - Parameter store: the account's store named `storeName`. The keyring is a file in its directory.
@@ -34,7 +54,7 @@ public final class SealedAccount: Sendable {
         self.store = store
         self.files = files
         let (changes, cache) = (store.changes, cache)
-        follower = Task { for await _ in changes { cache.ring.withLock { $0 = nil } } }
+        follower = Task { for await _ in changes { cache.invalidate() } }
     }
 
     deinit { follower.cancel() }
@@ -99,6 +119,12 @@ public final class SealedAccount: Sendable {
             }
             let key = ContentKey(secret: secret, created: announcement?.created ?? unknown.created)
             guard let key else { return }
+            guard announcement?.isAuthentic(of: key.id, by: key) ?? true else {
+                throw failure(
+                    .notAuthentic, "join",
+                    "someone without the key \(key.id) has changed its announcement",
+                    hint: "rotate the key on the other device, and enter the new words")
+            }
             if let (id, next) = directory.announcements.first(where: {
                 $1.created > key.created && $1.isAuthentic(of: $0, by: key)
             }), ring?[id] == nil {
@@ -151,7 +177,7 @@ public final class SealedAccount: Sendable {
     // MARK: Keyring
 
     func keyring() throws(StoreError) -> Keyring? {
-        if let ring = cache.ring.withLock({ $0 }) { return ring }
+        if let ring = cache.ring { return ring }
         return try refresh()
     }
 
@@ -173,6 +199,7 @@ public final class SealedAccount: Sendable {
         let lock: FileLock
         do throws(FileError) { lock = try file.lock() } catch { throw failure(error) }
         defer { lock.unlock() }
+        let changeCount = cache.changeCount
         let former = try read(file)
         var ring = former
         var present = directory()
@@ -185,7 +212,7 @@ public final class SealedAccount: Sendable {
             do { try file.replace(with: JSONEncoder().encode(ring)) } catch { throw failure(error) }
         }
         if let ring { try publish(ring, present) }
-        cache.ring.withLock { $0 = ring }
+        cache.keep(ring, since: changeCount)
         return ring
     }
 
@@ -206,8 +233,9 @@ public final class SealedAccount: Sendable {
     private func publish(_ ring: Keyring, _ directory: KeyDirectory) throws(StoreError) {
         guard let current = ring.current else { return }
         if directory.announcements[current.id] == nil {
-            try announce(
-                KeyAnnouncement(of: current, by: ring.device, named: ring.name), current.id)
+            var announcement = KeyAnnouncement(of: current, by: ring.device, named: ring.name)
+            announcement.authenticate(of: current.id, with: [current])
+            try announce(announcement, current.id)
         }
         let revision = UInt64(clamping: milliseconds)
         if let bytes = ring.missingDescription(in: directory, revision: revision) {

@@ -9,7 +9,8 @@ struct SeenRevisions: Sendable {
     private(set) var revisions: [String: UInt64] = [:]
     /// Of what has been opened, by stored key; not in the file.
     private(set) var names: [String: String] = [:]
-    private var isChanged = false
+    /// What differs from the file: nil for a forgotten one.
+    private var unsaved: [String: UInt64?] = [:]
     private let file: LocalFile
 
     private struct Document: Codable {
@@ -23,11 +24,15 @@ struct SeenRevisions: Sendable {
 
     init(_ file: LocalFile) throws(StoreError) {
         self.file = file
+        revisions = try read()
+    }
+
+    private func read() throws(StoreError) -> [String: UInt64] {
         do {
-            guard let content = try file.read(byteLimit: Self.byteLimit) else { return }
+            guard let content = try file.read(byteLimit: Self.byteLimit) else { return [:] }
             let document = try JSONDecoder().decode(Document.self, from: content.data)
             guard document.version == 1 else { throw CocoaError(.fileReadCorruptFile) }
-            revisions = document.revisions
+            return document.revisions
         } catch {
             throw StoreError(
                 .damaged, operation: "read", subject: file.path,
@@ -44,26 +49,37 @@ struct SeenRevisions: Sendable {
         guard revision >= former else { return true }
         if revision > former {
             revisions[storedKey] = revision
-            isChanged = true
+            unsaved[storedKey] = revision
         }
         return false
     }
 
     mutating func forget(_ storedKey: String) {
-        if revisions.removeValue(forKey: storedKey) != nil { isChanged = true }
+        revisions[storedKey] = nil
+        unsaved.updateValue(nil, forKey: storedKey)
     }
 
+    /// Adds what is new to the file, which other processes change too.
     mutating func save() throws(StoreError) {
-        guard isChanged else { return }
-        if revisions.count > Self.count {
-            let kept = revisions.sorted { $0.value > $1.value }.prefix(Self.count / 2)
-            revisions = Dictionary(uniqueKeysWithValues: Array(kept))
-        }
+        guard !unsaved.isEmpty else { return }
         do {
-            let document = Document(version: 1, revisions: revisions)
+            let lock = try file.lock()
+            defer { lock.unlock() }
+            var saved = try read()
+            for (key, revision) in unsaved {
+                saved[key] = revision.map { max($0, saved[key] ?? 0) }
+            }
+            if saved.count > Self.count {
+                let kept = saved.sorted { $0.value > $1.value }.prefix(Self.count / 2)
+                saved = Dictionary(uniqueKeysWithValues: Array(kept))
+            }
             // After a power failure a little less is noticed.
-            try file.replace(with: JSONEncoder().encode(document), durability: .cached)
-            isChanged = false
+            try file.replace(
+                with: JSONEncoder().encode(Document(version: 1, revisions: saved)),
+                durability: .cached)
+            (revisions, unsaved) = (saved, [:])
+        } catch let error as StoreError {
+            throw error
         } catch {
             throw StoreError(
                 .storage, operation: "write", subject: file.path,

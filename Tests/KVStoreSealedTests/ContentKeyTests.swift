@@ -164,6 +164,27 @@ struct ContentKeyTests {
         #expect(try desk.account.status().devices.count == 2)
     }
 
+    @Test("a daemon that has changed when a key was created cannot keep a new device from the next one")
+    func forgedCreation() async throws {
+        let (desk, _) = try await world.pair()
+        let daemon = try world.operatorStore(SealedAccount.storeName)
+        let tablet = try world.device("tablet")
+        try await world.cloud.settle()
+        let id = try #require(try desk.account.status().current?.id)
+        var announcement = try #require(
+            try daemon.decode(KeyAnnouncement.self, forKey: "key/\(id)"))
+        announcement.created = .max / 2
+        try daemon.encode(announcement, forKey: "key/\(id)")
+        try await world.cloud.settle()
+        let error = #expect(throws: StoreError.self) {
+            try tablet.account.join(words: desk.words(), deviceNamed: "tablet")
+        }
+        #expect(error?.code == .notAuthentic)
+        try desk.account.rotateKey()
+        try await world.cloud.settle()
+        try tablet.account.join(words: desk.words(), deviceNamed: "tablet")
+    }
+
     @Test("a device that was removed cannot hand on a key by the one that it still has")
     func removedDevice() async throws {
         let (desk, laptop) = try await world.pair()

@@ -190,6 +190,26 @@ struct SealedStoreTests {
         #expect(try desk.read("note") == "old")
     }
 
+    @Test("two programs of a device remember what either has seen")
+    func twoPrograms() async throws {
+        let (desk, laptop) = try await world.pair()
+        for key in ["a", "b"] { try desk.write("old", key) }
+        try await world.cloud.settle()
+        let daemon = try world.operatorStore()
+        try await world.cloud.settle()
+        let old = daemon.keys.map { ($0, daemon.data(forKey: $0)) }
+        for key in ["a", "b"] { try desk.write("new", key) }
+        try await world.cloud.settle()
+        let other = try laptop.reopened()
+        #expect(try laptop.read("a") == "new" && other.propertyList(forKey: "b") == .string("new"))
+        try laptop.notes.close()
+        try other.close()
+        for (key, value) in old { daemon.set(value, forKey: key) }
+        try await world.cloud.settle()
+        #expect(
+            try laptop.reopened().contents().problems.map(\.code) == [.notAuthentic, .notAuthentic])
+    }
+
     @Test("a device whose clock is an hour slow replaces values as always")
     func slowClock() async throws {
         let (desk, _) = try await world.pair()
