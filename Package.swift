@@ -52,6 +52,7 @@ let package = Package(
         .executable(name: "usage-view", targets: ["usage-view"]),
         .executable(name: "kvs", targets: ["kvs"]),
         .executable(name: "kvsd", targets: ["kvsd"]),
+        .executable(name: "link", targets: ["link"]),
     ],
     traits: [
         .default(enabledTraits: ["Network"]),
@@ -164,6 +165,14 @@ let package = Package(
             name: "kvs",
             dependencies: [
                 "KVStoreEssentials", "KVStoreHTTP", "KVStoreDocuments", "KVStoreSealed",
+                "TerminalText", "CommandSupport", "CommandRunner", "LocalFiles", argumentParser,
+                "Essentials",
+            ]),
+        .target(name: "LinkCore", dependencies: ["Essentials"]),
+        .executableTarget(
+            name: "link",
+            dependencies: [
+                "LinkCore", "KVStoreEssentials", "KVStoreHTTP", "BackgroundServices",
                 "TerminalText", "CommandSupport", "CommandRunner", "LocalFiles", argumentParser,
                 "Essentials",
             ]),
@@ -346,6 +355,12 @@ let package = Package(
             dependencies: [
                 "kvs", "KVStore", "KVStoreDocuments", "CommandSupport", "BrowserTesting",
                 "ProgramTesting", "SeededRandomness", "ServerTestSupport", httpTypes,
+            ]),
+        .testTarget(
+            name: "LinkTests",
+            dependencies: [
+                "link", "LinkCore", "kvs", "kvsd", "KVStoreEssentials", "KVStoreHTTP",
+                "ProgramTesting",
             ]),
         .target(
             name: "ServerTestSupport",

@@ -2,26 +2,31 @@ import CommandSupport
 import Essentials
 
 /// A tool of the system that is run to its end, such as `systemctl`.
-struct SystemTool {
-    struct Outcome {
-        var status: Int32
+package struct SystemTool {
+    package struct Outcome {
+        package var status: Int32
         /// Standard output and standard error.
-        var lines: [String]
+        package var lines: [String]
 
-        var isSuccess: Bool { status == 0 }
+        package var isSuccess: Bool { status == 0 }
     }
 
     private let path: String
 
     /// Nil when no directory of the search path contains it.
-    init?(_ name: String) {
-        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
-        let candidates = path.split(separator: ":").map { "\($0)/\(name)" }
-        guard let found = candidates.first(where: { access($0, X_OK) == 0 }) else { return nil }
-        self.path = found
+    package init?(_ name: String) {
+        guard let path = Self.path(of: name) else { return nil }
+        self.path = path
     }
 
-    func run(_ arguments: [String]) -> Outcome {
+    /// Where the search path leads to; nil if nowhere.
+    package static func path(of name: String) -> String? {
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+        return path.split(separator: ":").map { "\($0)/\(name)" }
+            .first { access($0, X_OK) == 0 }
+    }
+
+    package func run(_ arguments: [String]) -> Outcome {
         let failure = Outcome(status: -1, lines: ["cannot run \(path)"])
         var ends: [Int32] = [-1, -1]
         let input = open("/dev/null", O_RDONLY | O_CLOEXEC)

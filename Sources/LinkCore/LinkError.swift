@@ -1,0 +1,100 @@
+/// Why a link was not opened. Contains nothing of the link.
+package enum LinkError: Error, Equatable, Sendable {
+    case invalidScheme
+    case missingMessageID
+    case emptyMessageID
+    case invalidURLConstruction(Flaw)
+    case openFailed(Failure)
+
+    /// What makes an id useless for the chosen form.
+    package enum Flaw: Equatable, Sendable {
+        case tooLong
+        case controlCharacter
+        case malformedEncoding
+        case notText
+        /// It would become an option of the command.
+        case option
+        /// The command would be given an `airmail:` link again.
+        case loop
+    }
+
+    package enum Failure: Equatable, Sendable {
+        case noHandler(scheme: String)
+        /// What opens URLs of this scheme is this program.
+        case loop(scheme: String)
+        case noCommand
+        /// The command is this program.
+        case commandLoop
+        case notStarted(program: String, reason: String)
+        case exited(program: String, status: Int32)
+    }
+
+    /// The name in logs and in JSON.
+    package var code: String {
+        switch self {
+        case .invalidScheme: "invalidScheme"
+        case .missingMessageID: "missingMessageId"
+        case .emptyMessageID: "emptyMessageId"
+        case .invalidURLConstruction: "invalidURLConstruction"
+        case .openFailed: "openFailed"
+        }
+    }
+}
+
+extension LinkError {
+    /// What failed and what to do, without the link.
+    package var message: String {
+        switch self {
+        case .invalidScheme: "the link does not begin with 'airmail:'"
+        case .missingMessageID:
+            "the link has no parameter 'messageid'; copy it again from the message"
+        case .emptyMessageID:
+            "the parameter 'messageid' of the link is empty; copy the link again from the message"
+        case .invalidURLConstruction(let flaw): "the link cannot be converted: " + flaw.message
+        case .openFailed(let failure): failure.message
+        }
+    }
+}
+
+extension LinkError.Flaw {
+    fileprivate var message: String {
+        switch self {
+        case .tooLong: "it is longer than \(AirmailLink.byteLimit / 1_024) KiB"
+        case .controlCharacter: "its message id contains a control character"
+        case .malformedEncoding: "a '%' in its message id is not followed by two hexadecimal digits"
+        case .notText: "its message id is not UTF-8"
+        case .option:
+            "its message id begins with '-', which the command would take for an option; put -- "
+                + "before {id}"
+        case .loop: "the command would be given an 'airmail:' link again"
+        }
+    }
+}
+
+extension LinkError.Failure {
+    fileprivate var message: String {
+        switch self {
+        case .noHandler(let scheme):
+            "no application here opens \(scheme): links; is \(Self.application(scheme)) installed? "
+                + "link doctor shows what can be opened"
+        case .loop(let scheme):
+            "\(scheme): links are opened by this program itself, in a loop; set another "
+                + "application: xdg-mime default NAME.desktop x-scheme-handler/\(scheme)"
+        case .noCommand:
+            "links are to be opened by a command, and none is set on this machine; run "
+                + "link command -- PROGRAM {id}, or link set with another form"
+        case .commandLoop: "the command is this program itself; set another one with link command"
+        case .notStarted(let program, let reason): "cannot start \(program): \(reason)"
+        case .exited(let program, let status):
+            "\(program) failed with status \(status); link doctor shows what can be opened"
+        }
+    }
+
+    private static func application(_ scheme: String) -> String {
+        switch scheme {
+        case "hook": "Hookmark"
+        case "message": "Mail"
+        default: "a mail client such as Thunderbird"
+        }
+    }
+}

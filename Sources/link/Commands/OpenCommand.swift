@@ -1,0 +1,78 @@
+import ArgumentParser
+import CommandSupport
+import Essentials
+import KVStoreEssentials
+import KVStoreHTTP
+import LinkCore
+import LocalFiles
+
+struct OpenCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "open", _superCommandName: ProgramName.text,
+        abstract: "Open an airmail: link.",
+        discussion: """
+            The link is converted to the chosen form and given to the application for it, or to your \
+            command; success prints nothing. Desktops run this with the links that are clicked.
+
+            Without a terminal, errors are also shown by notify-send, zenity or kdialog, and \
+            '\(ProgramName.text) log' lists them without the link.
+            """)
+
+    @Argument(help: "The link.")
+    var url: String
+
+    @Option(name: .customLong("as"), help: "Open it in this form, whichever is chosen.")
+    var form: LinkForm?
+
+    @Flag(help: "Print the result, or the arguments of the command one per line; open nothing.")
+    var print = false
+
+    /// The command of these arguments if they are valid and name it.
+    static func parsed(from arguments: [String]) -> OpenCommand? {
+        guard arguments.first == configuration.commandName else { return nil }
+        return try? parseAsRoot(Array(arguments.dropFirst())) as? OpenCommand
+    }
+
+    func run() throws {
+        var chosen = form
+        do {
+            try open(&chosen)
+        } catch {
+            guard let failure = OpenFailure(error) else { throw error }
+            if print { throw CommandFailure(failure.status, failure.message) }
+            Alert.log(failure, chosen)
+            Alert.show(failure.message, link: url)
+            throw ExitCode(failure.status.rawValue)
+        }
+    }
+
+    private func open(_ chosen: inout LinkForm?) throws {
+        let link = try AirmailLink(url)
+        let settings = try DeviceSettings.read()
+        let preference = SyncedPreference()
+        let form = try chosen ?? ChosenForm(settings, stored: preference.stored).form
+        chosen = form
+        let target = try LinkTarget(
+            link, as: form, command: form == .custom ? settings.template() : nil)
+        if print { return try Console.write(Data(target.lines.utf8)) }
+        let launcher = TargetLauncher()
+        try launcher.check(target)
+        try launcher.open(target) {
+            if preference.environment.isJoined { BackgroundRefresh.start() }
+            if let warning = LinkWarning(link, as: form) {
+                Alert.show(warning.message, link: url, title: Alert.warning)
+            }
+        }
+    }
+}
+
+extension LinkTarget {
+    fileprivate var lines: String {
+        switch self {
+        case .url(let url): url + "\n"
+        case .command(let words): words.map { $0 + "\n" }.joined()
+        }
+    }
+}
+
+extension LinkForm: ExpressibleByArgument {}

@@ -1,0 +1,77 @@
+// The program that opens 'airmail:' links. Not here: what a link becomes (LinkCore), and the
+// store that carries the user's choice to other machines (KVStore).
+
+import ArgumentParser
+import CommandRunner
+import CommandSupport
+import Dispatch
+import Essentials
+import KVStoreEssentials
+
+struct Link: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: ProgramName.text,
+        abstract: "Open airmail: links with Hookmark, a mail client or a command of yours.",
+        discussion: """
+            Without a subcommand it shows the settings, and on a terminal asks for another form. The \
+            form is chosen once for all machines of your account, and kept by each of them; 'set \
+            --device' chooses for this machine alone.
+
+            Nothing of a link is stored, logged or synced, and opening one waits for no network: this \
+            machine's replica is read each time, and refreshed afterwards for the next time.
+
+            EXAMPLES
+              \(ProgramName.text) install               open airmail: links with this program
+              \(ProgramName.text) set mid               open them as mid: links, with Thunderbird
+              \(ProgramName.text) command -- mail-show {id}
+              \(ProgramName.text) set custom --device   open them with this command, only here
+              \(ProgramName.text) doctor                what can be opened on this machine
+
+            EXIT STATUS
+              0 opened, or shown · 1 doctor has found a problem · 64 usage error · 65 not a link that
+              can be converted · 69 no application opens it, or it failed · 74 the replica or the
+              settings cannot be read or written · 77 the credentials are readable by others · 78 no
+              command is set, or links would be opened in a loop
+            """,
+        version: ProgramVersion.text,
+        subcommands: [
+            OpenCommand.self, SettingsCommand.self, SetCommand.self, UnsetCommand.self,
+            TemplateCommand.self, InstallCommand.self, UninstallCommand.self, DoctorCommand.self,
+            LogCommand.self, SyncCommand.self,
+        ],
+        defaultSubcommand: SettingsCommand.self)
+}
+
+/// Where the program starts.
+///
+/// Links are opened here, because somebody waits for it: the threads that asynchronous commands need are not started, and no
+/// request for completions is looked for.
+@main
+enum Program {
+    static func main() {
+        Console.start(program: ProgramName.text)
+        if let command = OpenCommand.parsed(from: ProgramArguments.given) {
+            do {
+                return try command.run()
+            } catch {
+                Console.exit(
+                    for: error, message: "", status: OpenCommand.exitCode(for: error).rawValue)
+            }
+        }
+        Task {
+            await Link.runProgram(failure: CommandFailure.init)
+            exit(ExitStatus.success.rawValue)
+        }
+        dispatchMain()
+    }
+}
+
+/// The name that the program is installed by. POSIX has a `link` of its own.
+enum ProgramName {
+    static let installed = "ubiquity-link"
+
+    static let text: String = {
+        let name = ProgramArguments.all.first?.split(separator: "/").last
+        return name.map(String.init) == installed ? installed : "link"
+    }()
+}
