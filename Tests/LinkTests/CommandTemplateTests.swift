@@ -58,7 +58,8 @@ struct CommandTemplateTests {
         arguments: [
             ([], .empty), (["", "{id}"], .empty), (["show"], .noPlaceholder),
             (["show-{id}"], .programFromLink), (["{id_encoded}", "{id}"], .programFromLink),
-            (["show", "a\n{id}"], .controlCharacter), (["sh", "-c", "x {id}"], .code(option: "-c")),
+            (["show", "a\n{id}"], .controlCharacter),
+            (["sh", "-c", "x {id}"], .code(option: "-c")),
             (["mutt", "-e", "push {id_encoded}"], .code(option: "-e")),
             (["show"] + Array(repeating: "{id}", count: 64), .tooLong),
             (["show", "{id}" + String(repeating: "x", count: 4_096)], .tooLong),

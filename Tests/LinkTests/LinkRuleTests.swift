@@ -25,7 +25,8 @@ struct LinkRuleTests {
     @Test(
         "what may not stand in a URL is encoded",
         arguments: [
-            ("a b", "a%20b"), ("<a>", "%3Ca%3E"), ("\"a\\b`", "%22a%5Cb%60"), ("{a|b}^", "%7Ba%7Cb%7D%5E"),
+            ("a b", "a%20b"), ("<a>", "%3Ca%3E"), ("\"a\\b`", "%22a%5Cb%60"),
+            ("{a|b}^", "%7Ba%7Cb%7D%5E"),
             ("é\u{202E}", "%C3%A9%E2%80%AE"), ("[a]", "%5Ba%5D"),
         ])
     func invalidCharacters(value: String, encoded: String) throws {
