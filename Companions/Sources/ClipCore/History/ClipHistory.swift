@@ -7,8 +7,13 @@ package struct ClipHistory: Sendable {
 
     /// What the store is to do after a change.
     package struct Changes: Hashable, Sendable {
-        package internal(set) var written: Set<ItemKey> = []
-        package internal(set) var removed: Set<ItemKey> = []
+        package var written: Set<ItemKey>
+        package var removed: Set<ItemKey>
+
+        package init(written: Set<ItemKey> = [], removed: Set<ItemKey> = []) {
+            (self.written, self.removed) = (written, removed)
+        }
+
         package var isEmpty: Bool { written.isEmpty && removed.isEmpty }
     }
 

@@ -14,5 +14,7 @@ extension StringProtocol {
     }
 
     /// The first so many characters, cut without counting all of a long text.
-    package func shortened(to limit: Int) -> String { String(prefix(limit < 0 ? 0 : limit)) }
+    package func shortened(to limit: Int) -> String {
+        utf8.count <= limit ? String(self) : String(prefix(limit < 0 ? 0 : limit))
+    }
 }

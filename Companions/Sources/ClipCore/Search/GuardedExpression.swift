@@ -43,6 +43,9 @@ struct GuardedExpression {
     }
 
     private let expression: NSRegularExpression
+    private let literal: RequiredLiteral
+    /// Progress is reported for each character; the clock is read for some of them.
+    private static let reportsPerReading = 16
 
     init(_ pattern: String) throws(InvalidPattern) {
         guard pattern.utf8.count <= Self.lengthLimit else {
@@ -50,6 +53,7 @@ struct GuardedExpression {
                 pattern: pattern.shortened(to: 40),
                 reason: "longer than \(Self.lengthLimit) bytes")
         }
+        literal = RequiredLiteral(of: pattern)
         do {
             expression = try NSRegularExpression(pattern: pattern)
         } catch {
@@ -58,14 +62,27 @@ struct GuardedExpression {
     }
 
     func firstMatch(in text: String, _ deadline: MatchTimer.Deadline) -> Outcome {
+        if !literal.bytes.isEmpty {
+            guard let found = literal.firstRange(in: text) else { return .none }
+            if literal.isWholePattern {
+                return .match(NSRange(location: found.start, length: found.length))
+            }
+        }
         var outcome = Outcome.none
-        let all = NSRange(location: 0, length: text.utf16.count)
-        expression.enumerateMatches(in: text, options: .reportProgress, range: all) {
-            result, flags, stop in
+        var reports = 0
+        // An expression that runs out of memory is reported only with the completion.
+        expression.enumerateMatches(
+            in: text, options: [.reportProgress, .reportCompletion],
+            range: NSRange(location: 0, length: text.utf16.count)
+        ) { result, flags, stop in
             if let result {
                 outcome = .match(result.range)
                 stop.pointee = true
-            } else if flags.contains(.internalError) || deadline.hasPassed {
+                return
+            }
+            reports += 1
+            let isTimeToLook = reports % Self.reportsPerReading == 0
+            if flags.contains(.internalError) || isTimeToLook && deadline.hasPassed {
                 outcome = .undecided
                 stop.pointee = true
             }

@@ -34,9 +34,14 @@ package struct SearchIndex: Sendable {
     private static func numbers(
         in text: String, _ cluster: (String) -> UInt32
     ) -> [UInt32] {
+        var numbers: [UInt32] = []
+        numbers.reserveCapacity(text.utf8.count)
+        for scalar in text.unicodeScalars {
+            guard let number = simpleNumber(scalar) else { break }
+            numbers.append(number)
+        }
+        if numbers.count == text.unicodeScalars.count { return numbers }
         let lowered = text.lowercased()
-        let scalars = lowered.unicodeScalars
-        if scalars.allSatisfy(isSimple) { return scalars.map(\.value) }
         return lowered.precomposedStringWithCanonicalMapping.map { character in
             let scalars = character.unicodeScalars
             if let only = scalars.first, scalars.count == 1 { return only.value }
@@ -44,13 +49,15 @@ package struct SearchIndex: Sendable {
         }
     }
 
-    /// Whether a scalar is a character of its own wherever it stands among such, with no other canonical form.
-    private static func isSimple(_ scalar: Unicode.Scalar) -> Bool {
+    /// The lowercase of a scalar that is a character of its own wherever it stands among such, with no other canonical form:
+    /// ASCII but for a carriage return, Latin-1, Russian, punctuation, kana, ideographs and Hangul. Nil for others.
+    private static func simpleNumber(_ scalar: Unicode.Scalar) -> UInt32? {
         switch scalar.value {
-        case 0x0D: false
-        case 0..<0x0300, 0x0410..<0x0450, 0x2010..<0x2028, 0x21E5, 0x23CE: true
-        case 0x3041..<0x3097, 0x30A1..<0x30FB, 0x4E00..<0xA000, 0xAC00..<0xD7A4: true
-        default: false
+        case 0x0D, 0xD7: nil
+        case 0x41...0x5A, 0xC0...0xDE, 0x0410...0x042F: scalar.value + 32
+        case 0..<0x0100, 0x0430..<0x0450, 0x2010..<0x2028, 0x21E5, 0x23CE: scalar.value
+        case 0x3041..<0x3097, 0x30A1..<0x30FB, 0x4E00..<0xA000, 0xAC00..<0xD7A4: scalar.value
+        default: nil
         }
     }
 }

@@ -1,5 +1,5 @@
 /// By which items are ordered, each from the most to the least; of equal ones that copied last comes first.
-package enum SortOrder: String, CaseIterable, Sendable {
+package enum ItemOrder: String, CaseIterable, Sendable {
     case lastCopiedAt, firstCopiedAt, numberOfCopies
 }
 
@@ -8,7 +8,7 @@ package enum PinPlacement: String, CaseIterable, Sendable { case top, bottom }
 extension ClipHistory {
     /// The keys of all items in the order of the list. Pins keep the order among themselves.
     package func sorted(
-        by order: SortOrder = .lastCopiedAt, pins: PinPlacement = .top
+        by order: ItemOrder = .lastCopiedAt, pins: PinPlacement = .top
     ) -> [ItemKey] {
         let entries = items.map { key, item in
             let value =
