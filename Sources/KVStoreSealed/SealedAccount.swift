@@ -72,8 +72,11 @@ public final class SealedAccount: Sendable {
     /// Takes over a key by its words, as another device shows them; with a key of its own already, this device unites both
     /// under a new one.
     ///
-    /// - Parameter isRestored: whether a key that no device has announced is meant: the words are of a recovery sheet, and the
-    ///   daemon has lost the account's keys.
+    /// - Parameters:
+    ///   - words: twelve, as `recoveryWords` returns them, in any case and with or without numbers.
+    ///   - name: of this device, for users of the others.
+    ///   - isRestored: whether a key that no device has announced is meant: the words are of a recovery sheet, and the daemon has
+    ///     lost the account's keys.
     /// - Throws: `invalidValue` for words that are none; `refused` for a key that has been replaced, and for one that is unknown.
     public func join(
         words: String, deviceNamed name: String, isRestored: Bool = false

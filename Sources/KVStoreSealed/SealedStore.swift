@@ -12,7 +12,9 @@ public final class SealedStore: Sendable {
     private let seen: Mutex<SeenRevisions>
     private let files: SealingFiles
 
-    /// - Parameter store: any store of the account but the one for keys.
+    /// - Parameters:
+    ///   - store: any store of the account but the one for keys.
+    ///   - account: the account's content keys.
     /// - Throws: `storage` or `damaged` if what this device has seen of the store cannot be read.
     public convenience init(
         _ store: UbiquitousKeyValueStore, of account: SealedAccount

@@ -22,7 +22,7 @@ package struct CommandTemplate: Equatable, Sendable {
 
         package var message: String {
             switch self {
-            case .empty: "no program was given; use: link command -- PROGRAM {id}"
+            case .empty: "no program was given; write PROGRAM {id} after --"
             case .tooLong:
                 "the command has more than \(argumentLimit) arguments or \(byteLimit) bytes; use a script"
             case .controlCharacter: "the command contains a control character"

@@ -43,7 +43,9 @@ package enum LinkError: Error, Equatable, Sendable {
 
 extension LinkError {
     /// What failed and what to do, without the link.
-    package var message: String {
+    ///
+    /// - Parameter program: how the user calls this program.
+    package func message(program: String) -> String {
         switch self {
         case .invalidScheme: "the link does not begin with 'airmail:'"
         case .missingMessageID:
@@ -51,7 +53,7 @@ extension LinkError {
         case .emptyMessageID:
             "the parameter 'messageid' of the link is empty; copy the link again from the message"
         case .invalidURLConstruction(let flaw): "the link cannot be converted: " + flaw.message
-        case .openFailed(let failure): failure.message
+        case .openFailed(let failure): failure.message(program)
         }
     }
 }
@@ -72,21 +74,22 @@ extension LinkError.Flaw {
 }
 
 extension LinkError.Failure {
-    fileprivate var message: String {
+    fileprivate func message(_ name: String) -> String {
         switch self {
         case .noHandler(let scheme):
             "no application here opens \(scheme): links; is \(Self.application(scheme)) installed? "
-                + "link doctor shows what can be opened"
+                + "\(name) doctor shows what can be opened"
         case .loop(let scheme):
             "\(scheme): links are opened by this program itself, in a loop; set another "
                 + "application: xdg-mime default NAME.desktop x-scheme-handler/\(scheme)"
         case .noCommand:
             "links are to be opened by a command, and none is set on this machine; run "
-                + "link command -- PROGRAM {id}, or link set with another form"
-        case .commandLoop: "the command is this program itself; set another one with link command"
+                + "\(name) command -- PROGRAM {id}, or \(name) set with another form"
+        case .commandLoop:
+            "the command is this program itself; set another one with \(name) command"
         case .notStarted(let program, let reason): "cannot start \(program): \(reason)"
         case .exited(let program, let status):
-            "\(program) failed with status \(status); link doctor shows what can be opened"
+            "\(program) failed with status \(status); \(name) doctor shows what can be opened"
         }
     }
 

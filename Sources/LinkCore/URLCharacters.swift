@@ -58,11 +58,16 @@ enum URLCharacters {
     }
 
     private static func isAllowed(_ byte: UInt8) -> Bool {
+        isUnreserved(byte) || "!$&'()*+,;=:@/".utf8.contains(byte)
+    }
+
+    /// Letters, digits, `-`, `.`, `_` and `~` (section 2.3).
+    static func isUnreserved(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"):
             true
-        default: "-._~!$&'()*+,;=:@/".utf8.contains(byte)
+        default: "-._~".utf8.contains(byte)
         }
     }
 

@@ -28,10 +28,13 @@ struct Link: AsyncParsableCommand {
               \(ProgramName.text) doctor                what can be opened on this machine
 
             EXIT STATUS
-              0 opened, or shown · 1 doctor has found a problem · 64 usage error · 65 not a link that
-              can be converted · 69 no application opens it, or it failed · 74 the replica or the
-              settings cannot be read or written · 77 the credentials are readable by others · 78 no
-              command is set, or links would be opened in a loop
+              0 opened, or shown · 1 doctor has found a problem, or no command is shown
+              64 usage error · 65 not a link that can be converted
+              69 no application opens it, it failed, or the daemon is unreachable
+              73 the desktop entry cannot be written
+              74 the replica, settings or output cannot be read or written
+              77 the credentials are readable by others
+              78 no command is set, no account is joined, or there would be a loop
             """,
         version: ProgramVersion.text,
         subcommands: [

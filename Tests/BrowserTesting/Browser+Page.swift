@@ -29,6 +29,9 @@ extension Browser {
         return try JSONDecoder().decode([Cookie].self, from: data)
     }
 
+    /// Deletes those cookies: they belong to a host, on which each test has another daemon.
+    package func deleteCookies() async throws { _ = try await send(.deleteCookies) }
+
     package struct Cookie: Decodable, Sendable {
         package var name: String
         package var value: String

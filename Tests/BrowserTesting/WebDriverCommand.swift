@@ -66,6 +66,9 @@ struct WebDriverCommand: Sendable {
     static let cookies = WebDriverCommand(
         name: "WebDriver:GetCookies", method: .get, path: "/cookie")
 
+    static let deleteCookies = WebDriverCommand(
+        name: "WebDriver:DeleteAllCookies", method: .delete, path: "/cookie")
+
     static let window = WebDriverCommand(
         name: "WebDriver:GetWindowHandle", method: .get, path: "/window")
 

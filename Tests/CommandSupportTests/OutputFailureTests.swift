@@ -34,6 +34,8 @@ struct OutputFailureTests {
         ("usage-push", ["setup"]), ("usage-push", ["setup", "--json"]),
         ("usage-push", ["config", "show"]), ("usage-push", ["service", "remove"]),
         ("usage-push", ["service", "install", "--print"]),
+        ("link", []), ("link", ["--json"]), ("link", ["install", "--print"]),
+        ("link", ["open", "--print", "airmail:?messageid=a"]), ("link", ["--version"]),
     ]
 
     @Test(

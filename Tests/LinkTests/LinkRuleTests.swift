@@ -128,12 +128,14 @@ struct LinkRuleTests {
             .openFailed(.noHandler(scheme: "hook")), .openFailed(.noCommand),
             .openFailed(.exited(program: "xdg-open", status: 4)),
         ]
-        #expect(Set(errors.map(\.message)).count == errors.count)
+        #expect(Set(errors.map { $0.message(program: "link") }).count == errors.count)
         #expect(
             Set(errors.map(\.code)) == [
                 "invalidScheme", "missingMessageId", "emptyMessageId", "invalidURLConstruction",
                 "openFailed",
             ])
-        #expect(LinkError.openFailed(.noHandler(scheme: "hook")).message.contains("Hookmark"))
+        #expect(
+            LinkError.openFailed(.noHandler(scheme: "hook")).message(program: "link")
+                .contains("is Hookmark installed? link doctor"))
     }
 }

@@ -112,7 +112,8 @@ extension UsagePageTests {
                 try await browser.wait("$('#link').textContent === 'live'")
                 try await browser.wait("navigator.connection.rtt > 200")
                 #expect(try await browser.text("return $('#status').textContent") == "")
-                #expect(try await !browser.requests().contains { $0.hasFailed })
+                let failed = try await browser.requests().filter(\.hasFailed)
+                #expect(failed.isEmpty, "\(failed)")
                 try await browser.open("about:blank")
             }
         }

@@ -34,6 +34,7 @@ struct UsagePageTests: PageSuite {
         let foreign = try await browser.requests().map(\.url)
             .filter { !$0.hasPrefix("http://127.0.0.1:") && !$0.hasPrefix("about:") }
         #expect(foreign.isEmpty, "\(foreign)")
+        try await browser.deleteCookies()
         // Ends the live stream.
         try await browser.open("about:blank")
     }

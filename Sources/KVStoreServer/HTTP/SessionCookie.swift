@@ -13,19 +13,22 @@ enum SessionCookie {
         return nil
     }
 
-    static func field(token: some StringProtocol) -> (name: String, value: String) {
-        cookie(token, lifetimeSeconds)
+    static func fields(token: some StringProtocol) -> [(name: String, value: String)] {
+        fields(token, lifetimeSeconds)
     }
 
     /// Makes the browser forget the cookie.
-    static let removal = cookie("", 0)
+    static let removal = fields("", 0)
 
-    private static func cookie(
-        _ value: some StringProtocol, _ seconds: Int
-    ) -> (name: String, value: String) {
-        (
-            "Set-Cookie",
-            "\(name)=\(value); Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=\(seconds)"
-        )
+    /// With a second cookie, by which the page's script knows that there is the first, also after a browser has removed
+    /// everything that scripts have stored.
+    private static func fields(
+        _ token: some StringProtocol, _ seconds: Int
+    ) -> [(name: String, value: String)] {
+        let attributes = "Path=/; Secure; SameSite=Strict; Max-Age=\(seconds)"
+        return [
+            ("Set-Cookie", "\(name)=\(token); HttpOnly; \(attributes)"),
+            ("Set-Cookie", "\(name)-page=1; \(attributes)"),
+        ]
     }
 }

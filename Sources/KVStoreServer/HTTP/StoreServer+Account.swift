@@ -11,7 +11,7 @@ extension StoreServer {
                 epoch: devices.table.instance, serverTime: engine.options.now(of: device.account)))
         // Kept alive as long as the page is opened now and then.
         if let token = request.fields.sessionToken {
-            answer.fields = [SessionCookie.field(token: token)]
+            answer.fields = SessionCookie.fields(token: token)
         }
         return answer
     }

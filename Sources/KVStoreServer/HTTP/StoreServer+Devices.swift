@@ -39,9 +39,8 @@ extension StoreServer {
         let caller = try request.caller(.read)
         var answer = Answer.noContent
         if request.fields.sessionToken != nil {
-            answer.fields = [
-                SessionCookie.removal, ("Clear-Site-Data", "\"cache\", \"storage\""),
-            ]
+            answer.fields =
+                SessionCookie.removal + [("Clear-Site-Data", "\"cache\", \"storage\"")]
         }
         remove(caller.id, as: caller, answer, on: loop, complete)
     }

@@ -34,7 +34,7 @@ extension StoreServer {
                 result.map { paired in
                     guard isPage else { return .answer(.json(paired)) }
                     var answer = Answer.noContent
-                    answer.fields = [SessionCookie.field(token: paired.token)]
+                    answer.fields = SessionCookie.fields(token: paired.token)
                     return .answer(answer)
                 }.mapError { problem in
                     var problem = problem

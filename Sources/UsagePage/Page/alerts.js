@@ -73,7 +73,7 @@ export class Alerts {
     }
     return [h('p', { text: 'The daemon warns this device.' }), this.#rules(),
       h('div', { class: 'row' },
-        button('Send a test', () => send('POST', `${resource}/test`), 'A test notification has been sent.'),
+        button('Send a test', sendTest, 'A test notification has been sent.'),
         button('Stop', () => this.#unsubscribe(), 'This device is no longer warned.'))];
   }
 
@@ -125,6 +125,11 @@ export class Alerts {
         ({ target }) => set({ [name]: target.checked ? on : name === 'resetFrom' ? null : false }))),
       h('p', {}, 'quiet from ', times[0], ' to ', times[1]));
   }
+}
+
+async function sendTest() {
+  const { sent, failures } = await send('POST', `${resource}/test`);
+  if (sent === 0) throw new Error(`No test notification was sent: ${failures[0] ?? 'the browser has ended the subscription'}.`);
 }
 
 const button = (text, action, outcome) => h('button', { type: 'button', text, onclick: () => perform(action, outcome) });

@@ -37,7 +37,9 @@ export class Live {
   constructor(changed, replaced) {
     Object.assign(this, { changed, replaced });
     const { me, usage, time } = saved();
-    [this.me, this.usage] = [me, usage];
+    // A browser may remove what scripts have stored, and keep the session.
+    this.me = me ?? (sessionMark.exists ? { deviceID: null, scopes: [] } : undefined);
+    this.usage = usage;
     // Until the daemon answers, it is not known what has happened since.
     if (time) this.connection = { state: 'connecting', since: this.#lastAnswer = time };
     document.addEventListener('visibilitychange', () => this.#follow());
@@ -75,6 +77,7 @@ export class Live {
     this.changes = [];
     this.#isReplayed = false;
     localStorage.removeItem('last');
+    sessionMark.remove();
     this.changed();
   }
 
@@ -227,6 +230,12 @@ export class Live {
     this.changed();
   }
 }
+
+/** The cookie that says that there is a session; that of the session itself is hidden from scripts. */
+const sessionMark = {
+  get exists() { return document.cookie.includes('__Host-ubiquity-page=1'); },
+  remove() { document.cookie = '__Host-ubiquity-page=; Path=/; Secure; Max-Age=0'; },
+};
 
 /** The data of the last visit. */
 function saved() {

@@ -22,7 +22,7 @@ struct Registration {
         return outcome.lines.last { $0.hasSuffix(".desktop") }?.trimmed()
     }
 
-    /// Writes the entry and makes it the default one; returns the former handler that is restored by `remove`.
+    /// Writes the entry and makes it the default one. `remove` restores the former one.
     func install(_ text: String) throws {
         let mime = try Self.tool()
         let former = Self.handler(ofScheme: AirmailLink.scheme)
@@ -37,6 +37,14 @@ struct Registration {
         }
         try Self.makeDefault(DesktopEntry.identifier, mime)
         updateDatabase()
+        let handler = Self.handler(ofScheme: AirmailLink.scheme)
+        guard handler == DesktopEntry.identifier else {
+            throw CommandFailure(
+                .ioError,
+                "airmail: links are still opened by \(handler ?? "no application"); xdg-mime finds no "
+                    + "program at a path with spaces or special characters: move it, and install again"
+            )
+        }
     }
 
     /// Removes the entry and restores the former handler, unless another one has been chosen since.

@@ -23,7 +23,8 @@ enum Alert {
         guard !Console.isErrorTerminal else { return }
         // The desktop keeps no transient notification.
         let notification = SystemTool("notify-send")?.run([
-            "--app-name=link", "--urgency=normal", "--icon=dialog-error", "--hint=int:transient:1",
+            "--app-name=" + ProgramName.text, "--urgency=normal", "--icon=dialog-error",
+            "--hint=int:transient:1",
             "--", title, XMLText.escape(text),
         ])
         if notification?.isSuccess == true { return }

@@ -56,18 +56,22 @@ struct LinkReport: Encodable {
         forScheme scheme: String, _ handler: (String) -> String?
     ) -> (opener: String?, obstacle: String?) {
         guard let application = handler(scheme).flatMap({ files.application(withID: $0) }) else {
-            return (nil, LinkError.openFailed(.noHandler(scheme: scheme)).message)
+            return (nil, message(.noHandler(scheme: scheme)))
         }
         let opener = application.name.map { "\($0) (\(application.id))" } ?? application.id
         guard OwnProgram.opens(application) else { return (opener, nil) }
-        return (opener, LinkError.openFailed(.loop(scheme: scheme)).message)
+        return (opener, message(.loop(scheme: scheme)))
+    }
+
+    private static func message(_ failure: LinkError.Failure) -> String {
+        LinkError.openFailed(failure).message(program: ProgramName.text)
     }
 
     private static func command(
         _ settings: DeviceSettings
     ) -> (opener: String?, obstacle: String?) {
         guard let words = settings.command else {
-            return (nil, LinkError.openFailed(.noCommand).message)
+            return (nil, message(.noCommand))
         }
         let opener = ShownCommand.text(words)
         do throws(CommandTemplate.Flaw) {
@@ -76,7 +80,7 @@ struct LinkReport: Encodable {
                 return (opener, "the command \(program) is not on this machine")
             }
             guard !OwnProgram.isSame(program) else {
-                return (opener, LinkError.openFailed(.commandLoop).message)
+                return (opener, message(.commandLoop))
             }
             return (opener, nil)
         } catch {

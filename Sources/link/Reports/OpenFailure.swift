@@ -19,7 +19,7 @@ struct OpenFailure {
             return
         }
         code = error.code
-        message = error.message
+        message = error.message(program: ProgramName.text)
         status =
             switch error {
             case .openFailed(.noCommand), .openFailed(.commandLoop), .openFailed(.loop):

@@ -30,7 +30,7 @@
                 "needs a C compiler at /usr/bin/cc"),
             arguments: [
                 ("kvsd", "check"), ("kvs", "status"), ("usage-view", "--demo"),
-                ("usage-push", "sources"),
+                ("usage-push", "sources"), ("link", "doctor"),
             ])
         func movedEnvironment(program: String, argument: String) async throws {
             var home = try TemporaryHome()
