@@ -49,15 +49,13 @@ package struct SearchIndex: Sendable {
         }
     }
 
-    /// The lowercase of a scalar that is a character of its own wherever it stands among such, with no other canonical form:
-    /// ASCII but for a carriage return, Latin-1, Russian, punctuation, kana, ideographs and Hangul. Nil for others.
+    /// The lowercase of a scalar that is a character of its own; nil for others.
     private static func simpleNumber(_ scalar: Unicode.Scalar) -> UInt32? {
-        switch scalar.value {
-        case 0x0D, 0xD7: nil
+        guard scalar.isCharacter else { return nil }
+        return switch scalar.value {
+        case 0xD7: scalar.value
         case 0x41...0x5A, 0xC0...0xDE, 0x0410...0x042F: scalar.value + 32
-        case 0..<0x0100, 0x0430..<0x0450, 0x2010..<0x2028, 0x21E5, 0x23CE: scalar.value
-        case 0x3041..<0x3097, 0x30A1..<0x30FB, 0x4E00..<0xA000, 0xAC00..<0xD7A4: scalar.value
-        default: nil
+        default: scalar.value
         }
     }
 }

@@ -1,4 +1,5 @@
 import ClipCore
+import SeededRandomness
 
 /// Devices with a history each, and a store between them in which the newest write of a key wins, as in the real one.
 struct ExchangingDevices {

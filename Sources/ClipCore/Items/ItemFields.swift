@@ -49,9 +49,9 @@ struct FieldWriter {
 
 /// Reads what `FieldWriter` writes; bytes of any other form end in an error.
 struct FieldReader {
-    private var rest: Data
+    private var rest: ArraySlice<UInt8>
 
-    init(_ bytes: Data) { rest = bytes }
+    init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
 
     var isAtEnd: Bool { rest.isEmpty }
 
@@ -85,17 +85,17 @@ struct FieldReader {
             milliseconds: Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1))
     }
 
-    mutating func data() throws(ItemFormatError) -> Data {
+    mutating func bytes() throws(ItemFormatError) -> ArraySlice<UInt8> {
         guard let count = Int(exactly: try number()), count <= rest.count else {
             throw .damaged("ends early")
         }
         defer { rest.removeFirst(count) }
-        return Data(rest.prefix(count))
+        return rest.prefix(count)
     }
 
     mutating func text(_ name: String, limit: Int) throws(ItemFormatError) -> String {
-        let data = try data()
-        guard data.count <= limit, let text = String(validating: data, as: UTF8.self) else {
+        let bytes = try bytes()
+        guard bytes.count <= limit, let text = String(validating: bytes, as: UTF8.self) else {
             throw .damaged("invalid \(name)")
         }
         return text

@@ -70,13 +70,13 @@ extension ClipItem {
     /// Reads the stored form. Fields of unknown tags are skipped.
     package init(encoded bytes: Data) throws(ItemFormatError) {
         guard bytes.count <= Self.encodedByteLimit else { throw .tooLarge(bytes.count) }
-        var reader = FieldReader(bytes)
+        var reader = FieldReader(Array(bytes)[...])
         let version = try reader.byte()
         guard version == Self.version else { throw .unsupportedVersion(version) }
         var fields = Fields()
         while !reader.isAtEnd {
             let tag = try reader.byte()
-            var field = FieldReader(try reader.data())
+            var field = FieldReader(try reader.bytes())
             if let tag = Tag(rawValue: tag) { try fields.read(tag, &field) }
         }
         self = try fields.item()
@@ -110,7 +110,7 @@ extension ClipItem {
                 let changed = try field.time()
                 pin = PinState(try Self.pin(try field.text("pin", limit: 1)), changed: changed)
             case .part:
-                parts.append(ClipContents.Part(try field.type(), try field.data()))
+                parts.append(ClipContents.Part(try field.type(), Data(try field.bytes())))
                 guard parts.count <= ClipContents.partLimit else {
                     throw .damaged("too many parts")
                 }

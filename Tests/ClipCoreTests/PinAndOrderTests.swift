@@ -1,5 +1,6 @@
 import ClipCore
 import Foundation
+import SeededRandomness
 import Testing
 
 @Suite("Pins and order")

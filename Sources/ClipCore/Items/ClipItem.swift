@@ -1,3 +1,6 @@
+// What a history of the clipboard decides: items, limits, order, search, secrets, ways to copy out.
+// Not here: clipboards, stores, clocks, files, terminals.
+
 import Foundation
 
 /// An item of the history: what was copied, when, where and how often, and whether it is pinned.

@@ -1,5 +1,6 @@
 import ClipCore
 import Foundation
+import SeededRandomness
 import Testing
 
 /// Named after Maccy's tests of its history.
@@ -26,7 +27,7 @@ struct HistoryTests {
     }
 
     @Test(
-        "a copy of a stored item counts, and keeps its contents, first time, pin, title and application"
+        "a copy of a stored item counts, and keeps its first time, pin and application"
     )
     mutating func testAddingPersistedDuplicate() throws {
         let contents = ClipContents(text: "foo")

@@ -39,7 +39,7 @@ struct ClipItemTests {
     @Test("the title of RTF is its text")
     func testTitleWithRTF() {
         let rtf =
-            #"{\rtf1\ansi{\fonttbl{\f0 Sans;}}{\*\generator x;}\f0\b foo\b0\par caf\'e9 \u8364?\{x\}}"#
+            #"{\rtf1{\fonttbl{\f0 Sans;}}{\*\generator x;}\f0\b foo\b0\par caf\'e9 \u8364?\{x\}}"#
         #expect(title(.init(.rtf, rtf)) == "foo⏎café €{x}")
     }
 

@@ -55,18 +55,23 @@ package enum ItemTitle {
             .map { $0.removingPercentEncoding ?? String($0) }
     }
 
-    static func showingSymbols(_ title: String) -> String {
-        let leading = title.prefix { $0 == " " }.count
-        let trailing = title.dropFirst(leading).reversed().prefix { $0 == " " }.count
-        let dots = { String(repeating: "·", count: $0) }
-        let inner = title.dropFirst(leading).dropLast(trailing)
-            .map { (character: Character) -> Character in
-                switch character {
-                case "\n", "\r\n", "\r": "⏎"
-                case "\t": "⇥"
-                default: character
-                }
+    private static func showingSymbols(_ title: String) -> String {
+        let bytes = Array(title.utf8)
+        let space = UInt8(ascii: " ")
+        let leading = bytes.prefix { $0 == space }.count
+        let trailing = bytes.dropFirst(leading).reversed().prefix { $0 == space }.count
+        var shown: [UInt8] = []
+        shown.reserveCapacity(bytes.count + 64)
+        for _ in 0..<leading { shown += "·".utf8 }
+        for index in leading..<(bytes.count - trailing) {
+            switch bytes[index] {
+            case UInt8(ascii: "\n") where index > 0 && bytes[index - 1] == UInt8(ascii: "\r"): break
+            case UInt8(ascii: "\n"), UInt8(ascii: "\r"): shown += "⏎".utf8
+            case UInt8(ascii: "\t"): shown += "⇥".utf8
+            default: shown.append(bytes[index])
             }
-        return dots(leading) + String(inner) + dots(trailing)
+        }
+        for _ in 0..<trailing { shown += "·".utf8 }
+        return String(decoding: shown, as: UTF8.self)
     }
 }
