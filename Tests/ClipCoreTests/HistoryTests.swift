@@ -93,6 +93,7 @@ struct HistoryTests {
         history.add("foo", at: 1)
         let markers = ClipContents([.init(ContentType(rawValue: "TIMESTAMP"), "7")])
         #expect(history.add(markers, at: 2) == .empty)
+        #expect(!ClipContents(text: "foo").supersede(markers))
         #expect(history.items[ItemKey("foo")]?.copyCount == 1 && history.items.count == 1)
     }
 
@@ -203,6 +204,20 @@ struct HistoryTests {
         }
         #expect(needed > 1_800 && history.items == before.items)
         #expect(history.byteCount == before.byteCount)
+    }
+
+    @Test("with many pins, fewer other items are kept, so that all have room among 1,020 keys")
+    mutating func keyLimit() {
+        var items: [ItemKey: ClipItem] = [:]
+        for number in 0..<1_020 {
+            var item = ClipItem("\(number)", at: Timestamp(milliseconds: Int64(number)))
+            if number < 100 { item.set(.unlettered, at: 1) }
+            items[ItemKey("\(number)")] = item
+        }
+        history = ClipHistory(items: items, limits: HistoryLimits(size: 999))
+        history.add("new", at: 5_000)
+        #expect(history.items.count == HistoryLimits.itemLimit)
+        #expect(history.items[ItemKey("100")] == nil && history.items[ItemKey("0")] != nil)
     }
 
     @Test("items that are not pinned expire by their last copy")

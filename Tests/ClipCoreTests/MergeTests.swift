@@ -70,6 +70,16 @@ struct MergeTests {
         #expect(joined.firstCopied == 1 && joined.lastCopied == 5)
     }
 
+    @Test("of two contents the superset stays, and contents instead of a stub")
+    func fullerContents() {
+        let rich = ClipItem(ClipContents([.init(.text, "a"), .init(.html, "b")]))
+        let poor = ClipItem("a long text, with more bytes than both parts of the other")
+        let stub = ClipItem(
+            body: .stub(ContentStub(of: ClipContents(text: "x"))), origin: rich.origin, at: 0)
+        #expect(poor.joined(rich).body == rich.body && rich.joined(poor).body == rich.body)
+        #expect(stub.joined(poor).body == poor.body && poor.joined(stub).body == poor.body)
+    }
+
     @Test("more devices than an item has room for are cut the same way in any order")
     func manyDevices() {
         let items = (0..<4).map { group in
