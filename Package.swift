@@ -168,6 +168,7 @@ let package = Package(
                 "TerminalText", "CommandSupport", "CommandRunner", "LocalFiles", argumentParser,
                 "Essentials",
             ]),
+        .target(name: "ClipCore"),
         .target(name: "LinkCore", dependencies: ["Essentials"]),
         .executableTarget(
             name: "link",
@@ -356,6 +357,7 @@ let package = Package(
                 "kvs", "KVStore", "KVStoreDocuments", "CommandSupport", "BrowserTesting",
                 "ProgramTesting", "SeededRandomness", "ServerTestSupport", httpTypes,
             ]),
+        .testTarget(name: "ClipCoreTests", dependencies: ["ClipCore", "SeededRandomness"]),
         .testTarget(
             name: "LinkTests",
             dependencies: [

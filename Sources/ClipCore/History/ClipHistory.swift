@@ -1,0 +1,225 @@
+/// The items of one device's store, and what each event makes of them. It performs nothing: each change returns which keys
+/// are to be written and which removed.
+package struct ClipHistory: Sendable {
+    package private(set) var items: [ItemKey: ClipItem] = [:]
+    private var sizes: [ItemKey: Int] = [:]
+    package private(set) var limits: HistoryLimits
+
+    /// What the store is to do after a change.
+    package struct Changes: Hashable, Sendable {
+        package var written: Set<ItemKey>
+        package var removed: Set<ItemKey>
+
+        package init(written: Set<ItemKey> = [], removed: Set<ItemKey> = []) {
+            (self.written, self.removed) = (written, removed)
+        }
+
+        package var isEmpty: Bool { written.isEmpty && removed.isEmpty }
+    }
+
+    package init(limits: HistoryLimits = HistoryLimits()) { self.limits = limits }
+
+    /// What the store has, which is not trimmed until something is added.
+    package init(items: [ItemKey: ClipItem], limits: HistoryLimits = HistoryLimits()) {
+        self.init(limits: limits)
+        for (key, item) in items { put(item, key) }
+    }
+
+    /// Of the quota, by all items.
+    package private(set) var byteCount = 0
+
+    private mutating func put(_ item: ClipItem?, _ key: ItemKey) {
+        items[key] = item
+        let size = item.map { limits.storedByteCount($0.encoded.count) }
+        byteCount += (size ?? 0) - (sizes[key] ?? 0)
+        sizes[key] = size
+    }
+
+    // MARK: Adding
+
+    package enum Addition: Hashable, Sendable {
+        case added(Changes)
+        /// An item that has all of it counts one more copy.
+        case counted(ItemKey, Changes)
+        /// Nothing but markers.
+        case empty
+        /// Pins alone leave no room for it; the history is as it was.
+        case full(neededByteCount: Int)
+    }
+
+    /// Adds a copy, or counts it where an item supersedes it, then trims.
+    ///
+    /// - Parameters:
+    ///   - item: a first copy.
+    ///   - key: of all its contents.
+    ///   - contents: all of them, also for a stub.
+    package mutating func add(_ item: ClipItem, _ key: ItemKey, contents: ClipContents) -> Addition
+    {
+        guard contents.isLasting else { return .empty }
+        if let existing = superseding(contents, key) {
+            return .counted(
+                existing, countCopy(of: existing, on: item.origin.device, at: item.lastCopied))
+        }
+        let before = self
+        put(item, key)
+        var changes = trim()
+        guard changes.removed.remove(key) == nil else {
+            let needed = sizes[key] ?? limits.storedByteCount(item.encoded.count)
+            self = before
+            return .full(neededByteCount: needed)
+        }
+        changes.written.insert(key)
+        return .added(changes)
+    }
+
+    /// Which item has all of these contents: that of the same key, else the one copied last.
+    package func superseding(_ contents: ClipContents, _ key: ItemKey) -> ItemKey? {
+        if items[key] != nil { return key }
+        return items.filter { $0.value.contents?.supersede(contents) == true }
+            .max { ($0.value.lastCopied, $0.key) < ($1.value.lastCopied, $1.key) }?.key
+    }
+
+    /// Counts a copy of an item, as one from the history is.
+    package mutating func countCopy(
+        of key: ItemKey, on device: String, at time: Timestamp
+    ) -> Changes {
+        change(key) { $0.copyAgain(on: device, at: time) }
+    }
+
+    private mutating func change(_ key: ItemKey, _ edit: (inout ClipItem) -> Void) -> Changes {
+        guard var item = items[key] else { return Changes() }
+        edit(&item)
+        put(item, key)
+        return Changes(written: [key])
+    }
+
+    // MARK: Pins
+
+    /// Pins an item with a free letter, or unpins it. Without a free letter it is pinned all the same.
+    ///
+    /// - Parameter reserved: letters of shortcuts.
+    package mutating func togglePin(
+        _ key: ItemKey, at time: Timestamp, reserved: Set<PinLetter> = [],
+        using randomness: inout some RandomNumberGenerator
+    ) -> Changes {
+        guard let item = items[key] else { return Changes() }
+        let used = Set(items.values.compactMap { $0.pin.pin?.letter }).union(reserved)
+        let pin =
+            item.isPinned
+            ? nil
+            : PinLetter.free(besides: used, using: &randomness).map(PinState.Pin.letter)
+                ?? .unlettered
+        return change(key) { $0.set(pin, at: time) }
+    }
+
+    /// Pins an item with a letter, which another item that has it loses but for its pin.
+    package mutating func pin(_ key: ItemKey, _ letter: PinLetter, at time: Timestamp) -> Changes {
+        guard items[key] != nil else { return Changes() }
+        var changes = change(key) { $0.set(.letter(letter), at: time) }
+        for (other, item) in items where other != key && item.pin.pin?.letter == letter {
+            changes.written.formUnion(change(other) { $0.set(.unlettered, at: time) }.written)
+        }
+        return changes
+    }
+
+    /// The item that a letter selects. Of several, which devices can pin at the same time, the one pinned last.
+    package func pinned(_ letter: PinLetter) -> ItemKey? {
+        items.filter { $0.value.pin.pin?.letter == letter }
+            .max { ($0.value.pin, $0.key) < ($1.value.pin, $1.key) }?.key
+    }
+
+    // MARK: Removing
+
+    package mutating func remove(_ keys: some Sequence<ItemKey>) -> Changes {
+        var changes = Changes()
+        for key in keys where items[key] != nil {
+            put(nil, key)
+            changes.removed.insert(key)
+        }
+        return changes
+    }
+
+    /// Removes what is not pinned, whatever is searched for at the time; with pins, everything.
+    package mutating func clear(withPins: Bool = false) -> Changes {
+        remove(items.filter { withPins || !$0.value.isPinned }.keys)
+    }
+
+    /// Removes what is not pinned and was copied last longer ago than that.
+    package mutating func expire(_ expiry: Expiry, at time: Timestamp) -> Changes {
+        guard let age = expiry.milliseconds else { return Changes() }
+        return remove(
+            items.filter {
+                !$0.value.isPinned && time.milliseconds(since: $0.value.lastCopied) > age
+            }.keys)
+    }
+
+    /// Removes the last item after its owner has cleared the clipboard, as password managers do, unless it is pinned or at
+    /// least a minute old.
+    package mutating func selectionCleared(at time: Timestamp) -> Changes {
+        let last = items.max { ($0.value.lastCopied, $0.key) < ($1.value.lastCopied, $1.key) }
+        guard let last, !last.value.isPinned,
+            time.milliseconds(since: last.value.lastCopied) < 60_000
+        else { return Changes() }
+        return remove([last.key])
+    }
+
+    package mutating func setLimits(_ limits: HistoryLimits) -> Changes {
+        self = ClipHistory(items: items, limits: limits)
+        return trim()
+    }
+
+    /// Removes items that are not pinned, the longest not copied first (of equally old ones the lower key), while there are
+    /// too many or they take too much. By the last copy in every order of the list: in that of the number of copies, each
+    /// new one would go at once.
+    package mutating func trim() -> Changes {
+        var oldest = items.filter { !$0.value.isPinned }
+            .sorted { ($0.value.lastCopied, $0.key) > ($1.value.lastCopied, $1.key) }
+        let pinned = items.count - oldest.count
+        let limit = min(limits.size, max(0, HistoryLimits.itemLimit - pinned))
+        var changes = Changes()
+        while let last = oldest.last, oldest.count > limit || byteCount > limits.byteLimit {
+            oldest.removeLast()
+            put(nil, last.key)
+            changes.removed.insert(last.key)
+        }
+        return changes
+    }
+
+    // MARK: Other devices
+
+    /// Applies what the store has now for a key after a change by another device: an item, or nil after a removal.
+    ///
+    /// - Returns: the key as written if this device knew more than the other. Each such write is more than what was there, so
+    ///   that devices cannot answer each other for ever. Nothing is written after a removal.
+    package mutating func apply(_ remote: ClipItem?, _ key: ItemKey) -> Changes {
+        guard let remote else {
+            put(nil, key)
+            return Changes()
+        }
+        let joined = items[key].map { $0.joined(remote) } ?? remote
+        put(joined, key)
+        return joined == remote ? Changes() : Changes(written: [key])
+    }
+}
+
+/// Items that were copied out a moment ago, whose contents then come back from the clipboard.
+package struct RecentCopyOuts: Sendable {
+    package static let milliseconds: Int64 = 10_000
+    private var times: [ItemKey: Timestamp] = [:]
+
+    package init() {}
+
+    /// - Parameter key: of what was put into the clipboard, which may be one part of an item.
+    package mutating func note(_ key: ItemKey, at time: Timestamp) {
+        times = times.filter { isRecent($0.value, time) }
+        times[key] = time
+    }
+
+    package func contains(_ key: ItemKey, at time: Timestamp) -> Bool {
+        times[key].map { isRecent($0, time) } ?? false
+    }
+
+    private func isRecent(_ noted: Timestamp, _ time: Timestamp) -> Bool {
+        (0...Self.milliseconds).contains(time.milliseconds(since: noted))
+    }
+}

@@ -1,0 +1,76 @@
+/// What a history may hold. Every device with the same limits keeps the same of the same items.
+package struct HistoryLimits: Sendable {
+    /// Of items that are not pinned, 1 to 999.
+    package let size: Int
+    /// Of all stored items, in bytes: 90 percent of the quota of the store.
+    package let byteLimit: Int
+    /// How many bytes of the quota an item with so many bytes takes, with its key.
+    package let storedByteCount: @Sendable (_ encoded: Int) -> Int
+
+    package static let sizes = 1...999
+    package static let defaultSize = 200
+    /// Items in all: the largest history and as many pins as there are letters.
+    package static let itemLimit = 1_020
+    package static let defaultQuota = 1_048_576
+
+    /// - Parameters:
+    ///   - size: clamped to `sizes`.
+    ///   - quota: in bytes.
+    ///   - storedByteCount: what sealing makes of a length; by default only the key is added.
+    package init(
+        size: Int = defaultSize, quota: Int = defaultQuota,
+        storedByteCount: @escaping @Sendable (Int) -> Int = { $0.addingSaturated(24) }
+    ) {
+        self.size = min(max(size, Self.sizes.lowerBound), Self.sizes.upperBound)
+        byteLimit = quota / 10 * 9
+        self.storedByteCount = storedByteCount
+    }
+}
+
+/// How many bytes of contents an item may have before it becomes a stub: 16 KiB, settable from 1 to 64 KiB.
+package struct ItemByteLimit: Hashable, Sendable {
+    package let byteCount: Int
+
+    package init(kibibytes: Int = 16) { byteCount = min(max(kibibytes, 1), 64) * 1_024 }
+
+    package func body(of contents: ClipContents) -> ClipItem.Body {
+        contents.byteCount <= byteCount
+            ? .contents(contents) : .stub(ContentStub(of: contents))
+    }
+
+    /// A first copy as it is stored: of contents over the limit, a stub with their title.
+    package func item(
+        of contents: ClipContents, on device: String, application: String? = nil, at time: Timestamp
+    ) -> ClipItem {
+        let body = body(of: contents)
+        var title: String?
+        if case .stub = body, !contents.hasImage {
+            title = ItemTitle.text(of: contents, limit: ItemTitle.lengthLimit)
+        }
+        return ClipItem(
+            body: body,
+            origin: ClipItem.Origin(device: device, application: application, title: title),
+            at: time)
+    }
+}
+
+/// After how long items that are not pinned are removed.
+package enum Expiry: String, CaseIterable, Sendable {
+    case off
+    case hour = "1h"
+    case day = "1d"
+    case week = "7d"
+    case month = "30d"
+
+    package var milliseconds: Int64? {
+        let hours: Int64? =
+            switch self {
+            case .off: nil
+            case .hour: 1
+            case .day: 24
+            case .week: 7 * 24
+            case .month: 30 * 24
+            }
+        return hours.map { $0 * 3_600_000 }
+    }
+}

@@ -1,0 +1,74 @@
+package import Foundation
+
+/// What an owner of the clipboard offers.
+package struct Offer: Sendable {
+    /// As `wl-paste --watch` states it in `CLIPBOARD_STATE`; `unknown` where nothing states it.
+    package enum State: String, Sendable { case data, sensitive, `nil`, clear, unknown }
+
+    package var state: State
+    /// All names of types, as they were offered.
+    package var typeNames: [String]
+    /// What was read, of all parts of the offer, by the name that was asked for.
+    package var data: [(name: String, data: Data)]
+    /// The program in front, where that is known.
+    package var application: String?
+
+    package init(
+        state: State = .unknown, typeNames: [String], data: [(name: String, data: Data)],
+        application: String? = nil
+    ) {
+        self.state = state
+        self.typeNames = typeNames
+        self.data = data
+        self.application = application
+    }
+
+    /// An offer of types that are all read.
+    package init(_ data: [(name: String, data: Data)], application: String? = nil) {
+        self.init(typeNames: data.map(\.name), data: data, application: application)
+    }
+}
+
+/// Why a copy is not kept.
+package enum SkipReason: Hashable, Sendable, CustomStringConvertible {
+    case paused
+    case cleared
+    case markedSensitive
+    /// A type by which programs ask that a copy is not kept.
+    case ignoredType(String)
+    case ignoredApplication(String)
+    /// Data of a type that is not in the list of types: the clipboard has changed in between.
+    case typesDisagree
+    case noEnabledType
+    case onlyWhitespace
+    case token(String)
+    /// The rule by its index in the setting, and whether it could not be evaluated in time.
+    case rule(Int, timedOut: Bool)
+
+    /// Whether it counts as a skipped secret.
+    package var isSecret: Bool {
+        switch self {
+        case .markedSensitive, .ignoredType, .typesDisagree, .token, .rule: true
+        case .paused, .cleared, .ignoredApplication, .noEnabledType, .onlyWhitespace: false
+        }
+    }
+
+    /// Names no contents.
+    package var description: String {
+        switch self {
+        case .paused: "collecting is paused"
+        case .cleared: "the clipboard was cleared"
+        case .markedSensitive: "marked as sensitive"
+        case .ignoredType(let name): "has the ignored type \(name)"
+        case .ignoredApplication(let name): "copied in the ignored application \(name)"
+        case .typesDisagree: "the clipboard changed while it was read"
+        case .noEnabledType: "has no type that is kept"
+        case .onlyWhitespace: "only white space"
+        case .token(let name): "looks like \(name)"
+        case .rule(let index, let timedOut):
+            timedOut
+                ? "ignore rule \(index + 1) took too long, which counts as a match"
+                : "matches ignore rule \(index + 1)"
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import ClipCore
+import Foundation
+import SeededRandomness
+import Testing
+
+@Suite("Merging what devices know of an item")
+struct MergeTests {
+    private static let devices = ["desk", "laptop", "phone"]
+
+    /// One of few values, so that items often agree in some and differ in others.
+    private static func item(using randomness: inout SeededGenerator) -> ClipItem {
+        let times = (0..<3).map { _ in
+            Timestamp(milliseconds: Int64.random(in: 0...3, using: &randomness))
+        }
+        let bodies: [ClipItem.Body] = [
+            .contents(ClipContents(text: "x")), .contents(ClipContents(text: "y")),
+            .contents(ClipContents([.init(.text, "x"), .init(.html, "z")])),
+            .contents(ClipContents([.init(.text, "a"), .init(.rtf, "z")])),
+            .stub(ContentStub(of: ClipContents(text: "x"))),
+            .stub(ContentStub(of: ClipContents(text: "xyz"))),
+        ]
+        let pins: [PinState.Pin?] =
+            [nil, .unlettered] + PinLetter.all.prefix(2).map(PinState.Pin.letter)
+        let counts = devices.map { ($0, UInt32.random(in: 0...2, using: &randomness)) }
+        return ClipItem(
+            body: bodies.randomElement(using: &randomness) ?? bodies[0],
+            origin: ClipItem.Origin(
+                device: devices.randomElement(using: &randomness) ?? "",
+                application: [nil, "", "editor"].randomElement(using: &randomness) ?? nil,
+                title: [nil, "title"].randomElement(using: &randomness) ?? nil),
+            firstCopied: times[0], lastCopied: times[1],
+            counts: Dictionary(uniqueKeysWithValues: counts.filter { $0.1 > 0 }),
+            pin: PinState(pins.randomElement(using: &randomness) ?? nil, changed: times[2]))
+    }
+
+    @Test("merging is commutative, associative and idempotent, and loses nothing")
+    func laws() {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var randomness = SeededGenerator(seed: seed)
+        for _ in 0..<5_000 {
+            let (one, two, three) = (
+                Self.item(using: &randomness), Self.item(using: &randomness),
+                Self.item(using: &randomness)
+            )
+            let both = one.joined(two)
+            let isLawful =
+                both == two.joined(one) && one.joined(one) == one && both.joined(one) == both
+                && both.joined(three) == one.joined(two.joined(three))
+            #expect(isLawful, "seed \(seed): \(one) \(two) \(three)")
+            #expect(both.firstCopied == min(one.firstCopied, two.firstCopied))
+            #expect(both.lastCopied == max(one.lastCopied, two.lastCopied))
+            #expect(both.pin.changed == max(one.pin.changed, two.pin.changed))
+            #expect(
+                Self.devices.allSatisfy {
+                    both.counts[$0] == [one.counts[$0], two.counts[$0]].compactMap { $0 }.max()
+                })
+            guard isLawful else { return }
+        }
+    }
+
+    @Test("copies at the same time add up, and neither pin nor copy is lost")
+    func concurrentChanges() {
+        let item = ClipItem("foo", on: "desk", at: 1)
+        var (desk, laptop) = (item, item)
+        desk.copyAgain(on: "desk", at: 5)
+        laptop.copyAgain(on: "laptop", at: 4)
+        laptop.set(.unlettered, at: 4)
+        let joined = desk.joined(laptop)
+        #expect(joined.copyCount == 3 && joined.isPinned)
+        #expect(joined.firstCopied == 1 && joined.lastCopied == 5)
+    }
+
+    @Test("of two contents the superset stays, and contents instead of a stub")
+    func fullerContents() {
+        let rich = ClipItem(ClipContents([.init(.text, "a"), .init(.html, "b")]))
+        let poor = ClipItem("a long text, with more bytes than both parts of the other")
+        let stub = ClipItem(
+            body: .stub(ContentStub(of: ClipContents(text: "x"))), origin: rich.origin, at: 0)
+        #expect(poor.joined(rich).body == rich.body && rich.joined(poor).body == rich.body)
+        #expect(stub.joined(poor).body == poor.body && poor.joined(stub).body == poor.body)
+    }
+
+    @Test("more devices than an item has room for are cut the same way in any order")
+    func manyDevices() {
+        let items = (0..<4).map { group in
+            ClipItem(
+                body: .contents(ClipContents(text: "x")), origin: .init(device: "desk"),
+                firstCopied: 0, lastCopied: 0,
+                counts: Dictionary(uniqueKeysWithValues: (0..<50).map { ("\(group * 40 + $0)", 1) })
+            )
+        }
+        let joined = items.reduce(items[0]) { $0.joined($1) }
+        #expect(joined == items.reversed().reduce(items[3]) { $0.joined($1) })
+        #expect(joined.counts.count == ClipItem.deviceLimit)
+    }
+
+    @Test("what another device knows is written again only if this one knows more")
+    func writingBack() {
+        let item = ClipItem("foo", on: "desk", at: 1)
+        var newer = item
+        newer.copyAgain(on: "laptop", at: 2)
+        let key = ItemKey("foo")
+        var history = ClipHistory(items: [key: item])
+        #expect(history.apply(newer, key).isEmpty && history.items[key] == newer)
+        #expect(history.apply(item, key) == ClipHistory.Changes(written: [key]))
+        #expect(history.items[key] == newer)
+    }
+
+    @Test("after a removal by another device nothing is written")
+    func removal() {
+        let key = ItemKey("foo")
+        var history = ClipHistory(items: [key: ClipItem("foo", at: 1)])
+        #expect(history.apply(nil, key).isEmpty && history.items.isEmpty)
+        #expect(history.byteCount == 0 && history.apply(nil, key).isEmpty)
+    }
+
+    @Test("devices that change and exchange items in any order end with the same, and fall silent")
+    func interleavings() {
+        let first = UInt64.random(in: 0...UInt64.max / 2)
+        for seed in first..<(first + 300) {
+            var world = ExchangingDevices(names: Self.devices, seed: seed)
+            for _ in 0..<60 { world.step() }
+            let rounds = world.settle(limit: 50)
+            #expect(rounds != nil, "seed \(seed): devices go on answering each other")
+            let histories = world.devices.values.map(\.history.items)
+            #expect(histories.allSatisfy { $0 == world.stored }, "seed \(seed): devices differ")
+            guard rounds != nil, histories.allSatisfy({ $0 == world.stored }) else { return }
+        }
+    }
+}
