@@ -101,7 +101,9 @@ package struct Browser: Sendable {
             try await executeAsync(
                 """
                 const check = () => {
-                    const value = (\(expression));
+                    let value;
+                    // An element may be missing still.
+                    try { value = (\(expression)); } catch (error) { if (!(error instanceof TypeError)) throw error; }
                     if (value) done(true); else requestAnimationFrame(check);
                 };
                 check();

@@ -164,7 +164,9 @@ struct ContentKeyTests {
         #expect(try desk.account.status().devices.count == 2)
     }
 
-    @Test("a daemon that has changed when a key was created cannot keep a new device from the next one")
+    @Test(
+        "a daemon that has changed when a key was created cannot keep a new device from the next one"
+    )
     func forgedCreation() async throws {
         let (desk, _) = try await world.pair()
         let daemon = try world.operatorStore(SealedAccount.storeName)
