@@ -15,26 +15,336 @@ let strict: [SwiftSetting] = [
 let programs = TargetDependencyCondition.when(traits: ["Programs", "Network"])
 let network = TargetDependencyCondition.when(traits: ["Network"])
 
+func product(_ name: String, _ package: String) -> Target.Dependency {
+    .product(name: name, package: package, condition: network)
+}
+
 let argumentParser = Target.Dependency.product(
     name: "ArgumentParser", package: "swift-argument-parser", condition: programs)
-let asyncHTTPClient = Target.Dependency.product(
-    name: "AsyncHTTPClient", package: "async-http-client", condition: network)
-let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto", condition: network)
-let httpTypes = Target.Dependency.product(
-    name: "HTTPTypes", package: "swift-http-types", condition: network)
-let logging = Target.Dependency.product(name: "Logging", package: "swift-log", condition: network)
-let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio", condition: network)
-let nioHTTP1 = Target.Dependency.product(
-    name: "NIOHTTP1", package: "swift-nio", condition: network)
-let nioPosix = Target.Dependency.product(
-    name: "NIOPosix", package: "swift-nio", condition: network)
-let nioSSL = Target.Dependency.product(
-    name: "NIOSSL", package: "swift-nio-ssl", condition: network)
-let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio", condition: network)
-let swiftASN1 = Target.Dependency.product(
-    name: "SwiftASN1", package: "swift-asn1", condition: network)
-let x509 = Target.Dependency.product(
-    name: "X509", package: "swift-certificates", condition: network)
+let asyncHTTPClient = product("AsyncHTTPClient", "async-http-client")
+let crypto = product("Crypto", "swift-crypto")
+let httpTypes = product("HTTPTypes", "swift-http-types")
+let logging = product("Logging", "swift-log")
+let nioCore = product("NIOCore", "swift-nio")
+let nioHTTP1 = product("NIOHTTP1", "swift-nio")
+let nioPosix = product("NIOPosix", "swift-nio")
+let nioSSL = product("NIOSSL", "swift-nio-ssl")
+let nioTLS = product("NIOTLS", "swift-nio")
+let swiftASN1 = product("SwiftASN1", "swift-asn1")
+let x509 = product("X509", "swift-certificates")
+
+let targets: [Target] = [
+    .target(name: "Essentials"),
+    .target(name: "LocalFiles", dependencies: ["Essentials"]),
+    .target(name: "KVStoreCore", dependencies: ["Essentials"]),
+    .target(name: "CChecksum"),
+    .target(
+        name: "KVStoreLog", dependencies: ["CChecksum", "KVStoreCore", "LocalFiles", "Essentials"]),
+    .target(
+        name: "KVStoreEssentials",
+        dependencies: ["KVStoreCore", "KVStoreLog", "LocalFiles", "Essentials"]),
+    .target(name: "KVStore", dependencies: ["KVStoreEssentials", "KVStoreCore"]),
+    .target(
+        name: "KVStoreLedger",
+        dependencies: ["KVStoreCore", "KVStoreLog", "LocalFiles", "Essentials"]),
+    .target(name: "KVStoreWire", dependencies: ["KVStoreCore", "Essentials"]),
+    .target(name: "KVStoreDocuments", dependencies: ["KVStoreCore", "Essentials"]),
+    .target(name: "SnapshotModels", dependencies: ["Essentials"]),
+    .target(name: "TerminalText", dependencies: ["Essentials"]),
+    .target(name: "UsageState", dependencies: ["SnapshotModels", "TerminalText", "Essentials"]),
+    .target(name: "CommandSupport", dependencies: ["TerminalText", "Essentials"]),
+    .target(name: "CProgramArguments"),
+    .target(
+        name: "CommandRunner",
+        dependencies: ["CProgramArguments", "CommandSupport", argumentParser]),
+    .target(
+        name: "BackgroundServices",
+        dependencies: ["CommandSupport", "LocalFiles", "TerminalText", "Essentials"]),
+    .target(
+        name: "KVStoreSimulation",
+        dependencies: [
+            "KVStoreCore", "KVStoreDocuments", "KVStoreLog", "KVStoreWire", "LocalFiles",
+            "Essentials",
+        ]),
+    .target(
+        name: "KVStoreTesting",
+        dependencies: [
+            "KVStore", "KVStoreCore", "KVStoreDocuments", "KVStoreLedger", "KVStoreLog",
+            "KVStoreSimulation", "KVStoreWire", "LocalFiles",
+        ]),
+    .target(
+        name: "KVStoreSealed",
+        dependencies: [
+            "KVStoreCore", "KVStoreEssentials", "KVStoreWire", "LocalFiles", "Essentials", crypto,
+        ],
+        resources: [.embedInCode("Resources/words.txt")]),
+    .target(
+        name: "KVStoreHTTP",
+        dependencies: [
+            "KVStoreEssentials", "KVStoreCore", "KVStoreWire", "LocalFiles", asyncHTTPClient,
+            crypto, nioCore, nioHTTP1, nioPosix, nioSSL, "Essentials",
+        ]),
+    .target(
+        name: "OutgoingHTTP", dependencies: [nioCore, nioHTTP1, nioPosix, nioSSL, "Essentials"]),
+    .target(name: "WebPush", dependencies: ["OutgoingHTTP", "KVStoreWire", crypto, "Essentials"]),
+    .target(
+        name: "UsagePusher", dependencies: ["SnapshotModels", "LocalFiles", "CommandSupport"],
+        resources: [.embedInCode("Tokens/model-prices.json")]),
+    .target(
+        name: "UsageAlerts",
+        dependencies: [
+            "UsageState", "UsagePusher", "SnapshotModels", "KVStoreEssentials", "LocalFiles",
+            "OutgoingHTTP", "TerminalText", "Essentials",
+        ]),
+    .executableTarget(
+        name: "usage-push",
+        dependencies: [
+            "UsageAlerts", "OutgoingHTTP", "UsageState", "UsagePusher", "SnapshotModels", "KVStore",
+            "KVStoreHTTP", "TerminalText", "BackgroundServices", "CommandSupport", "CommandRunner",
+            "LocalFiles", argumentParser,
+        ]),
+    .executableTarget(
+        name: "usage-view",
+        dependencies: [
+            "UsageState", "SnapshotModels", "KVStoreEssentials", "KVStoreHTTP", "KVStoreDocuments",
+            "LocalFiles", "TerminalText", "CommandSupport", "CommandRunner", argumentParser,
+            "Essentials",
+        ]),
+    .executableTarget(
+        name: "kvs",
+        dependencies: [
+            "KVStoreEssentials", "KVStoreHTTP", "KVStoreDocuments", "KVStoreSealed", "TerminalText",
+            "CommandSupport", "CommandRunner", "LocalFiles", argumentParser, "Essentials",
+        ]),
+    .target(name: "ClipCore"),
+    .target(name: "LinkCore", dependencies: ["Essentials"]),
+    .executableTarget(
+        name: "link",
+        dependencies: [
+            "LinkCore", "KVStoreEssentials", "KVStoreHTTP", "BackgroundServices", "TerminalText",
+            "CommandSupport", "CommandRunner", "LocalFiles", argumentParser, "Essentials",
+        ]),
+    .target(
+        name: "KVStoreServer",
+        dependencies: [
+            "KVStoreEssentials", "KVStoreCore", "KVStoreDocuments", "KVStoreLedger", "KVStoreLog",
+            "KVStoreWire", "LocalFiles", crypto, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
+            swiftASN1, x509, "Essentials",
+        ]),
+    .target(
+        name: "WebPages",
+        dependencies: ["KVStoreServer", "KVStoreWire", crypto, nioCore, nioHTTP1, "Essentials"],
+        resources: [.embedInCode("Shared")]),
+    .target(
+        name: "KVStoreEmulator",
+        dependencies: [
+            "KVStoreServer", "WebPages", "KVStoreEssentials", "KVStoreCore", "KVStoreDocuments",
+            "KVStoreLedger", "KVStoreLog", "KVStoreSimulation", "KVStoreWire", crypto, logging,
+            nioCore, nioHTTP1, nioPosix, "Essentials",
+        ],
+        resources: [.embedInCode("Page")]),
+    .target(
+        name: "UsageEndpoint",
+        dependencies: [
+            "KVStoreServer", "KVStoreEssentials", "KVStoreCore", "KVStoreWire", "UsageState",
+            "SnapshotModels", "TerminalText", "CommandSupport", crypto, nioCore, nioHTTP1,
+            "Essentials",
+        ]),
+    .target(
+        name: "UsageNotifications",
+        dependencies: [
+            "KVStoreServer", "KVStoreEssentials", "KVStoreCore", "KVStoreWire", "UsageState",
+            "WebPush", "OutgoingHTTP", "LocalFiles", logging, nioHTTP1, "Essentials",
+        ]),
+    .target(
+        name: "UsagePage",
+        dependencies: [
+            "KVStoreServer", "KVStoreWire", "UsageEndpoint", "WebPages", nioHTTP1, "Essentials",
+        ],
+        resources: [.embedInCode("Page")]),
+    .executableTarget(
+        name: "kvsd",
+        dependencies: [
+            "KVStoreServer", "KVStoreEmulator", "OutgoingHTTP", "UsageNotifications", "UsagePage",
+            "KVStoreEssentials", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreSimulation",
+            "KVStoreWire", "BackgroundServices", "CommandSupport", "CommandRunner", "LocalFiles",
+            "TerminalText", argumentParser, logging, "Essentials",
+        ]),
+    .target(
+        name: "SimulatedWorld",
+        dependencies: [
+            "KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreSimulation",
+            "KVStoreTesting", "LocalFiles",
+        ],
+        path: "Tests/SimulatedWorld"),
+    .executableTarget(
+        name: "simulate", dependencies: ["SimulatedWorld", "CommandSupport", argumentParser],
+        path: "Tests/simulate"),
+    .executableTarget(
+        name: "store-benchmarks",
+        dependencies: [
+            "KVStoreEssentials", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreWire",
+            "Essentials",
+        ],
+        path: "Benchmarks/store-benchmarks"),
+    .target(
+        name: "FuzzTargets",
+        dependencies: [
+            "KVStore", "KVStoreCore", "KVStoreEssentials", "KVStoreLedger", "KVStoreLog",
+            "KVStoreSimulation", "KVStoreWire", "SnapshotModels",
+        ],
+        path: "Tests/FuzzTargets"),
+    .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets"]),
+    .target(name: "SeededRandomness", path: "Tests/SeededRandomness"),
+    .testTarget(name: "LocalFilesTests", dependencies: ["LocalFiles"]),
+    .testTarget(name: "SnapshotModelsTests", dependencies: ["SnapshotModels", "SeededRandomness"]),
+    .testTarget(
+        name: "TerminalTextTests",
+        dependencies: ["TerminalText", "ProgramTesting", "SeededRandomness"]),
+    .target(name: "ProgramTesting", path: "Tests/ProgramTesting"),
+    .testTarget(name: "CommandSupportTests", dependencies: ["CommandSupport", "ProgramTesting"]),
+    .testTarget(name: "BackgroundServicesTests", dependencies: ["BackgroundServices"]),
+    .target(
+        name: "TestSupport", dependencies: ["KVStoreCore", "KVStoreLog", "KVStoreSimulation"],
+        path: "Tests/TestSupport"),
+    .testTarget(name: "KVStoreCoreTests", dependencies: ["KVStoreCore", "TestSupport"]),
+    .testTarget(
+        name: "KVStoreLogTests",
+        dependencies: [
+            "KVStoreCore", "KVStoreLog", "KVStoreSimulation", "LocalFiles", "TestSupport",
+        ]),
+    .testTarget(
+        name: "KVStoreLedgerTests",
+        dependencies: [
+            "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreSimulation", "TestSupport",
+        ]),
+    .testTarget(
+        name: "KVStoreTests",
+        dependencies: [
+            "KVStore", "KVStoreEssentials", "KVStoreCore", "KVStoreLog", "KVStoreSimulation",
+            "LocalFiles", "TestSupport",
+        ]),
+    .testTarget(
+        name: "ProtocolModelTests",
+        dependencies: ["KVStoreCore", "SeededRandomness", "TestSupport"]),
+    .testTarget(name: "SimulatedWorldTests", dependencies: ["SimulatedWorld"]),
+    .testTarget(
+        name: "SimulatedCloudTests",
+        dependencies: ["KVStoreTesting", "KVStore", "KVStoreCore", "KVStoreLedger"]),
+    .testTarget(
+        name: "KVStoreWireTests",
+        dependencies: ["KVStoreWire", "KVStoreCore", "SeededRandomness", "TestSupport"]),
+    .testTarget(
+        name: "KVStoreSealedTests",
+        dependencies: [
+            "KVStoreSealed", "KVStoreTesting", "KVStore", "KVStoreCore", "SeededRandomness",
+            "TestSupport", crypto,
+        ]),
+    .testTarget(
+        name: "KVStoreHTTPTests",
+        dependencies: [
+            "KVStoreHTTP", "KVStoreWire", "KVStore", "KVStoreEssentials", "LocalFiles", nioCore,
+            nioPosix,
+        ]),
+    .testTarget(
+        name: "UsagePusherTests",
+        dependencies: [
+            "UsagePusher", "BackgroundServices", "SnapshotModels", "LocalFiles", "SeededRandomness",
+        ]),
+    .testTarget(name: "OutgoingHTTPTests", dependencies: ["OutgoingHTTP"]),
+    .testTarget(
+        name: "WebPushTests",
+        dependencies: ["WebPush", "OutgoingHTTP", "KVStoreWire", "PushTesting", crypto]),
+    .target(
+        name: "PushTesting",
+        dependencies: ["WebPush", "KVStoreWire", crypto, nioCore, nioHTTP1, nioPosix],
+        path: "Tests/PushTesting"),
+    .testTarget(
+        name: "UsageNotificationsTests",
+        dependencies: [
+            "UsageNotifications", "UsageState", "KVStoreServer", "KVStoreCore", "SnapshotModels",
+            "PushTesting", "ServerTestSupport", "TestSupport", "OutgoingHTTP", httpTypes, nioCore,
+            nioSSL,
+        ]),
+    .testTarget(
+        name: "UsageAlertsTests",
+        dependencies: [
+            "UsageAlerts", "OutgoingHTTP", "UsageState", "UsagePusher", "SnapshotModels", "KVStore",
+            "KVStoreTesting", "LocalFiles", "SeededRandomness", "ProgramTesting",
+            .target(name: "PushTesting", condition: network),
+        ]),
+    .testTarget(
+        name: "UsagePushTests",
+        dependencies: [
+            "usage-push", "UsagePusher", "UsageState", "SnapshotModels", "KVStoreEssentials",
+            "KVStoreHTTP", "TerminalText", "ProgramTesting",
+        ]),
+    .testTarget(
+        name: "UsageViewTests",
+        dependencies: [
+            "usage-view", "usage-push", "UsageState", "CommandSupport", "SnapshotModels",
+            "TerminalText", "ProgramTesting", "SeededRandomness", "KVStoreCore",
+            "KVStoreEssentials", "KVStoreHTTP",
+        ]),
+    .testTarget(
+        name: "KvsTests",
+        dependencies: [
+            "kvs", "KVStore", "KVStoreDocuments", "CommandSupport", "BrowserTesting",
+            "ProgramTesting", "SeededRandomness", "ServerTestSupport", httpTypes,
+        ]),
+    .testTarget(name: "ClipCoreTests", dependencies: ["ClipCore", "SeededRandomness"]),
+    .testTarget(
+        name: "LinkTests",
+        dependencies: [
+            "link", "LinkCore", "kvs", "kvsd", "KVStoreEssentials", "KVStoreHTTP", "ProgramTesting",
+        ]),
+    .target(
+        name: "ServerTestSupport",
+        dependencies: [
+            "KVStoreCore", "KVStoreWire", httpTypes, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
+        ],
+        path: "Tests/ServerTestSupport"),
+    .target(
+        name: "BrowserTesting",
+        dependencies: ["ProgramTesting", "ServerTestSupport", httpTypes, nioCore],
+        path: "Tests/BrowserTesting"),
+    .target(
+        name: "UsageTesting", dependencies: ["SnapshotModels", "UsageState"],
+        path: "Tests/UsageTesting"),
+    .testTarget(
+        name: "BrowserTestingTests",
+        dependencies: ["BrowserTesting", "ProgramTesting", "KVStoreServer"]),
+    .testTarget(
+        name: "KVStoreServerTests",
+        dependencies: [
+            "KVStoreServer", "ServerTestSupport", "TestSupport", "KVStoreCore", "KVStoreLedger",
+            "KVStoreLog", "KVStoreSimulation", "KVStoreWire", "LocalFiles", crypto, httpTypes,
+            logging, nioCore, nioPosix, nioSSL, nioTLS, swiftASN1, x509,
+        ]),
+    .testTarget(
+        name: "KvsdTests",
+        dependencies: [
+            "kvsd", "ProgramTesting", "PushTesting", "ServerTestSupport", "TestSupport",
+            "KVStoreCore", "KVStoreServer", "KVStoreWire", "SnapshotModels", "UsageEndpoint",
+            "UsageState", "UsageTesting", nioHTTP1, httpTypes, nioCore, nioSSL,
+        ]),
+    .testTarget(
+        name: "EmulatorTests",
+        dependencies: [
+            "kvs", "kvsd", "KVStore", "KVStoreCore", "KVStoreDocuments", "KVStoreHTTP",
+            "KVStoreEmulator", "KVStoreLedger", "KVStoreServer", "KVStoreTesting", "KVStoreWire",
+            "BrowserTesting", "ProgramTesting", "ServerTestSupport", "TestSupport", httpTypes,
+            nioCore, nioHTTP1,
+        ]),
+    .testTarget(
+        name: "UsagePageTests",
+        dependencies: [
+            "kvs", "kvsd", "usage-view", "UsageState", "SnapshotModels", "CommandSupport",
+            "TerminalText", "KVStoreServer", "WebPages", "BrowserTesting", "ProgramTesting",
+            "ServerTestSupport", "UsageTesting", httpTypes, nioCore,
+        ]),
+    .testTarget(name: "TidyTests"),
+]
 
 let package = Package(
     name: "ubiquity",
@@ -58,8 +368,7 @@ let package = Package(
         .default(enabledTraits: ["Network"]),
         .trait(
             name: "Network",
-            description:
-                "All programs and libraries, with HTTP, TLS and the packages for them."),
+            description: "All programs and libraries, with HTTP, TLS and the packages for them."),
         .trait(
             name: "Programs",
             description: "The programs without the network, which work on one machine."),
@@ -75,343 +384,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     ],
-    targets: [
-        .target(name: "Essentials"),
-        .target(name: "LocalFiles", dependencies: ["Essentials"]),
-        .target(name: "KVStoreCore", dependencies: ["Essentials"]),
-        .target(name: "CChecksum"),
-        .target(
-            name: "KVStoreLog",
-            dependencies: ["CChecksum", "KVStoreCore", "LocalFiles", "Essentials"]),
-        .target(
-            name: "KVStoreEssentials",
-            dependencies: ["KVStoreCore", "KVStoreLog", "LocalFiles", "Essentials"]),
-        .target(
-            name: "KVStore", dependencies: ["KVStoreEssentials", "KVStoreCore"]),
-        .target(
-            name: "KVStoreLedger",
-            dependencies: ["KVStoreCore", "KVStoreLog", "LocalFiles", "Essentials"]),
-        .target(
-            name: "KVStoreWire", dependencies: ["KVStoreCore", "Essentials"]),
-        .target(
-            name: "KVStoreDocuments", dependencies: ["KVStoreCore", "Essentials"]),
-        .target(name: "SnapshotModels", dependencies: ["Essentials"]),
-        .target(name: "TerminalText", dependencies: ["Essentials"]),
-        .target(
-            name: "UsageState", dependencies: ["SnapshotModels", "TerminalText", "Essentials"]),
-        .target(
-            name: "CommandSupport", dependencies: ["TerminalText", "Essentials"]),
-        .target(name: "CProgramArguments"),
-        .target(
-            name: "CommandRunner",
-            dependencies: ["CProgramArguments", "CommandSupport", argumentParser]),
-        .target(
-            name: "BackgroundServices",
-            dependencies: ["CommandSupport", "LocalFiles", "TerminalText", "Essentials"]),
-        .target(
-            name: "KVStoreSimulation",
-            dependencies: [
-                "KVStoreCore", "KVStoreDocuments", "KVStoreLog", "KVStoreWire", "LocalFiles",
-                "Essentials",
-            ]),
-        .target(
-            name: "KVStoreTesting",
-            dependencies: [
-                "KVStore", "KVStoreCore", "KVStoreDocuments", "KVStoreLedger", "KVStoreLog",
-                "KVStoreSimulation", "KVStoreWire", "LocalFiles",
-            ]),
-        .target(
-            name: "KVStoreSealed",
-            dependencies: [
-                "KVStoreCore", "KVStoreEssentials", "KVStoreWire", "LocalFiles", "Essentials",
-                crypto,
-            ],
-            resources: [.embedInCode("Resources/words.txt")]),
-        .target(
-            name: "KVStoreHTTP",
-            dependencies: [
-                "KVStoreEssentials", "KVStoreCore", "KVStoreWire", "LocalFiles", asyncHTTPClient,
-                crypto, nioCore, nioHTTP1, nioPosix, nioSSL, "Essentials",
-            ]),
-        .target(
-            name: "OutgoingHTTP",
-            dependencies: [nioCore, nioHTTP1, nioPosix, nioSSL, "Essentials"]),
-        .target(
-            name: "WebPush", dependencies: ["OutgoingHTTP", "KVStoreWire", crypto, "Essentials"]),
-        .target(
-            name: "UsagePusher", dependencies: ["SnapshotModels", "LocalFiles", "CommandSupport"],
-            resources: [.embedInCode("Tokens/model-prices.json")]),
-        .target(
-            name: "UsageAlerts",
-            dependencies: [
-                "UsageState", "UsagePusher", "SnapshotModels", "KVStoreEssentials", "LocalFiles",
-                "OutgoingHTTP", "TerminalText", "Essentials",
-            ]),
-        .executableTarget(
-            name: "usage-push",
-            dependencies: [
-                "UsageAlerts", "OutgoingHTTP", "UsageState", "UsagePusher", "SnapshotModels",
-                "KVStore", "KVStoreHTTP", "TerminalText", "BackgroundServices", "CommandSupport",
-                "CommandRunner", "LocalFiles", argumentParser,
-            ]),
-        .executableTarget(
-            name: "usage-view",
-            dependencies: [
-                "UsageState", "SnapshotModels", "KVStoreEssentials", "KVStoreHTTP",
-                "KVStoreDocuments", "LocalFiles", "TerminalText", "CommandSupport", "CommandRunner",
-                argumentParser, "Essentials",
-            ]),
-        .executableTarget(
-            name: "kvs",
-            dependencies: [
-                "KVStoreEssentials", "KVStoreHTTP", "KVStoreDocuments", "KVStoreSealed",
-                "TerminalText", "CommandSupport", "CommandRunner", "LocalFiles", argumentParser,
-                "Essentials",
-            ]),
-        .target(name: "ClipCore"),
-        .target(name: "LinkCore", dependencies: ["Essentials"]),
-        .executableTarget(
-            name: "link",
-            dependencies: [
-                "LinkCore", "KVStoreEssentials", "KVStoreHTTP", "BackgroundServices",
-                "TerminalText", "CommandSupport", "CommandRunner", "LocalFiles", argumentParser,
-                "Essentials",
-            ]),
-        .target(
-            name: "KVStoreServer",
-            dependencies: [
-                "KVStoreEssentials", "KVStoreCore", "KVStoreDocuments", "KVStoreLedger",
-                "KVStoreLog", "KVStoreWire", "LocalFiles", crypto, logging, nioCore, nioHTTP1,
-                nioPosix, nioSSL, swiftASN1, x509, "Essentials",
-            ]),
-        .target(
-            name: "WebPages",
-            dependencies: [
-                "KVStoreServer", "KVStoreWire", crypto, nioCore, nioHTTP1, "Essentials",
-            ],
-            resources: [.embedInCode("Shared")]),
-        .target(
-            name: "KVStoreEmulator",
-            dependencies: [
-                "KVStoreServer", "WebPages", "KVStoreEssentials", "KVStoreCore", "KVStoreDocuments",
-                "KVStoreLedger", "KVStoreLog", "KVStoreSimulation", "KVStoreWire", crypto, logging,
-                nioCore, nioHTTP1, nioPosix, "Essentials",
-            ],
-            resources: [.embedInCode("Page")]),
-        .target(
-            name: "UsageEndpoint",
-            dependencies: [
-                "KVStoreServer", "KVStoreEssentials", "KVStoreCore", "KVStoreWire", "UsageState",
-                "SnapshotModels", "TerminalText", "CommandSupport", crypto, nioCore, nioHTTP1,
-                "Essentials",
-            ]),
-        .target(
-            name: "UsageNotifications",
-            dependencies: [
-                "KVStoreServer", "KVStoreEssentials", "KVStoreCore", "KVStoreWire", "UsageState",
-                "WebPush", "OutgoingHTTP", "LocalFiles", logging, nioHTTP1, "Essentials",
-            ]),
-        .target(
-            name: "UsagePage",
-            dependencies: [
-                "KVStoreServer", "KVStoreWire", "UsageEndpoint", "WebPages", nioHTTP1, "Essentials",
-            ],
-            resources: [.embedInCode("Page")]),
-        .executableTarget(
-            name: "kvsd",
-            dependencies: [
-                "KVStoreServer", "KVStoreEmulator", "OutgoingHTTP", "UsageNotifications",
-                "UsagePage", "KVStoreEssentials", "KVStoreCore", "KVStoreLedger", "KVStoreLog",
-                "KVStoreSimulation", "KVStoreWire", "BackgroundServices", "CommandSupport",
-                "CommandRunner", "LocalFiles", "TerminalText", argumentParser, logging,
-                "Essentials",
-            ]),
-        .target(
-            name: "SimulatedWorld",
-            dependencies: [
-                "KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreSimulation",
-                "KVStoreTesting", "LocalFiles",
-            ],
-            path: "Tests/SimulatedWorld"),
-        .executableTarget(
-            name: "simulate", dependencies: ["SimulatedWorld", "CommandSupport", argumentParser],
-            path: "Tests/simulate"),
-        .executableTarget(
-            name: "store-benchmarks",
-            dependencies: [
-                "KVStoreEssentials", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreWire",
-                "Essentials",
-            ],
-            path: "Benchmarks/store-benchmarks"),
-        .target(
-            name: "FuzzTargets",
-            dependencies: [
-                "KVStore", "KVStoreCore", "KVStoreEssentials", "KVStoreLedger", "KVStoreLog",
-                "KVStoreSimulation", "KVStoreWire", "SnapshotModels",
-            ],
-            path: "Tests/FuzzTargets"),
-        .testTarget(
-            name: "FuzzTests", dependencies: ["FuzzTargets"]),
-        .target(name: "SeededRandomness", path: "Tests/SeededRandomness"),
-        .testTarget(
-            name: "LocalFilesTests", dependencies: ["LocalFiles"]),
-        .testTarget(
-            name: "SnapshotModelsTests", dependencies: ["SnapshotModels", "SeededRandomness"]),
-        .testTarget(
-            name: "TerminalTextTests",
-            dependencies: ["TerminalText", "ProgramTesting", "SeededRandomness"]),
-        .target(name: "ProgramTesting", path: "Tests/ProgramTesting"),
-        .testTarget(
-            name: "CommandSupportTests", dependencies: ["CommandSupport", "ProgramTesting"]),
-        .testTarget(
-            name: "BackgroundServicesTests", dependencies: ["BackgroundServices"]),
-        .target(
-            name: "TestSupport", dependencies: ["KVStoreCore", "KVStoreLog", "KVStoreSimulation"],
-            path: "Tests/TestSupport"),
-        .testTarget(
-            name: "KVStoreCoreTests", dependencies: ["KVStoreCore", "TestSupport"]),
-        .testTarget(
-            name: "KVStoreLogTests",
-            dependencies: [
-                "KVStoreCore", "KVStoreLog", "KVStoreSimulation", "LocalFiles", "TestSupport",
-            ]),
-        .testTarget(
-            name: "KVStoreLedgerTests",
-            dependencies: [
-                "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreSimulation", "TestSupport",
-            ]),
-        .testTarget(
-            name: "KVStoreTests",
-            dependencies: [
-                "KVStore", "KVStoreEssentials", "KVStoreCore", "KVStoreLog", "KVStoreSimulation",
-                "LocalFiles", "TestSupport",
-            ]),
-        .testTarget(
-            name: "ProtocolModelTests",
-            dependencies: ["KVStoreCore", "SeededRandomness", "TestSupport"]),
-        .testTarget(
-            name: "SimulatedWorldTests", dependencies: ["SimulatedWorld"]),
-        .testTarget(
-            name: "SimulatedCloudTests",
-            dependencies: ["KVStoreTesting", "KVStore", "KVStoreCore", "KVStoreLedger"]),
-        .testTarget(
-            name: "KVStoreWireTests",
-            dependencies: ["KVStoreWire", "KVStoreCore", "SeededRandomness", "TestSupport"]),
-        .testTarget(
-            name: "KVStoreSealedTests",
-            dependencies: [
-                "KVStoreSealed", "KVStoreTesting", "KVStore", "KVStoreCore", "SeededRandomness",
-                "TestSupport", crypto,
-            ]),
-        .testTarget(
-            name: "KVStoreHTTPTests",
-            dependencies: [
-                "KVStoreHTTP", "KVStoreWire", "KVStore", "KVStoreEssentials", "LocalFiles", nioCore,
-                nioPosix,
-            ]),
-        .testTarget(
-            name: "UsagePusherTests",
-            dependencies: [
-                "UsagePusher", "BackgroundServices", "SnapshotModels", "LocalFiles",
-                "SeededRandomness",
-            ]),
-        .testTarget(
-            name: "OutgoingHTTPTests", dependencies: ["OutgoingHTTP"]),
-        .testTarget(
-            name: "WebPushTests",
-            dependencies: ["WebPush", "OutgoingHTTP", "KVStoreWire", "PushTesting", crypto]),
-        .target(
-            name: "PushTesting",
-            dependencies: ["WebPush", "KVStoreWire", crypto, nioCore, nioHTTP1, nioPosix],
-            path: "Tests/PushTesting"),
-        .testTarget(
-            name: "UsageNotificationsTests",
-            dependencies: [
-                "UsageNotifications", "UsageState", "KVStoreServer", "KVStoreCore",
-                "SnapshotModels", "PushTesting", "ServerTestSupport", "TestSupport",
-                "OutgoingHTTP", httpTypes, nioCore, nioSSL,
-            ]),
-        .testTarget(
-            name: "UsageAlertsTests",
-            dependencies: [
-                "UsageAlerts", "OutgoingHTTP", "UsageState", "UsagePusher", "SnapshotModels",
-                "KVStore", "KVStoreTesting", "LocalFiles", "SeededRandomness", "ProgramTesting",
-                .target(name: "PushTesting", condition: network),
-            ]),
-        .testTarget(
-            name: "UsagePushTests",
-            dependencies: [
-                "usage-push", "UsagePusher", "UsageState", "SnapshotModels", "KVStoreEssentials",
-                "KVStoreHTTP", "TerminalText", "ProgramTesting",
-            ]),
-        .testTarget(
-            name: "UsageViewTests",
-            dependencies: [
-                "usage-view", "usage-push", "UsageState", "CommandSupport", "SnapshotModels",
-                "TerminalText", "ProgramTesting", "SeededRandomness", "KVStoreCore",
-                "KVStoreEssentials", "KVStoreHTTP",
-            ]),
-        .testTarget(
-            name: "KvsTests",
-            dependencies: [
-                "kvs", "KVStore", "KVStoreDocuments", "CommandSupport", "BrowserTesting",
-                "ProgramTesting", "SeededRandomness", "ServerTestSupport", httpTypes,
-            ]),
-        .testTarget(name: "ClipCoreTests", dependencies: ["ClipCore", "SeededRandomness"]),
-        .testTarget(
-            name: "LinkTests",
-            dependencies: [
-                "link", "LinkCore", "kvs", "kvsd", "KVStoreEssentials", "KVStoreHTTP",
-                "ProgramTesting",
-            ]),
-        .target(
-            name: "ServerTestSupport",
-            dependencies: [
-                "KVStoreCore", "KVStoreWire", httpTypes, logging, nioCore, nioHTTP1, nioPosix,
-                nioSSL,
-            ],
-            path: "Tests/ServerTestSupport"),
-        .target(
-            name: "BrowserTesting",
-            dependencies: ["ProgramTesting", "ServerTestSupport", httpTypes, nioCore],
-            path: "Tests/BrowserTesting"),
-        .target(
-            name: "UsageTesting", dependencies: ["SnapshotModels", "UsageState"],
-            path: "Tests/UsageTesting"),
-        .testTarget(
-            name: "BrowserTestingTests",
-            dependencies: ["BrowserTesting", "ProgramTesting", "KVStoreServer"]),
-        .testTarget(
-            name: "KVStoreServerTests",
-            dependencies: [
-                "KVStoreServer", "ServerTestSupport", "TestSupport", "KVStoreCore", "KVStoreLedger",
-                "KVStoreLog", "KVStoreSimulation", "KVStoreWire", "LocalFiles", crypto, httpTypes,
-                logging, nioCore, nioPosix, nioSSL, nioTLS, swiftASN1, x509,
-            ]),
-        .testTarget(
-            name: "KvsdTests",
-            dependencies: [
-                "kvsd", "ProgramTesting", "PushTesting", "ServerTestSupport", "TestSupport",
-                "KVStoreCore", "KVStoreServer", "KVStoreWire", "SnapshotModels", "UsageEndpoint",
-                "UsageState", "UsageTesting", nioHTTP1, httpTypes, nioCore, nioSSL,
-            ]),
-        .testTarget(
-            name: "EmulatorTests",
-            dependencies: [
-                "kvs", "kvsd", "KVStore", "KVStoreCore", "KVStoreDocuments", "KVStoreHTTP",
-                "KVStoreEmulator", "KVStoreLedger", "KVStoreServer", "KVStoreTesting",
-                "KVStoreWire", "BrowserTesting", "ProgramTesting", "ServerTestSupport",
-                "TestSupport", httpTypes, nioCore, nioHTTP1,
-            ]),
-        .testTarget(
-            name: "UsagePageTests",
-            dependencies: [
-                "kvs", "kvsd", "usage-view", "UsageState", "SnapshotModels", "CommandSupport",
-                "TerminalText", "KVStoreServer", "WebPages", "BrowserTesting", "ProgramTesting",
-                "ServerTestSupport", "UsageTesting", httpTypes, nioCore,
-            ]),
-        .testTarget(name: "TidyTests"),
-    ]
+    targets: targets
 )
 
 // Needs libFuzzer, which 'scripts/fuzz' links.
