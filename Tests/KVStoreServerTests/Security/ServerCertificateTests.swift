@@ -13,18 +13,22 @@ struct ServerCertificateTests {
     private let directory = try! TemporaryDirectory()
     private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
+    private let start = Date(timeIntervalSince1970: 1_789_732_800)
+
+    private func certificate(now: @escaping @Sendable () -> Date) throws -> ServerCertificate {
+        try #require(
+            try ServerCertificate(
+                .ownCertificate, directory: directory.path, logger: logger, now: now))
+    }
+
     private func text(_ name: String) throws -> String {
         try String(contentsOfFile: directory.path + "/" + name, encoding: .utf8)
     }
 
     @Test("the certificate is renewed before it expires, with the same key, while the server runs")
     func renewal() throws {
-        let start = Date(timeIntervalSince1970: 1_789_732_800)
         let now = Mutex(start)
-        let certificate = try #require(
-            try ServerCertificate(
-                .ownCertificate, directory: directory.path, logger: logger,
-                now: { now.withLock { $0 } }))
+        let certificate = try self.certificate { now.withLock { $0 } }
         let former = try (text("tls-certificate.pem"), text("tls-key.pem"))
         let key = certificate.keyFingerprint
         let context = certificate.context()
@@ -44,12 +48,8 @@ struct ServerCertificateTests {
 
     @Test("a renewal that failed is tried again, without a restart, but not by each connection")
     func failedRenewal() throws {
-        let start = Date(timeIntervalSince1970: 1_789_732_800)
         let now = Mutex(start)
-        let certificate = try #require(
-            try ServerCertificate(
-                .ownCertificate, directory: directory.path, logger: logger,
-                now: { now.withLock { $0 } }))
+        let certificate = try self.certificate { now.withLock { $0 } }
         let former = try text("tls-certificate.pem")
         func connect(after seconds: Double) throws -> Bool {
             now.withLock { $0 = start + 368 * 86_400 + seconds }
@@ -69,13 +69,9 @@ struct ServerCertificateTests {
         "the certificate of an authority is renewed with the same key, and is self-signed without it"
     )
     func authority() throws {
-        let start = Date(timeIntervalSince1970: 1_789_732_800)
         let now = Mutex(start)
         let own = OwnCertificate(directory: directory.path)
-        let certificate = try #require(
-            try ServerCertificate(
-                .ownCertificate, directory: directory.path, logger: logger,
-                now: { now.withLock { $0 } }))
+        let certificate = try self.certificate { now.withLock { $0 } }
         let key = certificate.keyFingerprint
         #expect(certificate.authority == nil)
         let hosts = try ["192.0.2.7", "box.test"].map { host throws in try CertificateHost(host) }
