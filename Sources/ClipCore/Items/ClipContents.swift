@@ -81,7 +81,7 @@ package struct ItemKey: Hashable, Comparable, Sendable {
         name = "i/" + String(text)
     }
 
-    /// Nil for a name that is no key of an item.
+    /// Nil unless the name is a key of an item.
     package init?(name: String) {
         guard name.utf8.count == 24, name.hasPrefix("i/"),
             name.utf8.dropFirst(2).allSatisfy({ Self.alphabet.contains($0) })
