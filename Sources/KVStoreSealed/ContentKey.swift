@@ -14,7 +14,7 @@ struct ContentKey: Sendable, Equatable {
 
     let secret: Data
     /// Milliseconds since 1970. Of its keys, a device seals with the newest.
-    let created: Int64
+    var created: Int64
     /// Identifies the key, and reveals nothing of the secret.
     let id: ContentKeyID
     let values: SymmetricKey

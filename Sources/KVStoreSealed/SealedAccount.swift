@@ -109,16 +109,16 @@ public final class SealedAccount: Sendable {
                 .invalidValue, "read", "\(error)", hint: "compare it with the other device")
         }
         try update { ring, directory throws(StoreError) in
-            guard let unknown = ContentKey(secret: secret, created: milliseconds) else { return }
-            let announcement = directory.announcements[unknown.id]
+            guard var key = ContentKey(secret: secret, created: milliseconds)
+            else { preconditionFailure("twelve words have 16 bytes") }
+            let announcement = directory.announcements[key.id]
             guard announcement != nil || isRestored else {
                 throw failure(
                     .refused, "join",
-                    "no device of this account has announced the key \(unknown.id)",
+                    "no device of this account has announced the key \(key.id)",
                     hint: "synchronize first, and compare account and words with the other device")
             }
-            let key = ContentKey(secret: secret, created: announcement?.created ?? unknown.created)
-            guard let key else { return }
+            if let announcement { key.created = announcement.created }
             guard announcement?.isAuthentic(of: key.id, by: key) ?? true else {
                 throw failure(
                     .notAuthentic, "join",

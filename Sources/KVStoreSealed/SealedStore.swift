@@ -36,9 +36,10 @@ public final class SealedStore: Sendable {
 
     /// The value of a key; nil for a missing one.
     ///
-    /// - Throws: `noContentKey` if the value is sealed, or may be sealed, with a key that this device lacks; `notAuthentic` if someone without the
-    ///   key has changed or moved it, or has put back a value that is older than one seen before.
+    /// - Throws: `noContentKey` if the value is sealed, or may be sealed, with a key that this device lacks; `notAuthentic` if
+    ///   someone without the key has changed or moved it, or has put back a value that is older than one seen before.
     public func propertyList(forKey key: String) throws(StoreError) -> PropertyListValue? {
+        defer { remember() }
         if let found = try newest(key) { return try decode(found.value, key) }
         let ring = try account.keyring()
         // Which key a value has, only the right content key tells.
@@ -59,6 +60,7 @@ public final class SealedStore: Sendable {
 
     /// All keys with their values, and what cannot be opened.
     public func contents() throws(StoreError) -> Contents {
+        defer { remember() }
         let ring = try account.keyring()
         var contents = Contents()
         var revisions: [String: UInt64] = [:]
@@ -150,13 +152,13 @@ public final class SealedStore: Sendable {
         where store.record(forKey: other) != nil {
             try store.write(nil, forKey: other)
         }
-        try seen.withLock { seen throws(StoreError) in
+        seen.withLock { seen in
             for storedKey in storedKeys { seen.note(storedKey, name: key, revision) }
-            try seen.save()
         }
+        remember()
     }
 
-    /// As long as those of the store itself may be, in characters of one byte.
+    /// The store's own keys are shorter; these are part of the sealed value.
     static let keyByteLimit = 1_024
 
     /// Seals with the present key what an earlier one seals, for all to do after the key has changed.
@@ -184,9 +186,9 @@ public final class SealedStore: Sendable {
         }
     }
 
-    /// Remembers what this device has seen, so that older values are noticed next time. The stores stay open.
-    public func close() throws(StoreError) {
-        try seen.withLock { seen throws(StoreError) in try seen.save() }
+    /// Writes what this device has seen, so that older values are noticed by its other programs too. If it cannot, the next call does.
+    private func remember() {
+        try? seen.withLock { seen throws(StoreError) in try seen.save() }
     }
 
     // MARK: Values
@@ -228,7 +230,7 @@ public final class SealedStore: Sendable {
             throw StoreError(
                 .notAuthentic, operation: "open", subject: subject,
                 reason: "an older value than one that this device has seen",
-                hint: "if a backup was restored, accept it")
+                hint: "if a backup was restored, run kvs seal accept")
         }
         return value
     }

@@ -174,7 +174,6 @@ struct SealedStoreTests {
         try desk.write("new", "note")
         try await world.cloud.settle()
         #expect(try laptop.read("note") == "new")
-        try laptop.notes.close()
         daemon.set(old, forKey: key)
         try await world.cloud.settle()
         for store in [laptop.notes, try laptop.reopened(), desk.notes] {
@@ -202,8 +201,6 @@ struct SealedStoreTests {
         try await world.cloud.settle()
         let other = try laptop.reopened()
         #expect(try laptop.read("a") == "new" && other.propertyList(forKey: "b") == .string("new"))
-        try laptop.notes.close()
-        try other.close()
         for (key, value) in old { daemon.set(value, forKey: key) }
         try await world.cloud.settle()
         #expect(
