@@ -110,18 +110,32 @@ let targets: [Target] = [
             "LocalFiles", "TerminalText", "CommandSupport", "CommandRunner", argumentParser,
             "Essentials",
         ]),
+    .target(
+        name: "StoreCommands",
+        dependencies: [
+            "KVStoreEssentials", "KVStoreHTTP", "CommandSupport", "LocalFiles", "Essentials",
+        ]),
     .executableTarget(
         name: "kvs",
         dependencies: [
-            "KVStoreEssentials", "KVStoreHTTP", "KVStoreDocuments", "KVStoreSealed", "TerminalText",
+            "StoreCommands", "KVStoreEssentials", "KVStoreHTTP", "KVStoreDocuments",
+            "KVStoreSealed", "TerminalText",
             "CommandSupport", "CommandRunner", "LocalFiles", argumentParser, "Essentials",
         ]),
     .target(name: "ClipCore"),
+    .executableTarget(
+        name: "clip",
+        dependencies: [
+            "ClipCore", "StoreCommands", "KVStoreEssentials", "KVStoreHTTP", "KVStoreSealed",
+            "BackgroundServices", "TerminalText", "CommandSupport", "CommandRunner", "LocalFiles",
+            argumentParser, crypto, "Essentials",
+        ]),
     .target(name: "LinkCore", dependencies: ["Essentials"]),
     .executableTarget(
         name: "link",
         dependencies: [
-            "LinkCore", "KVStoreEssentials", "KVStoreHTTP", "BackgroundServices", "TerminalText",
+            "LinkCore", "StoreCommands", "KVStoreEssentials", "KVStoreHTTP", "BackgroundServices",
+            "TerminalText",
             "CommandSupport", "CommandRunner", "LocalFiles", argumentParser, "Essentials",
         ]),
     .target(
@@ -202,7 +216,9 @@ let targets: [Target] = [
         name: "TerminalTextTests",
         dependencies: ["TerminalText", "ProgramTesting", "SeededRandomness"]),
     .target(name: "ProgramTesting", path: "Tests/ProgramTesting"),
-    .testTarget(name: "CommandSupportTests", dependencies: ["CommandSupport", "ProgramTesting"]),
+    .testTarget(
+        name: "CommandSupportTests",
+        dependencies: ["CommandSupport", "ProgramTesting", "Essentials"]),
     .testTarget(name: "BackgroundServicesTests", dependencies: ["BackgroundServices"]),
     .target(
         name: "TestSupport", dependencies: ["KVStoreCore", "KVStoreLog", "KVStoreSimulation"],
@@ -362,6 +378,7 @@ let package = Package(
         .executable(name: "usage-view", targets: ["usage-view"]),
         .executable(name: "kvs", targets: ["kvs"]),
         .executable(name: "kvsd", targets: ["kvsd"]),
+        .executable(name: "clip", targets: ["clip"]),
         .executable(name: "link", targets: ["link"]),
     ],
     traits: [

@@ -15,14 +15,14 @@ public struct StoreConfiguration: Sendable {
     /// Whether to keep a stream open, so that changes arrive as they happen. Otherwise the store contacts the daemon
     /// after local writes and when asked to synchronize.
     public var isLive: Bool
+    /// Whether what other processes write is applied as it happens. Otherwise it is when this process writes or
+    /// synchronizes, which saves a short-lived program the time that the kernel takes to end a watch (10 ms on Linux).
+    public var isWatched = true
     /// The maximum number of keys per notification.
     public var notificationKeyCount: Int
     /// Called with each write past a quota that `set` drops, on the thread that writes; nil, as on Apple's systems, to leave it
     /// at the notification. A test fails, or the program stops, at the call that is responsible.
     public var onDroppedWrite: (@Sendable (StoreError) -> Void)?
-    /// Whether what other processes write is applied as it happens. Otherwise it is when this process writes or
-    /// synchronizes, which saves a short-lived program the time that the kernel takes to end a watch (10 ms on Linux).
-    package var isWatched = true
     /// Whether the device has no account, so that values wait here for the one that it signs in to.
     package var isSignedOut = false
     /// Calls `change`, from any thread but never before this returns, with the configuration for another account that the

@@ -206,6 +206,8 @@ final class StoreEngine: Sendable {
 
     func flush() throws(StoreError) { try replica.flush() }
 
+    func refresh() throws(StoreError) { try replica.catchUp() }
+
     // MARK: - Watching
 
     var changes: AsyncStream<StoreChange> {

@@ -1,3 +1,4 @@
+import Essentials
 import KVStoreCore
 
 // The members that Apple's class does not have.
@@ -45,8 +46,26 @@ extension UbiquitousKeyValueStore {
         try await engine.synchronizeNow()
     }
 
+    /// `synchronizeNow()`, which throws `unreachable` when it has not ended within the limit.
+    @discardableResult
+    public func synchronizeNow(within limit: Duration) async throws(StoreError) -> SyncReport {
+        let report = try await withDeadline(limit) { () throws(StoreError) in
+            try await self.synchronizeNow()
+        }
+        guard let report else {
+            throw StoreError(
+                Task.isCancelled ? .cancelled : .unreachable, operation: "synchronize",
+                subject: "store \(configuration.storeName)",
+                reason: "no answer within \(limit)")
+        }
+        return report
+    }
+
     /// Flushes everything to disk without contacting the daemon.
     public func flush() throws(StoreError) { try engine.flush() }
+
+    /// Applies what other processes have written until now, where it is not watched or has not been noticed yet.
+    public func refresh() throws(StoreError) { try engine.refresh() }
 
     /// Changes by other devices and processes. Each call returns a new stream, which starts now and ends with `close`. A
     /// slow reader gets the keys it missed in fewer, larger changes.

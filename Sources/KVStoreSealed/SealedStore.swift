@@ -32,6 +32,15 @@ public final class SealedStore: Sendable {
         seen = Mutex(try SeenRevisions(files.file("sealed.json", of: store)))
     }
 
+    /// The bytes that a sealed value counts with in the quota.
+    ///
+    /// - Parameters:
+    ///   - valueByteCount: of the binary property list.
+    ///   - keyByteCount: of the key in UTF-8.
+    public static func sealedByteCount(ofValue valueByteCount: Int, key keyByteCount: Int) -> Int {
+        SealedValue.sealedByteCount(ofValue: valueByteCount, name: keyByteCount)
+    }
+
     // MARK: Reading
 
     /// The value of a key; nil for a missing one.

@@ -52,6 +52,11 @@ struct SealedValue: Sendable, Equatable {
         return header + box.combined
     }
 
+    static func sealedByteCount(ofValue value: Int, name: Int) -> Int {
+        headerByteCount + nonceByteCount + tagByteCount
+            + paddedByteCount(16 + min(max(0, name), 1 << 20) + min(max(0, value), 1 << 30))
+    }
+
     /// The key with which the bytes are sealed.
     static func keyID(of bytes: Data) throws(Failure) -> ContentKeyID {
         guard bytes.count >= headerByteCount, bytes.starts(with: magic) else { throw .notSealed }

@@ -12,8 +12,7 @@ package enum LinkForm: String, CaseIterable, Sendable, Codable {
     /// A command that the user has set on this machine.
     case custom
 
-    /// The store and the key of the user's choice for all machines.
-    package static let storeName = "prefs"
+    /// The key of the user's choice for all machines.
     package static let key = "selectedURIScheme"
 
     /// - Parameter stored: the value of `key`. Anything that this version does not know counts as none.

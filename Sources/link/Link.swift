@@ -7,6 +7,7 @@ import CommandSupport
 import Dispatch
 import Essentials
 import KVStoreEssentials
+import StoreCommands
 
 struct Link: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -62,7 +63,7 @@ enum Program {
             }
         }
         Task {
-            await Link.runProgram(failure: CommandFailure.init)
+            await Link.runProgram(failure: CommandFailure.init(ofStore:))
             exit(ExitStatus.success.rawValue)
         }
         dispatchMain()

@@ -1,4 +1,4 @@
-import CommandSupport
+import Essentials
 import Testing
 
 @Suite("A deadline", .timeLimit(.minutes(5)))

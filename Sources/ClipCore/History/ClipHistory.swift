@@ -203,23 +203,25 @@ package struct ClipHistory: Sendable {
 }
 
 /// Items that were copied out a moment ago, whose contents then come back from the clipboard.
-package struct RecentCopyOuts: Sendable {
+package struct RecentCopyOuts: Codable, Hashable, Sendable {
     package static let milliseconds: Int64 = 10_000
-    private var times: [ItemKey: Timestamp] = [:]
+    /// In milliseconds since 1970, by the name of the key.
+    private var times: [String: Int64] = [:]
 
     package init() {}
 
     /// - Parameter key: of what was put into the clipboard, which may be one part of an item.
     package mutating func note(_ key: ItemKey, at time: Timestamp) {
         times = times.filter { isRecent($0.value, time) }
-        times[key] = time
+        times[key.name] = time.milliseconds
     }
 
     package func contains(_ key: ItemKey, at time: Timestamp) -> Bool {
-        times[key].map { isRecent($0, time) } ?? false
+        times[key.name].map { isRecent($0, time) } ?? false
     }
 
-    private func isRecent(_ noted: Timestamp, _ time: Timestamp) -> Bool {
-        (0...Self.milliseconds).contains(time.milliseconds(since: noted))
+    private func isRecent(_ noted: Int64, _ time: Timestamp) -> Bool {
+        (0...Self.milliseconds).contains(
+            time.milliseconds(since: Timestamp(milliseconds: noted)))
     }
 }

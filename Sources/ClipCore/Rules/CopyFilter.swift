@@ -89,7 +89,7 @@ package struct CopyFilter {
 }
 
 /// Whether copies are ignored: all of them, or the next one.
-package struct PauseState: Hashable, Sendable {
+package struct PauseState: Codable, Hashable, Sendable {
     package private(set) var isPaused = false
     package private(set) var isOnlyNext = false
 

@@ -32,18 +32,7 @@ struct OpenedStore {
     /// - Parameter limit: how long to wait for the daemon; the command's timeout by default.
     @discardableResult
     func synchronize(within limit: Duration? = nil) async throws(StoreError) -> SyncReport {
-        let store = store
-        let limit = limit ?? timeout
-        let report = try await withDeadline(limit) { () throws(StoreError) in
-            try await store.synchronizeNow()
-        }
-        guard let report else {
-            throw StoreError(
-                .unreachable, operation: "synchronize",
-                subject: "store \(store.configuration.storeName)",
-                reason: "no answer within \(limit.shortText)")
-        }
-        return report
+        try await store.synchronizeNow(within: limit ?? timeout)
     }
 
     /// Receives newer values before a read. If the daemon does not answer, reports the age of the local values, or
@@ -118,12 +107,4 @@ struct OpenedStore {
 extension Int {
     /// "1 key", "2 keys".
     var keys: String { self == 1 ? "1 key" : "\(self) keys" }
-}
-
-extension Duration {
-    /// Seconds with at most three decimals: "10s", "0.5s".
-    fileprivate var shortText: String {
-        let seconds = (self / .milliseconds(1)).rounded() / 1_000
-        return (seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)") + "s"
-    }
 }

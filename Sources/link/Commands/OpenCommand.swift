@@ -5,6 +5,7 @@ import KVStoreEssentials
 import KVStoreHTTP
 import LinkCore
 import LocalFiles
+import StoreCommands
 
 struct OpenCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -49,8 +50,8 @@ struct OpenCommand: ParsableCommand {
     private func open(_ chosen: inout LinkForm?) throws {
         let link = try AirmailLink(url)
         let settings = try DeviceSettings.read()
-        let preference = SyncedPreference()
-        let form = try chosen ?? ChosenForm(settings, stored: preference.stored).form
+        let preferences = SyncedPreferences()
+        let form = try chosen ?? ChosenForm(settings, preferences: preferences).form
         chosen = form
         let target = try LinkTarget(
             link, as: form, command: form == .custom ? settings.template() : nil)
@@ -58,7 +59,7 @@ struct OpenCommand: ParsableCommand {
         let launcher = TargetLauncher()
         try launcher.check(target)
         try launcher.open(target) {
-            if preference.environment.isJoined { BackgroundRefresh.start() }
+            if preferences.environment.isJoined { BackgroundRefresh.start() }
             if let warning = LinkWarning(link, as: form) {
                 Alert.show(warning.message, link: url, title: Alert.warning)
             }

@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandSupport
 import KVStoreHTTP
 import LinkCore
+import StoreCommands
 
 struct SetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -25,7 +26,8 @@ struct SetCommand: AsyncParsableCommand {
         if isForDevice {
             try DeviceSettings.update { $0.form = form }
         } else {
-            let outcome = try await SyncedPreference().set(form)
+            let outcome = try await SyncedPreferences().set(
+                form?.rawValue, forKey: LinkForm.key)
             if case .pending(let reason) = outcome {
                 Console.report("stored on this machine, not yet synced: \(reason)")
             }
@@ -60,10 +62,10 @@ struct SyncCommand: AsyncParsableCommand {
         discussion: "Each opened link does this in the background, for the next one.")
 
     func run() async throws {
-        let preference = SyncedPreference()
-        guard preference.environment.isJoined else {
+        let preferences = SyncedPreferences()
+        guard preferences.environment.isJoined else {
             throw CommandFailure(.configuration, "no account has been joined; run kvs join")
         }
-        try await preference.synchronize()
+        try await preferences.synchronize()
     }
 }

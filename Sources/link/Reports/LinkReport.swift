@@ -1,6 +1,7 @@
 import CommandSupport
 import Essentials
 import LinkCore
+import StoreCommands
 import TerminalText
 
 /// The settings and what can be opened on this machine, as text or JSON.
@@ -111,7 +112,7 @@ struct LinkReport: Encodable {
 extension LinkReport {
     static func onThisMachine(handler: (String) -> String?) throws -> LinkReport {
         let settings = try DeviceSettings.read()
-        let chosen = try ChosenForm(settings, stored: SyncedPreference().stored)
+        let chosen = try ChosenForm(settings, preferences: SyncedPreferences())
         return LinkReport(chosen, settings, handler: handler)
     }
 }

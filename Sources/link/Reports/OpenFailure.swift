@@ -1,5 +1,6 @@
 import CommandSupport
 import LinkCore
+import StoreCommands
 
 /// An error of opening a link, for its user, the log and the exit status. Contains nothing of the link.
 struct OpenFailure {
@@ -13,7 +14,7 @@ struct OpenFailure {
     /// Nil for errors of the output.
     init?(_ error: any Error) {
         guard let error = error as? LinkError else {
-            guard let failure = CommandFailure(error) else { return nil }
+            guard let failure = CommandFailure(ofStore: error) else { return nil }
             (code, message, status) = ("settings", failure.message, failure.status)
             exitedStatus = nil
             return

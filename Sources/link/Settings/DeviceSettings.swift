@@ -3,6 +3,7 @@ import KVStoreEssentials
 import KVStoreHTTP
 import LinkCore
 import LocalFiles
+import StoreCommands
 
 /// What holds on this machine alone. No machine learns it from another one: it names a command.
 struct DeviceSettings: Codable, Equatable, Sendable {
@@ -76,13 +77,13 @@ struct ChosenForm: Sendable {
 
     /// Reads the synced form only if this machine has none of its own.
     init(
-        _ settings: DeviceSettings, stored: () throws(StoreError) -> String?
+        _ settings: DeviceSettings, preferences: SyncedPreferences
     ) throws(StoreError) {
         if let form = settings.form {
             (self.form, origin) = (form, .device)
             return
         }
-        let stored = try stored()
+        let stored = try preferences.texts(withPrefix: LinkForm.key)[LinkForm.key]
         form = LinkForm(stored: stored)
         origin = stored == form.rawValue ? .synced : .standard
     }

@@ -54,7 +54,7 @@ struct UsageReader: Sendable {
     /// - Returns: whether the daemon responded.
     func refresh(within seconds: Double) async -> Bool {
         guard isJoined, seconds > 0 else { return isOnline }
-        let report = try? await withDeadline(.seconds(seconds)) { try await store.synchronizeNow() }
+        let report = try? await store.synchronizeNow(within: .seconds(seconds))
         return report != nil
     }
 

@@ -1,0 +1,163 @@
+import ClipCore
+import Crypto
+import Essentials
+import KVStoreEssentials
+import LocalFiles
+import Synchronization
+
+/// The history of this machine, in a store of its own that no account has. All programs of a user share it.
+///
+/// What devices share is a sealed store, with which `SharedHistory` reconciles this one: everything works without an account, a
+/// network or a key, and what this machine knows of an item is not lost when another machine writes the same one.
+///
+/// Calls block; any thread may make them.
+final class HistoryStore: Sendable {
+    let files: ClipFiles
+    private let store: UbiquitousKeyValueStore
+    /// Items that have been decoded, with the bytes that they were decoded from.
+    private let decoded = Mutex<[String: (bytes: Data, entry: LocalEntry)]>([:])
+
+    /// Of the local store, which has removed items too until they are removed from the shared one.
+    private static let limits = StoreLimits(
+        totalByteCount: 4_194_304, valueByteCount: 262_144, keyCount: 4_096)
+    private static let stateKey = "state"
+
+    /// - Parameter isWatched: whether `changes` tells of those by other processes.
+    init(_ files: ClipFiles = ClipFiles(), isWatched: Bool = false) throws {
+        self.files = files
+        try LocalDirectory(files.directory).create()
+        var configuration = StoreConfiguration(
+            directory: files.history, storeName: "history", limits: Self.limits)
+        configuration.isWatched = isWatched
+        store = try UbiquitousKeyValueStore(configuration: configuration)
+    }
+
+    func close() { store.close() }
+
+    /// The keys of items that other processes have changed. Each call returns a new stream.
+    var changes: AsyncStream<Set<ItemKey>> {
+        let changes = store.changes
+        return AsyncStream { continuation in
+            let task = Task {
+                for await change in changes {
+                    continuation.yield(Set(change.keys.compactMap(ItemKey.init(name:))))
+                }
+                continuation.finish()
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+
+    // MARK: Reading
+
+    func entries() -> [ItemKey: LocalEntry] {
+        decoded.withLock { decoded in
+            var former: [String: (bytes: Data, entry: LocalEntry)] = [:]
+            swap(&former, &decoded)
+            var entries: [ItemKey: LocalEntry] = [:]
+            for name in store.keys {
+                guard let key = ItemKey(name: name), let bytes = store.data(forKey: name) else {
+                    continue
+                }
+                if let known = former[name], known.bytes == bytes {
+                    decoded[name] = known
+                } else if let entry = LocalEntry(encoded: bytes) {
+                    decoded[name] = (bytes, entry)
+                }
+                entries[key] = decoded[name]?.entry
+            }
+            return entries
+        }
+    }
+
+    func history(_ limits: HistoryLimits) -> ClipHistory {
+        ClipHistory(items: entries().compactMapValues(\.item), limits: limits)
+    }
+
+    var state: HistoryState {
+        (try? store.decode(HistoryState.self, forKey: Self.stateKey)) ?? HistoryState()
+    }
+
+    // MARK: Changing
+
+    /// Changes the history as the only one of all processes.
+    ///
+    /// - Parameter change: changes history and state, and returns what is to be written.
+    func change<Result>(
+        _ limits: HistoryLimits,
+        _ change: (inout ClipHistory, inout HistoryState) throws -> (ClipHistory.Changes, Result)
+    ) throws -> Result {
+        try exclusively { entries, state in
+            var history = ClipHistory(items: entries.compactMapValues(\.item), limits: limits)
+            let (changes, result) = try change(&history, &state)
+            for key in changes.written {
+                guard let item = history.items[key] else { continue }
+                if case .item(_, isShared: true) = entries[key] {
+                    entries[key] = .item(item, isShared: true)
+                } else {
+                    entries[key] = .item(item, isShared: false)
+                }
+            }
+            for key in changes.removed {
+                if case .item(_, isShared: true) = entries[key] {
+                    entries[key] = .removed
+                } else {
+                    entries[key] = nil
+                }
+            }
+            return result
+        }
+    }
+
+    /// Changes entries and state as the only one of all processes, and writes what differs.
+    func exclusively<Result>(
+        _ change: (inout [ItemKey: LocalEntry], inout HistoryState) throws -> Result
+    ) throws -> Result {
+        let lock = try files.lock.lock()
+        defer { lock.unlock() }
+        try store.refresh()
+        let (former, formerState) = (entries(), state)
+        var (entries, state) = (former, formerState)
+        let result = try change(&entries, &state)
+        // What makes room is written first.
+        for key in former.keys where entries[key] == nil { try store.write(nil, forKey: key.name) }
+        for (key, entry) in entries where entry != former[key] {
+            try store.write(.data(entry.encoded), forKey: key.name)
+        }
+        if state != formerState { try store.encode(state, forKey: Self.stateKey) }
+        return result
+    }
+}
+
+extension LocalEntry {
+    /// A byte that says what it is, then the item.
+    fileprivate var encoded: Data {
+        switch self {
+        case .removed: Data([0])
+        case .item(let item, let isShared): Data([isShared ? 2 : 1]) + item.encoded
+        }
+    }
+
+    fileprivate init?(encoded bytes: Data) {
+        switch bytes.first {
+        case 0 where bytes.count == 1: self = .removed
+        case 1, 2:
+            guard let item = try? ClipItem(encoded: bytes.dropFirst()) else { return nil }
+            self = .item(item, isShared: bytes.first == 2)
+        default: return nil
+        }
+    }
+}
+
+extension ItemKey {
+    /// The key of contents; equal ones have the same on every machine.
+    init(of contents: ClipContents) {
+        self.init(digest: SHA256.hash(data: contents.canonicalBytes))
+    }
+}
+
+extension Timestamp {
+    static var now: Timestamp {
+        Timestamp(milliseconds: Int64((Date().timeIntervalSince1970 * 1_000).rounded()))
+    }
+}

@@ -1,0 +1,94 @@
+import ClipCore
+import Essentials
+import KVStoreHTTP
+import LocalFiles
+
+/// What holds on this machine alone.
+struct DeviceSettings: Codable, Equatable, Sendable {
+    /// How copies are collected; nil for what the session offers.
+    var backend: String?
+    /// Of contents, in KiB, up to which an item is part of the history, and not a stub.
+    var itemKibibytes = 16
+    /// For contents above that, in MiB.
+    var cacheMebibytes = 64
+    /// Whether copies in `applications` are the only ones that are kept, instead of those that are not.
+    var keepsOnlyApplications = false
+    var applications: [String] = []
+    /// Which kinds are kept.
+    var keepsText = true
+    var keepsImages = true
+    var keepsFiles = true
+    /// Whether what seems to be a token or private key is not kept.
+    var skipsTokens = true
+    /// Whether the newest copy of another machine is placed in this one's clipboard.
+    var follows = false
+
+    private static let byteLimit = 64 * 1_024
+
+    init() {}
+
+    init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        func take<Value: Decodable>(
+            _ key: CodingKeys, _ path: WritableKeyPath<Self, Value>
+        ) throws {
+            if let value = try values.decodeIfPresent(Value.self, forKey: key) {
+                self[keyPath: path] = value
+            }
+        }
+        backend = try values.decodeIfPresent(String.self, forKey: .backend)
+        try take(.itemKibibytes, \.itemKibibytes)
+        try take(.cacheMebibytes, \.cacheMebibytes)
+        try take(.keepsOnlyApplications, \.keepsOnlyApplications)
+        try take(.applications, \.applications)
+        try take(.keepsText, \.keepsText)
+        try take(.keepsImages, \.keepsImages)
+        try take(.keepsFiles, \.keepsFiles)
+        try take(.skipsTokens, \.skipsTokens)
+        try take(.follows, \.follows)
+    }
+
+    static func read(_ files: ClipFiles = ClipFiles()) throws(FileError) -> DeviceSettings {
+        let file = files.settings
+        guard let content = try file.read(byteLimit: byteLimit) else { return DeviceSettings() }
+        guard let settings = try? JSONDecoder().decode(Self.self, from: content.data) else {
+            throw FileError(
+                operation: "read", path: file.path,
+                cause: .invalid(
+                    "these are not settings of this program; correct or remove the file"))
+        }
+        return settings
+    }
+
+    /// Reads, changes and writes them under a lock.
+    static func update(
+        _ files: ClipFiles = ClipFiles(), _ change: (inout DeviceSettings) -> Void
+    ) throws(FileError) {
+        let file = files.settings
+        let lock = try file.lock()
+        defer { lock.unlock() }
+        var settings = try read(files)
+        let former = settings
+        change(&settings)
+        guard settings != former else { return }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        guard let data = try? encoder.encode(settings) else { return }
+        try file.resolvingLinks().replace(with: data + Data("\n".utf8))
+    }
+
+    /// What is kept, with what the user has chosen for all machines.
+    func filter(_ settings: ClipSettings) -> CopyFilter {
+        var filter = CopyFilter()
+        filter.enabled = []
+        if keepsText { filter.enabled.insert(.text) }
+        if keepsImages { filter.enabled.insert(.images) }
+        if keepsFiles { filter.enabled.insert(.files) }
+        filter.ignoredTypes = settings.ignoredTypes
+        filter.rules = IgnoreRules(settings.rules)
+        filter.skipsTokens = skipsTokens
+        filter.applications =
+            keepsOnlyApplications ? .only(Set(applications)) : .allExcept(Set(applications))
+        return filter
+    }
+}
