@@ -13,7 +13,12 @@ struct Clip: AsyncParsableCommand {
         commandName: ProgramName.text,
         abstract: "Keep the history of the clipboard, on this machine or on all of yours.",
         version: ProgramVersion.text,
-        subcommands: [AddCommand.self])
+        subcommands: [
+            ListCommand.self, GetCommand.self, SelectCommand.self, AddCommand.self, PinCommand.self,
+            UnpinCommand.self, DeleteCommand.self, ClearCommand.self, PauseCommand.self,
+            ResumeCommand.self, IgnoreNextCommand.self, RulesCommand.self, SettingsCommand.self,
+            SyncCommand.self, StatusCommand.self,
+        ])
 
     static func main() async { await runProgram(failure: CommandFailure.init(ofStore:)) }
 }

@@ -1,16 +1,19 @@
 import ClipCore
 import SeededRandomness
 
-/// Devices with a history each, and a store between them in which the newest write of a key wins, as in the real one.
+/// Devices with a history each, and a store that they share, in which the newest write of a key wins, as in the real one.
 struct ExchangingDevices {
     struct Device {
-        var history = ClipHistory(limits: HistoryLimits(size: 6))
-        /// Written here, not yet exchanged.
-        var pending: [ItemKey: Record] = [:]
-        var seen: [ItemKey: Int] = [:]
+        var entries: [ItemKey: LocalEntry] = [:]
+        /// What this device has of the shared store.
+        var replica: [ItemKey: Record] = [:]
+        /// Written here, not yet sent.
+        var pending: Set<ItemKey> = []
+        /// How often each item was copied here, since it was removed last anywhere.
+        var copies: [ItemKey: UInt32] = [:]
     }
 
-    struct Record {
+    struct Record: Equatable {
         var item: ClipItem?
         var stamp: Int
     }
@@ -18,80 +21,91 @@ struct ExchangingDevices {
     private(set) var devices: [String: Device]
     private var store: [ItemKey: Record] = [:]
     private let names: [String]
+    private let removes: Bool
     private var randomness: SeededGenerator
     private var time: Int64 = 0
     private var stamp = 0
 
-    init(names: [String], seed: UInt64) {
+    /// - Parameter removes: whether items are removed, and devices have room for few.
+    init(names: [String], removes: Bool, seed: UInt64) {
         self.names = names
+        self.removes = removes
         devices = Dictionary(uniqueKeysWithValues: names.map { ($0, Device()) })
         randomness = SeededGenerator(seed: seed)
     }
 
     var stored: [ItemKey: ClipItem] { store.compactMapValues(\.item) }
 
-    /// One change on some device, by a clock of its own, or an exchange.
+    /// On some device: a change, by a clock of its own, an exchange with the store, or a reconciliation.
     mutating func step() {
         let name = names.randomElement(using: &randomness) ?? names[0]
         guard var device = devices[name] else { return }
         time += 1
         let now = Timestamp(milliseconds: time + Int64.random(in: -5...5, using: &randomness))
-        let key = device.history.items.keys.sorted().randomElement(using: &randomness)
+        var history = ClipHistory(
+            items: device.entries.items, limits: HistoryLimits(size: removes ? 6 : 99))
+        let key = history.items.keys.sorted().randomElement(using: &randomness)
         var changes = ClipHistory.Changes()
-        switch Int.random(in: 0..<10, using: &randomness) {
+        switch Int.random(in: 0..<12, using: &randomness) {
         case 0...3:
             let text = "text \(Int.random(in: 0..<9, using: &randomness))"
-            switch device.history.add(text, at: now, on: name) {
+            switch history.add(text, at: now, on: name) {
             case .added(let added), .counted(_, let added): changes = added
             case .empty, .full: break
             }
+            device.copies[ItemKey(text), default: 0] += 1
         case 4:
             guard let key else { break }
-            changes = device.history.togglePin(key, at: now, using: &randomness)
+            changes = history.togglePin(key, at: now, using: &randomness)
         case 5:
-            guard let key else { break }
-            changes = device.history.remove([key])
+            guard let key, removes else { break }
+            changes = history.remove([key])
+        case 6...8: return reconcile(name)
         default: return exchange(name)
         }
-        write(changes, &device)
+        device.entries.apply(changes, of: history)
         devices[name] = device
     }
 
-    private mutating func write(_ changes: ClipHistory.Changes, _ device: inout Device) {
-        for key in changes.written.union(changes.removed).sorted() {
+    private mutating func reconcile(_ name: String) {
+        guard var device = devices[name] else { return }
+        for key in Set(device.entries.keys).union(device.replica.keys).sorted() {
+            let shared = device.replica[key]?.item
+            let outcome = Reconciliation(device.entries[key], shared)
+            device.entries[key] = outcome.local
+            guard outcome.shared != shared else { continue }
             stamp += 1
-            device.pending[key] = Record(item: device.history.items[key], stamp: stamp)
+            device.replica[key] = Record(item: outcome.shared, stamp: stamp)
+            device.pending.insert(key)
         }
+        devices[name] = device
     }
 
-    /// Sends what is pending where it is newer, then applies what the store has newer.
+    /// Sends what is pending where it is newer, then takes what the store has newer.
     private mutating func exchange(_ name: String) {
         guard var device = devices[name] else { return }
-        for (key, record) in device.pending where record.stamp > store[key]?.stamp ?? 0 {
+        for key in device.pending {
+            guard let record = device.replica[key], record.stamp > store[key]?.stamp ?? 0 else {
+                continue
+            }
             store[key] = record
-            device.seen[key] = record.stamp
         }
-        device.pending = [:]
-        for (key, record) in store.sorted(by: { $0.key < $1.key })
-        where record.stamp > device.seen[key] ?? 0 {
-            device.seen[key] = record.stamp
-            let changes = device.history.apply(record.item, key)
-            precondition(record.item != nil || changes.isEmpty, "written after a removal")
-            write(changes, &device)
-        }
+        device.pending = []
+        device.replica = store
         devices[name] = device
     }
 
-    /// Exchanges until nobody has anything to say.
+    /// Exchanges and reconciles until nobody has anything to say.
     ///
     /// - Returns: after how many rounds; nil if they go on.
     mutating func settle(limit: Int) -> Int? {
         for round in 0..<limit {
             let before = stamp
-            for name in names.shuffled(using: &randomness) { exchange(name) }
-            let isSilent = devices.values.allSatisfy { device in
-                device.pending.isEmpty && store.allSatisfy { device.seen[$0.key] == $0.value.stamp }
+            for name in names.shuffled(using: &randomness) {
+                exchange(name)
+                reconcile(name)
             }
+            let isSilent = devices.values.allSatisfy { $0.replica == store }
             if isSilent, stamp == before { return round }
         }
         return nil

@@ -94,37 +94,74 @@ struct MergeTests {
         #expect(joined.counts.count == ClipItem.deviceLimit)
     }
 
-    @Test("what another device knows is written again only if this one knows more")
+    @Test("what another device wrote is written again only if this one knows more")
     func writingBack() {
         let item = ClipItem("foo", on: "desk", at: 1)
         var newer = item
         newer.copyAgain(on: "laptop", at: 2)
-        let key = ItemKey("foo")
-        var history = ClipHistory(items: [key: item])
-        #expect(history.apply(newer, key).isEmpty && history.items[key] == newer)
-        #expect(history.apply(item, key) == ClipHistory.Changes(written: [key]))
-        #expect(history.items[key] == newer)
+        let behind = Reconciliation(.item(item, isShared: true), newer)
+        #expect(behind.shared == newer && behind.local == .item(newer, isShared: true))
+        #expect(Reconciliation(.item(newer, isShared: true), item).shared == newer)
     }
 
-    @Test("after a removal by another device nothing is written")
-    func removal() {
-        let key = ItemKey("foo")
-        var history = ClipHistory(items: [key: ClipItem("foo", at: 1)])
-        #expect(history.apply(nil, key).isEmpty && history.items.isEmpty)
-        #expect(history.byteCount == 0 && history.apply(nil, key).isEmpty)
+    @Test(
+        "an item that was removed on another device is removed, one that it has not had is shared")
+    func removalElsewhere() {
+        let item = ClipItem("foo", at: 1)
+        let removed = Reconciliation(.item(item, isShared: true), nil)
+        #expect(removed.local == nil && removed.shared == nil)
+        let new = Reconciliation(.item(item, isShared: false), nil)
+        #expect(new.local == .item(item, isShared: true) && new.shared == item)
+    }
+
+    @Test("an item that was removed here is removed there, whatever has become of it")
+    func removalHere() {
+        var entries: [ItemKey: LocalEntry] = [
+            ItemKey("foo"): .item(ClipItem("foo"), isShared: true),
+            ItemKey("own"): .item(ClipItem("own"), isShared: false),
+        ]
+        var history = ClipHistory(items: entries.items)
+        entries.apply(history.clear(), of: history)
+        #expect(entries == [ItemKey("foo"): .removed])
+        let outcome = Reconciliation(.removed, ClipItem("foo", on: "laptop", at: 9))
+        #expect(outcome.local == nil && outcome.shared == nil)
     }
 
     @Test("devices that change and exchange items in any order end with the same, and fall silent")
     func interleavings() {
+        settled(removes: true) { world, _ in
+            for device in world.devices.values {
+                #expect(device.entries.items == world.stored)
+            }
+        }
+    }
+
+    @Test("no copy and no pin of any device is lost while others write the same items")
+    func counts() {
+        settled(removes: false) { world, seed in
+            for (name, device) in world.devices {
+                #expect(device.entries.items == world.stored)
+                for (key, count) in device.copies {
+                    #expect(world.stored[key]?.counts[name] == count, "seed \(seed)")
+                }
+            }
+        }
+    }
+
+    private func settled(removes: Bool, _ check: (ExchangingDevices, UInt64) -> Void) {
         let first = UInt64.random(in: 0...UInt64.max / 2)
         for seed in first..<(first + 300) {
-            var world = ExchangingDevices(names: Self.devices, seed: seed)
-            for _ in 0..<60 { world.step() }
+            var world = ExchangingDevices(names: Self.devices, removes: removes, seed: seed)
+            for _ in 0..<80 { world.step() }
             let rounds = world.settle(limit: 50)
             #expect(rounds != nil, "seed \(seed): devices go on answering each other")
-            let histories = world.devices.values.map(\.history.items)
-            #expect(histories.allSatisfy { $0 == world.stored }, "seed \(seed): devices differ")
-            guard rounds != nil, histories.allSatisfy({ $0 == world.stored }) else { return }
+            check(world, seed)
+            guard rounds != nil,
+                world.devices.values.allSatisfy({ $0.entries.items == world.stored })
+            else {
+                Issue.record("seed \(seed): devices differ")
+                return
+            }
         }
     }
 }

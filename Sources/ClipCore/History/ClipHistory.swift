@@ -184,22 +184,6 @@ package struct ClipHistory: Sendable {
         }
         return changes
     }
-
-    // MARK: Other devices
-
-    /// Applies what the store has now for a key after a change by another device: an item, or nil after a removal.
-    ///
-    /// - Returns: the key as written if this device knew more than the other. Each such write is more than what was there, so
-    ///   that devices cannot answer each other for ever. Nothing is written after a removal.
-    package mutating func apply(_ remote: ClipItem?, _ key: ItemKey) -> Changes {
-        guard let remote else {
-            put(nil, key)
-            return Changes()
-        }
-        let joined = items[key].map { $0.joined(remote) } ?? remote
-        put(joined, key)
-        return joined == remote ? Changes() : Changes(written: [key])
-    }
 }
 
 /// Items that were copied out a moment ago, whose contents then come back from the clipboard.

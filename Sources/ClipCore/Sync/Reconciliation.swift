@@ -11,6 +11,25 @@ package enum LocalEntry: Hashable, Sendable {
     }
 }
 
+extension [ItemKey: LocalEntry] {
+    package var items: [ItemKey: ClipItem] { compactMapValues(\.item) }
+
+    /// Takes over what a change has made of the items. What is shared is marked as removed, for the shared history.
+    package mutating func apply(_ changes: ClipHistory.Changes, of history: ClipHistory) {
+        for key in changes.written.union(changes.removed) {
+            let isShared = if case .item(_, isShared: true) = self[key] { true } else { false }
+            if let item = history.items[key] {
+                self[key] = .item(item, isShared: isShared)
+            } else {
+                self[key] = isShared ? .removed : nil
+            }
+        }
+    }
+
+    /// The same items, of which none has been shared.
+    package var unshared: Self { items.mapValues { .item($0, isShared: false) } }
+}
+
 /// What the history of a device and the shared one are to have of an item, after either has changed.
 ///
 /// The shared history keeps only the newest write of an item, so each device keeps all that it knows beside it, and writes it again

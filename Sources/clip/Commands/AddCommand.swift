@@ -3,22 +3,62 @@ import ClipCore
 import CommandSupport
 import Essentials
 
-struct AddCommand: ParsableCommand {
+struct AddCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "add", abstract: "Add standard input to the history.")
+        commandName: "add", abstract: "Add standard input to the history.",
+        discussion: """
+            What is ignored, or looks like a secret, is not kept; the reason is reported. \
+            With tmux, 'set -s copy-command "\(ProgramName.text) add"' adds what is copied there.
+            """)
 
     @Option(help: "The MIME type of the input.")
     var type = "text/plain"
 
-    @Flag(help: "Do not keep it: it is a secret, say so in the count of skipped copies.")
+    @Flag(help: "It is a secret: do not keep it, and count it as skipped.")
     var sensitive = false
 
-    func run() throws {
-        let store = try HistoryStore()
-        defer { store.close() }
-        let data = Data("x".utf8)
-        let offer = Offer(
-            state: sensitive ? .sensitive : .data, typeNames: [type], data: [(type, data)])
-        _ = try Recorder(store).record(offer)
+    @Flag(help: "Print the id of the item as JSON.")
+    var json = false
+
+    private struct Document: Encodable {
+        var id: String?
+        var outcome: String
+        var reason: String?
+    }
+
+    func run() async throws {
+        let data = try InputOutput.readInput(byteCount: ContentCache.contentsByteLimit)
+        let opened = try OpenedHistory()
+        defer { opened.close() }
+        let recorder = Recorder(opened.store, opened.settings, opened.device)
+        let outcome = try recorder.record(
+            Offer(state: sensitive ? .sensitive : .data, typeNames: [type], data: [(type, data)]))
+        switch outcome {
+        case .skipped, .full: break
+        case .added, .counted, .copiedOut: try await opened.exchange.afterChange()
+        }
+        if json { try Console.printJSON(Self.document(outcome)) }
+        guard let reason = outcome.reason else { return }
+        throw CommandFailure(.failure, "not kept: \(reason)")
+    }
+
+    private static func document(_ outcome: Recorder.Outcome) -> Document {
+        switch outcome {
+        case .added(let key): Document(id: key.identifier, outcome: "added")
+        case .counted(let key): Document(id: key.identifier, outcome: "counted")
+        case .copiedOut: Document(outcome: "copiedOut")
+        case .skipped, .full: Document(outcome: "skipped", reason: outcome.reason)
+        }
+    }
+}
+
+extension Recorder.Outcome {
+    /// Why the copy was not kept; nil if it is.
+    var reason: String? {
+        switch self {
+        case .added, .counted, .copiedOut: nil
+        case .skipped(let reason): reason.description
+        case .full(let needed): "pinned items leave no room for \(needed) bytes; unpin some"
+        }
     }
 }

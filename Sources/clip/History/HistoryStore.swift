@@ -71,7 +71,7 @@ final class HistoryStore: Sendable {
     }
 
     func history(_ limits: HistoryLimits) -> ClipHistory {
-        ClipHistory(items: entries().compactMapValues(\.item), limits: limits)
+        ClipHistory(items: entries().items, limits: limits)
     }
 
     var state: HistoryState {
@@ -88,23 +88,9 @@ final class HistoryStore: Sendable {
         _ change: (inout ClipHistory, inout HistoryState) throws -> (ClipHistory.Changes, Result)
     ) throws -> Result {
         try exclusively { entries, state in
-            var history = ClipHistory(items: entries.compactMapValues(\.item), limits: limits)
+            var history = ClipHistory(items: entries.items, limits: limits)
             let (changes, result) = try change(&history, &state)
-            for key in changes.written {
-                guard let item = history.items[key] else { continue }
-                if case .item(_, isShared: true) = entries[key] {
-                    entries[key] = .item(item, isShared: true)
-                } else {
-                    entries[key] = .item(item, isShared: false)
-                }
-            }
-            for key in changes.removed {
-                if case .item(_, isShared: true) = entries[key] {
-                    entries[key] = .removed
-                } else {
-                    entries[key] = nil
-                }
-            }
+            entries.apply(changes, of: history)
             return result
         }
     }

@@ -1,22 +1,23 @@
-import CommandSupport
-import Essentials
+package import Essentials
 
 /// Reads standard input and files.
-enum InputOutput {
+package enum InputOutput {
     /// Everything on standard input.
-    static func readInput(byteCount limit: Int) throws(CommandFailure) -> Data {
+    package static func readInput(byteCount limit: Int) throws(CommandFailure) -> Data {
         try read(STDIN_FILENO, "standard input", byteCount: limit)
     }
 
-    static func readFile(_ path: String, byteCount limit: Int) throws(CommandFailure) -> Data {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    package static func readFile(_ path: String, byteCount limit: Int) throws(CommandFailure)
+        -> Data
+    {
+        let descriptor = Essentials.open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure("open \(path)") }
-        defer { close(descriptor) }
+        defer { Essentials.close(descriptor) }
         return try read(descriptor, path, byteCount: limit)
     }
 
     /// A line from the terminal, typed without echo; nil at end of input.
-    static func readSecret(prompt: String) -> String? {
+    package static func readSecret(prompt: String) -> String? {
         var former = termios()
         guard tcgetattr(STDIN_FILENO, &former) == 0 else { return nil }
         var silent = former

@@ -1,0 +1,69 @@
+import ClipCore
+import CommandSupport
+import Essentials
+
+/// Copies items of the history to a clipboard.
+struct Copier {
+    let store: HistoryStore
+    let settings: ClipSettings
+    let device: DeviceSettings
+    var writer = ClipboardWriter()
+
+    /// The contents of an item, wherever this machine has them.
+    ///
+    /// - Throws: for a stub of another machine.
+    func contents(of key: ItemKey, _ item: ClipItem) throws -> ClipContents {
+        if let contents = item.contents { return contents }
+        if let contents = try ContentCache(store.files, device).contents(of: key) {
+            return contents
+        }
+        throw CommandFailure(
+            .unavailable,
+            "its contents are on \(item.origin.device) only: copies of more than "
+                + "\(device.itemKibibytes) KiB are not shared")
+    }
+
+    /// Copies an item, which counts as one more copy of it.
+    ///
+    /// - Parameters:
+    ///   - type: of the representation; nil for the one that suits most programs.
+    ///   - isPlain: without formatting.
+    ///   - target: nil for the first that applies here.
+    /// - Returns: what to say of it: a terminal does not answer, so that "copied" may be too much.
+    func copy(
+        _ key: ItemKey, type: ContentType? = nil, isPlain: Bool = false,
+        to target: CopyTarget? = nil
+    ) throws -> String {
+        guard let item = store.entries()[key]?.item else {
+            throw CommandFailure(.failure, "the item is no longer in the history")
+        }
+        var contents = try contents(of: key, item)
+        if isPlain { contents = contents.withoutFormatting }
+        guard let part = contents.representation(type, plain: isPlain) else {
+            throw CommandFailure(
+                .failure,
+                "it has no \(type?.rawValue ?? "type that can be copied"); it has "
+                    + contents.parts.map(\.type.rawValue).joined(separator: ", "))
+        }
+        let copyOut: CopyOut
+        do {
+            copyOut = try write(part, target)
+        } catch CopyOut.Failure.notText where type == nil && part.type.kind != .image {
+            copyOut = try write(
+                .init(.text, ItemTitle.text(of: contents, limit: .max)), target)
+        }
+        let now = Timestamp.now
+        try store.change(settings.limits) { history, _ in
+            (history.countCopy(of: key, on: store.files.environment.deviceName, at: now), ())
+        }
+        return copyOut.report
+    }
+
+    private func write(_ part: ClipContents.Part, _ target: CopyTarget?) throws -> CopyOut {
+        // Before the collector sees it.
+        try store.exclusively { _, state in
+            state.copyOuts.note(ItemKey(of: ClipContents([part])), at: .now)
+        }
+        return try writer.copy(part, to: target)
+    }
+}

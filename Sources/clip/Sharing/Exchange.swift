@@ -1,0 +1,95 @@
+import ClipCore
+import CommandSupport
+import Essentials
+import KVStoreEssentials
+import LocalFiles
+
+/// Sharing by a command that ends soon. A collector that runs does it instead.
+struct Exchange {
+    let store: HistoryStore
+    let settings: ClipSettings
+
+    /// How long a read waits for newer items, and a change for the daemon.
+    private static let limit = Duration.seconds(2)
+
+    /// Whether the collector of this user runs.
+    static func isCollecting(_ files: ClipFiles) throws(FileError) -> Bool {
+        guard try FileStatus(path: files.collector.path) != nil else { return false }
+        let lock = try FileLock(files.collector.path)
+        guard try lock.lockIfAvailable() else { return true }
+        lock.unlock()
+        return false
+    }
+
+    /// Whether a command has to share by itself.
+    private var isNeeded: Bool {
+        get throws { try store.state.sharedWith != nil && !Self.isCollecting(store.files) }
+    }
+
+    /// Receives newer items before a list is read. Without the daemon, says so and goes on.
+    func beforeReading() async throws {
+        guard try isNeeded else { return }
+        do {
+            if let failure = try await exchange() {
+                Console.report("\(failure.reason); showing what this machine has")
+            }
+        } catch let error as StoreError {
+            Console.report("not shared: \(error)")
+        }
+    }
+
+    /// Sends a change. It is in the history of this machine already.
+    func afterChange() async throws {
+        guard try isNeeded else { return }
+        do {
+            if let failure = try await exchange() {
+                Console.report("stored on this machine, not yet shared: \(failure.reason)")
+            }
+        } catch let error as StoreError {
+            Console.report("stored on this machine, not shared: \(error)")
+        }
+    }
+
+    /// - Returns: why the daemon did not get and give everything.
+    @discardableResult
+    func exchange(within limit: Duration = limit) async throws -> StoreError? {
+        let shared = try SharedHistory(store.files.environment, isLive: false)
+        defer { shared.close() }
+        guard store.state.sharedWith == shared.accountDirectory else {
+            throw StoreError(
+                .unauthorized, operation: "share", subject: "the history",
+                reason: "this machine has joined another account since",
+                hint: "to share it with that one, run \(ProgramName.text) sync on")
+        }
+        var failure: StoreError?
+        do throws(StoreError) { _ = try await shared.synchronize(within: limit) } catch {
+            failure = error
+        }
+        let problems = try shared.reconcile(store, settings.limits)
+        Self.report(problems)
+        if failure == nil {
+            do throws(StoreError) {
+                let report = try await shared.synchronize(within: limit)
+                if let refusal = report.refusal {
+                    failure = StoreError(
+                        .refused, operation: "share", subject: "the history", reason: refusal)
+                }
+            } catch {
+                failure = error
+            }
+        }
+        return failure
+    }
+
+    static func report(_ problems: SharedHistory.Problems) {
+        if let first = problems.unreadable.first {
+            let others = problems.unreadable.count - 1
+            Console.report("\(first)" + (others > 0 ? " (and \(others) others)" : ""))
+        }
+        if problems.unsharedCount > 0 {
+            Console.report(
+                "\(problems.unsharedCount) items are on this machine only: pinned ones leave no room"
+            )
+        }
+    }
+}
