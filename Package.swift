@@ -310,6 +310,13 @@ let targets: [Target] = [
         ]),
     .testTarget(name: "ClipCoreTests", dependencies: ["ClipCore", "SeededRandomness"]),
     .testTarget(
+        name: "ClipTests",
+        dependencies: [
+            "clip", "kvs", "kvsd", "ClipCore", "KVStoreEssentials", "KVStoreHTTP", "KVStoreSealed",
+            "CommandSupport", "LocalFiles", "TerminalText", "ProgramTesting", "SeededRandomness",
+            "Essentials",
+        ]),
+    .testTarget(
         name: "LinkTests",
         dependencies: [
             "link", "LinkCore", "kvs", "kvsd", "KVStoreEssentials", "KVStoreHTTP", "ProgramTesting",

@@ -1,18 +1,17 @@
 import Foundation
-import ProgramTesting
 import Testing
 
 /// A daemon with TLS on loopback, in a home directory of its own.
-final class PairedDaemon: Sendable {
-    let home: TemporaryHome
-    let port: Int
+package final class PairedDaemon: Sendable {
+    package let home: TemporaryHome
+    package let port: Int
     private let program: RunningProgram
     private let beginning: [String]
     /// Reads on, so that the daemon never waits for a reader; returns the lines.
     private let reading: Task<[String], Never>
 
     /// - Parameter port: 0 for any free port.
-    init(
+    package init(
         _ home: TemporaryHome, host: String = "127.0.0.1", port: Int = 0,
         arguments: [String] = ["--tls"]
     ) async throws {
@@ -40,7 +39,7 @@ final class PairedDaemon: Sendable {
     }
 
     /// The line of `kvsd pair`.
-    func pair(_ arguments: String...) async throws -> String {
+    package func pair(_ arguments: String...) async throws -> String {
         let outcome = try await home.run("kvsd", ["pair"] + arguments)
         try #require(outcome.status == 0, "\(outcome.errors)")
         return outcome.text.trimmingCharacters(in: .newlines)
@@ -48,16 +47,18 @@ final class PairedDaemon: Sendable {
 
     /// Stops the daemon and returns all that it logged.
     @discardableResult
-    func stop() async -> String {
+    package func stop() async -> String {
         program.interrupt()
         _ = await program.status()
         return (beginning + (await reading.value)).joined(separator: "\n")
     }
 
     /// A file of the daemon's data directory.
-    func path(_ name: String) -> String { home.path + "/.local/share/ubiquity/kvsd/" + name }
+    package func path(_ name: String) -> String {
+        home.path + "/.local/share/ubiquity/kvsd/" + name
+    }
 
-    func content(_ name: String) throws -> String {
+    package func content(_ name: String) throws -> String {
         try String(contentsOfFile: path(name), encoding: .utf8)
     }
 }
