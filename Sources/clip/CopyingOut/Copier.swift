@@ -34,6 +34,20 @@ struct Copier {
         _ key: ItemKey, type: ContentType? = nil, isPlain: Bool = false,
         to target: CopyTarget? = nil
     ) throws -> String {
+        let copyOut = try write(key, type, isPlain, target)
+        let now = Timestamp.now
+        try store.change(settings.limits) { history, _ in
+            (history.countCopy(of: key, on: store.files.environment.deviceName, at: now), ())
+        }
+        return copyOut.report
+    }
+
+    /// Puts an item into the clipboard without counting that as a copy.
+    func place(_ key: ItemKey) throws { _ = try write(key, nil, false, nil) }
+
+    private func write(
+        _ key: ItemKey, _ type: ContentType?, _ isPlain: Bool, _ target: CopyTarget?
+    ) throws -> CopyOut {
         guard let item = store.entries()[key]?.item else {
             throw CommandFailure(.failure, "the item is no longer in the history")
         }
@@ -45,18 +59,12 @@ struct Copier {
                 "it has no \(type?.rawValue ?? "type that can be copied"); it has "
                     + contents.parts.map(\.type.rawValue).joined(separator: ", "))
         }
-        let copyOut: CopyOut
         do {
-            copyOut = try write(part, target)
+            return try write(part, target)
         } catch CopyOut.Failure.notText where type == nil && part.type.kind != .image {
-            copyOut = try write(
+            return try write(
                 .init(.text, ItemTitle.text(of: contents, limit: .max)), target)
         }
-        let now = Timestamp.now
-        try store.change(settings.limits) { history, _ in
-            (history.countCopy(of: key, on: store.files.environment.deviceName, at: now), ())
-        }
-        return copyOut.report
     }
 
     private func write(_ part: ClipContents.Part, _ target: CopyTarget?) throws -> CopyOut {

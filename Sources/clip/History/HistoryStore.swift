@@ -16,6 +16,7 @@ final class HistoryStore: Sendable {
     private let store: UbiquitousKeyValueStore
     /// Items that have been decoded, with the bytes that they were decoded from.
     private let decoded = Mutex<[String: (bytes: Data, entry: LocalEntry)]>([:])
+    private let followers = Mutex<[Int: AsyncStream<Set<ItemKey>>.Continuation]>([:])
 
     /// Of the local store, which has removed items too until they are removed from the shared one.
     private static let limits = StoreLimits(
@@ -34,17 +35,26 @@ final class HistoryStore: Sendable {
 
     func close() { store.close() }
 
-    /// The keys of items that other processes have changed. Each call returns a new stream.
+    /// The keys of items that have changed, by other processes and this one; none if only the state has. Each call returns a new
+    /// stream.
     var changes: AsyncStream<Set<ItemKey>> {
         let changes = store.changes
         return AsyncStream { continuation in
+            let number = followers.withLock { followers in
+                let number = (followers.keys.max() ?? 0) + 1
+                followers[number] = continuation
+                return number
+            }
             let task = Task {
                 for await change in changes {
                     continuation.yield(Set(change.keys.compactMap(ItemKey.init(name:))))
                 }
                 continuation.finish()
             }
-            continuation.onTermination = { _ in task.cancel() }
+            continuation.onTermination = { [weak self] _ in
+                task.cancel()
+                _ = self?.followers.withLock { $0.removeValue(forKey: number) }
+            }
         }
     }
 
@@ -106,11 +116,16 @@ final class HistoryStore: Sendable {
         var (entries, state) = (former, formerState)
         let result = try change(&entries, &state)
         // What makes room is written first.
-        for key in former.keys where entries[key] == nil { try store.write(nil, forKey: key.name) }
+        var changed = Set(former.keys.filter { entries[$0] == nil })
+        for key in changed { try store.write(nil, forKey: key.name) }
         for (key, entry) in entries where entry != former[key] {
             try store.write(.data(entry.encoded), forKey: key.name)
+            changed.insert(key)
         }
         if state != formerState { try store.encode(state, forKey: Self.stateKey) }
+        if !changed.isEmpty || state != formerState {
+            for follower in followers.withLock({ Array($0.values) }) { follower.yield(changed) }
+        }
         return result
     }
 }

@@ -66,7 +66,7 @@ struct Exchange {
             failure = error
         }
         let problems = try shared.reconcile(store, settings.limits)
-        Self.report(problems)
+        if let text = problems.text { Console.report(text) }
         if failure == nil {
             do throws(StoreError) {
                 let report = try await shared.synchronize(within: limit)
@@ -79,17 +79,5 @@ struct Exchange {
             }
         }
         return failure
-    }
-
-    static func report(_ problems: SharedHistory.Problems) {
-        if let first = problems.unreadable.first {
-            let others = problems.unreadable.count - 1
-            Console.report("\(first)" + (others > 0 ? " (and \(others) others)" : ""))
-        }
-        if problems.unsharedCount > 0 {
-            Console.report(
-                "\(problems.unsharedCount) items are on this machine only: pinned ones leave no room"
-            )
-        }
     }
 }

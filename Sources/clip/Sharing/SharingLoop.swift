@@ -1,0 +1,158 @@
+import ClipCore
+import CommandSupport
+import Essentials
+import KVStoreEssentials
+import KVStoreHTTP
+import StoreCommands
+import Synchronization
+
+/// Shares the history as it changes, as long as the collector runs.
+final class SharingLoop: Sendable {
+    private let store: HistoryStore
+    private let lastReport = Mutex("")
+
+    /// From a failure to the next try.
+    private static let retryInterval = Duration.seconds(30)
+
+    private enum Event: Sendable {
+        /// Items of this machine; none if only the state has changed.
+        case local(Set<ItemKey>)
+        /// Items of the shared history; nil for any.
+        case shared(Set<ItemKey>?)
+        case retry
+    }
+
+    /// - Parameter store: one that is watched.
+    init(_ store: HistoryStore) { self.store = store }
+
+    /// Until the task is cancelled.
+    func run() async {
+        let (events, inbox) = AsyncStream.makeStream(of: Event.self)
+        // With the settings of other machines.
+        let preferences = try? UbiquitousKeyValueStore.open(
+            storeNamed: SyncedPreferences.storeName, environment: store.files.environment)
+        defer { preferences?.close() }
+        let changes = store.changes
+        await withDiscardingTaskGroup { group in
+            group.addTask {
+                for await keys in changes { inbox.yield(.local(keys)) }
+            }
+            group.addTask {
+                await self.handle(events, inbox)
+                inbox.finish()
+            }
+            inbox.yield(.retry)
+        }
+    }
+
+    private func handle(_ events: AsyncStream<Event>, _ inbox: AsyncStream<Event>.Continuation)
+        async
+    {
+        var session: (history: SharedHistory, pump: Task<Void, Never>)?
+        var retry: Task<Void, Never>?
+        func end() {
+            session?.pump.cancel()
+            session?.history.close()
+            session = nil
+        }
+        defer {
+            end()
+            retry?.cancel()
+        }
+        for await event in events {
+            guard !Task.isCancelled else { return }
+            do {
+                guard let directory = store.state.sharedWith else {
+                    end()
+                    continue
+                }
+                if session?.history.accountDirectory != directory { end() }
+                if let session {
+                    switch event {
+                    case .local(let keys):
+                        if !keys.isEmpty { try reconcile(session.history, keys) }
+                    case .shared(let keys):
+                        let former = newest
+                        try reconcile(session.history, keys)
+                        try follow(former)
+                    case .retry: try reconcile(session.history, nil)
+                    }
+                } else {
+                    let history = try SharedHistory(store.files.environment, isLive: true)
+                    let changes = history.changes
+                    session = (
+                        history,
+                        Task { for await keys in changes { inbox.yield(.shared(keys)) } }
+                    )
+                    try reconcile(history, nil)
+                }
+                lastReport.withLock { $0 = "" }
+            } catch {
+                report("not shared: \((error as? StoreError)?.description ?? "\(error)")")
+                retry?.cancel()
+                retry = Task {
+                    if (try? await Task.sleep(for: Self.retryInterval)) != nil {
+                        inbox.yield(.retry)
+                    }
+                }
+            }
+        }
+    }
+
+    private func reconcile(_ history: SharedHistory, _ keys: Set<ItemKey>?) throws {
+        let settings = try ClipSettings.read(
+            SyncedPreferences(environment: store.files.environment))
+        let problems = try history.reconcile(store, settings.limits, only: keys)
+        if let text = problems.text { report(text) }
+    }
+
+    /// Once, until something else happens.
+    private func report(_ text: String) {
+        let isNew = lastReport.withLock { last in
+            defer { last = text }
+            return last != text
+        }
+        if isNew { Console.report(text) }
+    }
+
+    // MARK: Following other machines
+
+    /// How long after a copy here that of another machine does not replace it, in milliseconds.
+    private static let ownCopyMilliseconds: Int64 = 2_000
+
+    private var newest: (key: ItemKey, item: ClipItem)? {
+        store.entries().items.max { $0.value.lastCopied < $1.value.lastCopied }
+            .map { ($0.key, $0.value) }
+    }
+
+    /// Copies the newest item to this machine's clipboard, if that is wanted and another machine has copied it since.
+    private func follow(_ former: (key: ItemKey, item: ClipItem)?) throws {
+        let device = try DeviceSettings.read(store.files)
+        guard device.follows, let (key, item) = newest, let former,
+            former.item.lastCopied < item.lastCopied,
+            Timestamp.now.milliseconds(since: former.item.lastCopied) > Self.ownCopyMilliseconds
+        else { return }
+        let copier = Copier(store: store, settings: ClipSettings(), device: device)
+        do {
+            try copier.place(key)
+        } catch {
+            report("the newest copy of another machine is not in this clipboard: \(error)")
+        }
+    }
+}
+
+extension SharedHistory.Problems {
+    /// In words; nil without any.
+    var text: String? {
+        var lines: [String] = []
+        if let first = unreadable.first {
+            let others = unreadable.count - 1
+            lines.append("\(first)" + (others > 0 ? " (and \(others) others)" : ""))
+        }
+        if unsharedCount > 0 {
+            lines.append(
+                "\(unsharedCount) items are on this machine only: pinned ones leave no room")
+        }
+        return lines.isEmpty ? nil : lines.joined(separator: "\n")
+    }
+}
