@@ -1,5 +1,6 @@
 import Foundation
 import ProgramTesting
+import SeededRandomness
 import Testing
 
 @Suite("A history that machines share", .timeLimit(.minutes(5)))
@@ -146,6 +147,34 @@ struct SharingTests {
             let status = try await machines.desk.clip("status")
             #expect(status.contains("another account"), "\(status)")
             #expect(try await machines.laptop.list() == ["for the first account"])
+        }
+    }
+
+    @Test("commands that are killed at any moment lose no copy that was reported as kept")
+    func killed() async throws {
+        let seed = UInt64.random(in: 0...UInt64.max / 2)
+        var randomness = SeededGenerator(seed: seed)
+        let program = try #require(TemporaryHome.program("clip"))
+        try await ClipMachines.with { machines in
+            let (desk, laptop) = (machines.desk, machines.laptop)
+            var kept: Set<String> = []
+            for round in 0..<16 {
+                let machine = round % 2 == 0 ? desk : laptop
+                let text = "round \(round)"
+                let file = try machine.home.file("text", text)
+                let adding = try RunningProgram(
+                    machine.home, "/bin/sh", ["-c", #"exec "$0" add <"$1""#, program.path, file])
+                let time = Int.random(in: 0..<100, using: &randomness)
+                try await Task.sleep(for: .milliseconds(time))
+                adding.send(SIGKILL)
+                if await adding.status() == 0 { kept.insert(text) }
+                if round % 5 == 4 { _ = try await desk.outcome("pin", "1", "b") }
+            }
+            for machine in [desk, laptop, desk] { try await machine.clip("sync") }
+            let found = try await laptop.list()
+            let titles = Set(found.map { String($0.split(separator: " [")[0]) })
+            #expect(titles.isSuperset(of: kept), "seed \(seed): \(kept.subtracting(titles))")
+            #expect(try await desk.list() == found, "seed \(seed)")
         }
     }
 
