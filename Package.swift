@@ -51,6 +51,8 @@ let targets: [Target] = [
     .target(name: "KVStoreDocuments", dependencies: ["KVStoreCore", "Essentials"]),
     .target(name: "SnapshotModels", dependencies: ["Essentials"]),
     .target(name: "TerminalText", dependencies: ["Essentials"]),
+    .target(
+        name: "TerminalSessions", dependencies: ["CommandSupport", "TerminalText", "Essentials"]),
     .target(name: "UsageState", dependencies: ["SnapshotModels", "TerminalText", "Essentials"]),
     .target(name: "CommandSupport", dependencies: ["TerminalText", "Essentials"]),
     .target(name: "CProgramArguments"),
@@ -107,8 +109,8 @@ let targets: [Target] = [
         name: "usage-view",
         dependencies: [
             "UsageState", "SnapshotModels", "KVStoreEssentials", "KVStoreHTTP", "KVStoreDocuments",
-            "LocalFiles", "TerminalText", "CommandSupport", "CommandRunner", argumentParser,
-            "Essentials",
+            "LocalFiles", "TerminalSessions", "TerminalText", "CommandSupport", "CommandRunner",
+            argumentParser, "Essentials",
         ]),
     .target(
         name: "StoreCommands",
@@ -217,6 +219,9 @@ let targets: [Target] = [
         dependencies: ["TerminalText", "ProgramTesting", "SeededRandomness"]),
     .target(name: "ProgramTesting", path: "Tests/ProgramTesting"),
     .testTarget(
+        name: "TerminalSessionsTests",
+        dependencies: ["TerminalSessions", "ProgramTesting", "SeededRandomness"]),
+    .testTarget(
         name: "CommandSupportTests",
         dependencies: ["CommandSupport", "ProgramTesting", "Essentials"]),
     .testTarget(name: "BackgroundServicesTests", dependencies: ["BackgroundServices"]),
@@ -299,7 +304,7 @@ let targets: [Target] = [
         name: "UsageViewTests",
         dependencies: [
             "usage-view", "usage-push", "UsageState", "CommandSupport", "SnapshotModels",
-            "TerminalText", "ProgramTesting", "SeededRandomness", "KVStoreCore",
+            "TerminalSessions", "TerminalText", "ProgramTesting", "SeededRandomness", "KVStoreCore",
             "KVStoreEssentials", "KVStoreHTTP",
         ]),
     .testTarget(

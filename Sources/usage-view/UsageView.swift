@@ -7,6 +7,7 @@ import CommandSupport
 import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
+import TerminalSessions
 import TerminalText
 import UsageState
 
@@ -157,7 +158,8 @@ struct UsageView: AsyncParsableCommand {
         verify: @escaping @Sendable () async -> Void = {}
     ) async throws {
         if plain { return try await printChanges(of: data) }
-        let session = try TerminalSession(usesMouse: mouse)
+        let session = try TerminalSession(
+            usesMouse: mouse, advice: "print once without --watch")
         let isRedacted = redact
         let files = WindowFiles(
             window: WindowFiles.identity(

@@ -1,6 +1,7 @@
 import Foundation
 import KVStoreCore
 import SnapshotModels
+import TerminalSessions
 import UsageState
 
 @testable import usage_view

@@ -1,6 +1,7 @@
 import Foundation
 import SeededRandomness
 import SnapshotModels
+import TerminalSessions
 import TerminalText
 import Testing
 import UsageState

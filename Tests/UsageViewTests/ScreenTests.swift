@@ -1,5 +1,6 @@
 import Foundation
 import SnapshotModels
+import TerminalSessions
 import TerminalText
 import Testing
 import UsageState

@@ -1,5 +1,6 @@
 import CommandSupport
 import Essentials
+import TerminalSessions
 import TerminalText
 import UsageState
 

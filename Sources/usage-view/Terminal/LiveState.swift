@@ -1,3 +1,4 @@
+import TerminalSessions
 import UsageState
 
 /// The state of one window of the live viewer. Pure: a key or a click in, an outcome out.

@@ -1,3 +1,5 @@
+import TerminalSessions
+
 /// What a user can do. Each has a key, and is in the command list.
 enum Command: String, Sendable, CaseIterable {
     case usage, history, devices, keys, settings, help

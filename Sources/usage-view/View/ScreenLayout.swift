@@ -1,3 +1,4 @@
+import TerminalSessions
 import TerminalText
 import UsageState
 

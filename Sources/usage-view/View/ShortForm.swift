@@ -1,4 +1,5 @@
 import SnapshotModels
+import TerminalSessions
 import TerminalText
 import UsageState
 

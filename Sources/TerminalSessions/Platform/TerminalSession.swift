@@ -1,4 +1,4 @@
-import CommandSupport
+package import CommandSupport
 import Dispatch
 import Essentials
 import TerminalText
@@ -9,8 +9,8 @@ import TerminalText
 /// included; the signal then has its usual effect. At most one session per process is open.
 ///
 /// Unchecked: after `init` the sources are only cancelled, which is safe from any thread; the consumer of the events suspends.
-final class TerminalSession: @unchecked Sendable {
-    enum Event: Sendable, Equatable {
+package final class TerminalSession: @unchecked Sendable {
+    package enum Event: Sendable, Equatable {
         case bytes([UInt8])
         case resized
         /// Another process asks to suspend this one: call `suspend`.
@@ -20,20 +20,24 @@ final class TerminalSession: @unchecked Sendable {
     }
 
     /// Input and signals, in order; finishes when the terminal is gone. One consumer.
-    let events: AsyncStream<Event>
+    package let events: AsyncStream<Event>
     private let input: Int32
     private let output: Int32
     /// Whether `output` was opened here.
     private let ownsOutput: Bool
     private let usesMouse: Bool
+    private let advice: String
     /// Used by the consumer of the events alone.
     private var handledContinuations = JobSignals.continuationCount
     private let keys: any DispatchSourceRead
     private let signals: JobSignals?
 
-    /// - Parameter usesMouse: whether clicks are events instead of selecting text in the terminal.
-    init(
-        input: Int32 = STDIN_FILENO, output: Int32 = STDOUT_FILENO, usesMouse: Bool = false
+    /// - Parameters:
+    ///   - usesMouse: whether clicks are events instead of selecting text in the terminal.
+    ///   - advice: for the message of an error: what to do without a terminal.
+    package init(
+        input: Int32 = STDIN_FILENO, output: Int32 = STDOUT_FILENO, usesMouse: Bool = false,
+        advice: String
     ) throws(CommandFailure) {
         // Without blocking, and without changing that for the programs that share the descriptor.
         let own =
@@ -43,18 +47,19 @@ final class TerminalSession: @unchecked Sendable {
         ownsOutput = own >= 0
         self.output = ownsOutput ? own : output
         do throws(CommandFailure) {
-            try TerminalRestoration.arm(input: input, output: self.output)
+            try TerminalRestoration.arm(input: input, output: self.output, advice: advice)
         } catch {
             if ownsOutput { Essentials.close(own) }
             throw error
         }
         self.input = input
         self.usesMouse = usesMouse
+        self.advice = advice
         // Unhandled input beyond this is dropped.
         let (events, continuation) = AsyncStream.makeStream(
             of: Event.self, bufferingPolicy: .bufferingOldest(256))
         self.events = events
-        let queue = DispatchQueue(label: "usage-view.terminal")
+        let queue = DispatchQueue(label: "terminal")
 
         let keys = DispatchSource.makeReadSource(fileDescriptor: input, queue: queue)
         keys.setEventHandler { [keys] in
@@ -93,7 +98,7 @@ final class TerminalSession: @unchecked Sendable {
     }
 
     /// The current size, or a usual one if the terminal does not report it.
-    var size: ScreenSize {
+    package var size: ScreenSize {
         let size = Descriptor.terminalSize(of: output) ?? (columns: 80, rows: 24)
         return ScreenSize(columns: size.columns, rows: size.rows)
     }
@@ -102,7 +107,7 @@ final class TerminalSession: @unchecked Sendable {
     ///
     /// - Returns: whether everything was written.
     @discardableResult
-    func write(_ text: String) -> Bool {
+    package func write(_ text: String) -> Bool {
         if text.isEmpty { return true }
         do throws(OutputError) {
             try Descriptor.write(Data(text.utf8), to: output, timeout: .seconds(1))
@@ -112,7 +117,7 @@ final class TerminalSession: @unchecked Sendable {
         }
     }
 
-    enum Takeover: Sendable {
+    package enum Takeover: Sendable {
         /// The terminal was this program's all the time.
         case unchanged
         /// It is so again; what it shows is unknown.
@@ -123,14 +128,14 @@ final class TerminalSession: @unchecked Sendable {
 
     /// Restores the terminal and stops the process, with the others of its job; returns when it has been continued in the
     /// foreground.
-    func suspend() -> Takeover {
+    package func suspend() -> Takeover {
         TerminalRestoration.restore()
         JobSignals.stop(SIGTSTP)
         return takeOver()
     }
 
     /// Takes the terminal over again after the process was stopped by something else than `suspend`.
-    func resume() -> Takeover {
+    package func resume() -> Takeover {
         JobSignals.continuationCount == handledContinuations ? .unchanged : takeOver()
     }
 
@@ -141,7 +146,7 @@ final class TerminalSession: @unchecked Sendable {
         }
         handledContinuations = JobSignals.continuationCount
         // Settings that the user has changed meanwhile are those to restore.
-        if (try? TerminalRestoration.arm(input: input, output: output)) == nil {
+        if (try? TerminalRestoration.arm(input: input, output: output, advice: advice)) == nil {
             TerminalRestoration.enterRawMode()
         }
         enter()
@@ -149,7 +154,7 @@ final class TerminalSession: @unchecked Sendable {
     }
 
     /// Restores the terminal. May be called more than once.
-    func close() {
+    package func close() {
         keys.cancel()
         signals?.cancel()
         TerminalRestoration.restore()

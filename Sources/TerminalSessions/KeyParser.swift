@@ -5,7 +5,7 @@ import TerminalText
 ///
 /// What is inside of a control sequence or string (ECMA-48) never becomes characters, whatever its length and wherever it is
 /// split. Memory is bounded.
-struct KeyParser: Sendable, Equatable {
+package struct KeyParser: Sendable, Equatable {
     private enum State: Sendable, Equatable {
         case ground
         /// The start of a character in UTF-8.
@@ -27,6 +27,7 @@ struct KeyParser: Sendable, Equatable {
     }
 
     private var state = State.ground
+    private let isChorded: Bool
 
     private static let escape: UInt8 = 0x1B
     private static let interrupt: UInt8 = 0x03
@@ -35,10 +36,14 @@ struct KeyParser: Sendable, Equatable {
     private static let longestPaste = 4_096
     private static let pasteEnd = Array("\u{1B}[201~".utf8)
 
-    /// Whether `endOfInput` would change something.
-    var isUndecided: Bool { state == .escape || state == .string(isEmpty: true) }
+    /// - Parameter isChorded: whether Alt with a character, Control-D and Control-J are keys of their own. Otherwise they are the
+    ///   escape key and the character, an interrupt and Enter.
+    package init(isChorded: Bool = false) { self.isChorded = isChorded }
 
-    mutating func keys(from bytes: [UInt8]) -> [Key] {
+    /// Whether `endOfInput` would change something.
+    package var isUndecided: Bool { state == .escape || state == .string(isEmpty: true) }
+
+    package mutating func keys(from bytes: [UInt8]) -> [Key] {
         var keys: [Key] = []
         for byte in bytes { parse(byte, &keys) }
         return keys
@@ -46,7 +51,7 @@ struct KeyParser: Sendable, Equatable {
 
     /// Turns a lone escape byte into the escape key, and forgets a lone introducer of a string, which is a key with Alt. Any other
     /// incomplete sequence stays pending.
-    mutating func endOfInput() -> [Key] {
+    package mutating func endOfInput() -> [Key] {
         guard isUndecided else { return [] }
         defer { state = .ground }
         return [state == .escape ? .escape : .unknown]
@@ -90,6 +95,8 @@ struct KeyParser: Sendable, Equatable {
     private mutating func parseText(_ byte: UInt8, _ keys: inout [Key]) {
         switch byte {
         case Self.escape: state = .escape
+        case 0x04 where isChorded: keys.append(.control("d"))
+        case 0x0A where isChorded: keys.append(.control("j"))
         case 0x03, 0x04, 0x1C: keys.append(.interrupt)
         case 0x08, 0x7F: keys.append(.backspace)
         case 0x09: keys.append(.tab)
@@ -127,6 +134,17 @@ struct KeyParser: Sendable, Equatable {
         case UInt8(ascii: "P"), UInt8(ascii: "X"), UInt8(ascii: "]"), UInt8(ascii: "^"),
             UInt8(ascii: "_"):
             state = .string(isEmpty: true)
+        case _ where isChorded && byte >= 0x80: restart(byte, &keys)
+        case 0x20...0x7E where isChorded:
+            state = .ground
+            keys.append(.alt(Character(Unicode.Scalar(byte))))
+        case 0x0A where isChorded, 0x0D where isChorded:
+            state = .ground
+            keys.append(.chordEnter)
+        // As shells have it.
+        case 0x08 where isChorded, 0x7F where isChorded:
+            state = .ground
+            keys.append(.control("w"))
         default:
             keys.append(.escape)
             restart(byte, &keys)
@@ -156,10 +174,15 @@ struct KeyParser: Sendable, Equatable {
         case "200~": state = .paste([])
         // The window has or has lost the focus; the end of a paste that has not begun.
         case "I", "O", "201~": break
+        case let text where isChorded && Self.chordEnters.contains(text):
+            keys.append(.chordEnter)
         case let text:
             keys += MouseEvent.keys(text) ?? ModeReport.keys(text) ?? [Self.controlKey(text)]
         }
     }
+
+    /// As terminals report it that distinguish Enter with Alt or Control, in two forms (fixterms; modifyOtherKeys of xterm).
+    private static let chordEnters: Set = ["13;3u", "13;5u", "27;3;13~", "27;5;13~"]
 
     private static func controlKey(_ text: String) -> Key {
         switch text {

@@ -28,19 +28,19 @@ enum TerminalRestoration {
 
     /// Saves the terminal's settings, installs the handlers that restore them, and enters raw mode.
     ///
-    /// - Parameter output: should not block, or a terminal that is stuck keeps the process from ending.
-    static func arm(input: Int32, output: Int32) throws(CommandFailure) {
+    /// - Parameters:
+    ///   - output: should not block, or a terminal that is stuck keeps the process from ending.
+    ///   - advice: for the message of an error: what to do without a terminal.
+    static func arm(input: Int32, output: Int32, advice: String) throws(CommandFailure) {
         guard !state.isArmed else {
             throw CommandFailure(.usage, "the terminal is already in use by this process")
         }
         guard isatty(input) == 1, isatty(output) == 1 else {
-            throw CommandFailure(
-                .usage,
-                "--watch needs a terminal for input and output; print once without --watch")
+            throw CommandFailure(.usage, "no terminal for input and output; \(advice)")
         }
         var saved = termios()
         guard tcgetattr(input, &saved) == 0 else {
-            throw refusal("read the terminal settings", errno)
+            throw refusal("read the terminal settings", errno, advice)
         }
         if state.farewell.isEmpty {
             let bytes = Array(ANSI.leaveScreen.utf8)
@@ -66,7 +66,7 @@ enum TerminalRestoration {
         guard enterRawMode() else {
             let code = errno
             state.isArmed = false
-            throw refusal("enter raw mode", code)
+            throw refusal("enter raw mode", code, advice)
         }
     }
 
@@ -78,10 +78,12 @@ enum TerminalRestoration {
         return tcsetattr(state.input, TCSANOW, &raw) == 0
     }
 
-    private static func refusal(_ operation: String, _ code: Int32) -> CommandFailure {
+    private static func refusal(
+        _ operation: String, _ code: Int32, _ advice: String
+    ) -> CommandFailure {
         CommandFailure(
             .usage,
-            "cannot \(operation): \(String(cString: strerror(code)).lowercased()); print once without --watch"
+            "cannot \(operation): \(String(cString: strerror(code)).lowercased()); \(advice)"
         )
     }
 

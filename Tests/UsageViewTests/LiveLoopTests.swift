@@ -3,53 +3,20 @@ import Foundation
 import ProgramTesting
 import SnapshotModels
 import Synchronization
+import TerminalSessions
 import TerminalText
 import Testing
 import UsageState
 
 @testable import usage_view
 
-@Suite("The terminal", .serialized, .timeLimit(.minutes(5)))
-struct TerminalSessionTests {
+@Suite("The live screen on a terminal", .serialized, .timeLimit(.minutes(5)))
+struct LiveLoopTests {
     private static func screen(columns: Int = 80, rows: Int = 24) -> TerminalScreen {
         TerminalScreen(columns: columns, rows: rows) { CellWidth.of($0) }
     }
 
     private static let start = ANSI.querySynchronizedUpdates + ANSI.clearScreen
-
-    @Test("a session takes over the terminal and restores it", arguments: [false, true])
-    func restores(usesMouse: Bool) async throws {
-        let terminal = try PseudoTerminal()
-        defer { terminal.closeBoth() }
-        var screen = Self.screen()
-        let before = terminal.settings
-        let session = try TerminalSession(
-            input: terminal.program, output: terminal.program, usesMouse: usesMouse)
-        #expect(terminal.localFlags == 0)
-        await terminal.show(on: &screen) { !$0.modeQueries.isEmpty }
-        #expect(
-            screen.modes == (usesMouse ? [1_049, 2_004, 1_000, 1_006] : [1_049, 2_004]))
-        let failure = #expect(throws: CommandFailure.self) {
-            try TerminalSession(input: terminal.program, output: terminal.program)
-        }
-        #expect(failure?.message == "the terminal is already in use by this process")
-        session.close()
-        #expect(terminal.settings == before)
-        await terminal.show(on: &screen) { !$0.modes.contains(1_049) }
-        #expect(screen.modes == [7, 25])
-        session.close()
-        #expect(terminal.settings == before)
-    }
-
-    @Test("a descriptor that is not a terminal is refused")
-    func refused() throws {
-        let null = open("/dev/null", O_RDWR)
-        defer { close(null) }
-        let failure = #expect(throws: CommandFailure.self) {
-            try TerminalSession(input: null, output: null)
-        }
-        #expect(failure?.message.hasPrefix("--watch needs a terminal") == true)
-    }
 
     /// The live screen of a stored model, on a terminal that a test types at.
     private struct Loop {
@@ -57,7 +24,7 @@ struct TerminalSessionTests {
         let before: [UInt32]
         let data: AsyncStream<LiveData>.Continuation
         let running: Task<Void, Never>
-        var screen = TerminalSessionTests.screen()
+        var screen = LiveLoopTests.screen()
 
         init(
             _ model: ViewModel, now: @escaping @Sendable () -> Date = { Sample.now },
@@ -66,7 +33,7 @@ struct TerminalSessionTests {
             terminal = try PseudoTerminal()
             before = terminal.settings
             let session = try TerminalSession(
-                input: terminal.program, output: terminal.program)
+                input: terminal.program, output: terminal.program, advice: "do not")
             let loop = LiveLoop(
                 session: session, zone: .fixed(secondsFromGMT: 0), isColored: false,
                 now: now, verify: verify)

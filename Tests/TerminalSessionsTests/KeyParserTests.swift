@@ -1,8 +1,6 @@
 import SeededRandomness
+import TerminalSessions
 import Testing
-import UsageState
-
-@testable import usage_view
 
 @Suite("Keys")
 struct KeyParserTests {
@@ -140,7 +138,6 @@ struct KeyParserTests {
         var random = SeededGenerator(seed: seed)
         var whole = KeyParser()
         var pieces = KeyParser()
-        var state = LiveState()
         for _ in 1...200 {
             let bytes = (0..<Int.random(in: 1...40, using: &random)).map { _ in
                 Bool.random(using: &random)
@@ -150,7 +147,6 @@ struct KeyParserTests {
             let keys = whole.keys(from: bytes)
             #expect(bytes.flatMap { pieces.keys(from: [$0]) } == keys, "seed \(seed)")
             for key in keys {
-                _ = state.handle(key) { _ in Drawing() }
                 if case .character(let character) = key {
                     #expect(
                         character.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }

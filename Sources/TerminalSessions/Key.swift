@@ -1,5 +1,8 @@
+// A terminal in raw mode: taking it over and giving it back, keys, signals of job control. Not here:
+// what is drawn (TerminalText) and what a key means (the programs).
+
 /// What a user does at a terminal, and what the terminal reports.
-enum Key: Sendable, Equatable {
+package enum Key: Sendable, Equatable {
     /// A visible character or a space.
     case character(Character)
     case up, down, left, right, pageUp, pageDown, home, end
@@ -8,6 +11,10 @@ enum Key: Sendable, Equatable {
     case function(Int)
     /// A letter together with Control, in lower case, unless one of the following.
     case control(Character)
+    /// Together with Alt; only where chords are recognized.
+    case alt(Character)
+    /// Enter together with Control or Alt; only where chords are recognized.
+    case chordEnter
     /// Control-C, Control-D or Control-\.
     case interrupt
     /// Control-Z.
@@ -24,11 +31,15 @@ enum Key: Sendable, Equatable {
 }
 
 /// A click or a turn of the wheel.
-struct MouseEvent: Sendable, Equatable {
-    enum Action: Sendable { case press, wheelUp, wheelDown }
+package struct MouseEvent: Sendable, Equatable {
+    package enum Action: Sendable { case press, wheelUp, wheelDown }
 
-    var action: Action
+    package var action: Action
     /// From 0, at the top left.
-    var column: Int
-    var row: Int
+    package var column: Int
+    package var row: Int
+
+    package init(action: Action, column: Int, row: Int) {
+        (self.action, self.column, self.row) = (action, column, row)
+    }
 }
