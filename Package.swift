@@ -129,8 +129,8 @@ let targets: [Target] = [
         name: "clip",
         dependencies: [
             "ClipCore", "StoreCommands", "KVStoreEssentials", "KVStoreHTTP", "KVStoreSealed",
-            "BackgroundServices", "TerminalText", "CommandSupport", "CommandRunner", "LocalFiles",
-            argumentParser, crypto, "Essentials",
+            "BackgroundServices", "TerminalSessions", "TerminalText", "CommandSupport",
+            "CommandRunner", "LocalFiles", argumentParser, crypto, "Essentials",
         ]),
     .target(name: "LinkCore", dependencies: ["Essentials"]),
     .executableTarget(
@@ -318,8 +318,8 @@ let targets: [Target] = [
         name: "ClipTests",
         dependencies: [
             "clip", "kvs", "kvsd", "ClipCore", "KVStoreEssentials", "KVStoreHTTP", "KVStoreSealed",
-            "CommandSupport", "LocalFiles", "TerminalText", "ProgramTesting", "SeededRandomness",
-            "Essentials",
+            "CommandSupport", "LocalFiles", "TerminalSessions", "TerminalText", "ProgramTesting",
+            "SeededRandomness", "Essentials",
         ]),
     .testTarget(
         name: "LinkTests",

@@ -8,9 +8,25 @@ package struct TextStyle: Sendable, Equatable {
         case cyan
     }
 
+    /// A color of its own, where one is what is to be seen.
+    package struct RGB: Sendable, Equatable {
+        let red: UInt8
+        let green: UInt8
+        let blue: UInt8
+
+        package init(red: UInt8, green: UInt8, blue: UInt8) {
+            (self.red, self.green, self.blue) = (red, green, blue)
+        }
+    }
+
     package var color: Color?
-    var isBold = false
+    /// In place of `color`.
+    package var rgb: RGB?
+    package var isBold = false
     var isDim = false
+    package var isItalic = false
+    package var isUnderlined = false
+    package var isReversed = false
 
     package static let plain = TextStyle()
     package static let bold = TextStyle(isBold: true)

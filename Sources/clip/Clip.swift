@@ -14,8 +14,10 @@ struct Clip: AsyncParsableCommand {
         abstract: "Keep the history of the clipboard, on this machine or on all of yours.",
         version: ProgramVersion.text,
         subcommands: [
-            ListCommand.self, GetCommand.self, SelectCommand.self, AddCommand.self, PinCommand.self,
-            UnpinCommand.self, DeleteCommand.self, ClearCommand.self, PauseCommand.self,
+            ListCommand.self, PickCommand.self, GetCommand.self, SelectCommand.self,
+            AddCommand.self,
+            PinCommand.self, UnpinCommand.self, DeleteCommand.self, ClearCommand.self,
+            PauseCommand.self,
             ResumeCommand.self, IgnoreNextCommand.self, RulesCommand.self, SettingsCommand.self,
             SyncCommand.self, StatusCommand.self,
         ])

@@ -4,7 +4,7 @@ package struct TerminalScreen: Sendable, Equatable {
     package struct Cell: Sendable, Equatable {
         /// A character with its combining marks; empty in the second cell of a wide one.
         package var text = " "
-        /// Parameters of SGR in ascending order.
+        /// Parameters of SGR in ascending order; of a color by its parts, the number 0x1RRGGBB.
         package var style: [Int] = []
 
         package init(text: String = " ", style: [Int] = []) {
@@ -142,6 +142,9 @@ package struct TerminalScreen: Sendable, Equatable {
             for row in row + 1..<max(rows, row + 1) { blank(row, 0..<columns) }
         case "K" where first == 0: blank(row, min(column, columns)..<columns)
         case "X": blank(row, column..<min(columns, column + max(1, first)))
+        case "m" where numbers.suffix(5).starts(with: [38, 2]):
+            for number in numbers.dropLast(5) { setStyle(number) }
+            setStyle(numbers.suffix(3).reduce(1) { $0 << 8 | $1 })
         case "m": for number in numbers { setStyle(number) }
         default: unknown.append(sequence)
         }

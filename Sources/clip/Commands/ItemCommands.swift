@@ -10,11 +10,12 @@ struct OpenedHistory {
     let settings: ClipSettings
     let device: DeviceSettings
 
-    init() throws {
+    /// - Parameter isWatched: whether the store delivers changes by other processes.
+    init(isWatched: Bool = false) throws {
         let files = ClipFiles()
         settings = try ClipSettings.read(SyncedPreferences(environment: files.environment))
         device = try DeviceSettings.read(files)
-        store = try HistoryStore(files)
+        store = try HistoryStore(files, isWatched: isWatched)
     }
 
     func close() { store.close() }

@@ -19,6 +19,12 @@ struct ContentCache {
         LocalFile(directory.path + "/" + key.name.dropFirst(2))
     }
 
+    /// Of all contents.
+    var keys: Set<ItemKey> {
+        let entries = (try? directory.entries(limit: 65_536))?.entries ?? []
+        return Set(entries.compactMap { ItemKey(name: "i/" + $0.name) })
+    }
+
     func insert(_ contents: ClipContents, for key: ItemKey) throws {
         guard contents.byteCount <= Self.contentsByteLimit else { return }
         try directory.create()

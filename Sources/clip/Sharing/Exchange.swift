@@ -22,7 +22,7 @@ struct Exchange {
     }
 
     /// Whether a command has to share by itself.
-    private var isNeeded: Bool {
+    var isNeeded: Bool {
         get throws { try store.state.sharedWith != nil && !Self.isCollecting(store.files) }
     }
 
