@@ -313,6 +313,11 @@ let targets: [Target] = [
         ]),
     .testTarget(name: "ClipCoreTests", dependencies: ["ClipCore", "SeededRandomness"]),
     .testTarget(
+        name: "ClipTests",
+        dependencies: [
+            "clip", "ClipCore", "KVStoreHTTP", "ProgramTesting", "SeededRandomness",
+        ]),
+    .testTarget(
         name: "LinkTests",
         dependencies: [
             "link", "LinkCore", "kvs", "kvsd", "KVStoreEssentials", "KVStoreHTTP", "ProgramTesting",
