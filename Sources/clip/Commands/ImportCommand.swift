@@ -32,7 +32,7 @@ struct ImportCommand: ParsableCommand {
             let written = try FileStatus(path: path)?.modified ?? 0
             let store = try HistoryStore()
             defer { store.close() }
-            var progress = ImportProgress(total: imported.items.count)
+            var progress = ImportProgress()
             let summary = try HistoryImport(recorder: Recorder(store)).add(
                 imported, writtenAt: Timestamp(milliseconds: written / 1_000_000),
                 isDryRun: dryRun
@@ -40,7 +40,7 @@ struct ImportCommand: ParsableCommand {
             progress.erase()
             try report(summary)
         } catch let error as ImportError {
-            throw CommandFailure(.dataError, error.description)
+            throw CommandFailure(error.status, error.description)
         }
     }
 
@@ -67,23 +67,20 @@ struct ImportCommand: ParsableCommand {
     }
 }
 
-/// A count on standard error, where that is a terminal, after the first half second.
+/// A percentage on standard error, where that is a terminal, after the first half second.
 private struct ImportProgress {
-    let total: Int
     private let start = ContinuousClock.now
     private var last = ContinuousClock.now
     private var isDrawn = false
     private static let isShown =
         Console.isErrorTerminal && ProcessInfo.processInfo.environment["TERM"] != "dumb"
 
-    init(total: Int) { self.total = total }
-
-    mutating func show(_ count: Int) {
+    mutating func show(_ share: Double) {
         guard Self.isShown, case let now = ContinuousClock.now, now - start > .milliseconds(500),
             now - last > .milliseconds(100)
         else { return }
         (last, isDrawn) = (now, true)
-        Console.note("\rimporting \(count) of \(total)\u{1B}[K", terminator: "")
+        Console.note("\rimporting: \(Int(share * 100)) %\u{1B}[K", terminator: "")
     }
 
     func erase() {

@@ -55,7 +55,9 @@ enum ClipseHistory {
             let image = try image(file, beside: path)
             // The path may name any file: only what is an image is taken.
             let type = ContentType(sniffing: image)
-            guard type.rawValue.hasPrefix("image/") else { throw Unread(reason: "is no image") }
+            guard type.rawValue.hasPrefix("image/") else {
+                throw Unread(reason: "its image file is no image")
+            }
             data = (type.rawValue, image)
         }
         let times = [item.recorded, item.lastUsed].compactMap { $0.flatMap(time) }

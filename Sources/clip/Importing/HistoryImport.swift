@@ -37,15 +37,15 @@ struct HistoryImport {
     ///
     /// - Parameters:
     ///   - time: of the newest item, for those without times: when the tool has written its history.
-    ///   - progress: gets how many items have been looked at, in any thread.
+    ///   - progress: gets which share of the work is done, 0 to 1.
     func add(
         _ imported: ImportedItems, writtenAt time: Timestamp, isDryRun: Bool,
-        progress: (Int) -> Void = { _ in }
+        progress: (Double) -> Void = { _ in }
     ) throws -> Summary {
         var summary = Summary(read: imported.readCount, skipped: imported.unread)
         var candidates: [Candidate] = []
         for (index, item) in imported.items.enumerated() {
-            progress(index)
+            progress(Double(index) / Double(2 * imported.items.count))
             switch recorder.filter.decide(item.offer, timer: MatchTimer(ContinuousClock())) {
             case .skip(let reason): summary.skipped[reason.description, default: 0] += 1
             case .keep(let contents):
@@ -55,7 +55,8 @@ struct HistoryImport {
         }
         return try recorder.store.change(recorder.settings.limits) { history, _ in
             let former = history
-            let stubs = add(candidates, writtenAt: min(time, now), &history, &summary)
+            let stubs = add(
+                candidates, writtenAt: min(time, now), &history, &summary, progress: progress)
             let changes = ClipHistory.Changes(
                 written: Set(history.items.keys.filter { history.items[$0] != former.items[$0] }),
                 removed: Set(former.items.keys.filter { history.items[$0] == nil }))
@@ -86,13 +87,14 @@ struct HistoryImport {
     /// - Returns: the contents of new items that are only stubs in the history, the newest first.
     private func add(
         _ candidates: [Candidate], writtenAt time: Timestamp, _ history: inout ClipHistory,
-        _ summary: inout Summary
+        _ summary: inout Summary, progress: (Double) -> Void
     ) -> [(ItemKey, ClipContents)] {
         let former = Set(history.items.keys)
         var letters = Set(history.items.values.compactMap { $0.pin.pin?.letter })
         var added: [ItemKey] = []
         var stubs: [(ItemKey, ClipContents)] = []
         for (index, candidate) in candidates.enumerated() {
+            progress(0.5 + Double(index) / Double(2 * candidates.count))
             let existing = history.superseding(candidate.contents, candidate.key)
             let key = existing ?? candidate.key
             let rank = Timestamp(milliseconds: time.milliseconds - Int64(index))
@@ -106,11 +108,11 @@ struct HistoryImport {
             }
             _ = history.apply(item, key)
             // Keeps the search for the same item short.
-            if index % 512 == 511 { trim(&history, former, added, &summary) }
+            if index % 64 == 63 { trim(&history, former, added, &summary) }
         }
         trim(&history, former, added, &summary)
         _ = history.expire(recorder.settings.expiry, at: now)
-        summary.added = added.count { history.items[$0] != nil }
+        summary.added = Set(added).count { history.items[$0] != nil }
         summary.leftOut = added.count - summary.added - summary.notFitting
         return stubs
     }

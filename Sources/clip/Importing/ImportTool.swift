@@ -1,5 +1,6 @@
 import ArgumentParser
 import ClipCore
+import CommandSupport
 import Essentials
 import LocalFiles
 
@@ -40,14 +41,26 @@ enum ImportTool: String, CaseIterable, ExpressibleByArgument, Sendable {
         if let path = paths.first(where: { (try? FileStatus(path: $0)) != nil }) { return path }
         throw ImportError(
             path: "the history of \(rawValue)",
-            reason: "no file at \(paths.joined(separator: " or ")); pass its path")
+            reason: "no file at \(paths.joined(separator: " or ")); pass its path",
+            status: .noInput)
     }
 
+    /// - Throws: `ImportError`.
     func read(_ path: String) throws -> ImportedItems {
+        do {
+            return try items(path)
+        } catch let error as FileError {
+            throw ImportError(
+                path: path, reason: "\(error.message); pass a file that can be read",
+                status: error.isPermissionDenied ? .noPermission : .ioError)
+        }
+    }
+
+    private func items(_ path: String) throws -> ImportedItems {
         switch self {
-        case .cliphist: throw ImportError(path: path, reason: "unsupported")
+        case .cliphist: try CliphistDatabase.read(path)
         case .clipse: try ClipseHistory.read(path)
-        case .copyq: throw ImportError(path: path, reason: "unsupported")
+        case .copyq: try CopyQHistory.read(path)
         case .maccy: try MaccyDatabase.read(path)
         }
     }

@@ -1,4 +1,5 @@
 import ClipCore
+import CommandSupport
 import Essentials
 
 /// An item as another clipboard manager has it.
@@ -35,7 +36,7 @@ struct ImportedItems {
     @discardableResult
     mutating func append(_ item: ImportedItem) -> Bool {
         guard !isFull else {
-            skip("older than what is read at once")
+            skip(Self.tooOld)
             return false
         }
         guard item.byteCount <= Self.itemByteLimit else {
@@ -59,6 +60,7 @@ struct ImportedItems {
 
     var readCount: Int { items.count + unread.values.reduce(0, +) }
 
+    static let tooOld = "older than what is read at once"
     static let tooLarge = "larger than 32 MiB"
 }
 
@@ -67,9 +69,10 @@ struct ImportError: Error, Equatable, CustomStringConvertible {
     let path: String
     /// What is wrong, and what to do.
     let reason: String
+    var status = ExitStatus.dataError
 
     static func missing(_ path: String) -> Self {
-        Self(path: path, reason: "no such file; check the path")
+        Self(path: path, reason: "no such file; check the path", status: .noInput)
     }
 
     var description: String { "cannot import \(path): \(reason)" }
