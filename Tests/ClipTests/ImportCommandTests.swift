@@ -83,4 +83,26 @@ struct ImportCommandTests {
         let second = try await home.home.run("clip", ["import", "clipse", path])
         #expect(second.text == "Read 8 items of clipse.\nAdded: 0, already there: 5.\n" + skipped)
     }
+
+    @Test("on a terminal, a long import shows how far it is, and erases that at its end")
+    func progress() async throws {
+        let home = try ImportHome()
+        defer { home.remove() }
+        var variables = home.home
+        variables.variables["TERM"] = "xterm"
+        let terminal = try PseudoTerminal()
+        defer { terminal.closeBoth() }
+        let path = ImportHome.fixtures + "/cliphist/db-many"
+        let start = ContinuousClock.now
+        let program = try RunningProgram(
+            variables, "clip", ["import", "cliphist", path], terminal: terminal)
+        let output = await terminal.wait(toSee: "holds: 2800.")
+        let duration = ContinuousClock.now - start
+        #expect(await program.status() == 0)
+        // A fast machine is done before there is anything to show.
+        if duration > .seconds(2) { #expect(output.contains("\rimporting: ")) }
+        let lines = output.split(separator: "\u{1B}[K", omittingEmptySubsequences: false)
+        #expect(lines.dropLast().allSatisfy { $0.hasPrefix("\rimporting: ") || $0 == "\r" })
+        #expect(lines.count != 2 && lines.last?.hasPrefix("Read 3000 items") == true)
+    }
 }

@@ -35,7 +35,7 @@ struct ImportRuleTests {
             Self.imported(items), writtenAt: Self.time, isDryRun: isDryRun)
     }
 
-    @Test("a dry run says the same and changes nothing")
+    @Test("a dry run prints the same and leaves the history as it is")
     func dryRun() throws {
         let home = try ImportHome()
         defer { home.remove() }

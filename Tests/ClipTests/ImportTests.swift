@@ -65,4 +65,45 @@ struct ImportTests {
                 == .init(read: 9, alreadyThere: 7, skipped: skipped))
         #expect(try home.table() == table)
     }
+
+    /// Changes the database as Maccy does, and ends without a checkpoint: the changes are only in the log.
+    private static let changes = """
+        import os, sqlite3, sys
+        database = sqlite3.connect(sys.argv[1], isolation_level=None)
+        database.execute("PRAGMA journal_mode=WAL")
+        for row, text in (20, b"only in the log"), (21, b"x" * (9 << 20)):
+            database.execute("INSERT INTO ZHISTORYITEM VALUES (?,1,1,1,790000000,790000000,NULL,'c','t')", (row,))
+            database.execute("INSERT INTO ZHISTORYITEMCONTENT VALUES (?,2,1,?,'public.utf8-plain-text',?)", (row, row, text))
+        os._exit(0)
+        """
+
+    @Test(
+        "what Maccy has not yet written to its database file is imported too, and its files stay as they are",
+        .enabled(
+            if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3"),
+            "python3 is not installed"))
+    func maccyLog() async throws {
+        let home = try ImportHome()
+        defer { home.remove() }
+        let directory = try home.home.directory("Maccy")
+        let path = directory + "/Storage.sqlite"
+        try FileManager.default.copyItem(
+            atPath: Self.fixtures + "/maccy/Storage.sqlite", toPath: path)
+        let script = try home.home.file("changes.py", Self.changes)
+        #expect(try await home.home.run("/usr/bin/python3", [script, path]).status == 0)
+        func files() throws -> [String: Data?] {
+            let names = try FileManager.default.contentsOfDirectory(atPath: directory)
+            return Dictionary(
+                uniqueKeysWithValues: names.map {
+                    ($0, FileManager.default.contents(atPath: directory + "/" + $0))
+                })
+        }
+        let before = try files()
+        #expect(before.count == 3)
+        let summary = try await home.importing("maccy", path)
+        #expect(summary.read == 11 && summary.added == 8)
+        #expect(summary.skipped["has a value larger than 8 MiB"] == 1)
+        #expect(try home.table().first?.hasSuffix(#"c - text/plain="only in the log""#) == true)
+        #expect(try files() == before)
+    }
 }

@@ -10,7 +10,7 @@ struct ImportCommand: ParsableCommand {
         commandName: "import", abstract: "Import the history of another clipboard manager.",
         discussion: """
             Secrets are skipped as they are when they are copied, and the limits of the history hold. Pins stay pins. \
-            Importing once more changes nothing. The other history is only read.
+            Importing the same again has no effect. The other history is only read.
             """)
 
     @Argument(help: "The clipboard manager.")
@@ -19,7 +19,7 @@ struct ImportCommand: ParsableCommand {
     @Argument(help: "The file with its history; by default the one where the tool keeps it.")
     var path: String?
 
-    @Flag(help: "Print what would be imported, and change nothing.")
+    @Flag(help: "Print what would be imported, without importing it.")
     var dryRun = false
 
     @Flag(help: "Print the result as JSON.")

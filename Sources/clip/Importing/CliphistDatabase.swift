@@ -9,7 +9,7 @@ import LocalFiles
 /// in seconds and the MIME type (`entryMetadata`); of older ones neither is known, and the type is found from the bytes.
 enum CliphistDatabase {
     private static let attemptCount = 4
-    /// More than it keeps unless it is told to keep more, which is 750.
+    /// More than it keeps by default, which is 750.
     private static let elementLimit = 100_000
 
     private struct Metadata: Decodable {
@@ -42,7 +42,7 @@ enum CliphistDatabase {
         }
         throw ImportError(
             path: file.path,
-            reason: "cliphist is writing it; run this again when nothing is copied")
+            reason: "cliphist is writing it; run this again in a moment")
     }
 
     private static func items(_ bolt: BoltFile) throws -> ImportedItems {

@@ -8,7 +8,7 @@ import LocalFiles
 /// the layout of utils/constants.go; the value of an image is a title, and `filePath` is "null" for text
 /// (handlers/wayland.go). Newest first (`AddClipboardItem`).
 enum ClipseHistory {
-    private static let fileByteLimit = 128 << 20
+    private static let fileByteLimit = 64 << 20
 
     private struct Document: Decodable {
         var clipboardHistory: [Item]

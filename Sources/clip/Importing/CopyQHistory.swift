@@ -10,7 +10,7 @@ import LocalFiles
 /// then a map with name and data of each tab: `exportDataV4` in src/gui/mainwindow.cpp. The pin is the type of
 /// plugins/itempinned/itempinned.cpp. No times are noted.
 enum CopyQHistory {
-    private static let fileByteLimit = 512 << 20
+    private static let fileByteLimit = 256 << 20
     private static let prefix = "application/x-copyq-"
     private static let pin = prefix + "item-pinned"
     /// Of a tab, as CopyQ has it (`MAX_ITEMS`).

@@ -6,7 +6,7 @@ struct HistoryImport {
     let recorder: Recorder
     var now = Timestamp.now
 
-    /// What became of the items. Contains nothing of them.
+    /// What became of the items: only how many, and no contents.
     struct Summary: Encodable, Equatable {
         var read = 0
         var added = 0
@@ -33,7 +33,7 @@ struct HistoryImport {
     }
 
     /// The newest are added first, so that an older copy of the same joins the newer one whether the history has room for
-    /// it or not: importing once more changes nothing.
+    /// it or not: importing the same again has no effect.
     ///
     /// - Parameters:
     ///   - time: of the newest item, for those without times: when the tool has written its history.

@@ -64,7 +64,7 @@ struct ImportedItems {
     static let tooLarge = "larger than 32 MiB"
 }
 
-/// Why nothing could be imported.
+/// Why a history could not be imported.
 struct ImportError: Error, Equatable, CustomStringConvertible {
     let path: String
     /// What is wrong, and what to do.

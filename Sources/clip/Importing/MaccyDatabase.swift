@@ -16,7 +16,9 @@ enum MaccyDatabase {
     private static let contents = "ZHISTORYITEMCONTENT"
     /// Of one type of an item. A larger one is not read.
     private static let valueByteLimit = 8 << 20
-    private static let rowLimit = 200_000
+    private static let tooLarge = "has a value larger than 8 MiB"
+    /// More than its largest history.
+    private static let rowLimit = 100_000
 
     /// What reading may cost: minutes at most, and no more bytes than a large history has.
     private struct Budget: ReadBudget {
@@ -82,26 +84,45 @@ enum MaccyDatabase {
                 copies: row.integer(2).map { Int(clamping: max(1, $0)) } ?? 1,
                 pin: row.text(3).map(pin), title: row.text(5))
         }
-        var byteCount = 0
-        let parts = try connection.rows(
-            of: contents, ["ZITEM", "ZTYPE", "ZVALUE"], limit: rowLimit
-        ) { _, row in
-            guard let id = row.integer(0), let type = row.text(1), rows[id] != nil,
-                byteCount < ImportedItems.byteLimit,
-                let data = row.bytes(2, limit: valueByteLimit)
-            else { return }
-            byteCount += data.count
-            add(data, type, to: &rows[id]!.offer)
-        }
         var imported = ImportedItems()
-        imported.skip(
-            "a value is larger than \(valueByteLimit >> 20) MiB",
-            scan.tooLongCount + parts.tooLongCount)
+        imported.skip("a text of it is too long", scan.tooLongCount)
         let oldest = Timestamp(milliseconds: .min)
-        for (_, item) in rows.sorted(by: {
+        let newest = rows.sorted {
             ($0.value.last ?? oldest, $0.key) > ($1.value.last ?? oldest, $1.key)
-        }) { imported.append(item) }
+        }
+        for (id, item) in newest {
+            var item = item
+            // Older ones are only counted.
+            if !imported.isFull, try !readContents(of: id, into: &item.offer, connection) {
+                imported.skip(tooLarge)
+                guard !item.offer.data.isEmpty else { continue }
+            }
+            imported.append(item)
+        }
         return imported
+    }
+
+    /// By the index that Core Data has for a relationship.
+    ///
+    /// - Returns: false when a value is too long, and was not read.
+    private static func readContents(
+        of id: Int64, into offer: inout Offer, _ connection: SQLiteConnection
+    ) throws(SQLiteError) -> Bool {
+        do throws(SQLiteError) {
+            let isDone = try connection.query(
+                "SELECT ZTYPE, ZVALUE FROM \(contents) WHERE ZITEM = ?1", [.integer(id)]
+            ) { row in
+                guard let type = row.text(0), let data = row.bytes(1, limit: valueByteLimit) else {
+                    return
+                }
+                add(data, type, to: &offer)
+            }
+            guard isDone else { throw SQLiteError(path: "", cause: .outOfBudget) }
+            return true
+        } catch {
+            if case .valueTooLong = error.cause { return false }
+            throw error
+        }
     }
 
     /// Several files are several contents of a type, and lines of one list here.
