@@ -89,8 +89,10 @@ let targets: [Target] = [
     .target(
         name: "OutgoingHTTP", dependencies: [nioCore, nioHTTP1, nioPosix, nioSSL, "Essentials"]),
     .target(name: "WebPush", dependencies: ["OutgoingHTTP", "KVStoreWire", crypto, "Essentials"]),
+    .target(name: "SQLiteReading", dependencies: ["LocalFiles", "Essentials"]),
     .target(
-        name: "UsagePusher", dependencies: ["SnapshotModels", "LocalFiles", "CommandSupport"],
+        name: "UsagePusher",
+        dependencies: ["SnapshotModels", "SQLiteReading", "LocalFiles", "CommandSupport"],
         resources: [.embedInCode("Tokens/model-prices.json")]),
     .target(
         name: "UsageAlerts",
@@ -130,7 +132,7 @@ let targets: [Target] = [
         dependencies: [
             "ClipCore", "StoreCommands", "KVStoreEssentials", "KVStoreHTTP", "KVStoreSealed",
             "BackgroundServices", "TerminalSessions", "TerminalText", "CommandSupport",
-            "CommandRunner", "LocalFiles", argumentParser, crypto, "Essentials",
+            "CommandRunner", "LocalFiles", "SQLiteReading", argumentParser, crypto, "Essentials",
         ]),
     .target(name: "LinkCore", dependencies: ["Essentials"]),
     .executableTarget(
@@ -270,7 +272,8 @@ let targets: [Target] = [
     .testTarget(
         name: "UsagePusherTests",
         dependencies: [
-            "UsagePusher", "BackgroundServices", "SnapshotModels", "LocalFiles", "SeededRandomness",
+            "UsagePusher", "SQLiteReading", "BackgroundServices", "SnapshotModels", "LocalFiles",
+            "SeededRandomness",
         ]),
     .testTarget(name: "OutgoingHTTPTests", dependencies: ["OutgoingHTTP"]),
     .testTarget(

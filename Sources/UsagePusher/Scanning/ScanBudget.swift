@@ -1,5 +1,6 @@
 import Foundation
 import LocalFiles
+import SQLiteReading
 
 /// What a pass may still cost, shared by everything that the pass reads.
 struct ScanBudget {
@@ -53,6 +54,11 @@ struct ScanBudget {
         filesOpened += 1
         return true
     }
+}
+
+extension ScanBudget: ReadBudget {
+    var stepCount: Int { limits.stepCount }
+    var valueByteCount: Int { limits.lineByteCount }
 }
 
 extension ScanBudget {

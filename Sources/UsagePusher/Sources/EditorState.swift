@@ -1,5 +1,6 @@
 import Foundation
 import LocalFiles
+import SQLiteReading
 
 /// The state of an editor of the VS Code family, `state.vscdb`: texts by key, some of them secrets.
 struct EditorState: Sendable {

@@ -1,4 +1,5 @@
 import LocalFiles
+import SQLiteReading
 
 /// Requests that one look into a database has found. They are added when it is certain that the database was not written
 /// meanwhile: see `SQLiteDatabase.read`.

@@ -1,4 +1,5 @@
 import LocalFiles
+import SQLiteReading
 import Synchronization
 
 /// Where a tool states the tokens of its requests, and how its files are read.

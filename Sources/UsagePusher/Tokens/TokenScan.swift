@@ -1,5 +1,6 @@
 import Foundation
 import LocalFiles
+import SQLiteReading
 import Synchronization
 
 /// Reads files for their tokens, on several threads.

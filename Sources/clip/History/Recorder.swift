@@ -9,7 +9,7 @@ struct Recorder {
     let store: HistoryStore
     let settings: ClipSettings
     let device: DeviceSettings
-    private let filter: CopyFilter
+    let filter: CopyFilter
 
     /// Reads the present settings.
     init(_ store: HistoryStore) throws {

@@ -3,6 +3,7 @@ import LocalFiles
 import SeededRandomness
 import Testing
 
+@testable import SQLiteReading
 @testable import UsagePusher
 
 /// Files that are no databases, damaged ones, and ones that are made to be expensive.

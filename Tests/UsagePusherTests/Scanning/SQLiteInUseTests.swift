@@ -3,6 +3,7 @@ import LocalFiles
 import Synchronization
 import Testing
 
+@testable import SQLiteReading
 @testable import UsagePusher
 
 /// Databases that another program writes, left behind or keeps open.

@@ -2,6 +2,7 @@ import Foundation
 import LocalFiles
 import Testing
 
+@testable import SQLiteReading
 @testable import UsagePusher
 
 /// A database that a test writes as a tool would: with the installed library and SQLite's own file system.

@@ -1,6 +1,7 @@
 import Foundation
 import LocalFiles
 
+@testable import SQLiteReading
 @testable import UsagePusher
 
 /// The time of all expectations about the sample homes: 2026-09-18T12:00:00Z.

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import SQLiteReading
 @testable import UsagePusher
 
 /// `UPDATE_READINGS=1 swift test` rewrites the expectations; review the diff.

@@ -2,6 +2,7 @@ import Foundation
 import LocalFiles
 import Testing
 
+@testable import SQLiteReading
 @testable import UsagePusher
 
 /// Databases that change between two updates, of the tools beside OpenCode.

@@ -2,6 +2,7 @@ import Foundation
 import LocalFiles
 import Testing
 
+@testable import SQLiteReading
 @testable import UsagePusher
 
 /// What must hold for the logs of every tool, whatever is in their files.

@@ -2,6 +2,7 @@ import Foundation
 import LocalFiles
 import Testing
 
+@testable import SQLiteReading
 @testable import UsagePusher
 
 @Suite("Tokens of OpenCode", .enabled(if: SQLiteLibrary.installed != nil, "needs SQLite"))

@@ -1,4 +1,5 @@
 import LocalFiles
+import SQLiteReading
 
 /// Reads `session-store.db`, to which Copilot CLI adds a row for each request.
 struct CopilotStore: TokenFileReader {

@@ -1,5 +1,6 @@
 import Foundation
 import LocalFiles
+import SQLiteReading
 import SnapshotModels
 
 /// Reads the account and the plan of the editor Cursor. Its limits and, in current versions, its tokens are not on the disk.

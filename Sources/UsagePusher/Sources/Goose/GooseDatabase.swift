@@ -1,5 +1,6 @@
 import Foundation
 import LocalFiles
+import SQLiteReading
 
 /// Reads `sessions.db`: the answers of the ledger, and the sums of sessions, which count where there are no answers.
 struct GooseDatabase: TokenFileReader {

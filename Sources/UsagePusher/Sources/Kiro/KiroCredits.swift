@@ -1,5 +1,6 @@
 import Foundation
 import LocalFiles
+import SQLiteReading
 
 /// The forms in which Kiro states credits; docs/log-shapes.md has them side by side.
 enum KiroCredits {

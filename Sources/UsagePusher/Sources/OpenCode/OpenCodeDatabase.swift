@@ -1,4 +1,5 @@
 import LocalFiles
+import SQLiteReading
 
 /// Reads the tables in which OpenCode keeps its messages: `message` with its steps in `part`, and `session_message`.
 struct OpenCodeDatabase: TokenFileReader {

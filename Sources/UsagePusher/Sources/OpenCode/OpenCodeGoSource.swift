@@ -1,4 +1,5 @@
 import Foundation
+import SQLiteReading
 import SnapshotModels
 
 /// Estimates how much of OpenCode Go's limits is used, from what OpenCode's databases say that each request has cost.

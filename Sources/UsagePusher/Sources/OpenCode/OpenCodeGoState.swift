@@ -1,4 +1,5 @@
 import Foundation
+import SQLiteReading
 
 /// The requests to OpenCode Go that have been found in OpenCode's databases so far, and how far those have been read.
 struct OpenCodeGoState: Sendable, Equatable {

@@ -1,4 +1,5 @@
 import LocalFiles
+import SQLiteReading
 
 /// The tokens in the databases of OpenCode, and of Kilo as its fork, and in the files that came before them.
 ///

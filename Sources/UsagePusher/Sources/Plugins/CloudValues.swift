@@ -1,4 +1,5 @@
 import Foundation
+import SQLiteReading
 
 /// The values of `NSUbiquitousKeyValueStore`, of all apps, as macOS 12 and later keep them on disk
 /// [doublecmd/doublecmd uDarwinFinder.pas, which reads those of the Finder there].

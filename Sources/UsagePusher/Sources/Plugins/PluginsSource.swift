@@ -1,5 +1,6 @@
 import Foundation
 import LocalFiles
+import SQLiteReading
 import SnapshotModels
 
 /// Reads what other programs state about providers: documents in `providers.d`, what enabled plug-ins there have given, and

@@ -1,5 +1,6 @@
 import Foundation
 import LocalFiles
+import SQLiteReading
 import SnapshotModels
 
 /// Reads the limits that Windsurf, now Devin, keeps in its state. It writes them when it starts.

@@ -1,4 +1,5 @@
 import LocalFiles
+import SQLiteReading
 
 /// Reads `threads.db`: a row for each thread, with what it has used so far, which is written again as a whole.
 ///

@@ -1,27 +1,13 @@
 import LocalFiles
+import SQLiteReading
 
-/// Why a database of another tool was not read. Contains nothing of its rows.
-struct SQLiteError: Error, Equatable {
-    enum Cause: Equatable {
-        case file(FileError)
-        case noLibrary
-        case notADatabase
-        case damaged
-        /// A value that the query needs is longer than the limit.
-        case valueTooLong(byteLimit: Int)
-        /// The query reads a table or a column that `columns(of:)` has not returned.
-        case unexpectedSchema
-        case outOfMemory
-        /// The pass's bytes, steps or time ran out before there was anything to return.
-        case outOfBudget
-        /// Its tool kept writing, or was interrupted.
-        case inUse
-        /// SQLite's own words for its result code.
-        case other(String)
+extension SQLiteFiles {
+    /// The paths whose changes may change what is read of some databases, present or not. The index is written as
+    /// memory, of which no watcher hears.
+    static func watchedPaths(of databases: [String]) -> [WatchedPath] {
+        databases.map { SQLiteFiles($0) }.flatMap { [$0.database, $0.log, $0.journal] }
+            .map { WatchedPath($0) }
     }
-
-    let path: String
-    let cause: Cause
 }
 
 extension SQLiteError: CustomStringConvertible {

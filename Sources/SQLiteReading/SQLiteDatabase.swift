@@ -1,12 +1,12 @@
-import Foundation
+import Essentials
 import LocalFiles
 
 /// Reads databases that other programs may be writing.
 ///
 /// SQLite reads the files as they are; afterwards they are compared with what they were. When a program has changed
 /// what may have been read, everything is read again. See docs/decisions/0040-reading-sqlite.md.
-struct SQLiteDatabase {
-    enum Outcome<Value> {
+package struct SQLiteDatabase {
+    package enum Outcome<Value> {
         case read(Value)
         /// There is no file.
         case missing
@@ -16,7 +16,7 @@ struct SQLiteDatabase {
         case outOfBudget
     }
 
-    static let attemptCount = 4
+    package static let attemptCount = 4
     private static let pauseMicroseconds: UInt32 = 15_000
     private static let magic = Array("SQLite format 3\0".utf8)
 
@@ -29,12 +29,12 @@ struct SQLiteDatabase {
     ///
     /// - Parameters:
     ///   - stepCount: how many instructions of SQLite an attempt may take; the budget's unless stated.
-    ///   - valueByteLimit: the longest value that is read; the budget's length of a line unless stated.
+    ///   - valueByteLimit: the longest value that is read; the budget's unless stated.
     ///   - body: must change nothing outside itself: only the result of its last call counts, and the calls before
     ///     may see errors, or values that never were in the database.
     /// - Throws: only when the files have not changed meanwhile.
-    static func read<Value>(
-        _ path: String, budget: inout ScanBudget, stepCount: Int? = nil,
+    package static func read<Value>(
+        _ path: String, budget: inout some ReadBudget, stepCount: Int? = nil,
         valueByteLimit: Int? = nil, library: SQLiteLibrary? = .installed,
         _ body: (SQLiteConnection) throws(SQLiteError) -> Value
     ) throws(SQLiteError) -> Outcome<Value> {
@@ -46,8 +46,8 @@ struct SQLiteDatabase {
                     guard budget.reserveFile() else { return .outOfBudget }
                     let database = SQLiteDatabase(
                         files: SQLiteFiles(try LocalFile(path).resolvingLinks().path),
-                        library: library, stepCount: stepCount ?? budget.limits.stepCount,
-                        valueByteLimit: valueByteLimit ?? budget.limits.lineByteCount)
+                        library: library, stepCount: stepCount ?? budget.stepCount,
+                        valueByteLimit: valueByteLimit ?? budget.valueByteCount)
                     result = try database.attempt(&budget, body)
                 } else {
                     result = .failure(SQLiteError(path: path, cause: .noLibrary))
@@ -71,8 +71,8 @@ struct SQLiteDatabase {
     ///   - step: reads some rows, from where the state is, and says where it is then. It changes nothing else.
     ///   - found: gets what a step has found, when it is certain that this counts.
     /// - Returns: false when there is more to read, or the database is in use.
-    static func readSteps<State: Equatable, Found>(
-        _ path: String, budget: inout ScanBudget, valueByteLimit: Int, from state: inout State,
+    package static func readSteps<State: Equatable, Found>(
+        _ path: String, budget: inout some ReadBudget, valueByteLimit: Int, from state: inout State,
         step: (inout State, SQLiteConnection) throws(SQLiteError) -> (Found, isComplete: Bool),
         found: (Found) -> Void = { _ in }
     ) throws(SQLiteError) -> Bool {
@@ -99,7 +99,7 @@ struct SQLiteDatabase {
 
     /// Nil when the files are in use.
     private func attempt<Value>(
-        _ budget: inout ScanBudget, _ body: (SQLiteConnection) throws(SQLiteError) -> Value
+        _ budget: inout some ReadBudget, _ body: (SQLiteConnection) throws(SQLiteError) -> Value
     ) throws(FileError) -> Result<Outcome<Value>?, SQLiteError> {
         try LocalFile(files.database).withOpen { database throws(FileError) in
             try withOpen(files.log) { log throws(FileError) in
@@ -114,8 +114,8 @@ struct SQLiteDatabase {
         }
     }
 
-    private func attempt<Value>(
-        _ open: SQLiteFileState.OpenFiles, _ budget: inout ScanBudget,
+    private func attempt<Value, Budget: ReadBudget>(
+        _ open: SQLiteFileState.OpenFiles, _ budget: inout Budget,
         _ body: (SQLiteConnection) throws(SQLiteError) -> Value
     ) throws(FileError) -> Result<Outcome<Value>?, SQLiteError> {
         // Files of the kernel pretend to be empty; reading one may wait, or do something.
@@ -137,7 +137,7 @@ struct SQLiteDatabase {
                 SQLiteConnection(
                     files.database, pass, valueByteLimit: valueByteLimit, library: library))
         }
-        budget = pass.budget
+        if let spent = pass.budget as? Budget { budget = spent }
         if case .failure(let error) = result, error.cause == .outOfBudget {
             return .success(.outOfBudget)
         }

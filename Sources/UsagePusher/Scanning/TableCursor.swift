@@ -1,3 +1,5 @@
+import SQLiteReading
+
 /// How far a table has been read to which rows are appended. Those that a tool changes later are read once more.
 struct TableCursor: Codable, Sendable, Hashable {
     /// The last row that has been read; nil before the first.

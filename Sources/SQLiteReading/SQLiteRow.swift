@@ -1,9 +1,9 @@
-import Foundation
+package import Essentials
 
 /// A row of a result, valid only inside the closure that received it. Nothing is copied that is not asked for.
 ///
 /// Columns count from 0, and -1 is none. A value of another type than the one asked for, or of no column, is nil.
-struct SQLiteRow: ~Copyable {
+package struct SQLiteRow: ~Copyable {
     private let statement: SQLiteLibrary.Handle
     private let library: SQLiteLibrary
 
@@ -13,38 +13,38 @@ struct SQLiteRow: ~Copyable {
     }
 
     /// Also of no column.
-    func isNull(_ column: Int) -> Bool {
+    package func isNull(_ column: Int) -> Bool {
         ![SQLiteCode.integer, SQLiteCode.float, SQLiteCode.text, SQLiteCode.blob]
             .contains(type(column))
     }
 
-    func integer(_ column: Int) -> Int64? {
+    package func integer(_ column: Int) -> Int64? {
         type(column) == SQLiteCode.integer ? library.columnInteger(statement, CInt(column)) : nil
     }
 
     /// Also of an integer.
-    func double(_ column: Int) -> Double? {
+    package func double(_ column: Int) -> Double? {
         [SQLiteCode.float, SQLiteCode.integer].contains(type(column))
             ? library.columnDouble(statement, CInt(column)) : nil
     }
 
-    func text(_ column: Int) -> String? {
+    package func text(_ column: Int) -> String? {
         guard type(column) == SQLiteCode.text else { return nil }
         return withBytes(column) { String(decoding: $0, as: UTF8.self) }
     }
 
     /// The text of a text, or of a blob in UTF-8 or UTF-16, as editors that keep JSON in blobs write it.
-    func decodedText(_ column: Int) -> String? {
+    package func decodedText(_ column: Int) -> String? {
         withBytes(column) { StoredText.decode($0) } ?? nil
     }
 
     /// Nil also when there are more than `limit`.
-    func bytes(_ column: Int, limit: Int) -> Data? {
+    package func bytes(_ column: Int, limit: Int) -> Data? {
         withBytes(column) { $0.count <= limit ? Data($0) : nil } ?? nil
     }
 
     /// Passes the bytes of a blob, or of a text in UTF-8.
-    func withBytes<Result>(
+    package func withBytes<Result>(
         _ column: Int, _ body: (UnsafeRawBufferPointer) -> Result
     ) -> Result? {
         let type = type(column)
@@ -62,16 +62,16 @@ struct SQLiteRow: ~Copyable {
 }
 
 /// A parameter of a query.
-enum SQLiteValue: Sendable, Hashable {
+package enum SQLiteValue: Sendable, Hashable {
     case integer(Int64)
     case text(String)
 }
 
 /// Text of which only the bytes are kept.
-enum StoredText {
+package enum StoredText {
     /// UTF-16 begins with a byte order mark or, as it never is in UTF-8, has a zero in its first character. Nil when
     /// the bytes are no text.
-    static func decode(_ bytes: UnsafeRawBufferPointer) -> String? {
+    package static func decode(_ bytes: UnsafeRawBufferPointer) -> String? {
         let start = (bytes.first, bytes.dropFirst().first)
         switch start {
         case (0xFF, 0xFE): return utf16(bytes, from: 2) { UInt16($0) | UInt16($1) << 8 }

@@ -1,16 +1,16 @@
-import Foundation
+import Essentials
 import LocalFiles
 
 /// Asks a database that `SQLiteDatabase.read` has opened. Valid only inside the closure that received it.
-final class SQLiteConnection {
+package final class SQLiteConnection {
     /// How far `rows` got.
-    struct Scan: Sendable, Equatable {
+    package struct Scan: Sendable, Equatable {
         /// The id of the last row that is done; the next scan continues after it.
-        var lastRowID: Int64
+        package var lastRowID: Int64
         /// Rows that were skipped, since a value was longer than the limit.
-        var tooLongCount = 0
+        package var tooLongCount = 0
         /// Whether there are no further rows.
-        var isComplete = false
+        package var isComplete = false
     }
 
     private let path: String
@@ -90,7 +90,7 @@ final class SQLiteConnection {
     /// The stored columns of a table, which can be read from now on; nil when there is no such table.
     ///
     /// A view or a virtual table is no table; a computed column is no column. The name is case-sensitive.
-    func columns(of table: String) throws(SQLiteError) -> Set<String>? {
+    package func columns(of table: String) throws(SQLiteError) -> Set<String>? {
         pass.isInspecting = true
         defer { pass.isInspecting = false }
         var isTable = false
@@ -122,7 +122,7 @@ final class SQLiteConnection {
     /// - Returns: false when the budget ended before the last row; the pass is then partial.
     /// - Throws: `unexpectedSchema` unless `columns(of:)` has returned what the statement reads. `valueTooLong` after
     ///   the rows before.
-    func query(
+    package func query(
         _ sql: String, _ values: [SQLiteValue] = [], row: (borrowing SQLiteRow) -> Void
     ) throws(SQLiteError) -> Bool {
         var statement: SQLiteLibrary.Handle?
@@ -156,7 +156,7 @@ final class SQLiteConnection {
     /// Passes the rows of one SELECT, all of them; none when a value is too long.
     ///
     /// - Throws: `outOfBudget` when the budget ended before the last row.
-    func lookUp(
+    package func lookUp(
         _ sql: String, _ values: [SQLiteValue] = [], row: (borrowing SQLiteRow) -> Void
     ) throws(SQLiteError) {
         do throws(SQLiteError) {
@@ -173,7 +173,7 @@ final class SQLiteConnection {
     /// - Parameters:
     ///   - table: one of which `columns(of:)` has returned the columns.
     ///   - rowID: the id after which rows are read; nil to start with the first.
-    func rows(
+    package func rows(
         of table: String, _ columns: [String], after rowID: Int64? = nil, limit: Int,
         row: (_ rowID: Int64, borrowing SQLiteRow) -> Void
     ) throws(SQLiteError) -> Scan {

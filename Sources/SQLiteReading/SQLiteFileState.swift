@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import LocalFiles
 
 /// What is compared before and after reading a database without locks, to tell whether a tool wrote what was read.

@@ -1,4 +1,4 @@
-import Foundation
+import Essentials
 import LocalFiles
 
 /// A file system for SQLite that consists of a pass's open files: a database and perhaps its write-ahead log.

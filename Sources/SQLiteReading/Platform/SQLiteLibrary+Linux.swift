@@ -2,6 +2,6 @@
     extension SQLiteLibrary {
         static let fileNames = ["libsqlite3.so.0", "libsqlite3.so"]
         /// The package as Debian names it.
-        static let packageName = "libsqlite3-0"
+        package static let packageName = "libsqlite3-0"
     }
 #endif

@@ -3,6 +3,6 @@
         /// Part of macOS.
         static let fileNames = ["libsqlite3.dylib", "/usr/lib/libsqlite3.dylib"]
         /// The package as Homebrew names it.
-        static let packageName = "sqlite"
+        package static let packageName = "sqlite"
     }
 #endif

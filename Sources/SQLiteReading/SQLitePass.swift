@@ -14,7 +14,7 @@ final class SQLitePass {
     /// What SQLite may allocate during an attempt, schema included.
     static let memoryByteLimit: Int64 = 12 * 1_024 * 1_024
 
-    var budget: ScanBudget
+    var budget: any ReadBudget
     let database: OpenFile
     let log: OpenFile?
     /// Columns that may be read, by table.
@@ -29,7 +29,7 @@ final class SQLitePass {
     private let memoryAtStart: Int64
 
     init(
-        budget: ScanBudget, stepCount: Int, database: OpenFile, log: OpenFile?,
+        budget: any ReadBudget, stepCount: Int, database: OpenFile, log: OpenFile?,
         library: SQLiteLibrary
     ) {
         self.budget = budget

@@ -1,10 +1,10 @@
-import Foundation
+import Essentials
 
 /// The functions of the system's libsqlite3 that reading needs.
 ///
 /// The library is loaded at run time: nothing is needed to build, and a machine without it only lacks the tools with
 /// databases. No function with variable arguments is called: their calling convention differs by processor.
-struct SQLiteLibrary: Sendable {
+package struct SQLiteLibrary: Sendable {
     typealias Handle = UnsafeMutableRawPointer
     typealias Text = UnsafePointer<CChar>
 
@@ -60,7 +60,7 @@ struct SQLiteLibrary: Sendable {
     let memoryUsed: MemoryUsed
 
     /// The system's library; nil when it is not installed.
-    static let installed = SQLiteLibrary(fileNames: fileNames)
+    package static let installed = SQLiteLibrary(fileNames: fileNames)
 
     /// Loads the first library that exists, and keeps it loaded; nil when there is none.
     init?(fileNames: [String]) {

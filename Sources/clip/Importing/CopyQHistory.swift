@@ -1,0 +1,129 @@
+import ClipCore
+import Crypto
+import Essentials
+import LocalFiles
+
+/// The history of CopyQ: the file of a tab, or an export of several.
+///
+/// A tab is the number of its items and then each of them, the newest first: `serializeData` and `deserializeDataV2` in
+/// src/item/serialize.cpp of github.com/hluk/CopyQ. An export is "CopyQ v4", a map with the names of tabs and with settings,
+/// then a map with name and data of each tab: `exportDataV4` in src/gui/mainwindow.cpp. The pin is the type of
+/// plugins/itempinned/itempinned.cpp. No times are noted.
+enum CopyQHistory {
+    private static let fileByteLimit = 256 << 20
+    private static let prefix = "application/x-copyq-"
+    private static let pin = prefix + "item-pinned"
+    /// Of a tab, as CopyQ has it (`MAX_ITEMS`).
+    private static let itemLimit: Int32 = 100_000
+    private static let typeLimit: Int32 = 1_024
+
+    /// What the digit stands for at the beginning of a type: `idToMime`.
+    private static let typePrefixes = [
+        0: "", 1: prefix + "owner-window-title", 2: prefix + "item-notes", 3: prefix,
+        4: "text/plain", 5: "text/html", 6: "text/uri-list", 7: "image/", 8: "text/",
+        9: "application/", 10: "audio/", 11: "video/",
+    ]
+
+    static func read(_ path: String) throws -> ImportedItems {
+        guard let content = try LocalFile(path).read(byteLimit: fileByteLimit) else {
+            throw ImportError.missing(path)
+        }
+        do {
+            var items = ImportedItems()
+            var stream = QtDataStream(content.data)
+            if let header = try? stream.byteArray(), header.starts(with: "CopyQ v".utf8) {
+                guard header.elementsEqual("CopyQ v4".utf8) else {
+                    throw ImportError(
+                        path: path, reason: "an export of another version; pass the file of a tab")
+                }
+                _ = try stream.map()
+                while !stream.isAtEnd {
+                    if let tab = try stream.map()["data"] { try add(tab, to: &items) }
+                }
+            } else {
+                try add(content.data, to: &items)
+            }
+            return items
+        } catch is QtDataStream.Damage {
+            throw ImportError(
+                path: path,
+                reason: "neither a tab nor an export of CopyQ, damaged, or an encrypted tab; "
+                    + "pass a file that CopyQ has exported")
+        }
+    }
+
+    private static func add(
+        _ tab: Data, to items: inout ImportedItems
+    ) throws(QtDataStream.Damage) {
+        var stream = QtDataStream(tab)
+        let count = try stream.number(Int32.self)
+        guard (0...itemLimit).contains(count) else { throw QtDataStream.Damage() }
+        for _ in 0..<count {
+            switch try stream.number(Int32.self) {
+            case -2:
+                if let item = try item(&stream) {
+                    items.append(item)
+                } else {
+                    items.skip("its data file is missing or cannot be read")
+                }
+            case -3:
+                _ = try stream.number(Int32.self)
+                _ = try stream.byteArray()
+                items.skip("encrypted by CopyQ")
+            case let types where types >= 0:
+                for _ in 0..<types {
+                    _ = try stream.string()
+                    _ = try stream.byteArray()
+                }
+                items.skip("stored by an old version of CopyQ; let a newer one save it")
+            default: throw QtDataStream.Damage()
+            }
+        }
+    }
+
+    /// Nil when all of its data are missing.
+    private static func item(
+        _ stream: inout QtDataStream
+    ) throws(QtDataStream.Damage) -> ImportedItem? {
+        let count = try stream.number(Int32.self)
+        guard (0...typeLimit).contains(count) else { throw QtDataStream.Damage() }
+        var offer = Offer([])
+        var isMissing = false
+        for _ in 0..<count {
+            var type = try stream.string()
+            guard let digit = type.first?.hexDigitValue, let prefix = typePrefixes[digit] else {
+                throw QtDataStream.Damage()
+            }
+            type = prefix + type.dropFirst()
+            let isCompressed = try stream.flag()
+            var data = try stream.byteArray()
+            if type.hasPrefix("FILE:") {
+                type.removeFirst(5)
+                guard let content = file(data) else {
+                    isMissing = true
+                    continue
+                }
+                data = content
+            }
+            guard !isCompressed, !offer.typeNames.contains(type) else { continue }
+            offer.typeNames.append(type)
+            offer.data.append((type, data))
+        }
+        guard !isMissing || !offer.data.isEmpty else { return nil }
+        return ImportedItem(offer: offer, pin: offer.typeNames.contains(pin) ? .unlettered : nil)
+    }
+
+    /// Large data are in files of their own (`dataFilePath`). The path may name any file: only one that has the name which
+    /// CopyQ gives it for what is in it is taken.
+    private static func file(_ path: Data) -> Data? {
+        let path = String(decoding: path, as: UTF8.self)
+        guard path.hasPrefix("/"), path.utf8.count < 4_096,
+            let data = try? LocalFile(path).read(byteLimit: ImportedItems.itemByteLimit)?.data
+        else { return nil }
+        let digest = SHA256.hash(data: Data("copyq_salt".utf8) + data)
+            .map { $0.hexadecimal(digits: 2) }
+        let name = stride(from: 0, to: 32, by: 8).map { digest[$0..<($0 + 8)].joined() }
+            .joined(separator: "/")
+        return path.hasSuffix("/\(name).dat") ? data : nil
+    }
+}
