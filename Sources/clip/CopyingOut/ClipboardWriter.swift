@@ -1,0 +1,102 @@
+import ClipCore
+import CommandSupport
+import Essentials
+
+/// Copies to the clipboard that the session has.
+struct ClipboardWriter {
+    private let environment: [String: String]
+    private let search: SearchPath
+    private let terminalPath: String
+
+    init(
+        environment: [String: String] = ProcessInfo.processInfo.environment,
+        terminalPath: String = "/dev/tty"
+    ) {
+        self.environment = environment
+        self.terminalPath = terminalPath
+        search = SearchPath(environment)
+    }
+
+    /// Copies one representation; returns how, with the report for the user. Blocks, at most a few seconds.
+    ///
+    /// - Parameters:
+    ///   - target: in place of the first that applies.
+    ///   - isSensitive: whether managers of the clipboard are asked not to keep it, where that is possible.
+    /// - Throws: `CopyOut.Failure` if that is not possible here, `CommandFailure` if it does not succeed.
+    func copy(
+        _ part: ClipContents.Part, to target: CopyTarget? = nil, isSensitive: Bool = false
+    ) throws -> CopyOut {
+        let copyOut = try CopyOut.choose(
+            part, in: detected(isSensitive: isSensitive), to: target, sensitive: isSensitive)
+        switch copyOut.method {
+        case .program(let arguments): try run(arguments, part.data)
+        case .terminal(let sequence): try writeToTerminal(sequence)
+        case .standardOutput: try Console.write(part.data)
+        }
+        return copyOut
+    }
+
+    /// What is known of the session. Asks only the programs whose answers matter.
+    func detected(isSensitive: Bool = false) -> CopyOutEnvironment {
+        let tools = CopyOutEnvironment.Tool.allCases.filter { search.path(of: $0.rawValue) != nil }
+        let hasWayland = isSet("WAYLAND_DISPLAY")
+        return CopyOutEnvironment(
+            isRemote: isSet("SSH_CONNECTION") || isSet("SSH_TTY"),
+            hasTerminal: openTerminal().map { close($0) } != nil,
+            tmuxVersion: isSet("TMUX") ? answer("tmux", "-V") ?? "unknown" : nil,
+            hasWaylandDisplay: hasWayland, hasX11Display: isSet("DISPLAY"), tools: Set(tools),
+            wlCopyMarksSensitive: isSensitive && hasWayland
+                && answer("wl-copy", "--help")?.contains("--sensitive") == true)
+    }
+
+    private func isSet(_ variable: String) -> Bool { environment[variable]?.isEmpty == false }
+
+    private func answer(_ program: String, _ argument: String) -> String? {
+        guard let path = search.path(of: program) else { return nil }
+        let run = ClipboardTool(
+            path, [argument], environment: environment, outputByteLimit: 65_536)
+        return run.isSuccess ? String(decoding: run.output, as: UTF8.self).trimmed() : nil
+    }
+
+    private func run(_ arguments: [String], _ data: Data) throws(CommandFailure) {
+        let program = arguments[0]
+        let run = ClipboardTool(
+            search.path(of: program) ?? program, Array(arguments.dropFirst()),
+            environment: environment, input: data)
+        let reason =
+            switch run.end {
+            case .exited(0): ""
+            case .exited(let status): "it exited with \(status)"
+            case .outOfTime, .tooMuchOutput:
+                "no answer within \(Int(ClipboardTool.timeLimit)) seconds"
+            case .notStarted(let code): String(cString: strerror(code)).lowercased()
+            }
+        guard !run.isSuccess else { return }
+        throw CommandFailure(
+            .unavailable,
+            "cannot copy with \(program): \(run.complaint.isEmpty ? reason : run.complaint)")
+    }
+
+    // MARK: The terminal
+
+    private func openTerminal() -> Int32? {
+        let terminal = open(terminalPath, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
+        return terminal >= 0 ? terminal : nil
+    }
+
+    private func writeToTerminal(_ sequence: Data) throws(CommandFailure) {
+        guard let terminal = openTerminal() else {
+            throw CommandFailure(.ioError, "cannot open the terminal")
+        }
+        defer { close(terminal) }
+        do throws(OutputError) {
+            try Descriptor.write(
+                sequence, to: terminal, timeout: .seconds(ClipboardTool.timeLimit))
+        } catch {
+            throw CommandFailure(
+                .ioError,
+                "cannot write to the terminal: \(String(cString: strerror(error.code)).lowercased())"
+            )
+        }
+    }
+}
