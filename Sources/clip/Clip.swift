@@ -13,7 +13,7 @@ struct Clip: AsyncParsableCommand {
         commandName: ProgramName.text,
         abstract: "Keep the history of the clipboard, on this machine or on all of yours.",
         version: ProgramVersion.text,
-        subcommands: [AddCommand.self])
+        subcommands: [AddCommand.self, CollectCommand.self, StoreCommand.self])
 
     static func main() async { await runProgram(failure: CommandFailure.init(ofStore:)) }
 }
