@@ -310,6 +310,12 @@ let targets: [Target] = [
         ]),
     .testTarget(name: "ClipCoreTests", dependencies: ["ClipCore", "SeededRandomness"]),
     .testTarget(
+        name: "ClipTests",
+        dependencies: [
+            "clip", "ClipCore", "CommandSupport", "KVStoreHTTP", "LocalFiles", "ProgramTesting",
+            "SeededRandomness", "Essentials",
+        ]),
+    .testTarget(
         name: "LinkTests",
         dependencies: [
             "link", "LinkCore", "kvs", "kvsd", "KVStoreEssentials", "KVStoreHTTP", "ProgramTesting",

@@ -31,6 +31,8 @@ enum SourceLimits {
     static let byteCount = ContentCache.contentsByteLimit
     /// Of each type.
     static let time = Duration.seconds(2)
+    /// After which no other type is asked for.
+    static let copyTime = Duration.seconds(4)
     /// Names of types; more are no copy of a program that means well.
     static let nameCount = 1_024
     static let nameByteCount = 1_024

@@ -12,6 +12,8 @@ struct Collector: Sendable {
     let environment: [String: String]
 
     private static let delays: [Duration] = [1, 2, 5, 15, 60].map { .seconds($0) }
+    /// How often a service looks for a session that has a display.
+    private static let sessionDelay = Duration.seconds(60)
 
     /// Makes this process the collector of its user until the result is gone; nil if another one is.
     static func lock(_ files: ClipFiles) throws(FileError) -> FileLock? {
@@ -47,12 +49,16 @@ struct Collector: Sendable {
         var failures = 0
         var reported: String?
         while !cancellation.isCancelled {
+            let environment = SessionEnvironment.present(environment)
             let backend = requested ?? .detect(environment)
             do {
-                guard let source = try source(backend, cancellation) else {
-                    Console.note(backend.limits.joined(separator: "\n"))
-                    _ = cancellation.wait()
-                    return
+                guard let source = try source(backend, environment, cancellation) else {
+                    let reason = backend.limits.joined(separator: "\n")
+                    if reason != reported { Console.note(reason) }
+                    reported = reason
+                    _ = cancellation.wait(
+                        until: mayHaveDisplay(backend) ? .now + Self.sessionDelay : nil)
+                    continue
                 }
                 Console.note("collecting copies (\(backend.name))")
                 (failures, reported) = (0, nil)
@@ -69,13 +75,28 @@ struct Collector: Sendable {
         }
     }
 
+    /// Whether a session may begin after this service.
+    private func mayHaveDisplay(_ backend: CollectorBackend) -> Bool {
+        requested == nil && backend == .none(.noDisplay)
+            && SessionEnvironment.isService(environment)
+    }
+
     private func source(
-        _ backend: CollectorBackend, _ cancellation: Cancellation
+        _ backend: CollectorBackend, _ environment: [String: String], _ cancellation: Cancellation
     ) throws(SourceError) -> (any ClipboardSource)? {
         switch backend {
-        case .wayland: try WaylandSource(environment: environment, cancellation)
-        case .x11: try X11Source(environment: environment, cancellation)
-        case .none: nil
+        case .wayland: return try WaylandSource(environment: environment, cancellation)
+        case .x11:
+            do throws(SourceError) {
+                return try X11Source(environment: environment, cancellation)
+            } catch {
+                guard [X11Connection.notLocal, X11Source.noXFixes].contains(error) else {
+                    throw error
+                }
+                Console.note("\(error): it is read twice a second")
+                return try PolledX11Source(environment: environment)
+            }
+        case .none: return nil
         }
     }
 

@@ -40,7 +40,8 @@ struct SelectionTool {
         guard let names = names() else { return nil }
         var rest = SourceLimits.byteCount
         var data: [(name: String, data: Data)] = []
-        for name in try choose(names) {
+        let end = ContinuousClock.now + SourceLimits.copyTime
+        for name in try choose(names) where .now < end {
             guard let part = run(reading(name), byteLimit: rest) else { continue }
             rest -= part.count
             data.append((name, part))

@@ -53,7 +53,7 @@ struct CollectCommand: AsyncParsableCommand {
 
     func run() async throws {
         if install { return try installService() }
-        if uninstall { return try Self.service.remove() }
+        if uninstall { return try Collector.service.remove() }
         let files = ClipFiles()
         let device = try DeviceSettings.read(files)
         guard let lock = try Collector.lock(files) else {
@@ -76,17 +76,21 @@ struct CollectCommand: AsyncParsableCommand {
         }
     }
 
-    private static let serviceName = "ubiquity-clip"
-    private static var service: BackgroundService { BackgroundService(program: serviceName) }
-
     private func installService() throws {
         let chosen = backend.map { ["--backend", $0.rawValue] } ?? []
-        try Self.service.install(
+        try Collector.service.install(
             ServiceUnit(
-                program: Self.serviceName, description: "Ubiquity clipboard history",
+                program: ProgramName.installed, description: "Ubiquity clipboard history",
                 executable: ProgramLocation.current(name: ProgramName.text).path,
                 arguments: ["collect"] + chosen,
                 variables: ProcessInfo.processInfo.environment, directives: ["Nice=5"]),
-            otherwise: "Run 'clip collect' from what starts programs in your session.")
+            otherwise:
+                "Run '\(ProgramName.text) collect' from what starts programs in your session.")
     }
+}
+
+extension Collector {
+    static let service = BackgroundService(
+        program: ProgramName.installed, installCommand: "\(ProgramName.text) collect --install",
+        statusCommand: "\(ProgramName.text) status")
 }

@@ -73,11 +73,11 @@ final class WaylandSource: ClipboardSource {
             guard let offer = try selection(message) else { continue }
             try destroyOffers(besides: offer)
             // Without an owner when a program has ended, which says nothing about what it had copied.
-            guard let known = offers[offer] else { continue }
-            guard let names = known else { continue }
+            guard let known = offers[offer], let names = known else { continue }
             var rest = SourceLimits.byteCount
             var data: [(name: String, data: Data)] = []
-            for name in try choose(names) {
+            let end = ContinuousClock.now + SourceLimits.copyTime
+            for name in try choose(names) where .now < end {
                 let part = try read(name, of: offer, byteLimit: rest, cancellation)
                 guard let part else { continue }
                 rest -= part.count

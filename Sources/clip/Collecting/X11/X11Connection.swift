@@ -28,6 +28,7 @@ final class X11Connection {
     /// Events that came before the reply to a request.
     private var events: [Answer] = []
 
+    static let notLocal = SourceError("the X11 display has no socket on this machine")
     private static let answerByteLimit = 1 << 20
     private static let eventLimit = 1_024
 
@@ -35,7 +36,7 @@ final class X11Connection {
     init(environment: [String: String], _ cancellation: Cancellation) throws(SourceError) {
         let name = environment["DISPLAY"] ?? ""
         guard let display = Self.localDisplay(name) else {
-            throw SourceError("the X11 display \(name) is not one of this machine")
+            throw Self.notLocal
         }
         guard let socket = DisplaySocket(path: "/tmp/.X11-unix/X\(display)") else {
             throw .system("connect to the X11 display \(name)")

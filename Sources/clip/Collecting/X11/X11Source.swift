@@ -16,6 +16,9 @@ final class X11Source: ClipboardSource {
         static let queryExtension: UInt8 = 98
     }
 
+    static let noXclip = SourceError("xclip is not installed")
+    static let noXFixes = SourceError("the X11 display has no extension XFIXES")
+
     private static let classAtom: UInt32 = 67
 
     /// Why the clipboard has another owner.
@@ -25,14 +28,14 @@ final class X11Source: ClipboardSource {
 
     init(environment: [String: String], _ cancellation: Cancellation) throws(SourceError) {
         guard let tool = SelectionTool.xclip(environment) else {
-            throw SourceError("xclip is not installed")
+            throw Self.noXclip
         }
         self.tool = tool
         connection = try X11Connection(environment: environment, cancellation)
         let extensionReply = try connection.reply(
             to: Self.named(Operation.queryExtension, 0, "XFIXES"))
         guard let extensionReply, extensionReply.bytes[8] != 0 else {
-            throw SourceError("the X11 display has no extension XFIXES")
+            throw Self.noXFixes
         }
         let fixes = extensionReply.bytes[9]
         notify = extensionReply.bytes[10]
