@@ -12,17 +12,27 @@ package struct BackgroundService: Sendable {
     private let program: String
     private let scope: ServiceUnit.Scope
     private let home = UserDirectories().home
+    private let installCommand: String
+    private let statusCommand: String
 
-    package init(program: String, scope: ServiceUnit.Scope = .user) {
+    /// - Parameters:
+    ///   - installCommand: by default `PROGRAM service install`.
+    ///   - statusCommand: by default `PROGRAM service status`.
+    package init(
+        program: String, scope: ServiceUnit.Scope = .user, installCommand: String? = nil,
+        statusCommand: String? = nil
+    ) {
         self.program = program
         self.scope = scope
+        let option = scope == .user ? "" : " --system"
+        self.installCommand = installCommand ?? "\(program) service install\(option)"
+        self.statusCommand = statusCommand ?? "\(program) service status\(option)"
     }
 
     private var manager: ServiceManager { ServiceManager(program: program, scope: scope) }
     private var file: LocalFile {
         manager.file(ProcessInfo.processInfo.environment, home: home)
     }
-    private var option: String { scope == .user ? "" : " --system" }
 
     /// The file as the service manager reads it.
     package func text(of unit: ServiceUnit) -> String { manager.text(unit) }
@@ -45,7 +55,7 @@ package struct BackgroundService: Sendable {
         switch manager.start(file, isReplaced: former.map { $0 != text } ?? false) {
         case .started(let notes):
             try Console.print(
-                "started; to see how it is doing: \(program) service status\(option)")
+                "started; to see how it is doing: \(statusCommand)")
             for note in notes { try Console.print(note) }
         case .unavailable(let reason):
             throw CommandFailure(
@@ -83,7 +93,7 @@ package struct BackgroundService: Sendable {
         return ServiceReport(
             unitFile: (installed ?? file).path, shownFile: shown(installed ?? file),
             isInstalled: installed != nil,
-            installation: "\(program) service install\(option)",
+            installation: installCommand,
             state: installed == nil
                 ? ServiceState(description: "not installed") : manager.state)
     }

@@ -19,7 +19,7 @@ struct Clip: AsyncParsableCommand {
             PinCommand.self, UnpinCommand.self, DeleteCommand.self, ClearCommand.self,
             PauseCommand.self,
             ResumeCommand.self, IgnoreNextCommand.self, RulesCommand.self, SettingsCommand.self,
-            SyncCommand.self, StatusCommand.self, ImportCommand.self,
+            SyncCommand.self, StatusCommand.self, CollectCommand.self, ImportCommand.self,
         ])
 
     static func main() async { await runProgram(failure: CommandFailure.init(ofStore:)) }

@@ -1,0 +1,39 @@
+import ClipCore
+import Essentials
+
+/// Where copies come from. Calls block the thread.
+protocol ClipboardSource: AnyObject {
+    /// Waits for the next copy and reads it, each type within bounds on its bytes and time.
+    ///
+    /// - Parameter choose: of the types that are offered, those that are read.
+    /// - Returns: nil after a cancellation.
+    func next(
+        _ choose: ([String]) throws -> [String], _ cancellation: Cancellation
+    ) throws -> Offer?
+}
+
+/// Why copies cannot be collected at present.
+struct SourceError: Error, Equatable, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+
+    static let closed = SourceError("the display has closed the connection")
+    static let malformed = SourceError("the display has sent what is no message of its protocol")
+
+    static func system(_ operation: String, code: Int32 = errno) -> SourceError {
+        SourceError("cannot \(operation): \(String(cString: strerror(code)).lowercased())")
+    }
+}
+
+/// What is read of a copy at most.
+enum SourceLimits {
+    static let byteCount = ContentCache.contentsByteLimit
+    /// Of each type.
+    static let time = Duration.seconds(2)
+    /// After which no other type is asked for.
+    static let copyTime = Duration.seconds(4)
+    /// Names of types; more are no copy of a program that means well.
+    static let nameCount = 1_024
+    static let nameByteCount = 1_024
+}

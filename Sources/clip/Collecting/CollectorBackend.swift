@@ -1,0 +1,72 @@
+import ClipCore
+import Essentials
+
+/// How copies are collected in a session.
+enum CollectorBackend: Hashable, Sendable {
+    case wayland, x11
+    case none(Reason)
+
+    /// Why only what is added with `clip add` is kept.
+    enum Reason: Hashable, Sendable {
+        case chosen
+        case remote
+        case noDisplay
+        case noDataControl
+        case noXclip
+    }
+
+    var name: String {
+        switch self {
+        case .wayland: "wayland"
+        case .x11: "x11"
+        case .none: "none"
+        }
+    }
+
+    /// What the session offers. Asks a Wayland compositor for its protocols, which takes a few milliseconds.
+    static func detect(
+        _ environment: [String: String] = ProcessInfo.processInfo.environment
+    ) -> CollectorBackend {
+        func isSet(_ variable: String) -> Bool { environment[variable]?.isEmpty == false }
+        if isSet("SSH_CONNECTION") || isSet("SSH_TTY") { return .none(.remote) }
+        if isSet("WAYLAND_DISPLAY") {
+            // Any other failure may be over when the collector connects again.
+            let source = Result { () throws(SourceError) in
+                try WaylandSource(environment: environment, Cancellation())
+            }
+            if case .failure(WaylandSource.noDataControl) = source { return .none(.noDataControl) }
+            return .wayland
+        }
+        guard isSet("DISPLAY") else { return .none(.noDisplay) }
+        return SearchPath(environment).path(of: "xclip") == nil ? .none(.noXclip) : .x11
+    }
+
+    /// What it cannot do here, as sentences.
+    var limits: [String] {
+        switch self {
+        case .wayland:
+            ["The application of a copy is not known, so that no application can be ignored."]
+        case .x11:
+            [
+                "A program that names neither a window in front nor its own has no application,"
+                    + " and cannot be ignored."
+            ]
+        case .none(let reason): [reason.sentence, Self.explicit]
+        }
+    }
+
+    private static let explicit = "Only what 'clip add' is given is kept."
+}
+
+extension CollectorBackend.Reason {
+    fileprivate var sentence: String {
+        switch self {
+        case .chosen: "Collecting is off on this machine."
+        case .remote: "Over SSH, the clipboard is that of another machine."
+        case .noDisplay: "There is neither a Wayland nor an X11 display."
+        case .noDataControl:
+            "This Wayland desktop, as GNOME, lets no program see copies: it has no data-control protocol."
+        case .noXclip: "xclip is not installed, which reads the clipboard of X11."
+        }
+    }
+}

@@ -1,0 +1,15 @@
+#if canImport(Darwin)
+    import Essentials
+
+    /// This system has no display servers of these kinds.
+    struct DisplaySocket {
+        let descriptor: Int32 = -1
+
+        init?(path: String) {
+            errno = ENOTSUP
+            return nil
+        }
+
+        func send(_ bytes: ArraySlice<UInt8>, passing passed: Int32?) -> Int { -1 }
+    }
+#endif

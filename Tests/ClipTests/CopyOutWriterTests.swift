@@ -1,0 +1,199 @@
+import ClipCore
+import CommandSupport
+import Essentials
+import Foundation
+import ProgramTesting
+import Testing
+
+@testable import clip
+
+/// Bytes that are no text, with all values.
+private let image = ClipContents.Part(
+    .png, Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0) }))
+private let text = ClipContents.Part(.text, "a $(b) «c»\n\u{1B}[31m \0end\n")
+
+@Suite("Copying to Wayland", .serialized, .timeLimit(.minutes(1)), .sessions([.sway]))
+struct CopyOutWaylandTests {
+    private let session: ClipboardSession
+
+    init() throws { session = try #require(SessionTrait.session) }
+
+    @Test("what is copied is pasted with equal bytes and its type", arguments: [text, image])
+    func bytes(part: ClipContents.Part) async throws {
+        let copyOut = try ClipboardWriter(environment: session.variables).copy(part)
+        #expect(copyOut.target == .wayland && copyOut.report == "copied")
+        let pasted = try await session.home.run(
+            "/usr/bin/wl-paste", ["--no-newline", "--type", part.type.rawValue])
+        #expect(pasted.output == part.data)
+        let types = try await session.home.run("/usr/bin/wl-paste", ["--list-types"])
+        #expect(types.text.hasPrefix(part.type.rawValue + "\n"))
+    }
+
+    @Test("a display that is not there is an error with the reason")
+    func missing() throws {
+        var variables = session.variables
+        variables["WAYLAND_DISPLAY"] = "wayland-99"
+        #expect {
+            try ClipboardWriter(environment: variables).copy(text)
+        } throws: {
+            ($0 as? CommandFailure)?.message.contains("wl-copy: Failed to connect") == true
+        }
+    }
+}
+
+@Suite("Copying to X11", .serialized, .timeLimit(.minutes(1)), .sessions([.xvfb]))
+struct CopyOutX11Tests {
+    private let session: ClipboardSession
+
+    init() throws { session = try #require(SessionTrait.session) }
+
+    @Test("what is copied is pasted with equal bytes and its type", arguments: [text, image])
+    func bytes(part: ClipContents.Part) async throws {
+        let copyOut = try ClipboardWriter(environment: session.variables).copy(part)
+        #expect(copyOut.target == .x11 && copyOut.report == "copied")
+        let type = part.type == .text ? "UTF8_STRING" : part.type.rawValue
+        let pasted = try await session.home.run(
+            "/usr/bin/xclip", ["-selection", "clipboard", "-o", "-t", type])
+        #expect(pasted.output == part.data)
+    }
+
+    @Test("a display that is not there is an error with the reason")
+    func missing() throws {
+        var variables = session.variables
+        variables["DISPLAY"] = ":9999"
+        #expect {
+            try ClipboardWriter(environment: variables).copy(text)
+        } throws: {
+            ($0 as? CommandFailure)?.message.contains("xclip: Error: Can't open display") == true
+        }
+    }
+}
+
+@Suite("Copying without a display", .serialized, .timeLimit(.minutes(1)))
+struct CopyOutTerminalTests {
+    @Test("a terminal gets the text as OSC 52, and no other byte")
+    func terminal() async throws {
+        let terminal = try PseudoTerminal()
+        defer { terminal.closeBoth() }
+        let path = try #require(ttyname(terminal.program).map { String(cString: $0) })
+        let copyOut = try ClipboardWriter(
+            environment: ["SSH_TTY": path, "DISPLAY": "localhost:10.0"], terminalPath: path
+        ).copy(text)
+        #expect(copyOut.target == .osc52 && copyOut.report == "sent to the terminal")
+        let shown = await terminal.wait(toSee: "\u{7}")
+        #expect(shown == "\u{1B}]52;c;\(text.data.base64EncodedString())\u{7}")
+    }
+
+    @Test("the longest text reaches a terminal that reads slowly, a longer one is refused")
+    func longest() async throws {
+        let terminal = try PseudoTerminal()
+        defer { terminal.closeBoth() }
+        let path = try #require(ttyname(terminal.program).map { String(cString: $0) })
+        let writer = ClipboardWriter(environment: [:], terminalPath: path)
+        let part = ClipContents.Part(.text, Data(repeating: 0x61, count: CopyOut.terminalByteLimit))
+        _ = try writer.copy(part)
+        let shown = await terminal.wait(toSee: "\u{7}")
+        #expect(shown.utf8.count == 100_000)
+        #expect(throws: CopyOut.Failure.tooLong(byteCount: part.data.count + 1)) {
+            try writer.copy(ClipContents.Part(.text, part.data + [0x61]))
+        }
+    }
+
+    @Test("a terminal that accepts nothing more is an error, not a hang")
+    func stopped() throws {
+        let pair = try PseudoTerminal()
+        defer { pair.closeBoth() }
+        // Output is stopped as by Control-S.
+        tcflow(pair.program, TCOOFF)
+        let path = try #require(ttyname(pair.program).map { String(cString: $0) })
+        #expect(throws: CommandFailure.self) {
+            try ClipboardWriter(environment: [:], terminalPath: path).copy(text)
+        }
+    }
+
+    @Test("inside tmux, tmux passes the text to its own terminal", .requires(programs: ["tmux"]))
+    func tmux() async throws {
+        var home = try TemporaryHome()
+        defer { home.remove() }
+        let socket = home.path + "/tmux"
+        home.variables = ["TERM": "xterm-256color"]
+        let terminal = try PseudoTerminal()
+        defer { terminal.closeBoth() }
+        terminal.resize(columns: 80, rows: 24)
+        let client = try SessionProcess(
+            home,
+            ["tmux", "-S", socket, "-f", "/dev/null", "new-session", "echo re''ady; exec cat"],
+            terminal: terminal)
+        let environment = [
+            "SSH_TTY": "x", "TMUX": socket + ",1,0", "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8",
+        ]
+        let endServer = {
+            ClipboardTool(
+                "/usr/bin/tmux", ["-S", socket, "kill-server"], environment: environment)
+        }
+        defer { _ = endServer() }
+        await terminal.wait(toSee: "ready")
+        let copyOut = try ClipboardWriter(environment: environment).copy(text)
+        #expect(copyOut.target == .tmux && copyOut.report == "sent through tmux")
+        let shown = await terminal.wait(toSee: "\u{7}")
+        #expect(shown.contains("\u{1B}]52;;\(text.data.base64EncodedString())\u{7}"))
+        let buffer = try await home.run("/usr/bin/tmux", ["-S", socket, "show-buffer"])
+        #expect(buffer.output == text.data)
+        #expect(endServer().isSuccess)
+        await client.end()
+        #expect(throws: CommandFailure.self) {
+            try ClipboardWriter(environment: environment).copy(text)
+        }
+    }
+}
+
+@Suite("Tools of clipboards", .serialized, .timeLimit(.minutes(1)))
+struct CopyOutToolTests {
+    private let environment = ["PATH": "/usr/bin:/bin"]
+
+    private func tool(
+        _ script: String, input: Data? = nil, outputByteLimit: Int? = 1_000, seconds: Double = 10
+    ) -> ClipboardTool {
+        ClipboardTool(
+            "/bin/sh", ["-c", script], environment: environment, input: input,
+            outputByteLimit: outputByteLimit, seconds: seconds)
+    }
+
+    @Test("a tool that does not end is killed, with all that it has started")
+    func hang() throws {
+        let home = try TemporaryHome()
+        defer { home.remove() }
+        let run = tool("sleep 1000 & echo $!; wait", seconds: 0.2)
+        #expect(run.end == .outOfTime)
+        let child = try #require(pid_t(String(decoding: run.output, as: UTF8.self).trimmed()))
+        // A killed process without a parent may not have been waited for.
+        let status = try? String(contentsOfFile: "/proc/\(child)/status", encoding: .utf8)
+        #expect(status?.contains("State:\tZ") != false)
+    }
+
+    @Test("a tool that stays in the background is not waited for, and is not killed")
+    func background() throws {
+        let run = tool("exec 3>&1; (exec 3>&-; exec sleep 1000) </dev/null >&2 & echo $! >&3")
+        #expect(run.end == .exited(0))
+        let child = try #require(pid_t(String(decoding: run.output, as: UTF8.self).trimmed()))
+        #expect(kill(child, SIGKILL) == 0)
+    }
+
+    @Test("output over the limit, errors, statuses and missing programs are told apart")
+    func ends() {
+        #expect(tool("yes").end == .tooMuchOutput)
+        #expect(tool("printf 0123456789").output == Data("0123456789".utf8))
+        let failure = tool("echo first >&2; echo second >&2; exit 3")
+        #expect(failure.end == .exited(3) && failure.complaint == "first")
+        #expect(tool("kill -9 $$").end == .exited(137))
+        let missing = ClipboardTool("/missing", [], environment: environment)
+        #expect(missing.end == .notStarted(ENOENT))
+    }
+
+    @Test("a megabyte goes through a tool that reads and writes at the same time")
+    func large() {
+        let data = Data((0..<1_048_576).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+        #expect(tool("cat", input: data, outputByteLimit: data.count).output == data)
+        #expect(tool("exit 0", input: data).end == .exited(0))
+    }
+}
