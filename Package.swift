@@ -51,7 +51,9 @@ let targets: [Target] = [
     .target(name: "KVStoreDocuments", dependencies: ["KVStoreCore", "Essentials"]),
     .target(name: "SnapshotModels", dependencies: ["Essentials"]),
     .target(name: "TerminalText", dependencies: ["Essentials"]),
-    .target(name: "UsageState", dependencies: ["SnapshotModels", "TerminalText", "Essentials"]),
+    .target(
+        name: "UsageState",
+        dependencies: ["SnapshotModels", "KVStoreWire", "TerminalText", "Essentials"]),
     .target(name: "CommandSupport", dependencies: ["TerminalText", "Essentials"]),
     .target(name: "CProgramArguments"),
     .target(
@@ -106,9 +108,9 @@ let targets: [Target] = [
     .executableTarget(
         name: "usage-view",
         dependencies: [
-            "UsageState", "SnapshotModels", "KVStoreEssentials", "KVStoreHTTP", "KVStoreDocuments",
-            "LocalFiles", "TerminalText", "CommandSupport", "CommandRunner", argumentParser,
-            "Essentials",
+            "UsageState", "SnapshotModels", "StoreCommands", "KVStoreEssentials", "KVStoreHTTP",
+            "KVStoreDocuments", "LocalFiles", "TerminalText", "CommandSupport", "CommandRunner",
+            argumentParser, "Essentials",
         ]),
     .target(
         name: "StoreCommands",
@@ -119,8 +121,8 @@ let targets: [Target] = [
         name: "kvs",
         dependencies: [
             "StoreCommands", "KVStoreEssentials", "KVStoreHTTP", "KVStoreDocuments",
-            "KVStoreSealed", "TerminalText",
-            "CommandSupport", "CommandRunner", "LocalFiles", argumentParser, "Essentials",
+            "KVStoreSealed", "SnapshotModels", "UsageState", "TerminalText", "CommandSupport",
+            "CommandRunner", "LocalFiles", argumentParser, "Essentials",
         ]),
     .target(name: "ClipCore"),
     .executableTarget(
@@ -259,8 +261,8 @@ let targets: [Target] = [
     .testTarget(
         name: "KVStoreHTTPTests",
         dependencies: [
-            "KVStoreHTTP", "KVStoreWire", "KVStore", "KVStoreEssentials", "LocalFiles", nioCore,
-            nioPosix,
+            "KVStoreHTTP", "KVStoreWire", "KVStore", "KVStoreEssentials", "LocalFiles",
+            "StoreCommands", nioCore, nioPosix,
         ]),
     .testTarget(
         name: "UsagePusherTests",
@@ -306,7 +308,7 @@ let targets: [Target] = [
         name: "KvsTests",
         dependencies: [
             "kvs", "KVStore", "KVStoreDocuments", "CommandSupport", "BrowserTesting",
-            "ProgramTesting", "SeededRandomness", "ServerTestSupport", httpTypes,
+            "ProgramTesting", "SeededRandomness", "ServerTestSupport", "SnapshotModels", httpTypes,
         ]),
     .testTarget(name: "ClipCoreTests", dependencies: ["ClipCore", "SeededRandomness"]),
     .testTarget(
