@@ -53,7 +53,9 @@ let targets: [Target] = [
     .target(name: "TerminalText", dependencies: ["Essentials"]),
     .target(
         name: "TerminalSessions", dependencies: ["CommandSupport", "TerminalText", "Essentials"]),
-    .target(name: "UsageState", dependencies: ["SnapshotModels", "TerminalText", "Essentials"]),
+    .target(
+        name: "UsageState",
+        dependencies: ["SnapshotModels", "KVStoreWire", "TerminalText", "Essentials"]),
     .target(name: "CommandSupport", dependencies: ["TerminalText", "Essentials"]),
     .target(name: "CProgramArguments"),
     .target(
@@ -110,8 +112,9 @@ let targets: [Target] = [
     .executableTarget(
         name: "usage-view",
         dependencies: [
-            "UsageState", "SnapshotModels", "KVStoreEssentials", "KVStoreHTTP", "KVStoreDocuments",
-            "LocalFiles", "TerminalSessions", "TerminalText", "CommandSupport", "CommandRunner",
+            "UsageState", "SnapshotModels", "StoreCommands", "KVStoreEssentials", "KVStoreHTTP",
+            "KVStoreDocuments", "LocalFiles", "TerminalSessions", "TerminalText", "CommandSupport",
+            "CommandRunner",
             argumentParser, "Essentials",
         ]),
     .target(
@@ -123,8 +126,8 @@ let targets: [Target] = [
         name: "kvs",
         dependencies: [
             "StoreCommands", "KVStoreEssentials", "KVStoreHTTP", "KVStoreDocuments",
-            "KVStoreSealed", "TerminalText",
-            "CommandSupport", "CommandRunner", "LocalFiles", argumentParser, "Essentials",
+            "KVStoreSealed", "SnapshotModels", "UsageState", "TerminalText", "CommandSupport",
+            "CommandRunner", "LocalFiles", argumentParser, "Essentials",
         ]),
     .target(name: "ClipCore"),
     .executableTarget(
@@ -266,8 +269,8 @@ let targets: [Target] = [
     .testTarget(
         name: "KVStoreHTTPTests",
         dependencies: [
-            "KVStoreHTTP", "KVStoreWire", "KVStore", "KVStoreEssentials", "LocalFiles", nioCore,
-            nioPosix,
+            "KVStoreHTTP", "KVStoreWire", "KVStore", "KVStoreEssentials", "LocalFiles",
+            "StoreCommands", nioCore, nioPosix,
         ]),
     .testTarget(
         name: "UsagePusherTests",
@@ -314,7 +317,7 @@ let targets: [Target] = [
         name: "KvsTests",
         dependencies: [
             "kvs", "KVStore", "KVStoreDocuments", "CommandSupport", "BrowserTesting",
-            "ProgramTesting", "SeededRandomness", "ServerTestSupport", httpTypes,
+            "ProgramTesting", "SeededRandomness", "ServerTestSupport", "SnapshotModels", httpTypes,
         ]),
     .testTarget(name: "ClipCoreTests", dependencies: ["ClipCore", "SeededRandomness"]),
     .testTarget(

@@ -16,7 +16,7 @@ public struct StoreConfiguration: Sendable {
     /// after local writes and when asked to synchronize.
     public var isLive: Bool
     /// Whether what other processes write is applied as it happens. Otherwise it is when this process writes or
-    /// synchronizes, which saves a short-lived program the time that the kernel takes to end a watch (10 ms on Linux).
+    /// synchronizes, or with `refresh()`, which saves a short-lived program the time that the kernel takes to end a watch (10 ms on Linux).
     public var isWatched = true
     /// The maximum number of keys per notification.
     public var notificationKeyCount: Int

@@ -56,9 +56,17 @@ extension UbiquitousKeyValueStore {
             throw StoreError(
                 Task.isCancelled ? .cancelled : .unreachable, operation: "synchronize",
                 subject: "store \(configuration.storeName)",
-                reason: "no answer within \(limit)")
+                reason: Task.isCancelled ? "the task was cancelled" : "no answer within \(limit)")
         }
         return report
+    }
+
+    /// Downloads the account's values unless `status.initialSyncCompleted`, for a choice of the user on a new device: until
+    /// then a value that is set is taken for a default and yields to the account's. Returns at once in a store without a
+    /// transport, and else throws as `synchronizeNow(within:)`; a later sync downloads them then.
+    public func completeInitialSync(within limit: Duration) async throws(StoreError) {
+        guard configuration.transport != nil, !status.initialSyncCompleted else { return }
+        try await synchronizeNow(within: limit)
     }
 
     /// Flushes everything to disk without contacting the daemon.

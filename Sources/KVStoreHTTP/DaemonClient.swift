@@ -83,8 +83,11 @@ public final class DaemonClient: Sendable {
 
     /// The devices of the account.
     public func devices() async throws(SyncTransportError) -> [DaemonDevice] {
-        let list: DeviceList = try await connection.sendJSON(["devices"])
-        return list.devices
+        try await deviceList().devices
+    }
+
+    package func deviceList() async throws(SyncTransportError) -> DeviceList {
+        try await connection.sendJSON(["devices"])
     }
 
     /// Renames a device of the account; this one needs the scope "admin".

@@ -30,17 +30,20 @@ public final class HTTPSyncTransport: SyncTransport {
     }
 
     public convenience init(_ credentials: Credentials, timeouts: HTTPTimeouts = .init()) {
-        self.init(credentials, timeouts: timeouts, account: nil)
+        self.init(credentials, timeouts: timeouts, account: nil, renamed: nil)
     }
 
-    /// - Parameter account: that of a device of an emulator.
+    /// - Parameters:
+    ///   - account: that of a device of an emulator.
+    ///   - renamed: called with the device's name after each sync.
     convenience init(
-        _ credentials: Credentials, timeouts: HTTPTimeouts, account: FollowedAccount?
+        _ credentials: Credentials, timeouts: HTTPTimeouts, account: FollowedAccount?,
+        renamed: (@Sendable (String) -> Void)?
     ) {
         self.init(
             DaemonConnection(
                 address: credentials.daemon, token: credentials.token, key: credentials.key,
-                timeouts: timeouts, account: account),
+                timeouts: timeouts, account: account, renamed: renamed),
             credentials: credentials)
     }
 

@@ -65,8 +65,16 @@ public struct DaemonDevice: Sendable, Equatable, Codable {
 /// The answer to `GET /v1/devices`.
 package struct DeviceList: Sendable, Equatable, Codable {
     package var devices: [DaemonDevice]
+    /// The daemon's clock, milliseconds since 1970; nil from a daemon of an earlier version.
+    package var serverTime: Int64?
 
-    package init(devices: [DaemonDevice]) { self.devices = devices }
+    /// Names the device of the token in the answer to a sync, percent-encoded.
+    package static let nameField = "Ubiquity-Device"
+
+    package init(devices: [DaemonDevice], serverTime: Int64?) {
+        self.devices = devices
+        self.serverTime = serverTime
+    }
 }
 
 /// The body of `PATCH /v1/devices/{device}`.

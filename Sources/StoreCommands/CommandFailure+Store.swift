@@ -1,5 +1,5 @@
-// What commands that open stores share: exit statuses for the errors of stores, and preferences that follow their user. Not
-// here: the store, and any command.
+// What commands that open stores share: exit statuses for the errors of stores, preferences that follow their user, and the
+// devices of the account. Not here: the store, and any command.
 
 package import CommandSupport
 package import KVStoreEssentials

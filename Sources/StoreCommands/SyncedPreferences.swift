@@ -40,10 +40,7 @@ package struct SyncedPreferences: Sendable {
     package func set(_ text: String?, forKey key: String) async throws(StoreError) -> Outcome {
         let store = try open()
         defer { store.close() }
-        if environment.isJoined, !store.status.initialSyncCompleted {
-            // Otherwise the value of the account would replace this one.
-            _ = try? await store.synchronizeNow(within: Self.timeout)
-        }
+        try? await store.completeInitialSync(within: Self.timeout)
         try store.write(text.map(PropertyListValue.string), forKey: key)
         try store.flush()
         guard environment.isJoined else { return .local }

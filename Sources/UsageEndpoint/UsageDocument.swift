@@ -26,7 +26,7 @@ struct UsageDocument {
             data: data, now: now, zone: query.zone,
             options: ViewOptions(measure: query.measure))
         let providers = try query.selection(of: model.providers)
-        lazy var cards = DeviceCard.list(model.devices, .known(devices.map(KnownDevice.init)))
+        lazy var cards = DeviceCard.list(model.devices, .known(devices.map { KnownDevice($0) }))
         format = query.format
         switch query.format {
         case .json:
@@ -91,15 +91,6 @@ private struct UsageCards: Encodable {
     var empty: EmptyState?
     var cards: [UsageCard]
     var devices: [DeviceCard]
-}
-
-extension KnownDevice {
-    fileprivate init(_ device: DaemonDevice) {
-        self.init(
-            id: device.deviceID, name: device.device, isConnected: device.connected,
-            lastSeen: device.lastSeen.map { Date(timeIntervalSince1970: Double($0) / 1_000) },
-            mayWrite: device.scopes.contains("write"), isPage: device.page ?? false)
-    }
 }
 
 extension UsageReport {

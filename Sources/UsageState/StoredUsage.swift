@@ -30,22 +30,39 @@ package struct StoredUsage: Sendable {
         histories = UsageHistory.devices(in: values)
     }
 
-    package func data(link: UsageData.Link, at now: Date) -> UsageData {
+    /// - Parameter names: what devices are called now, by the id that the daemon gave them.
+    package func data(
+        link: UsageData.Link, at now: Date, names: [String: String] = [:]
+    ) -> UsageData {
         var history = UsageHistory(merging: histories, now: now)
         guard !snapshots.isEmpty else {
             let stored = unreadableReason.map { UsageData.Stored.unreadable(reason: $0) }
             return UsageData(link: link, stored: stored ?? .nothing, history: history)
         }
-        let usage = SnapshotMerge.merge(snapshots, now: now)
+        let named = snapshots.map { snapshot in
+            var snapshot = snapshot
+            if let name = snapshot.daemonDeviceID.flatMap({ names[$0] }) {
+                snapshot.deviceName = name
+            }
+            return snapshot
+        }
+        let usage = SnapshotMerge.merge(named, now: now)
         history.add(usage.providers.map(\.snapshot), now: now)
         return UsageData(link: link, stored: .usage(usage), history: history)
     }
 }
 
 extension UsageData {
-    /// - Parameter values: as for `StoredUsage`.
-    package init(link: Link, values: [String: Data], now: Date) {
-        self = StoredUsage(values: values).data(link: link, at: now)
+    /// The parameters are those of `StoredUsage`.
+    package init(
+        link: Link, values: [String: Data], now: Date, names: [String: String] = [:]
+    ) {
+        self = StoredUsage(values: values).data(link: link, at: now, names: names)
+    }
+
+    /// The devices that push.
+    package func devices(at now: Date) -> [DeviceState] {
+        (usage?.devices ?? []).map { DeviceState($0, isOnline: link == .online, now: now) }
     }
 
     /// Whether the value under a key is read.

@@ -45,7 +45,7 @@ package struct UsageData: Sendable, Equatable {
 }
 
 extension UsageData {
-    fileprivate var usage: MergedUsage? {
+    var usage: MergedUsage? {
         if case .usage(let usage) = stored { usage } else { nil }
     }
 }
@@ -136,11 +136,7 @@ package struct ViewModel: Sendable {
         }
     }
 
-    package var devices: [DeviceState] {
-        (data.usage?.devices ?? []).map {
-            DeviceState($0, isOnline: data.link == .online, now: now)
-        }
-    }
+    package var devices: [DeviceState] { data.devices(at: now) }
 
     /// The percentage to show: used or left.
     package func shown(used: Double) -> Double { options.measure.percent(used: used) }

@@ -14,12 +14,11 @@ struct Clip: AsyncParsableCommand {
         abstract: "Keep the history of the clipboard, on this machine or on all of yours.",
         version: ProgramVersion.text,
         subcommands: [
-            ListCommand.self, PickCommand.self, GetCommand.self, SelectCommand.self,
-            AddCommand.self,
-            PinCommand.self, UnpinCommand.self, DeleteCommand.self, ClearCommand.self,
-            PauseCommand.self,
+            PickCommand.self, ListCommand.self, GetCommand.self, SelectCommand.self,
+            AddCommand.self, StoreCommand.self, CollectCommand.self, PinCommand.self,
+            UnpinCommand.self, DeleteCommand.self, ClearCommand.self, PauseCommand.self,
             ResumeCommand.self, IgnoreNextCommand.self, RulesCommand.self, SettingsCommand.self,
-            SyncCommand.self, StatusCommand.self, CollectCommand.self, ImportCommand.self,
+            SyncCommand.self, StatusCommand.self, ImportCommand.self,
         ])
 
     static func main() async { await runProgram(failure: CommandFailure.init(ofStore:)) }

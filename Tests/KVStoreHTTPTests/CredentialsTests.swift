@@ -30,8 +30,8 @@ struct CredentialsTests {
             let parent = try FileManager.default.attributesOfItem(atPath: directory + "/a/b")
             #expect(parent[.posixPermissions] as? Int == 0o700)
             #expect(
-                try FileManager.default.contentsOfDirectory(atPath: directory + "/a/b")
-                    == ["credentials.json"])
+                try FileManager.default.contentsOfDirectory(atPath: directory + "/a/b").sorted()
+                    == ["credentials.json", "credentials.json.lock"])
             try file.remove()
             try file.remove()
             #expect(try file.read() == nil)

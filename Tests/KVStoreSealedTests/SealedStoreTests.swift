@@ -40,6 +40,25 @@ struct SealedStoreTests {
         #expect(lengths.count == 2 && Set(lengths).count == 1)
     }
 
+    @Test("the sealed size that is computed is the one that the store counts")
+    func computedSizes() async throws {
+        let (desk, _) = try await world.pair()
+        let store = desk.notes.store
+        for valueCount in [0, 1, 31, 32, 33, 64, 100, 999, 1_000, 4_097, 65_536, 300_001] {
+            for keyCount in [1, 2, 24, 63, 64, 65, 255, 1_024] {
+                let key = String(repeating: "k", count: keyCount)
+                let value = PropertyListValue.data(Data(count: valueCount))
+                let before = store.status.usedByteCount
+                try desk.notes.write(value, forKey: key)
+                let computed = SealedStore.sealedByteCount(
+                    ofValue: value.encoded().count, key: keyCount)
+                #expect(
+                    store.status.usedByteCount - before == computed, "\(valueCount) \(keyCount)")
+                try desk.notes.write(nil, forKey: key)
+            }
+        }
+    }
+
     @Test("the newest write wins, and a removed key is gone everywhere")
     func latestWins() async throws {
         let (desk, laptop) = try await world.pair()

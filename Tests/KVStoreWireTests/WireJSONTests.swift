@@ -128,9 +128,9 @@ struct WireJSONTests {
             deviceID: "a1", device: "laptop", scopes: [], created: 1, lastSeen: nil,
             connected: false)
         try Samples.expect(
-            DeviceList(devices: [device]),
+            DeviceList(devices: [device], serverTime: 1),
             is: #"{"devices":[{"connected":false,"created":1,"device":"laptop","deviceID":"a1","#
-                + #""scopes":[]}]}"#)
+                + #""scopes":[]}],"serverTime":1}"#)
         device.lastSeen = 2
         #expect(Samples.json(device).contains(#""lastSeen":2"#))
         try Samples.expect(

@@ -151,7 +151,7 @@ struct DaemonTests {
             defer { daemon.resume() }
             let list = try await home.kvs("ls", "--timeout", "0.1")
             #expect(list.status == 0 && list.text == "k\n")
-            #expect(list.errors.contains("no answer within 0.1s"), "\(list.errors)")
+            #expect(list.errors.contains("no answer within 0.1 seconds"), "\(list.errors)")
             let fresh = try await home.kvs("get", "k", "--fresh", "--timeout", "0.1")
             #expect(fresh.status == 69 && fresh.text == "")
             let get = try await home.kvs("get", "k")

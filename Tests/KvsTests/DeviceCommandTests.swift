@@ -34,7 +34,8 @@ extension DaemonTests {
             #expect(
                 list.text.contains(
                     /desk +[0-9a-f]{16} +program +read\+write\+admin .+ this device\n/))
-            #expect(list.text.contains(/tablet +[0-9a-f]{16} +program +read\+write .+ connected\n/))
+            #expect(
+                list.text.contains(/tablet +[0-9a-f]{16} +program +read\+write .+ online +now\n/))
             let json = try await patient(phone, "device", "list", "--json")
             let devices = try #require(
                 try JSONSerialization.jsonObject(with: json.output) as? [[String: Any]])

@@ -12,7 +12,8 @@
 
         init(
             address: DaemonAddress, token _: AccessToken?, key _: KeyFingerprint? = nil,
-            timeouts _: HTTPTimeouts, account _: FollowedAccount? = nil
+            timeouts _: HTTPTimeouts, account _: FollowedAccount? = nil,
+            renamed _: (@Sendable (String) -> Void)? = nil
         ) {
             self.address = address
         }

@@ -18,6 +18,7 @@
         private let token: AccessToken?
         /// Nil for a daemon.
         private let account: FollowedAccount?
+        private let renamed: (@Sendable (String) -> Void)?
         /// Whether syncs are sent in binary: until the daemon refuses one.
         let isBinary = Atomic(true)
         private let requests: HTTPClient
@@ -25,17 +26,20 @@
 
         /// - Parameters:
         ///   - account: that of a device of an emulator, which requests are for.
+        ///   - renamed: called with the device's name whenever the daemon says it.
         ///   - key: the only key that the daemon may have; nil to trust the authorities that the system trusts.
         ///   - requestCount: concurrent requests; further ones wait.
         init(
             address: DaemonAddress, token: AccessToken?, key: KeyFingerprint? = nil,
             timeouts: HTTPTimeouts, account: FollowedAccount? = nil,
+            renamed: (@Sendable (String) -> Void)? = nil,
             requestCount: Int = HTTPLimits.connectionCount
         ) {
             self.address = address
             self.token = token
             self.timeouts = timeouts
             self.account = account
+            self.renamed = renamed
             requests = Self.client(timeouts, key, connectionCount: requestCount)
             streams = Self.client(
                 timeouts, key, connectionCount: HTTPLimits.streamConnectionCount)
@@ -96,8 +100,12 @@
                     exchange.cancel()
                 }
                 try check(response.status, response.headers, body: response.body)
+                if let renamed, let text = response.headers.first(name: DeviceList.nameField),
+                    let name = PercentEncoding.decode(text)
+                {
+                    renamed(name)
+                }
                 return try decode(
-
                     HTTPBody(
                         type: response.headers.mediaType,
                         bytes: response.body.map { Data($0.readableBytesView) } ?? Data()))

@@ -11,6 +11,7 @@ public struct Credentials: Sendable, Equatable {
     /// The account's id.
     public let account: String
     public let deviceID: String
+    /// As of the last sync: the device may be renamed on another machine.
     public let deviceName: String
     /// Whether the token may cross a network unencrypted.
     public let isPlainTextAllowed: Bool
@@ -36,6 +37,19 @@ public struct Credentials: Sendable, Equatable {
             daemon: daemon, token: token, key: key, account: account, deviceID: deviceID,
             deviceName: deviceName, isPlainTextAllowed: isPlainTextAllowed,
             isFromEnvironment: false)
+    }
+
+    /// The same device with another name.
+    func renamed(to name: String) throws(CredentialsError) -> Credentials {
+        try Credentials(
+            daemon: daemon, token: token, key: key, account: account, deviceID: deviceID,
+            deviceName: name, isPlainTextAllowed: isPlainTextAllowed,
+            isFromEnvironment: isFromEnvironment)
+    }
+
+    /// Whether they are equal but for the device's name.
+    func isSameDevice(as other: Credentials) -> Bool {
+        (try? renamed(to: other.deviceName)) == other
     }
 
     init(

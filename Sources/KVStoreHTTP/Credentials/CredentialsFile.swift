@@ -68,25 +68,47 @@ public struct CredentialsFile: Sendable, Equatable {
 
     /// Replaces the file atomically, with mode 0600, in a directory that is created with mode 0700 if it is missing.
     public func write(_ credentials: Credentials) throws(StoreError) {
+        try locked("write") { () throws(FileError) in try replace(with: credentials) }
+    }
+
+    /// Changes the device's name, unless the file has the credentials of another device by now, or the name is invalid.
+    package func renameDevice(
+        of credentials: Credentials, to name: String
+    ) throws(StoreError) {
+        guard let renamed = try? credentials.renamed(to: name) else { return }
+        try locked("write") { () throws(FileError) in
+            guard let present = try? read(), present.isSameDevice(as: renamed),
+                present != renamed
+            else { return }
+            try replace(with: renamed)
+        }
+    }
+
+    private func replace(with credentials: Credentials) throws(FileError) {
         let document = Document(
             version: 1, daemon: credentials.daemon.description, token: credentials.token.secret,
             account: credentials.account, deviceID: credentials.deviceID,
             deviceName: credentials.deviceName, key: credentials.key?.description,
             insecure: credentials.isPlainTextAllowed ? true : nil)
-        do throws(FileError) {
-            try file.directory.create()
-            try file.replace(with: WireJSON.encode(document) + Data("\n".utf8))
-        } catch {
-            throw self.error(error.isOutOfSpace ? .diskFull : .storage, "write", error.message)
-        }
+        try file.replace(with: WireJSON.encode(document) + Data("\n".utf8))
     }
 
     /// Removes the file; does nothing without one.
     public func remove() throws(StoreError) {
+        guard FileManager.default.fileExists(atPath: path) else { return }
+        try locked("remove") { () throws(FileError) in try file.remove() }
+    }
+
+    /// Excludes other programs of this user that change the file.
+    private func locked(
+        _ verb: String, _ body: () throws(FileError) -> Void
+    ) throws(StoreError) {
         do throws(FileError) {
-            try file.remove()
+            let lock = try file.lock()
+            defer { lock.unlock() }
+            try body()
         } catch {
-            throw self.error(.storage, "remove", error.message)
+            throw self.error(error.isOutOfSpace ? .diskFull : .storage, verb, error.message)
         }
     }
 

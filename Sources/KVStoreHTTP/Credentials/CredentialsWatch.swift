@@ -12,8 +12,8 @@ final class CredentialsWatch: Sendable {
     private let changed: @Sendable (Credentials?) -> Void
     private let watch = Mutex<(any DirectoryWatch)?>(nil)
 
-    /// Calls `changed`, from any thread but never before this returns, while the credentials are others than `former`; nil
-    /// stands for no account.
+    /// Calls `changed`, from any thread but never before this returns, while the credentials are those of another device than
+    /// `former`; nil stands for no account.
     init(
         _ environment: StoreEnvironment, since former: Credentials?,
         changed: @escaping @Sendable (Credentials?) -> Void
@@ -31,8 +31,12 @@ final class CredentialsWatch: Sendable {
             // A new watch each time, because the directory may be another one by now.
             watch = WatchedDirectory.watch(directory.path) { [weak self] in self?.look() }
         }
-        guard let present = try? Optional.some(environment.credentials()), present != former
-        else { return }
+        guard let present = try? Optional.some(environment.credentials()) else { return }
+        if let present, let former {
+            guard !present.isSameDevice(as: former) else { return }
+        } else if present == former {
+            return
+        }
         changed(present)
     }
 }

@@ -2,6 +2,7 @@ public import Essentials
 public import KVStoreEssentials
 import KVStoreWire
 import LocalFiles
+import Synchronization
 
 /// Where a user's stores and credentials are, as environment variables determine it.
 public struct StoreEnvironment: Sendable, Equatable {
@@ -148,7 +149,10 @@ public struct StoreEnvironment: Sendable, Equatable {
         let emulated = isOnline ? account.map(FollowedAccount.init) : nil
         let transport =
             isOnline
-            ? credentials.map { HTTPSyncTransport($0, timeouts: timeouts, account: emulated) } : nil
+            ? credentials.map {
+                HTTPSyncTransport(
+                    $0, timeouts: timeouts, account: emulated, renamed: renaming($0))
+            } : nil
         var configuration = StoreConfiguration(
             directory: credentials.map { directory($0, account: account) + "/" + name }
                 ?? replicaDirectory(storeNamed: name, credentials: nil),
@@ -177,6 +181,20 @@ public struct StoreEnvironment: Sendable, Equatable {
             }
         }
         return configuration
+    }
+
+    /// What keeps the name in the credentials file as the daemon says it is; nil for a device that the environment names.
+    private func renaming(_ credentials: Credentials) -> (@Sendable (String) -> Void)? {
+        guard !credentials.isFromEnvironment else { return nil }
+        let known = Mutex(credentials.deviceName)
+        return { name in
+            let isNew = known.withLock { known in
+                defer { known = name }
+                return known != name
+            }
+            // The next program tries again.
+            if isNew { try? credentialsFile.renameDevice(of: credentials, to: name) }
+        }
     }
 }
 

@@ -18,7 +18,10 @@ extension StoreServer {
 
     func listDevices(_ request: Request) throws(Problem) -> Answer {
         let caller = try request.caller(.read)
-        return .json(DeviceList(devices: devices(ofAccount: caller.account)))
+        return .json(
+            DeviceList(
+                devices: devices(ofAccount: caller.account),
+                serverTime: engine.options.now(of: caller.account)))
     }
 
     func listStores(_ request: Request) throws(Problem) -> Answer {

@@ -22,12 +22,16 @@ extension StoreServer {
         return try interceptor.sync(message, store: store, mayCreate: mayWrite, by: device)
     }
 
-    /// In the binary form if the request accepts it, otherwise JSON.
+    /// In the binary form if the request accepts it, otherwise JSON; with the device's name, which it learns so.
     static func answer(to request: Request, with response: SyncResponse) -> Answer {
-        guard request.fields.accept?.contains(MediaType.sync) == true else {
-            return .json(response)
+        var answer =
+            request.fields.accept?.contains(MediaType.sync) == true
+            ? Answer(MediaType.sync, ByteBuffer(bytes: WireBinary.encode(response)))
+            : Answer.json(response)
+        if let name = request.device?.name {
+            answer.fields.append((DeviceList.nameField, PercentEncoding.encode(name)))
         }
-        return Answer(MediaType.sync, ByteBuffer(bytes: WireBinary.encode(response)))
+        return answer
     }
 
     /// Server-sent events after `Last-Event-ID`, otherwise `since`, otherwise 0; without values if the query says so.

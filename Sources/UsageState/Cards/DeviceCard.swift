@@ -1,4 +1,6 @@
 package import Essentials
+package import KVStoreWire
+import SnapshotModels
 import TerminalText
 
 /// A device of the account, as the daemon knows it.
@@ -11,10 +13,12 @@ package struct KnownDevice: Sendable, Equatable {
     /// Whether it may push.
     package var mayWrite: Bool
     package var isPage: Bool
+    /// Whether it is the one that shows it: while the daemon answers, it is online.
+    package var isThis: Bool
 
     package init(
         id: String, name: String, isConnected: Bool, lastSeen: Date?, mayWrite: Bool = true,
-        isPage: Bool = false
+        isPage: Bool = false, isThis: Bool = false
     ) {
         self.id = id
         self.name = name
@@ -22,6 +26,16 @@ package struct KnownDevice: Sendable, Equatable {
         self.lastSeen = lastSeen
         self.mayWrite = mayWrite
         self.isPage = isPage
+        self.isThis = isThis
+    }
+
+    /// - Parameter id: of the device that shows it; nil if that is none of the account, or it is not known which.
+    package init(_ device: DaemonDevice, shownBy id: String? = nil) {
+        self.init(
+            id: device.deviceID, name: device.device, isConnected: device.connected,
+            lastSeen: device.lastSeen.map { Date(timeIntervalSince1970: Double($0) / 1_000) },
+            mayWrite: device.scopes.contains("write"), isPage: device.page ?? false,
+            isThis: device.deviceID == id)
     }
 }
 
@@ -29,7 +43,38 @@ package struct KnownDevice: Sendable, Equatable {
 package enum KnownDevices: Sendable, Equatable {
     case notAsked
     case unreachable
+    /// What it said last, before it became unreachable from this machine.
+    case lastKnown([KnownDevice])
     case known([KnownDevice])
+
+    package var devices: [KnownDevice] {
+        get {
+            switch self {
+            case .notAsked, .unreachable: []
+            case .lastKnown(let devices), .known(let devices): devices
+            }
+        }
+        set {
+            switch self {
+            case .notAsked, .unreachable: break
+            case .lastKnown: self = .lastKnown(newValue)
+            case .known: self = .known(newValue)
+            }
+        }
+    }
+
+    /// What the daemon says about one of them; nil stands for a device that it does not list.
+    package func presence(of device: KnownDevice?) -> ServerPresence {
+        switch (self, device) {
+        case (.notAsked, _): .notAsked
+        case (.unreachable, _), (_, nil): .unreachable
+        case (.lastKnown, let device?):
+            device.isThis ? .notConnected(lastSeen: device.lastSeen) : .unreachable
+        case (.known, let device?):
+            device.isConnected || device.isThis
+                ? .connected : .notConnected(lastSeen: device.lastSeen)
+        }
+    }
 }
 
 /// What is said about a device: one that pushes, or another of the account. Strings are escaped.
@@ -49,8 +94,7 @@ package struct DeviceCard: Sendable, Equatable {
     /// up to the first dot, where exactly one device has it on both sides: both names come from the host's unless the user chose
     /// another.
     package static func list(_ pushed: [DeviceState], _ known: KnownDevices) -> [DeviceCard] {
-        var devices: [KnownDevice] = []
-        if case .known(let all) = known { devices = all }
+        let devices = known.devices
         let named = Dictionary(
             pushed.compactMap { device in device.daemonID.map { ($0, device) } },
             uniquingKeysWith: { $0.lastPush < $1.lastPush ? $1 : $0 })
@@ -68,25 +112,22 @@ package struct DeviceCard: Sendable, Equatable {
                 let found = byLabel[label(device.name)] ?? []
                 match = found.count == 1 && counts[label(device.name)] == 1 ? found[0] : nil
             }
-            return DeviceCard(device, match, isAsked: known != .notAsked)
+            return DeviceCard(device, match, known)
         }
         // Of several with the name of one that pushes it is not known which has pushed nothing.
         let others = unmatched.filter { !$0.mayWrite || counts[label($0.name)] == nil }
-        return cards + others.map { DeviceCard(nil, $0, isAsked: true) }
+        return cards + others.map { DeviceCard(nil, $0, known) }
     }
 
-    private init(_ pushed: DeviceState?, _ known: KnownDevice?, isAsked: Bool) {
+    private init(_ pushed: DeviceState?, _ known: KnownDevice?, _ all: KnownDevices) {
         id = pushed?.id ?? known?.id ?? "name " + (pushed?.name ?? "")
         // A device that was renamed, or joined with a name, is called so.
         let isNamed = pushed?.daemonID != nil && known != nil
         name = VisibleText.escape((isNamed ? known?.name : pushed?.name ?? known?.name) ?? "")
         self.known = known
         self.pushed = pushed
-        let server: ServerPresence =
-            known.map {
-                $0.isConnected ? .connected : .notConnected(lastSeen: $0.lastSeen)
-            } ?? (isAsked ? .unreachable : .notAsked)
-        presence = DevicePresence.byTime(server: server, lastPush: pushed?.lastPush)
+        presence = DevicePresence.byTime(
+            server: all.presence(of: known), lastPush: pushed?.lastPush)
     }
 
     /// The first label of a host's name.
@@ -97,9 +138,10 @@ package struct DeviceCard: Sendable, Equatable {
     /// "pushed 3 min ago", "last seen 2 h ago".
     package func note(_ presence: DevicePresence) -> TimedText {
         let push = pushed?.lastPush
-        if presence == .offline {
-            return (known?.lastSeen ?? push).map { "last seen \(ago: $0)" } ?? ""
+        if presence == .offline || presence == .unknown, let seen = known?.lastSeen ?? push {
+            return "last seen \(ago: seen)"
         }
+        if presence == .offline { return "" }
         return push.map { "pushed \(ago: $0)" } ?? "has pushed nothing"
     }
 }

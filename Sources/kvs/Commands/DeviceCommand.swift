@@ -3,7 +3,9 @@ import CommandSupport
 import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
+import SnapshotModels
 import TerminalText
+import UsageState
 
 struct DeviceCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -17,21 +19,52 @@ struct DeviceCommand: ParsableCommand {
 
 extension DeviceCommand {
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List the devices.")
+        static let configuration = CommandConfiguration(
+            abstract: "List the devices.",
+            discussion: """
+                While the daemon is reachable, a device is online if it holds a connection, "connected, not \
+                reporting" if it has pushed usage but not for 5 minutes, or else offline. Otherwise the list \
+                is the one that the daemon gave last, and only pushes that this machine has received count: \
+                active within 5 minutes, stale after them, unknown without any.
+                """)
 
         @Flag(help: "Print a JSON array.") var json = false
+        @Flag(help: "Fail unless the daemon answers.") var fresh = false
         @OptionGroup var timeout: TimeoutOption
 
         func run() async throws {
             let account = try JoinedAccount(
                 timeout: timeout, to: "list devices", onServer: "kvsd device list")
             defer { account.close() }
-            let id = try await account.deviceID()
-            let devices = try await account.devices().map {
-                DeviceListing($0, isThisDevice: $0.deviceID == id)
-            }
+            let (answer, isCurrent) = try await account.devices(isFresh: fresh)
+            let id = isCurrent ? try await account.deviceID() : account.credentials.daemonDeviceID
+            let devices = DeviceListing.all(
+                answer, isCurrent: isCurrent, shownBy: id,
+                pushing: await pushing(isCurrent: isCurrent), now: Date())
             if json { return try Console.printJSON(devices, isIndented: true, dates: .exact) }
             for line in DeviceListing.table(devices, now: Date()) { try Console.print(line) }
+        }
+
+        /// The devices that push usage, if this machine has the store that they push to and it is as new as the answer.
+        private func pushing(isCurrent: Bool) async -> [DeviceState] {
+            let name = StoreConfiguration.defaultStoreName
+            let environment = StoreEnvironment()
+            guard let credentials = try? environment.credentials(),
+                FileManager.default.fileExists(
+                    atPath: environment.replicaDirectory(
+                        storeNamed: name, credentials: credentials)),
+                let opened = try? OpenedStore(
+                    name: name, isLocalOnly: !isCurrent, timeoutSeconds: timeout.seconds)
+            else { return [] }
+            defer { opened.store.close() }
+            if isCurrent, (try? await opened.synchronize()) == nil { return [] }
+            var values: [String: Data] = [:]
+            for key in opened.store.keys where key.hasPrefix(SyncedUsageSnapshot.storeKey) {
+                values[key] = opened.store.data(forKey: key)
+            }
+            let now = Date()
+            let link: UsageData.Link = isCurrent ? .online : .offline(lastSeen: nil)
+            return UsageData(link: link, values: values, now: now).devices(at: now)
         }
     }
 
@@ -52,6 +85,8 @@ extension DeviceCommand {
                 try await client.renameDevice(id: id, to: newName)
             }
             try Console.print(VisibleText.escape("renamed \(id) to \(renamed.device)"))
+            // What this machine shows while the daemon is unreachable, and calls itself.
+            _ = try? await account.devices()
         }
     }
 
@@ -77,7 +112,9 @@ extension DeviceCommand {
                 try await client.removeDevice(id: found.deviceID)
             }
             try Console.print(VisibleText.escape("removed \(found.device) (\(found.deviceID))"))
-            if isThisDevice {
+            if !isThisDevice {
+                _ = try? await account.devices()
+            } else {
                 try Console.print("this machine no longer syncs; run kvs leave to forget its token")
             }
         }
@@ -91,47 +128,5 @@ extension DeviceCommand {
             return Console.confirm(
                 VisibleText.escape("\(device.device) is this device. Remove it?"))
         }
-    }
-}
-
-/// A device of the account, as `device list` shows it.
-private struct DeviceListing: Encodable {
-    var device: String
-    var deviceID: String
-    var scopes: [String]
-    var added: Date
-    /// Nil before the first request since the daemon started.
-    var lastSeen: Date?
-    /// Whether it is a web page.
-    var page: Bool
-    /// Whether it has a live stream.
-    var connected: Bool
-    var thisDevice: Bool
-
-    init(_ device: DaemonDevice, isThisDevice: Bool) {
-        self.device = device.device
-        deviceID = device.deviceID
-        scopes = device.scopes
-        added = Date(timeIntervalSince1970: Double(device.created) / 1_000)
-        lastSeen = device.lastSeen.map { Date(timeIntervalSince1970: Double($0) / 1_000) }
-        page = device.page ?? false
-        connected = device.connected
-        thisDevice = isThisDevice
-    }
-
-    static func table(_ devices: [DeviceListing], now: Date) -> [String] {
-        let titles = ["NAME", "ID", "KIND", "SCOPES", "ADDED", "LAST SEEN", ""]
-        var table = TextTable(columns: titles.map { TextTable.Column($0) })
-        for device in devices {
-            let lastSeen = device.lastSeen.map { DurationFormatter.age(of: $0, at: now) }
-            table.append([
-                device.device, device.deviceID, device.page ? "page" : "program",
-                device.scopes.joined(separator: "+"),
-                device.added.formatted(.iso8601.year().month().day()),
-                device.connected ? "connected" : lastSeen ?? "not since the start",
-                device.thisDevice ? "this device" : "",
-            ])
-        }
-        return table.lines()
     }
 }

@@ -3,7 +3,6 @@ import CommandSupport
 import Essentials
 import KVStoreDocuments
 import KVStoreEssentials
-import KVStoreSealed
 
 struct GetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -34,19 +33,19 @@ struct GetCommand: AsyncParsableCommand {
     @Flag(help: "Receive the newest value first; fail if the daemon does not answer.")
     var fresh = false
 
-    @OptionGroup var sealing: SealedOption
-    @OptionGroup var options: StoreOptions
+    @OptionGroup var options: ValueOptions
 
     func validate() throws {
         if raw, json { throw ValidationError("--raw cannot be combined with --json") }
     }
 
     func run() async throws {
-        let opened = try await options.openToRead(isFresh: fresh)
-        defer { opened.store.close() }
-        guard let bytes = try await bytes(opened) else {
+        let opened = try await options.store.openToRead(isFresh: fresh)
+        let values = try await options.values(of: opened, for: .reading(isFresh: fresh))
+        defer { values.close() }
+        guard let bytes = try values.bytes(forKey: key) else {
             throw CommandFailure(
-                .failure, "no value for key \(key) in store \(options.storeName)")
+                .failure, "no value for key \(key) in store \(options.store.storeName)")
         }
         let value = try? PropertyListValue(encoded: bytes)
         if json {
@@ -56,19 +55,6 @@ struct GetCommand: AsyncParsableCommand {
         } else {
             for line in ReadableValue.lines(value ?? .data(bytes)) { try Console.print(line) }
         }
-    }
-
-    /// The value as stored, or as it was before it was sealed.
-    private func bytes(_ opened: OpenedStore) async throws -> Data? {
-        guard sealing.sealed else {
-            guard case .value(let bytes)? = opened.store.record(forKey: key)?.content else {
-                return nil
-            }
-            return bytes
-        }
-        let session = try await SealedSession(options, for: .reading(isFresh: fresh))
-        defer { session.close() }
-        return try session.values(of: opened).propertyList(forKey: key)?.encoded()
     }
 }
 

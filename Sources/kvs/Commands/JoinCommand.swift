@@ -33,7 +33,7 @@ struct JoinCommand: AsyncParsableCommand {
         help: "Read the token from standard input even if that is a terminal.")
     var isTokenFromInput = false
 
-    @Option(help: "Name of this device; by default the host's, or the one the daemon has for it.")
+    @Option(help: "Name of this device; by default the host's. With a token it is the token's.")
     var name: String?
 
     @Flag(

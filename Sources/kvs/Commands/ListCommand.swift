@@ -3,7 +3,6 @@ import CommandSupport
 import Essentials
 import KVStoreDocuments
 import KVStoreEssentials
-import KVStoreSealed
 import TerminalText
 
 struct ListCommand: AsyncParsableCommand {
@@ -22,14 +21,16 @@ struct ListCommand: AsyncParsableCommand {
     @Flag(help: "Fail unless the newest values have been received.")
     var fresh = false
 
-    @OptionGroup var sealing: SealedOption
-    @OptionGroup var options: StoreOptions
+    @OptionGroup var options: ValueOptions
 
     func run() async throws {
-        let opened = try options.open()
-        defer { opened.store.close() }
+        let opened = try options.store.open()
         try await opened.refresh(isRequired: fresh)
-        let entries = try await sealing.sealed ? sealedEntries(opened) : entries(opened.store)
+        let values = try await options.values(of: opened, for: .reading(isFresh: fresh))
+        defer { values.close() }
+        let entries = try values.entries(withPrefix: prefix).map {
+            KeyListing($0.key, $0.record, value: $0.value)
+        }
         if json { return try Console.printJSON(entries, isIndented: true, dates: .exact) }
         let isTerminal = Console.isOutputTerminal
         let lines =
@@ -37,26 +38,6 @@ struct ListCommand: AsyncParsableCommand {
             ? KeyListing.table(entries, now: Date())
             : entries.map { isTerminal ? VisibleText.escape($0.key) : $0.key }
         try Console.write(Data(lines.map { $0 + "\n" }.joined().utf8))
-    }
-
-    private func entries(_ store: UbiquitousKeyValueStore) -> [KeyListing] {
-        store.keys.filter { $0.hasPrefix(prefix) }.compactMap { key in
-            store.record(forKey: key).map {
-                KeyListing(key, $0, value: store.propertyList(forKey: key))
-            }
-        }
-    }
-
-    private func sealedEntries(_ opened: OpenedStore) async throws -> [KeyListing] {
-        let session = try await SealedSession(options, for: .reading(isFresh: fresh))
-        defer { session.close() }
-        let contents = try session.values(of: opened).contents()
-        for problem in contents.problems { Console.report(problem.description) }
-        return contents.entries.filter { $0.key.hasPrefix(prefix) }.compactMap { key, entry in
-            opened.store.record(forKey: entry.storedKey).map {
-                KeyListing(key, $0, value: entry.value)
-            }
-        }.sorted { $0.key < $1.key }
     }
 }
 

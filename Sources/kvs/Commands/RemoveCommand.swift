@@ -1,7 +1,6 @@
 import ArgumentParser
 import CommandSupport
 import KVStoreEssentials
-import KVStoreSealed
 
 struct RemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -14,30 +13,20 @@ struct RemoveCommand: AsyncParsableCommand {
     @Flag(help: "Fail with 75 unless the daemon has accepted the change.")
     var requireSync = false
 
-    @OptionGroup var sealing: SealedOption
-    @OptionGroup var options: StoreOptions
+    @OptionGroup var options: ValueOptions
 
     func run() async throws {
-        let opened = try options.open()
-        defer { opened.store.close() }
+        let opened = try options.store.open()
         // Another device may have set a key that has not been received yet.
         try await opened.refresh(isRequired: false)
-        let session =
-            sealing.sealed ? try await SealedSession(options, for: .reading(isFresh: false)) : nil
-        defer { session?.close() }
-        let sealed = try session?.values(of: opened)
+        let values = try await options.values(of: opened)
+        defer { values.close() }
         var missing: [String] = []
         for key in keys {
-            if let sealed {
-                if try sealed.storedKey(of: key) != nil {
-                    try sealed.write(nil, forKey: key)
-                } else {
-                    missing.append(key)
-                }
-            } else if opened.store.record(forKey: key) == nil {
+            if try values.record(forKey: key) == nil {
                 missing.append(key)
             } else {
-                try opened.store.write(nil, forKey: key)
+                try values.write(nil, forKey: key)
             }
         }
         if missing.count < keys.count {
@@ -46,7 +35,8 @@ struct RemoveCommand: AsyncParsableCommand {
         guard missing.isEmpty else {
             throw CommandFailure(
                 .failure,
-                "no value for \(missing.joined(separator: ", ")) in store \(options.storeName)")
+                "no value for \(missing.joined(separator: ", ")) in store \(options.store.storeName)"
+            )
         }
     }
 }

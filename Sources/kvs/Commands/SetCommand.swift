@@ -1,6 +1,5 @@
 import ArgumentParser
 import KVStoreEssentials
-import KVStoreSealed
 
 struct SetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -19,21 +18,15 @@ struct SetCommand: AsyncParsableCommand {
     @Flag(help: "Fail with 75 unless the daemon has accepted the value.")
     var requireSync = false
 
-    @OptionGroup var sealing: SealedOption
-    @OptionGroup var options: StoreOptions
+    @OptionGroup var options: ValueOptions
 
     func run() async throws {
         let value = try source.value(limits: StoreLimits())
-        let opened = try options.open()
-        defer { opened.store.close() }
+        let opened = try options.store.open()
         await opened.prepareWrite()
-        if sealing.sealed {
-            let session = try await SealedSession(options, for: .reading(isFresh: false))
-            defer { session.close() }
-            try session.values(of: opened).write(value, forKey: key)
-        } else {
-            try opened.store.write(value, forKey: key)
-        }
+        let values = try await options.values(of: opened)
+        defer { values.close() }
+        try values.write(value, forKey: key)
         try await opened.finishWrite(isSyncRequired: requireSync)
     }
 }

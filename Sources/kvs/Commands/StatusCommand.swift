@@ -14,10 +14,12 @@ struct StatusCommand: AsyncParsableCommand {
     @OptionGroup var options: StoreOptions
 
     func run() async throws {
-        let credentials = try StoreEnvironment().credentials()
         let opened = try options.open()
         defer { opened.store.close() }
-        var connection = credentials == nil ? "none: no account has been joined" : "not checked"
+        let environment = StoreEnvironment()
+        var connection =
+            try environment.credentials() == nil
+            ? "none: no account has been joined" : "not checked"
         if opened.isOnline {
             do throws(StoreError) {
                 try await opened.synchronize()
@@ -26,8 +28,9 @@ struct StatusCommand: AsyncParsableCommand {
                 connection = error.reason
             }
         }
+        // Read again: the sync may have brought another name of this device.
         let report = try StatusReport(
-            of: opened.store, credentials: credentials, connection: connection)
+            of: opened.store, credentials: environment.credentials(), connection: connection)
         if json {
             try Console.printJSON(report, isIndented: true, dates: .exact)
         } else {

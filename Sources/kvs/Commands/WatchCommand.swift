@@ -3,7 +3,6 @@ import CommandSupport
 import Essentials
 import KVStoreDocuments
 import KVStoreEssentials
-import KVStoreSealed
 
 struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -20,8 +19,7 @@ struct WatchCommand: AsyncParsableCommand {
     @Option(help: "End after printing this many keys.")
     var count: Int?
 
-    @OptionGroup var sealing: SealedOption
-    @OptionGroup var options: StoreOptions
+    @OptionGroup var options: ValueOptions
 
     func validate() throws {
         if let count, count <= 0 { throw ValidationError("--count must be positive") }
@@ -29,19 +27,15 @@ struct WatchCommand: AsyncParsableCommand {
 
     func run() async throws {
         let signals = EndSignals()
-        let opened = try options.open(isLive: true)
-        defer { opened.store.close() }
-        let store = opened.store
-        let session =
-            sealing.sealed ? try await SealedSession(options, for: .following) : nil
-        defer { session?.close() }
-        let sealed = try session?.values(of: opened)
-        let changes = sealed?.changes ?? store.changes
+        let opened = try options.store.open(isLive: true)
+        let values = try await options.values(of: opened, for: .following)
+        defer { values.close() }
+        let changes = values.changes
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await print(changes, of: store, sealed) }
+            group.addTask { try await print(changes, of: values) }
             group.addTask { await signals.wait() }
             group.addTask {
-                for await connection in store.connectionChanges {
+                for await connection in opened.store.connectionChanges {
                     Console.report(Self.description(of: connection))
                 }
             }
@@ -51,13 +45,12 @@ struct WatchCommand: AsyncParsableCommand {
     }
 
     private func print(
-        _ changes: AsyncStream<StoreChange>, of store: UbiquitousKeyValueStore,
-        _ sealed: SealedStore?
+        _ changes: AsyncStream<StoreChange>, of values: StoreValues
     ) async throws {
         var remaining = count ?? Int.max
         for await change in changes {
             for key in change.keys.sorted() where key.hasPrefix(prefix) && remaining > 0 {
-                let record = try store.record(forKey: sealed?.storedKey(of: key) ?? key)
+                let record = try values.record(forKey: key)
                 let line = WatchLine(
                     key: key, reason: change.reason, byteCount: record?.content.byteCount,
                     time: Date())

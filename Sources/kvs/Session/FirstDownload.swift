@@ -1,6 +1,7 @@
 import CommandSupport
 import KVStoreEssentials
 import KVStoreHTTP
+import StoreCommands
 import TerminalText
 
 /// The first sync after joining, so that this machine's next write replaces a value instead of yielding to it. If it
@@ -24,6 +25,7 @@ struct FirstDownload {
             let identity = try await client.me()
             names.formUnion(try await client.stores())
             if let permitted = identity.stores { names.formIntersection(permitted) }
+            _ = try? await AccountDevices(credentials).ask(client)
         } catch {
             Console.report("the account's stores are not known yet: \(error)")
         }

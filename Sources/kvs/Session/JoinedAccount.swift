@@ -1,6 +1,9 @@
 import CommandSupport
+import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
+import StoreCommands
+import TerminalText
 
 /// The daemon of the joined account, asked about its devices by one command. Every failure names the next step.
 struct JoinedAccount {
@@ -34,13 +37,34 @@ struct JoinedAccount {
         }
     }
 
-    func devices() async throws(CommandFailure) -> [DaemonDevice] {
-        try await perform { client throws(SyncTransportError) in try await client.devices() }
+    func devices() async throws(CommandFailure) -> AccountDevices.Answer {
+        try await perform { client throws(SyncTransportError) in
+            try await AccountDevices(credentials).ask(client)
+        }
+    }
+
+    /// The devices, or those that the daemon listed last if it is unreachable, and reports that.
+    ///
+    /// - Parameter isFresh: whether only the daemon's answer counts.
+    func devices(
+        isFresh: Bool
+    ) async throws(CommandFailure) -> (AccountDevices.Answer, isCurrent: Bool) {
+        let devices = AccountDevices(credentials)
+        do throws(SyncTransportError) {
+            return (try await devices.ask(client), true)
+        } catch {
+            guard !isFresh, error.isOutage, let last = devices.lastAnswer else {
+                throw failure(error)
+            }
+            let age = DurationFormatter.age(of: last.received, at: Date())
+            Console.report("\(error); showing the devices as listed \(age)")
+            return (last, false)
+        }
     }
 
     /// The device with this id, or else with this name.
     func device(_ text: String) async throws(CommandFailure) -> DaemonDevice {
-        let devices = try await devices()
+        let devices = try await devices().devices
         let found =
             devices.first { $0.deviceID == text } ?? devices.first { $0.device == text }
         guard let found else {
@@ -84,6 +108,16 @@ struct JoinedAccount {
             }
         return CommandFailure(
             status, "cannot \(purpose): \(error)" + (hint.map { "; \($0)" } ?? ""))
+    }
+}
+
+extension SyncTransportError {
+    /// Whether another attempt may succeed without any change here.
+    fileprivate var isOutage: Bool {
+        switch self {
+        case .unreachable, .busy, .refused(500..., _, _): true
+        case .refused, .unauthorized, .malformed: false
+        }
     }
 }
 

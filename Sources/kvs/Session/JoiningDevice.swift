@@ -2,6 +2,7 @@ import CommandSupport
 import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
+import TerminalText
 
 /// Obtains credentials from a daemon. Every failure names the next step.
 struct JoiningDevice {
@@ -42,9 +43,15 @@ struct JoiningDevice {
         } catch {
             throw failure(error)
         }
+        if let name, name != identity.device {
+            Console.report(
+                VisibleText.escape(
+                    "the device is named \(identity.device): it got its name with the token; rename it with "
+                        + "kvs device rename \(identity.deviceID) NAME"))
+        }
         let credentials = try credentials(
             token, key: nil, account: identity.account, id: identity.deviceID,
-            name: name ?? identity.device)
+            name: identity.device)
         return (credentials, identity.scopes)
     }
 

@@ -53,8 +53,7 @@ struct OpenedStore {
     /// Downloads the account's values before this machine's first write, so that the write replaces them instead of
     /// yielding to them.
     func prepareWrite() async {
-        guard isOnline, !store.status.initialSyncCompleted else { return }
-        _ = try? await synchronize()
+        try? await store.completeInitialSync(within: timeout)
     }
 
     /// Flushes and syncs what was written. Reports if the daemon does not accept it, or throws if syncing is

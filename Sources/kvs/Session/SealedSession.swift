@@ -1,19 +1,9 @@
-import ArgumentParser
 import CommandSupport
 import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
 import KVStoreSealed
 import LocalFiles
-
-/// Whether a command means the sealed values of a store.
-struct SealedOption: ParsableArguments {
-    @Flag(
-        help:
-            "Use the store's sealed values, which only devices with the content key can read; see kvs seal."
-    )
-    var sealed = false
-}
 
 /// The account's content keys, open for the duration of one command, and a store's sealed values.
 struct SealedSession {

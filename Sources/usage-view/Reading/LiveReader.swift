@@ -57,12 +57,13 @@ final class LiveReader: Sendable {
         }
         let usage = reader.data(isOnline: reader.isOnline)
         let start = Date().addingTimeInterval(-HistorySection.period)
+        // An answer about a former account says nothing.
+        let server = state.answer.to == credentials ? state.answer.devices : .notAsked
         return LiveData(
             usage: usage,
-            account: credentials.map(LiveData.Account.init),
-            // An answer about a former account says nothing.
-            server: state.answer.to == credentials ? state.answer.devices : .notAsked,
-            keys: keys, series: PlotSeries.all(of: usage.history, since: start))
+            account: credentials.map { LiveData.Account($0, named: server.nameOfThis) },
+            server: server, keys: keys,
+            series: PlotSeries.all(of: usage.history, since: start))
     }
 
     /// Calls `note` after every change, until the task is cancelled.
@@ -102,27 +103,21 @@ final class LiveReader: Sendable {
 
     private func askForDevices() async {
         let credentials = credentials
-        var devices = KnownDevices.unreachable
-        if let credentials, let known = await Self.devices(credentials) { devices = .known(known) }
+        let devices = await reader.devices(within: .seconds(10))
         state.withLock { $0.answer = (credentials, devices) }
-    }
-
-    private static func devices(_ credentials: Credentials) async -> [KnownDevice]? {
-        let client = DaemonClient(credentials, timeouts: HTTPTimeouts(request: .seconds(10)))
-        defer { client.close() }
-        return try? await client.devices().map { device in
-            KnownDevice(
-                id: device.deviceID, name: device.device, isConnected: device.connected,
-                lastSeen: device.lastSeen.map { Date(timeIntervalSince1970: Double($0) / 1_000) },
-                mayWrite: device.scopes.contains("write"), isPage: device.page ?? false)
-        }
     }
 }
 
 extension LiveData.Account {
-    fileprivate init(_ credentials: Credentials) {
+    /// - Parameter device: the name that the daemon has for this machine by now.
+    fileprivate init(_ credentials: Credentials, named device: String?) {
         self.init(
             name: credentials.account, daemon: credentials.daemon.description,
-            device: credentials.deviceName, isFromEnvironment: credentials.isFromEnvironment)
+            device: device ?? credentials.deviceName,
+            isFromEnvironment: credentials.isFromEnvironment)
     }
+}
+
+extension KnownDevices {
+    fileprivate var nameOfThis: String? { devices.first(where: \.isThis)?.name }
 }

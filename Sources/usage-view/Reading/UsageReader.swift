@@ -2,6 +2,7 @@ import CommandSupport
 import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
+import StoreCommands
 import UsageState
 
 /// Reads what the viewer shows. The only code of the viewer that knows the store.
@@ -29,7 +30,31 @@ struct UsageReader: Sendable {
         for key in store.keys where UsageData.isKey(key) {
             values[key] = store.data(forKey: key)
         }
-        return UsageData(link: link(isOnline: isOnline), values: values, now: Date())
+        let devices = accountDevices?.lastAnswer?.devices ?? []
+        return UsageData(
+            link: link(isOnline: isOnline), values: values, now: Date(),
+            names: Dictionary(devices.map { ($0.deviceID, $0.device) }, uniquingKeysWith: { $1 }))
+    }
+
+    /// Nil while no account is joined.
+    private var accountDevices: AccountDevices? {
+        store.configuration.credentials.map { AccountDevices($0) }
+    }
+
+    /// Asks the daemon for the devices of the account.
+    ///
+    /// - Returns: what it said last if it does not respond.
+    func devices(within limit: Duration) async -> KnownDevices {
+        guard let credentials = store.configuration.credentials, let accountDevices else {
+            return .unreachable
+        }
+        func known(_ answer: AccountDevices.Answer) -> [KnownDevice] {
+            answer.devices.map { KnownDevice($0, shownBy: credentials.daemonDeviceID) }
+        }
+        let client = DaemonClient(credentials, timeouts: HTTPTimeouts(request: limit))
+        defer { client.close() }
+        if let answer = try? await accountDevices.ask(client) { return .known(known(answer)) }
+        return accountDevices.lastAnswer.map { .lastKnown(known($0)) } ?? .unreachable
     }
 
     private func link(isOnline: Bool) -> UsageData.Link {
@@ -54,7 +79,9 @@ struct UsageReader: Sendable {
     /// - Returns: whether the daemon responded.
     func refresh(within seconds: Double) async -> Bool {
         guard isJoined, seconds > 0 else { return isOnline }
+        async let devices = devices(within: .seconds(seconds))
         let report = try? await store.synchronizeNow(within: .seconds(seconds))
+        _ = await devices
         return report != nil
     }
 

@@ -54,7 +54,7 @@ struct LiveModel: Sendable {
     var nextChange: Date? {
         guard !usage.options.isAbsolute else { return usage.nextChange }
         var dates = data.keys.flatMap { [$0.setAt, $0.changedAt] }
-        if case .known(let devices) = data.server { dates += devices.map(\.lastSeen) }
+        dates += data.server.devices.map(\.lastSeen)
         let ages = dates.compactMap { $0 }.map { DurationFormatter.nextAge(of: $0, at: usage.now) }
         return (ages + [usage.nextChange].compactMap { $0 }).min()
     }
@@ -71,14 +71,11 @@ extension LiveData {
                 name: redaction.account($0.name), daemon: "https://kvs.example.test",
                 device: redaction.device($0.device), isFromEnvironment: $0.isFromEnvironment)
         }
-        if case .known(let devices) = server {
-            data.server = .known(
-                devices.map { device in
-                    var device = device
-                    device.name = redaction.device(device.name)
-                    device.id = Redaction.id(device.id)
-                    return device
-                })
+        data.server.devices = server.devices.map { device in
+            var device = device
+            device.name = redaction.device(device.name)
+            device.id = Redaction.id(device.id)
+            return device
         }
         data.keys = keys.enumerated().map { index, key in
             var key = key

@@ -49,6 +49,24 @@ struct SharedStoreTests {
         #expect(second.keys == ["a", "c"])
     }
 
+    @Test("an instance that does not watch has the writes of another after refresh, not before")
+    func unwatched() async throws {
+        let writer = try open()
+        var configuration = StoreConfiguration(directory: directory.file("replica"))
+        configuration.isWatched = false
+        let reader = try UbiquitousKeyValueStore(configuration: configuration)
+        let watching = try open()
+        for number in 1...20 {
+            let (key, changes) = ("key \(number)", watching.changes)
+            writer.set(Int64(number), forKey: key)
+            // One that watches has noticed.
+            #expect(await keys([key], from: changes).notified == [key])
+            #expect(reader.object(forKey: key) == nil)
+            try reader.refresh()
+            #expect(reader.longLong(forKey: key) == Int64(number))
+        }
+    }
+
     @Test("an instance applies the writes of another before its own next write")
     func writeSees() throws {
         let first = try open()
