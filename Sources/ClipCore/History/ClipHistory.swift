@@ -93,6 +93,11 @@ package struct ClipHistory: Sendable {
         return Changes(written: [key])
     }
 
+    /// Takes over what another history knows of an item. Trims only later, as does reading a history.
+    package mutating func join(_ item: ClipItem, _ key: ItemKey) {
+        put(items[key]?.joined(item) ?? item, key)
+    }
+
     // MARK: Pins
 
     /// Pins an item with a free letter, or unpins it. Without a free letter it is pinned all the same.

@@ -106,7 +106,7 @@ struct HistoryImport {
             } else {
                 summary.alreadyThere += 1
             }
-            _ = history.apply(item, key)
+            history.join(item, key)
             // Keeps the search for the same item short.
             if index % 64 == 63 { trim(&history, former, added, &summary) }
         }
