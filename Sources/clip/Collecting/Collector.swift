@@ -22,6 +22,15 @@ struct Collector: Sendable {
         return try lock.lockIfAvailable() ? lock : nil
     }
 
+    /// As `lock`, also where `isRunning` of another program has the lock for an instant.
+    static func lock(_ files: ClipFiles, tries: Int) async throws -> FileLock? {
+        for _ in 1..<tries {
+            if let lock = try lock(files) { return lock }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        return try lock(files)
+    }
+
     /// Whether a collector runs.
     static func isRunning(_ files: ClipFiles) -> Bool {
         guard let status = try? FileStatus(path: files.collector.path + ".lock"),

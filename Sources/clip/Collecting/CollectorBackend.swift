@@ -55,7 +55,7 @@ enum CollectorBackend: Hashable, Sendable {
         }
     }
 
-    private static let explicit = "Only what 'clip add' is given is kept."
+    private static let explicit = "Only what '\(ProgramName.text) add' is given is kept."
 }
 
 extension CollectorBackend.Reason {

@@ -30,7 +30,7 @@ struct AddCommand: AsyncParsableCommand {
         let data = try InputOutput.readInput(byteCount: ContentCache.contentsByteLimit)
         let opened = try OpenedHistory()
         defer { opened.close() }
-        let recorder = Recorder(opened.store, opened.settings, opened.device)
+        let recorder = opened.recorder
         let outcome = try recorder.record(
             Offer(state: sensitive ? .sensitive : .data, typeNames: [type], data: [(type, data)]))
         switch outcome {

@@ -9,14 +9,14 @@ struct CollectCommand: AsyncParsableCommand {
         commandName: "collect",
         abstract: "Keep what is copied in the history, until it is stopped.",
         discussion: """
-            Wayland desktops with the data-control protocol (sway, Hyprland, KDE Plasma) and X11 \
-            are collected from; in any other session only what 'clip add' is given is kept. \
+            With 'sync on' it also shares what changes, as it changes. Wayland desktops with the data-control protocol (sway, Hyprland, KDE Plasma) and X11 \
+            are collected from; in any other session only what '\(ProgramName.text) add' is given is kept. \
             What a password manager marks is not read at all.
 
             EXAMPLES
-              clip collect              run in this terminal
-              clip collect --install    run as a service of your user, also after the next login
-              clip collect --uninstall  stop the service and remove its unit
+              \(ProgramName.text) collect              run in this terminal
+              \(ProgramName.text) collect --install    run as a service of your user, also after the next login
+              \(ProgramName.text) collect --uninstall  stop the service and remove its unit
 
             EXIT STATUS
               0 it was stopped · 75 another collector of this user is running
@@ -56,12 +56,12 @@ struct CollectCommand: AsyncParsableCommand {
         if uninstall { return try Collector.service.remove() }
         let files = ClipFiles()
         let device = try DeviceSettings.read(files)
-        guard let lock = try Collector.lock(files) else {
+        guard let lock = try await Collector.lock(files, tries: 3) else {
             throw CommandFailure(
                 .temporaryFailure, "another collector of this user is running already")
         }
         defer { lock.unlock() }
-        let store = try HistoryStore(files)
+        let store = try HistoryStore(files, isWatched: true)
         defer { store.close() }
         let chosen = backend ?? device.backend.flatMap(Backend.init) ?? .auto
         let collector = Collector(
@@ -69,8 +69,8 @@ struct CollectCommand: AsyncParsableCommand {
             environment: ProcessInfo.processInfo.environment)
         let signals = EndSignals()
         await withTaskGroup(of: Void.self) { group in
-            // What else runs as long as the collector is a task beside it.
             group.addTask { await collector.run() }
+            group.addTask { await SharingLoop(store).run() }
             await signals.wait()
             group.cancelAll()
         }

@@ -5,7 +5,7 @@ import Essentials
 import LocalFiles
 import TerminalText
 
-struct ImportCommand: ParsableCommand {
+struct ImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import", abstract: "Import the history of another clipboard manager.",
         discussion: """
@@ -25,20 +25,21 @@ struct ImportCommand: ParsableCommand {
     @Flag(help: "Print the result as JSON.")
     var json = false
 
-    func run() throws {
+    func run() async throws {
         do {
             let path = try path ?? tool.usualPath()
             let imported = try tool.read(path)
             let written = try FileStatus(path: path)?.modified ?? 0
-            let store = try HistoryStore()
-            defer { store.close() }
+            let opened = try OpenedHistory()
+            defer { opened.close() }
             var progress = ImportProgress()
-            let summary = try HistoryImport(recorder: Recorder(store)).add(
+            let summary = try HistoryImport(recorder: opened.recorder).add(
                 imported, writtenAt: Timestamp(milliseconds: written / 1_000_000),
                 isDryRun: dryRun
             ) { progress.show($0) }
             progress.erase()
             try report(summary)
+            if !dryRun { try await opened.exchange.afterChange() }
         } catch let error as ImportError {
             throw CommandFailure(error.status, error.description)
         }

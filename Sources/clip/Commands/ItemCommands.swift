@@ -22,6 +22,7 @@ struct OpenedHistory {
 
     var exchange: Exchange { Exchange(store: store, settings: settings) }
     var list: HistoryList { HistoryList(store.history(settings.limits), settings) }
+    var recorder: Recorder { Recorder(store, settings, device) }
     var copier: Copier { Copier(store: store, settings: settings, device: device) }
 
     /// Changes items that are named by references, and shares the change.

@@ -30,6 +30,9 @@ struct StatusCommand: ParsableCommand {
         var byteLimit: Int
         var historySize: Int
         var isCollecting: Bool
+        /// How copies are collected in this session, and what that cannot do.
+        var backend: String
+        var limits: [String]
         var isPaused: Bool
         var skipped: [String: Int]
         var invalidRules: [String]
@@ -55,12 +58,15 @@ struct StatusCommand: ParsableCommand {
                 if case .item(_, isShared: true) = $0 { false } else { true }
             }
         }
+        let backend =
+            opened.device.backend.flatMap(CollectCommand.Backend.init)?.requested ?? .detect()
         return Document(
             items: history.items.count, pinned: history.items.values.count(where: \.isPinned),
             stubs: history.items.values.count { $0.contents == nil }, bytes: history.byteCount,
             byteLimit: history.limits.byteLimit, historySize: opened.settings.size,
-            isCollecting: try Exchange.isCollecting(opened.store.files),
-            isPaused: state.pause.isPaused, skipped: state.skipped,
+            isCollecting: Collector.isRunning(opened.store.files),
+            backend: backend.name, limits: backend.limits, isPaused: state.pause.isPaused,
+            skipped: state.skipped,
             invalidRules: IgnoreRules(opened.settings.rules).invalid.map {
                 "rule \($0.index + 1): \($0.error.reason)"
             }, sharing: sharing)
@@ -79,8 +85,9 @@ struct StatusCommand: ParsableCommand {
             document.isPaused
                 ? "paused: copies are not kept; \(ProgramName.text) resume"
                 : document.isCollecting
-                    ? "copies are collected"
+                    ? "copies are collected (\(document.backend))"
                     : "no collector runs; start it with \(ProgramName.text) collect")
+        lines += document.limits.map { "  " + $0 }
         let skipped = document.skipped.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
         if !skipped.isEmpty {
             lines.append("skipped \(skipped.reduce(0) { $0 + $1.value }):")

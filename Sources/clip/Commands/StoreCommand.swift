@@ -3,24 +3,24 @@ import ClipCore
 import CommandSupport
 import Essentials
 
-struct StoreCommand: ParsableCommand {
+struct StoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "store",
         abstract: "Keep a copy that 'wl-paste --watch' announces.",
         discussion: """
-            For configurations that start 'wl-paste --watch clip store' themselves; \
-            'clip collect' needs no other program for that. Standard input is only compared with \
+            For configurations that start 'wl-paste --watch \(ProgramName.text) store' themselves; \
+            '\(ProgramName.text) collect' needs no other program for that. Standard input is only compared with \
             what the clipboard has: a copy that has changed meanwhile is not kept.
             """)
 
-    func run() throws {
+    func run() async throws {
         let environment = ProcessInfo.processInfo.environment
         // What there is to compare; the rest of a copy over the limit is not needed.
         let input = try StandardInput.read(byteLimit: SourceLimits.byteCount) ?? Data()
         let stated = environment["CLIPBOARD_STATE"].flatMap(Offer.State.init) ?? .unknown
-        let store = try HistoryStore()
-        defer { store.close() }
-        let recorder = try Recorder(store)
+        let opened = try OpenedHistory()
+        defer { opened.close() }
+        let recorder = opened.recorder
         switch stated {
         // Also when a program has ended, which says nothing about what it had copied.
         case .nil: return
@@ -41,5 +41,6 @@ struct StoreCommand: ParsableCommand {
         }
         offer.state = stated
         _ = try recorder.record(offer)
+        try await opened.exchange.afterChange()
     }
 }

@@ -44,7 +44,7 @@ struct PickLoop {
         let exchange = opened.exchange
         let tasks = [
             Task {
-                guard (try? exchange.isNeeded) == true else { return }
+                guard exchange.isNeeded else { return }
                 inbox.yield(.exchanged(failure: await exchange.failure()))
             },
             Task {

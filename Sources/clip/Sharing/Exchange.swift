@@ -2,7 +2,6 @@ import ClipCore
 import CommandSupport
 import Essentials
 import KVStoreEssentials
-import LocalFiles
 
 /// Sharing by a command that ends soon. A collector that runs does it instead.
 struct Exchange {
@@ -12,23 +11,14 @@ struct Exchange {
     /// How long a read waits for newer items, and a change for the daemon.
     private static let limit = Duration.seconds(2)
 
-    /// Whether the collector of this user runs.
-    static func isCollecting(_ files: ClipFiles) throws(FileError) -> Bool {
-        guard try FileStatus(path: files.collector.path) != nil else { return false }
-        let lock = try FileLock(files.collector.path)
-        guard try lock.lockIfAvailable() else { return true }
-        lock.unlock()
-        return false
-    }
-
     /// Whether a command has to share by itself.
     var isNeeded: Bool {
-        get throws { try store.state.sharedWith != nil && !Self.isCollecting(store.files) }
+        store.state.sharedWith != nil && !Collector.isRunning(store.files)
     }
 
     /// Receives newer items before a list is read. Without the daemon, says so and goes on.
     func beforeReading() async throws {
-        guard try isNeeded else { return }
+        guard isNeeded else { return }
         do {
             if let failure = try await exchange() {
                 Console.report("\(failure.reason); showing what this machine has")
@@ -40,7 +30,7 @@ struct Exchange {
 
     /// Sends a change. It is in the history of this machine already.
     func afterChange() async throws {
-        guard try isNeeded else { return }
+        guard isNeeded else { return }
         do {
             if let failure = try await exchange() {
                 Console.report("stored on this machine, not yet shared: \(failure.reason)")
