@@ -92,10 +92,7 @@ struct AccountTests {
         daemon.suspend()
         async let removal = kvsd("account", "remove", "family", "--yes")
         let path = data + "/devices.json"
-        while try !String(contentsOfFile: path, encoding: .utf8).contains("\"removed\"") {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        try await wait { try String(contentsOfFile: path, encoding: .utf8).contains("\"removed\"") }
         let marked = try await kvsd("account", "list")
         #expect(marked.output.contains(/family \(being removed\) +0 +20 of 1024/), "\(marked)")
         let refused = try await kvsd("account", "add", "family")

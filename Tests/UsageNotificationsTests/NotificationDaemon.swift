@@ -174,14 +174,6 @@ final class NotificationDaemon: Sendable {
     }
 }
 
-/// The time limit of the suite ends it.
-func wait(until isTrue: () async throws -> Bool) async throws {
-    while try await !isTrue() {
-        try Task.checkCancellation()
-        await Task.yield()
-    }
-}
-
 /// What a service worker gets.
 struct ShownNotification: Decodable, Equatable {
     var title: String

@@ -1,5 +1,6 @@
 import Foundation
 import PushTesting
+import TestSupport
 import Testing
 import UsageState
 

@@ -25,7 +25,7 @@ struct AccountRemovalTests {
     }
 
     private func ended(_ test: TestServer) async throws {
-        while try test.deviceFile.removedAccount != nil { await Task.yield() }
+        try await wait { try test.deviceFile.removedAccount == nil }
     }
 
     @Test("a running server revokes the tokens and codes, ends the streams and removes the stores")
@@ -155,7 +155,7 @@ struct AccountRemovalTests {
         let server = try StoreServer(
             ServerConfiguration(storage: .directory(directory.path), logger: logger))
         async let running: Void = server.run()
-        while try directory.deviceFile.removedAccount != nil { await Task.yield() }
+        try await wait { try directory.deviceFile.removedAccount == nil }
         await server.stop()
         try await running
         try expectRemoved(directory)

@@ -177,9 +177,7 @@ struct AdministrationTests {
             let gate = DispatchSemaphore(value: 0)
             test.server.fileQueue.async { gate.wait() }
             async let answer = remove(client, Self.laptop)
-            while test.server.devices.presence(of: "00000000000000a5").lastSeen == nil {
-                await Task.yield()
-            }
+            try await wait { test.server.devices.presence(of: "00000000000000a5").lastSeen != nil }
             try test.remove(TestServer.admin)
             gate.signal()
             #expect(try await answer.status == .unauthorized)

@@ -6,6 +6,7 @@ import KVStoreWire
 import NIOCore
 import ServerTestSupport
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import KVStoreServer
@@ -83,7 +84,7 @@ struct DeadlineTests {
                 }
             }
             // The client of the test has one of its own.
-            while test.server.metrics.counters.connections > 1 { await Task.yield() }
+            try await wait { test.server.metrics.counters.connections <= 1 }
             #expect(try await test.server.engine.value(of: "k", in: store) == nil)
         }
     }

@@ -3,6 +3,7 @@ import HTTPTypes
 import KVStoreCore
 import NIOCore
 import ServerTestSupport
+import TestSupport
 import Testing
 
 @testable import KVStoreServer
@@ -141,9 +142,7 @@ struct EventStreamTests {
                 }
                 round = min(round + 1, 59_000)
             }
-            while test.server.devices.presence(of: "00000000000000a1").isConnected {
-                await Task.yield()
-            }
+            try await wait { !test.server.devices.presence(of: "00000000000000a1").isConnected }
             #expect(test.server.engine.watcherCount == 0)
             await connection.close()
         }
@@ -166,9 +165,7 @@ struct EventStreamTests {
             #expect(refused.status == .tooManyRequests)
             #expect(refused.problemCode == "too-many-streams")
             for reader in readers { await reader.connection.close() }
-            while test.server.devices.presence(of: "00000000000000a1").isConnected {
-                await Task.yield()
-            }
+            try await wait { !test.server.devices.presence(of: "00000000000000a1").isConnected }
         }
     }
 

@@ -3,6 +3,7 @@ import HTTPTypes
 import KVStoreCore
 import NIOCore
 import ServerTestSupport
+import TestSupport
 import Testing
 
 @testable import KVStoreServer
@@ -132,9 +133,7 @@ struct LimitTests {
         try await test.served { client, port in
             #expect(try await client.execute(uri: "/healthz", method: .get).status == .ok)
             let second = try await RawConnection.open(port: port)
-            while test.server.metrics.counters.connections < 2, !Task.isCancelled {
-                await Task.yield()
-            }
+            try await wait { test.server.metrics.counters.connections >= 2 }
             let third = try await RawConnection.open(port: port)
             try await third.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
             let answer = await third.rest()
@@ -257,7 +256,7 @@ struct LimitTests {
             let connection = try await RawConnection.open(port: port, reads: false)
             try await connection.send(
                 String(repeating: test.request("GET /v1/stores/s/keys/k"), count: 20))
-            while test.server.metrics.counters.slowReaders == 0 { await Task.yield() }
+            try await wait { test.server.metrics.counters.slowReaders > 0 }
             await connection.close()
         }
     }
@@ -294,7 +293,7 @@ struct LimitTests {
             try await connection.channel.close(mode: .output)
             let answer = await connection.rest()
             #expect(answer.contains("the body is incomplete"), "\(answer)")
-            while test.server.metrics.counters.connections > 1 { await Task.yield() }
+            try await wait { test.server.metrics.counters.connections <= 1 }
             #expect(try await test.server.engine.value(of: "k", in: store) == nil)
         }
     }
@@ -316,7 +315,7 @@ struct LimitTests {
             try await together.send(
                 test.request("GET /v1/stores/s/changes") + test.request("GET /v1/me"))
             _ = await together.rest()
-            while test.server.engine.watcherCount > 0 { await Task.yield() }
+            try await wait { test.server.engine.watcherCount == 0 }
         }
     }
 }

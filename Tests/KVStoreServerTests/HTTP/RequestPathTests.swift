@@ -3,6 +3,7 @@ import HTTPTypes
 import KVStoreCore
 import NIOCore
 import ServerTestSupport
+import TestSupport
 import Testing
 
 @testable import KVStoreServer
@@ -196,7 +197,7 @@ struct RequestPathTests {
                 uri: "/v1/me", method: .get, headers: test.headers(TestServer.laptop))
             #expect(answer.status == .ok)
             for connection in connections { await connection.close() }
-            while test.server.metrics.counters.connections > 1 { await Task.yield() }
+            try await wait { test.server.metrics.counters.connections <= 1 }
         }
     }
 

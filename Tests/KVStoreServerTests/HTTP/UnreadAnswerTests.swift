@@ -2,6 +2,7 @@ import Foundation
 import KVStoreCore
 import NIOCore
 import ServerTestSupport
+import TestSupport
 import Testing
 
 @testable import KVStoreServer
@@ -25,7 +26,7 @@ struct UnreadAnswerTests {
         let start = "GET /v1/stores/s/keys/k"
         try await connection.send(
             String(repeating: test.request(start), count: 19) + test.request(start, more))
-        while test.server.metrics.counters.answers[2] == 0 { await Task.yield() }
+        try await wait { test.server.metrics.counters.answers[2] > 0 }
         return connection
     }
 
@@ -70,9 +71,9 @@ struct UnreadAnswerTests {
         try await test.served { _, port in
             try await large(test)
             let connection = try await asked(test, port, "Connection: close\r\n")
-            while test.server.metrics.counters.slowReaders == 0 { await Task.yield() }
+            try await wait { test.server.metrics.counters.slowReaders > 0 }
             // That of the test's client has not been opened.
-            while test.server.metrics.counters.connections > 0 { await Task.yield() }
+            try await wait { test.server.metrics.counters.connections == 0 }
             await connection.close()
         }
     }
@@ -110,8 +111,8 @@ struct UnreadAnswerTests {
             let connection = try await RawConnection.open(port: port, reads: false)
             let requests = String(repeating: "GET /v1/me HTTP/1.1\r\n\r\n", count: 50_000)
             connection.channel.writeAndFlush(ByteBuffer(string: requests), promise: nil)
-            while test.server.metrics.counters.failedAuthentications == 0 { await Task.yield() }
-            while test.server.metrics.counters.connections > 0 { await Task.yield() }
+            try await wait { test.server.metrics.counters.failedAuthentications > 0 }
+            try await wait { test.server.metrics.counters.connections == 0 }
             await connection.close()
         }
     }

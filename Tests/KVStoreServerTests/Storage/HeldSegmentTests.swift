@@ -9,6 +9,7 @@ import KVStoreWire
 import Logging
 import NIOCore
 import ServerTestSupport
+import TestSupport
 import Testing
 
 @testable import KVStoreServer
@@ -40,8 +41,8 @@ struct HeldSegmentTests {
 
     private func first(of events: AsyncStream<Void>) async { for await _ in events { break } }
 
-    private func waiting(_ count: Int, _ engine: StorageEngine) async {
-        while engine.metrics.counters.waiting < count { await Task.yield() }
+    private func waiting(_ count: Int, _ engine: StorageEngine) async throws {
+        try await wait { engine.metrics.counters.waiting >= count }
     }
 
     @Test("reads go on while the next segment is created, and writes resume when the disk does")
@@ -54,7 +55,7 @@ struct HeldSegmentTests {
         await first(of: began)
         // Would fit into the old segment, which has ended.
         let third = Task { try await put(engine, "third", "v") }
-        await waiting(2, engine)
+        try await waiting(2, engine)
         #expect(try await engine.value(of: "first", in: store) != nil)
         #expect(try await engine.values(in: store)?.map(\.record.key) == ["first"])
         let pull = try await engine.sync(Samples.request(since: cursor), store: store)
@@ -81,7 +82,7 @@ struct HeldSegmentTests {
         let synced = Task { try await put(engine, "synced") }
         await first(of: syncBegan)
         let parked = Task { try await put(engine, "parked") }
-        await waiting(2, engine)
+        try await waiting(2, engine)
         syncGate.signal()
         try await synced.value
         await first(of: began)
@@ -101,7 +102,7 @@ struct HeldSegmentTests {
         await first(of: began)
         // Would fit into the old segment, which has ended.
         let third = Task { try await put(engine, "third", "v") }
-        await waiting(2, engine)
+        try await waiting(2, engine)
         gate.signal()
         for write in [second, third] {
             await #expect {
@@ -131,7 +132,7 @@ struct HeldSegmentTests {
         #expect(try await engine.value(of: "first", in: store) != nil)
         await #expect(throws: Problem.self) { try await put(engine, "refused", "v") }
         gate.signal()
-        while engine.metrics.counters.hasFailed { await Task.yield() }
+        try await wait { !engine.metrics.counters.hasFailed }
         try await put(engine, "second", "v")
         await engine.close()
     }
@@ -144,7 +145,7 @@ struct HeldSegmentTests {
         let write = Task { try await put(engine, "second") }
         await first(of: began)
         async let closed: Void = engine.close()
-        while engine.read({ engine.closer == nil }) { await Task.yield() }
+        try await wait { engine.read { engine.closer != nil } }
         gate.signal()
         await #expect(throws: Problem.stopping) { try await write.value }
         await closed

@@ -6,6 +6,7 @@ import KVStoreSimulation
 import KVStoreWire
 import NIOCore
 import ServerTestSupport
+import TestSupport
 import Testing
 
 @testable import KVStoreServer
@@ -53,7 +54,7 @@ struct IncidentTests {
         try await put(engine, "a")
         storage.aim(.losePages, at: .sync)
         await #expect(throws: Problem.self) { try await put(engine, "b") }
-        while engine.metrics.counters.hasOpenIncident { await Task.yield() }
+        try await wait { !engine.metrics.counters.hasOpenIncident }
         #expect(log.all.filter { $0.contains("no writes until") }.count == 1, "\(log.all)")
         #expect(log.all.filter { $0 == "writes are accepted again" }.count == 1)
         try await put(engine, "c")

@@ -75,9 +75,7 @@ struct StorageEngineTests {
             for index in 0..<50 {
                 group.addTask { try await put(engine, "k\(index)", "v") }
             }
-            while engine.storeList(ofAccount: "default").first?.keyCount != 52 {
-                await Task.yield()
-            }
+            try await wait { engine.storeList(ofAccount: "default").first?.keyCount == 52 }
             gate.signal()
             gate.signal()
             try await group.waitForAll()
@@ -124,7 +122,7 @@ struct StorageEngineTests {
         for await _ in began { break }
         // Does not fit beside the others.
         let large = Task { try await put(engine, "large", String(repeating: "v", count: 3_900)) }
-        while engine.metrics.counters.waiting < 2 { await Task.yield() }
+        try await wait { engine.metrics.counters.waiting >= 2 }
         gate.signal()
         try await held.value
         await #expect(throws: Problem.self) { try await large.value }
@@ -159,7 +157,7 @@ struct StorageEngineTests {
         let (gate, _) = storage.holdSyncs()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<3 { group.addTask { try await put(engine, "k\(index)", "v") } }
-            while engine.metrics.counters.waiting < 3 { await Task.yield() }
+            try await wait { engine.metrics.counters.waiting >= 3 }
             await #expect(throws: Problem.busy) { try await put(engine, "late", "v") }
             // Reads of live streams neither wait for the disk nor count.
             #expect(engine.end(of: store) != nil)
@@ -215,7 +213,7 @@ struct StorageEngineTests {
         try ledger.close()
         #expect(try storage.segments().count > 10)
         let engine = try opened(storage, options())
-        while try storage.segments().count > 4 { await Task.yield() }
+        try await wait { try storage.segments().count <= 4 }
         #expect(try await engine.values(in: store)?.count == 4)
         await engine.close()
     }

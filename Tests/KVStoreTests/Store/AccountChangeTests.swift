@@ -133,10 +133,7 @@ struct AccountChangeTests {
         let current = try #require(store.configuration.transport as? FakeTransport)
         for await connection in store.connectionChanges where connection == .connected { break }
         // The streams of former sessions end in the background.
-        while transports.contains(where: { $0.streamCount != ($0 === current ? 1 : 0) }) {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        try await wait { transports.allSatisfy { $0.streamCount == ($0 === current ? 1 : 0) } }
         store.close()
         #expect(throws: StoreError.self) {
             try store.changeAccount(to: configuration("late", FakeTransport()))

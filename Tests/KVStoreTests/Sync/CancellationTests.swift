@@ -18,13 +18,6 @@ struct CancellationTests {
         }
     }
 
-    private func waitUntil(_ condition: () -> Bool) async throws {
-        while !condition() {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
-    }
-
     @Test("a cancelled synchronizeNow throws cancelled, and the store keeps working")
     func store() async throws {
         let storage = SimulatedDisk().storage()
@@ -35,7 +28,7 @@ struct CancellationTests {
         transport.hold()
         store.set("1", forKey: "a")
         let task = Task { await code { try await store.synchronizeNow() } }
-        try await waitUntil { transport.heldCount == 1 }
+        try await wait { transport.heldCount == 1 }
         task.cancel()
         #expect(await task.value == .cancelled)
         // The request and the store continue.
@@ -82,7 +75,7 @@ struct CancellationTests {
         transport.hold()
         let tasks = (0..<3).map { _ in Task { await code { try await driver.synchronize(replica) } }
         }
-        try await waitUntil { driver.waiterCount == 3 && transport.heldCount == 1 }
+        try await wait { driver.waiterCount == 3 && transport.heldCount == 1 }
         for task in tasks.dropLast() { task.cancel() }
         for task in tasks.dropLast() { #expect(await task.value == .cancelled) }
         #expect(driver.waiterCount == 1)

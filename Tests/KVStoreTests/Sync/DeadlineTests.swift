@@ -72,10 +72,7 @@ struct DeadlineTests {
                 try await store.synchronizeNow(within: .seconds(3_600))
             }
         }
-        while transport.heldCount == 0 {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        try await wait { transport.heldCount > 0 }
         task.cancel()
         let error = await task.value
         #expect(error?.code == .cancelled && error?.reason == "the task was cancelled")

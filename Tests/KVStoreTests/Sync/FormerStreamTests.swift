@@ -107,10 +107,7 @@ struct FormerStreamTests {
         storage.aim(.fail(24), at: .segments, times: .max)
         other.set("1", forKey: "missed")
         _ = try await other.synchronizeNow()
-        while transport.streamCount > 0 {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        try await wait { transport.streamCount == 0 }
         storage.heal()
         other.set("2", forKey: "later")
         _ = try await other.synchronizeNow()

@@ -11,9 +11,7 @@ import UsageTesting
 @Suite("Notifications of the daemon", .timeLimit(.minutes(5)))
 struct NotificationProcessTests {
     private func until(_ usage: UsageDaemon, _ text: String) async throws {
-        while try await !usage.send(.get, "/v1/stores/default/keys").text.contains(text) {
-            await Task.yield()
-        }
+        try await wait { try await usage.send(.get, "/v1/stores/default/keys").text.contains(text) }
     }
 
     @Test("after a kill the daemon sends new alerts once, encrypted for the browser")

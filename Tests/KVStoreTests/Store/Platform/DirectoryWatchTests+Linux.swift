@@ -39,10 +39,7 @@
             #expect(try descriptorCount(watching: directory) == 5)
             if isCancelled { for watch in watches { watch.cancel() } }
             watches = []
-            while try descriptorCount(watching: directory) > 0 {
-                try Task.checkCancellation()
-                await Task.yield()
-            }
+            try await wait { try descriptorCount(watching: directory) == 0 }
         }
 
         @Test("a watch reports a write")
