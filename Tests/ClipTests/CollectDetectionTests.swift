@@ -40,6 +40,18 @@ struct CollectDetectionTests {
         #expect(CollectorBackend.detect(environment) == .wayland)
     }
 
+    @Test("without a display the collector runs all the same, and says what it does not do")
+    func running() async throws {
+        let home = try TemporaryHome()
+        defer { home.remove() }
+        let program = try RunningProgram(home, "clip", ["collect"])
+        var lines = program.errors.makeAsyncIterator()
+        #expect(await lines.next() == "There is neither a Wayland nor an X11 display.")
+        #expect(await lines.next() == "Only what 'clip add' is given is kept.")
+        program.send(SIGTERM)
+        #expect(await program.status() == 0)
+    }
+
     @Test("a service finds the display that a desktop has imported into the service manager")
     func service() throws {
         let home = try TemporaryHome()
@@ -47,7 +59,7 @@ struct CollectDetectionTests {
         let output = "HOME=/x\nDISPLAY=:7\nWAYLAND_DISPLAY=\nXAUTHORITY=$'/a\\nb'\nDISPLAYS=1\n"
         let tool = try home.file("systemctl", "#!/bin/sh\nexec cat <<'END'\n\(output)END\n")
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: tool)
-        let environment = ["PATH": home.path, "HOME": home.path]
+        let environment = ["PATH": home.path + ":/usr/bin:/bin", "HOME": home.path]
         #expect(SessionEnvironment.present(environment) == environment)
         let service = environment.merging(["INVOCATION_ID": "1"]) { $1 }
         #expect(SessionEnvironment.present(service)["DISPLAY"] == ":7")

@@ -99,7 +99,7 @@ struct CopyOutTerminalTests {
         }
     }
 
-    @Test("a terminal that accepts nothing more is an error, not a hang")
+    @Test("a terminal that accepts no more output is an error, not a hang")
     func stopped() throws {
         let pair = try PseudoTerminal()
         defer { pair.closeBoth() }
@@ -179,7 +179,7 @@ struct CopyOutToolTests {
         #expect(kill(child, SIGKILL) == 0)
     }
 
-    @Test("output over the limit, errors, statuses and missing programs are told apart")
+    @Test("output over the limit, errors, statuses and missing programs are distinguished")
     func ends() {
         #expect(tool("yes").end == .tooMuchOutput)
         #expect(tool("printf 0123456789").output == Data("0123456789".utf8))

@@ -3,23 +3,26 @@ import Essentials
 
 /// A program that prints what the clipboard has: its types, or the data of one of them.
 ///
-/// Types and data are several requests. When the types have changed between the first and the last, the offer is
-/// one that is not kept.
+/// Types and data are several requests. Unless who uses it is notified of other owners, the types are asked for once more: when they
+/// have changed, the offer is one that is not kept.
 struct SelectionTool {
     private let path: String
     private let environment: [String: String]
     private let listing: [String]
     private let reading: @Sendable (_ name: String) -> [String]
+    private let asksAgain: Bool
 
     private static let listByteLimit = SourceLimits.nameCount * 64
 
     /// Nil where it is not installed.
-    static func xclip(_ environment: [String: String]) -> SelectionTool? {
+    static func xclip(
+        _ environment: [String: String], asksAgain: Bool = true
+    ) -> SelectionTool? {
         let options = ["-selection", "clipboard", "-o", "-t"]
         return SearchPath(environment).path(of: "xclip").map {
             SelectionTool(
                 path: $0, environment: environment, listing: options + ["TARGETS"],
-                reading: { options + [$0] })
+                reading: { options + [$0] }, asksAgain: asksAgain)
         }
     }
 
@@ -27,7 +30,7 @@ struct SelectionTool {
         SearchPath(environment).path(of: "wl-paste").map {
             SelectionTool(
                 path: $0, environment: environment, listing: ["--list-types"],
-                reading: { ["--no-newline", "--type", $0] })
+                reading: { ["--no-newline", "--type", $0] }, asksAgain: true)
         }
     }
 
@@ -47,7 +50,9 @@ struct SelectionTool {
             data.append((name, part))
         }
         // Data of a type that is not in the list.
-        guard data.isEmpty || self.names() == names else { return Offer(typeNames: [], data: data) }
+        guard data.isEmpty || !asksAgain || self.names() == names else {
+            return Offer(typeNames: [], data: data)
+        }
         return TypeChoice.offer(names, data, application: application)
     }
 

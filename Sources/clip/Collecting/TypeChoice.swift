@@ -9,7 +9,7 @@ struct TypeChoice {
 
     /// A mark of Windows programs, whose value decides.
     private static let historyMark = "CanIncludeInClipboardHistory"
-    /// The names of UTF-8, before those that say nothing of the encoding.
+    /// The names of UTF-8, before those that do not state the encoding.
     private static let unicodeNames = ["text/plain;charset=utf-8", "UTF8_STRING"]
     private static let latinName = "STRING"
 

@@ -22,7 +22,7 @@ struct StoreCommand: AsyncParsableCommand {
         defer { opened.close() }
         let recorder = opened.recorder
         switch stated {
-        // Also when a program has ended, which says nothing about what it had copied.
+        // Also when a program has ended, whose copies stay in the history.
         case .nil: return
         case .clear, .sensitive:
             _ = try recorder.record(Offer(state: stated, typeNames: [], data: []))

@@ -20,7 +20,7 @@ struct ClipboardWriter {
     /// Copies one representation; returns how, with the report for the user. Blocks, at most a few seconds.
     ///
     /// - Parameters:
-    ///   - target: in place of the first that applies.
+    ///   - target: instead of the first that applies.
     ///   - isSensitive: whether managers of the clipboard are asked not to keep it, where that is possible.
     /// - Throws: `CopyOut.Failure` if that is not possible here, `CommandFailure` if it does not succeed.
     func copy(

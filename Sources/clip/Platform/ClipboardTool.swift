@@ -26,7 +26,7 @@ struct ClipboardTool {
     static let timeLimit = 2.0
     private static let errorByteLimit = 512
     /// How long the end may go unnoticed, in milliseconds; there is no portable event for it.
-    private static let tick: Int32 = 3
+    private static let tick: Int32 = 1
 
     /// - Parameters:
     ///   - path: of the program.
@@ -95,7 +95,7 @@ struct ClipboardTool {
 
     /// For errors: a pipe would end a program that writes to it when this one is gone.
     private static func unlinkedFile() -> Int32 {
-        var path = Array("/tmp/clip-XXXXXX".utf8CString)
+        var path = Array(("/tmp/clip-" + String(repeating: "X", count: 6)).utf8CString)
         let descriptor = mkstemp(&path)
         if descriptor >= 0 {
             unlink(path)

@@ -72,7 +72,7 @@ final class WaylandSource: ClipboardSource {
         while let message = try connection.next(cancellation) {
             guard let offer = try selection(message) else { continue }
             try destroyOffers(besides: offer)
-            // Without an owner when a program has ended, which says nothing about what it had copied.
+            // No owner: also when a program has ended, whose copies stay in the history.
             guard let known = offers[offer], let names = known else { continue }
             var rest = SourceLimits.byteCount
             var data: [(name: String, data: Data)] = []

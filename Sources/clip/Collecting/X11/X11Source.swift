@@ -27,7 +27,7 @@ final class X11Source: ClipboardSource {
     }
 
     init(environment: [String: String], _ cancellation: Cancellation) throws(SourceError) {
-        guard let tool = SelectionTool.xclip(environment) else {
+        guard let tool = SelectionTool.xclip(environment, asksAgain: false) else {
             throw Self.noXclip
         }
         self.tool = tool
