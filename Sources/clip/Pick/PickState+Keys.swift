@@ -76,8 +76,8 @@ extension PickState {
 
     private mutating func changeMode(by step: Int) {
         let modes = SearchMode.allCases
-        let place = (modes.firstIndex(of: mode) ?? 0) + step + modes.count
-        mode = modes[place % modes.count]
+        let position = (modes.firstIndex(of: mode) ?? 0) + step + modes.count
+        mode = modes[position % modes.count]
         search()
     }
 

@@ -65,13 +65,13 @@ struct PickState: Sendable {
     private mutating func select(nearestIn former: [ItemKey]) {
         let found = Set(hits.map { keys[$0.index] })
         var former = former
-        var place = selection.flatMap { former.firstIndex(of: $0) }
-        while let at = place, !found.contains(former[at]) {
-            place = ListSelection.afterRemoving(at, of: former.count)
+        var position = selection.flatMap { former.firstIndex(of: $0) }
+        while let at = position, !found.contains(former[at]) {
+            position = ListSelection.afterRemoving(at, of: former.count)
             former.remove(at: at)
         }
-        guard let place else { return selectInitial() }
-        selection = former[place]
+        guard let position else { return selectInitial() }
+        selection = former[position]
         scroll()
     }
 
@@ -110,7 +110,7 @@ struct PickState: Sendable {
         index = SearchIndex(keys.map { titles[$0]?.title ?? "" })
     }
 
-    /// Searches anew, and selects as after a change of the query.
+    /// Searches again, and selects as after a change of the query.
     mutating func search() {
         find()
         selectInitial()
@@ -141,8 +141,8 @@ struct PickState: Sendable {
 
     private var isPinned: [Bool] { hits.map { item(at: $0)?.isPinned == true } }
 
-    mutating func select(_ place: Int?) {
-        selection = place.map { keys[hits[$0].index] }
+    mutating func select(_ position: Int?) {
+        selection = position.map { keys[hits[$0].index] }
         scroll()
     }
 
