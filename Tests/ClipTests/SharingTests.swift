@@ -165,7 +165,7 @@ struct SharingTests {
                 let adding = try RunningProgram(
                     machine.home, "/bin/sh", ["-c", #"exec "$0" add <"$1""#, program.path, file])
                 let time = Int.random(in: 0..<100, using: &randomness)
-                try await Task.sleep(for: .milliseconds(time))
+                try await Task.sleep(for: .milliseconds(time))  // deadline of the program
                 adding.send(SIGKILL)
                 if await adding.status() == 0 { kept.insert(text) }
                 if round % 5 == 4 { _ = try await desk.outcome("pin", "1", "b") }

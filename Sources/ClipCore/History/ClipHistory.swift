@@ -2,7 +2,6 @@
 /// are to be written and which removed.
 package struct ClipHistory: Sendable {
     package private(set) var items: [ItemKey: ClipItem] = [:]
-    private var sizes: [ItemKey: Int] = [:]
     package private(set) var limits: HistoryLimits
 
     /// What the store is to do after a change.
@@ -21,18 +20,15 @@ package struct ClipHistory: Sendable {
 
     /// What the store has, which is not trimmed until something is added.
     package init(items: [ItemKey: ClipItem], limits: HistoryLimits = HistoryLimits()) {
-        self.init(limits: limits)
-        for (key, item) in items { put(item, key) }
+        self.items = items
+        self.limits = limits
     }
 
-    /// Of the quota, by all items.
-    package private(set) var byteCount = 0
+    /// Of the quota, by all items. Encodes each of them.
+    package var byteCount: Int { items.values.reduce(0) { $0 + byteCount(of: $1) } }
 
-    private mutating func put(_ item: ClipItem?, _ key: ItemKey) {
-        items[key] = item
-        let size = item.map { limits.storedByteCount($0.encoded.count) }
-        byteCount += (size ?? 0) - (sizes[key] ?? 0)
-        sizes[key] = size
+    private func byteCount(of item: ClipItem) -> Int {
+        limits.storedByteCount(item.encoded.count)
     }
 
     // MARK: Adding
@@ -61,12 +57,11 @@ package struct ClipHistory: Sendable {
                 existing, countCopy(of: existing, on: item.origin.device, at: item.lastCopied))
         }
         let before = self
-        put(item, key)
+        items[key] = item
         var changes = trim()
         guard changes.removed.remove(key) == nil else {
-            let needed = sizes[key] ?? limits.storedByteCount(item.encoded.count)
             self = before
-            return .full(neededByteCount: needed)
+            return .full(neededByteCount: byteCount(of: item))
         }
         changes.written.insert(key)
         return .added(changes)
@@ -89,13 +84,13 @@ package struct ClipHistory: Sendable {
     private mutating func change(_ key: ItemKey, _ edit: (inout ClipItem) -> Void) -> Changes {
         guard var item = items[key] else { return Changes() }
         edit(&item)
-        put(item, key)
+        items[key] = item
         return Changes(written: [key])
     }
 
     /// Takes over what another history knows of an item. Trims only later, as does reading a history.
     package mutating func join(_ item: ClipItem, _ key: ItemKey) {
-        put(items[key]?.joined(item) ?? item, key)
+        items[key] = items[key]?.joined(item) ?? item
     }
 
     // MARK: Pins
@@ -138,7 +133,7 @@ package struct ClipHistory: Sendable {
     package mutating func remove(_ keys: some Sequence<ItemKey>) -> Changes {
         var changes = Changes()
         for key in keys where items[key] != nil {
-            put(nil, key)
+            items[key] = nil
             changes.removed.insert(key)
         }
         return changes
@@ -180,11 +175,13 @@ package struct ClipHistory: Sendable {
         var oldest = items.filter { !$0.value.isPinned }
             .sorted { ($0.value.lastCopied, $0.key) > ($1.value.lastCopied, $1.key) }
         let pinned = items.count - oldest.count
+        var byteCount = byteCount
         let limit = min(limits.size, max(0, HistoryLimits.itemLimit - pinned))
         var changes = Changes()
         while let last = oldest.last, oldest.count > limit || byteCount > limits.byteLimit {
             oldest.removeLast()
-            put(nil, last.key)
+            byteCount -= self.byteCount(of: last.value)
+            items[last.key] = nil
             changes.removed.insert(last.key)
         }
         return changes
