@@ -110,11 +110,13 @@ enum ClipboardOwner {
         root, = struct.unpack("<I", setup[start:start + 4])
         def request(op, detail, body):
             s.sendall(struct.pack("<BBH", op, detail, 1 + len(body) // 4) + body)
+        events = []
         def atom(name):
             request(16, 0, struct.pack("<Hxx", len(name)) + pad(name.encode()))
             while True:
                 b = read(32)
                 if b[0] == 1: return struct.unpack("<I", b[8:12])[0]
+                events.append(b)
         def change(window, name, type, format, content):
             request(18, 0, struct.pack("<IIIBxxxI", window, name, type, format,
                                        len(content) * 8 // format) + pad(content))
@@ -132,7 +134,7 @@ enum ClipboardOwner {
         atom("X")
         print("ready", flush=True)
         while True:
-            b = read(32)
+            b = events.pop(0) if events else read(32)
             if b[0] == 29: sys.exit()
             if b[0] != 30: continue
             time, _, asker, selection, target, name = struct.unpack("<6I", b[4:28])

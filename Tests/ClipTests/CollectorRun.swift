@@ -61,6 +61,11 @@ struct CollectorRun {
         return try #require(nil, "the history did not change: \(present)")
     }
 
+    /// Waits until what is counted beside the items satisfies a condition.
+    func wait(until condition: (HistoryState) -> Bool) async throws {
+        try await items { _ in condition(store.state) }
+    }
+
     private var present: [ClipItem] {
         store.entries().values.compactMap(\.item).sorted { $0.lastCopied < $1.lastCopied }
     }
