@@ -29,6 +29,15 @@ struct CopyOutWaylandTests {
         #expect(types.text.hasPrefix(part.type.rawValue + "\n"))
     }
 
+    @Test("a clipboard that is cleared has no text to paste")
+    func clearing() async throws {
+        let writer = ClipboardWriter(environment: session.variables)
+        _ = try writer.copy(text)
+        try writer.clear()
+        let pasted = try await session.home.run("/usr/bin/wl-paste", ["--no-newline"])
+        #expect(pasted.status == 1 && pasted.output.isEmpty)
+    }
+
     @Test("a display that is not there is an error with the reason")
     func missing() throws {
         var variables = session.variables
@@ -55,6 +64,16 @@ struct CopyOutX11Tests {
         let pasted = try await session.home.run(
             "/usr/bin/xclip", ["-selection", "clipboard", "-o", "-t", type])
         #expect(pasted.output == part.data)
+    }
+
+    @Test("a clipboard that is cleared has no text to paste")
+    func clearing() async throws {
+        let writer = ClipboardWriter(environment: session.variables)
+        _ = try writer.copy(text)
+        try writer.clear()
+        let pasted = try await session.home.run(
+            "/usr/bin/xclip", ["-selection", "clipboard", "-o"])
+        #expect(pasted.output.isEmpty)
     }
 
     @Test("a display that is not there is an error with the reason")

@@ -11,6 +11,9 @@ struct ClearCommand: AsyncParsableCommand {
     @Flag(help: "Pinned ones too.")
     var all = false
 
+    @Flag(help: "Empty the clipboard too.")
+    var system = false
+
     @Flag(help: "Do not ask.")
     var yes = false
 
@@ -27,5 +30,6 @@ struct ClearCommand: AsyncParsableCommand {
                 + (isShared ? ", on all machines that share the history" : ""))
         guard try yes || Console.confirm(verb: "remove them") else { return }
         try await opened.change([]) { history, _ in history.clear(withPins: all) }
+        if system { try opened.copier.writer.clear() }
     }
 }

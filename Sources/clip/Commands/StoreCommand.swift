@@ -16,7 +16,7 @@ struct StoreCommand: AsyncParsableCommand {
     func run() async throws {
         let environment = ProcessInfo.processInfo.environment
         // What there is to compare; the rest of a copy over the limit is not needed.
-        let input = try StandardInput.read(byteLimit: SourceLimits.byteCount) ?? Data()
+        let input = try? InputOutput.readInput(byteCount: SourceLimits.byteCount)
         let stated = environment["CLIPBOARD_STATE"].flatMap(Offer.State.init) ?? .unknown
         let opened = try OpenedHistory()
         defer { opened.close() }

@@ -36,6 +36,21 @@ struct ClipboardWriter {
         return copyOut
     }
 
+    /// Empties the clipboard.
+    ///
+    /// - Throws: `CommandFailure` if that does not succeed.
+    func clear() throws(CommandFailure) {
+        let session = detected()
+        if session.hasWaylandDisplay, session.tools.contains(.wlCopy) {
+            try run(["wl-copy", "--clear"], Data())
+        } else if session.hasX11Display, session.tools.contains(.xclip) {
+            try run(["xclip", "-selection", "clipboard"], Data())
+        } else {
+            // Of the terminal, by a text that is not base64.
+            try writeToTerminal(Data("\u{1B}]52;c;!\u{7}".utf8))
+        }
+    }
+
     /// What is known of the session. Asks only the programs whose answers matter.
     func detected(isSensitive: Bool = false) -> CopyOutEnvironment {
         let tools = CopyOutEnvironment.Tool.allCases.filter { search.path(of: $0.rawValue) != nil }
