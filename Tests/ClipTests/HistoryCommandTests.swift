@@ -2,6 +2,8 @@ import Foundation
 import ProgramTesting
 import Testing
 
+@testable import clip
+
 @Suite("The history of one machine", .timeLimit(.minutes(5)))
 struct HistoryCommandTests {
     @Test("copies are listed, newest first, and found, written and removed by number, id and pin")
@@ -99,6 +101,27 @@ struct HistoryCommandTests {
             try await machine.clip("delete", "1")
             let contents = machine.home.path + "/.local/share/ubiquity/clip/contents"
             #expect(try FileManager.default.contentsOfDirectory(atPath: contents).isEmpty)
+        }
+    }
+
+    @Test(
+        "items expire after their last copy, pinned ones do not", .requires(programs: ["faketime"]))
+    func expiry() async throws {
+        try await ClipMachine.with { machine in
+            for text in ["kept", "gone"] { try await machine.add(text) }
+            try await machine.clip("pin", "2", "b")
+            try await machine.clip("settings", "expire", "1h")
+            #expect(try await machine.list() == ["kept [b]", "gone"])
+            let program = try #require(TemporaryHome.program("clip")).path
+            func later(_ arguments: String...) async throws -> TemporaryHome.Outcome {
+                try await machine.home.run(
+                    "/usr/bin/faketime", ["+2 hours", program] + arguments, input: Data())
+            }
+            #expect(try await later("list", "--format", "title").text == "kept\n")
+            // Only a command that changes the history removes it.
+            #expect(try await machine.list().count == 2)
+            #expect(try await later("unpin", "b").status == 0)
+            #expect(try await machine.list() == ["kept"])
         }
     }
 

@@ -1,7 +1,11 @@
+import ClipCore
 import Foundation
+import KVStoreHTTP
 import ProgramTesting
 import SeededRandomness
 import Testing
+
+@testable import clip
 
 @Suite("A history that machines share", .timeLimit(.minutes(5)))
 struct SharingTests {
@@ -175,6 +179,36 @@ struct SharingTests {
             let titles = Set(found.map { String($0.split(separator: " [")[0]) })
             #expect(titles.isSuperset(of: kept), "seed \(seed): \(kept.subtracting(titles))")
             #expect(try await desk.list() == found, "seed \(seed)")
+        }
+    }
+
+    @Test("with collectors a copy is in the other list as it happens, and a removal goes")
+    func live() async throws {
+        try await ClipMachines.with { machines in
+            let (desk, laptop) = (machines.desk, machines.laptop)
+            let store = try HistoryStore(
+                ClipFiles(environment: StoreEnvironment(home: laptop.home.path)), isWatched: true)
+            defer { store.close() }
+            let changes = store.changes
+            let collectors = try [desk, laptop].map {
+                try RunningProgram($0.home, "clip", ["collect", "--backend", "none"])
+            }
+            for collector in collectors { for await _ in collector.errors { break } }
+            func wait(until isThere: ([String]) -> Bool) async {
+                for await _ in changes {
+                    let items = store.entries().items.values
+                    if isThere(items.map { ItemTitle.title(of: $0) }) { return }
+                }
+            }
+            try await desk.add("live")
+            await wait { $0 == ["live"] }
+            #expect(try await laptop.clip("status").contains("\nshared\n"))
+            try await desk.clip("delete", "1")
+            await wait { $0.isEmpty }
+            for collector in collectors {
+                collector.send(SIGTERM)
+                #expect(await collector.status() == 0)
+            }
         }
     }
 

@@ -1,5 +1,5 @@
 /// Milliseconds since 1970 by the clock of the device that wrote it.
-package struct Timestamp: Hashable, Comparable, Sendable {
+package struct Timestamp: Codable, Hashable, Comparable, Sendable {
     package var milliseconds: Int64
 
     package init(milliseconds: Int64) { self.milliseconds = milliseconds }

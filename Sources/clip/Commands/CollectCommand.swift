@@ -71,6 +71,7 @@ struct CollectCommand: AsyncParsableCommand {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await collector.run() }
             group.addTask { await SharingLoop(store).run() }
+            group.addTask { await ExpiryLoop(store: store).run() }
             await signals.wait()
             group.cancelAll()
         }

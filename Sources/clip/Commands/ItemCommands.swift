@@ -21,7 +21,15 @@ struct OpenedHistory {
     func close() { store.close() }
 
     var exchange: Exchange { Exchange(store: store, settings: settings) }
-    var list: HistoryList { HistoryList(store.history(settings.limits), settings) }
+    var list: HistoryList { HistoryList(history, settings) }
+
+    /// Without items whose time is over.
+    var history: ClipHistory {
+        var history = store.history(settings.limits)
+        _ = history.expire(settings.expiry, at: .now)
+        return history
+    }
+
     var recorder: Recorder { Recorder(store, settings, device) }
     var copier: Copier { Copier(store: store, settings: settings, device: device) }
 
@@ -30,11 +38,13 @@ struct OpenedHistory {
         _ references: [String],
         _ change: (inout ClipHistory, [ItemKey]) throws -> ClipHistory.Changes
     ) async throws {
+        // Before the lock: standard input may be a list in which somebody chooses.
+        let references = try references.map(ItemReference.read)
         try store.change(settings.limits) { history, _ in
+            let expired = history.expire(settings.expiry, at: .now)
             let list = HistoryList(history, settings)
-            let keys = try references.map { try list.key(ItemReference.read($0)) }
-            let changes = try change(&history, keys)
-            try ContentCache(store.files, device).remove(changes.removed)
+            var changes = try change(&history, references.map(list.key))
+            changes.removed.formUnion(expired.removed)
             return (changes, ())
         }
         try await exchange.afterChange()
@@ -76,11 +86,12 @@ struct GetCommand: AsyncParsableCommand {
     var raw = false
 
     func run() async throws {
+        let reference = try ItemReference.read(item)
         let opened = try OpenedHistory()
         defer { opened.close() }
         try await opened.exchange.beforeReading()
         let list = opened.list
-        let key = try list.key(.read(item))
+        let key = try list.key(reference)
         guard let found = list.history.items[key] else { return }
         let contents = try opened.copier.contents(of: key, found)
         guard
@@ -125,9 +136,10 @@ struct SelectCommand: AsyncParsableCommand {
     var plain = false
 
     func run() async throws {
+        let reference = try ItemReference.read(item)
         let opened = try OpenedHistory()
         defer { opened.close() }
-        let key = try opened.list.key(.read(item))
+        let key = try opened.list.key(reference)
         let report = try opened.copier.copy(
             key, type: type.map(ContentType.init(rawValue:)), isPlain: plain, to: to)
         if to != .stdout { Console.note(report) }

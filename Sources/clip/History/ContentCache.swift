@@ -15,8 +15,10 @@ struct ContentCache {
         byteLimit = min(max(settings.cacheMebibytes, 0), 4_096) << 20
     }
 
-    private func file(_ key: ItemKey) -> LocalFile {
-        LocalFile(directory.path + "/" + key.name.dropFirst(2))
+    private func file(_ key: ItemKey) -> LocalFile { Self.file(key, in: directory) }
+
+    private static func file(_ key: ItemKey, in directory: LocalDirectory) -> LocalFile {
+        LocalFile(directory.path + "/" + key.identifier)
     }
 
     /// Of all contents.
@@ -48,8 +50,8 @@ struct ContentCache {
             parts.map { ClipContents.Part(ContentType(rawValue: $0.key), $0.value) })
     }
 
-    func remove(_ keys: some Sequence<ItemKey>) throws {
-        for key in keys { try file(key).remove(durability: .cached) }
+    static func remove(_ keys: [ItemKey], in directory: LocalDirectory) throws(FileError) {
+        for key in keys { try file(key, in: directory).remove(durability: .cached) }
     }
 
     private func trim() throws {

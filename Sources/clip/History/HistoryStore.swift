@@ -105,7 +105,7 @@ final class HistoryStore: Sendable {
         }
     }
 
-    /// Changes entries and state as the only one of all processes, and writes what differs.
+    /// Changes entries and state as the only one of all processes, and writes what differs. Contents of removed items go too.
     func exclusively<Result>(
         _ change: (inout [ItemKey: LocalEntry], inout HistoryState) throws -> Result
     ) throws -> Result {
@@ -123,6 +123,8 @@ final class HistoryStore: Sendable {
             changed.insert(key)
         }
         if state != formerState { try store.encode(state, forKey: Self.stateKey) }
+        try ContentCache.remove(
+            former.items.keys.filter { entries[$0]?.item == nil }, in: files.contents)
         if !changed.isEmpty || state != formerState {
             for follower in followers.withLock({ Array($0.values) }) { follower.yield(changed) }
         }

@@ -51,6 +51,7 @@ struct Recorder {
             case .keep(let contents):
                 let key = ItemKey(of: contents)
                 if state.copyOuts.contains(key, at: time) { return (changes, .copiedOut) }
+                state.lastCopy = time
                 return try add(contents, key, offer.application, time, &history)
             }
         }
@@ -65,11 +66,9 @@ struct Recorder {
             of: contents, on: store.files.environment.deviceName, application: application, at: time
         )
         var expired = history.expire(settings.expiry, at: time)
-        let cache = ContentCache(store.files, device)
         let outcome: Outcome
         switch history.add(item, key, contents: contents) {
         case .added(let changes):
-            if item.contents == nil { try cache.insert(contents, for: key) }
             expired.written.formUnion(changes.written)
             expired.removed.formUnion(changes.removed)
             outcome = .added(key)
@@ -79,7 +78,9 @@ struct Recorder {
         case .empty: outcome = .skipped(.noEnabledType)
         case .full(let needed): outcome = .full(neededByteCount: needed)
         }
-        try cache.remove(expired.removed)
+        if history.items[key].map({ $0.contents == nil }) == true {
+            try ContentCache(store.files, device).insert(contents, for: key)
+        }
         return (expired, outcome)
     }
 }

@@ -70,7 +70,6 @@ struct HistoryImport {
             for (key, contents) in stubs.reversed() where history.items[key] != nil {
                 try cache.insert(contents, for: key)
             }
-            try cache.remove(changes.removed)
             return (changes, summary)
         }
     }

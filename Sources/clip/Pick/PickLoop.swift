@@ -130,7 +130,7 @@ struct PickLoop {
     }
 
     private func load(_ state: inout PickState) {
-        let history = store.history(opened.settings.limits)
+        let history = opened.history
         var local: Set<ItemKey> = []
         if history.items.values.contains(where: { $0.contents == nil }) {
             local = ContentCache(store.files, opened.device).keys
@@ -169,11 +169,7 @@ struct PickLoop {
     }
 
     private func change(_ edit: (inout ClipHistory) -> ClipHistory.Changes) throws {
-        let removed = try store.change(opened.settings.limits) { history, _ in
-            let changes = edit(&history)
-            return (changes, changes.removed)
-        }
-        try ContentCache(store.files, opened.device).remove(removed)
+        try store.change(opened.settings.limits) { history, _ in (edit(&history), ()) }
     }
 
     private func add(_ text: String, _ state: inout PickState) throws -> ItemKey? {

@@ -128,10 +128,14 @@ final class SharingLoop: Sendable {
     /// Copies the newest item to this machine's clipboard, if that is wanted and another machine has copied it since.
     private func follow(_ former: (key: ItemKey, item: ClipItem)?) throws {
         let device = try DeviceSettings.read(store.files)
-        guard device.follows, let (key, item) = newest, let former,
-            former.item.lastCopied < item.lastCopied,
-            Timestamp.now.milliseconds(since: former.item.lastCopied) > Self.ownCopyMilliseconds
+        guard device.follows, let (key, item) = newest,
+            former.map({ $0.item.lastCopied < item.lastCopied }) ?? true
         else { return }
+        if let own = store.state.lastCopy,
+            (0...Self.ownCopyMilliseconds).contains(Timestamp.now.milliseconds(since: own))
+        {
+            return
+        }
         let copier = Copier(store: store, settings: ClipSettings(), device: device)
         do {
             try copier.place(key)
