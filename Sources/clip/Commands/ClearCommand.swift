@@ -25,7 +25,7 @@ struct ClearCommand: AsyncParsableCommand {
         let count = all ? items.count : items.count - pinned
         let isShared = opened.store.state.sharedWith != nil
         Console.report(
-            "\(count) of \(items.count) items will be removed"
+            "\(count) of \(items.count.items) will be removed"
                 + (all || pinned == 0 ? "" : "; \(pinned) pinned ones stay")
                 + (isShared ? ", on all machines that share the history" : ""))
         guard try yes || Console.confirm(verb: "remove them") else { return }

@@ -74,7 +74,7 @@ struct StatusCommand: ParsableCommand {
 
     private static func lines(_ document: Document) -> [String] {
         var lines = [
-            "\(document.items) items, \(document.pinned) pinned, of \(document.historySize); "
+            "\(document.items.items), \(document.pinned) pinned, of \(document.historySize); "
                 + "\(ItemSummary.bytes(UInt64(document.bytes))) of "
                 + ItemSummary.bytes(UInt64(document.byteLimit))
         ]

@@ -36,7 +36,7 @@ struct SyncCommand: AsyncParsableCommand {
             }
             let count = opened.list.keys.count
             Console.report(
-                "\(count) items of this machine, and every later copy that is not skipped, will be sealed and "
+                "\(count.items) of this machine, and every later copy that is not skipped, will be sealed and "
                     + "sent to the daemon, and open on every machine that has the content key")
             guard try yes || Console.confirm(verb: "share it") else { return }
             try opened.store.exclusively { entries, state in

@@ -79,6 +79,11 @@ struct ItemReference: ExpressibleByArgument {
         """
 }
 
+extension Int {
+    /// "1 item", "2 items".
+    var items: String { self == 1 ? "1 item" : "\(self) items" }
+}
+
 extension ItemKey {
     /// The part of the name that differs.
     var identifier: String { String(name.dropFirst(2)) }

@@ -155,7 +155,7 @@ extension SharedHistory.Problems {
         }
         if unsharedCount > 0 {
             lines.append(
-                "\(unsharedCount) items are on this machine only: pinned ones leave no room")
+                "\(unsharedCount.items) on this machine only: pinned ones leave no room")
         }
         return lines.isEmpty ? nil : lines.joined(separator: "\n")
     }
