@@ -153,7 +153,7 @@ struct HistoryTests {
             history.add("\(number)", at: Timestamp(milliseconds: Int64(number)))
         }
         let changes = history.setLimits(HistoryLimits(size: 5))
-        #expect(changes.removed.count == 6)
+        #expect(changes.dropped.count == 6)
         #expect(history.titles() == ["10", "9", "8", "7", "6"])
         #expect(HistoryLimits(size: 0).size == 1 && HistoryLimits(size: 5_000).size == 999)
     }
@@ -228,18 +228,22 @@ struct HistoryTests {
         history.add("new", at: 3_000_000)
         #expect(history.expire(.off, at: 3_600_001).isEmpty)
         #expect(history.expire(.hour, at: 3_600_000).isEmpty)
-        #expect(history.expire(.hour, at: 3_600_001).removed == [ItemKey("old")])
+        #expect(history.expire(.hour, at: 3_600_001).dropped == [ItemKey("old")])
         #expect(Expiry.allCases.map(\.rawValue) == ["off", "1h", "1d", "7d", "30d"])
     }
 
-    @Test("a cleared clipboard removes the last item if it is new and not pinned")
+    @Test("a cleared clipboard removes the item that was in it if that is new and not pinned")
     mutating func selectionCleared() {
-        history.add("old", at: 0)
         history.add("secret", at: 100_000)
-        #expect(history.selectionCleared(at: 160_000).isEmpty)
-        #expect(history.selectionCleared(at: 159_999).removed == [ItemKey("secret")])
-        #expect(history.selectionCleared(at: 159_999).isEmpty)
-        pin("old")
-        #expect(history.selectionCleared(at: 1).isEmpty)
+        history.add("of another machine", at: 110_000)
+        let key = ItemKey("secret")
+        #expect(history.selectionCleared(key, at: 160_000).isEmpty)
+        #expect(history.selectionCleared(ItemKey("none"), at: 1).isEmpty)
+        let before = history
+        #expect(history.selectionCleared(key, at: 159_999).removed == [key])
+        #expect(history.selectionCleared(key, at: 159_999).isEmpty)
+        history = before
+        pin("secret")
+        #expect(history.selectionCleared(key, at: 159_999).isEmpty)
     }
 }

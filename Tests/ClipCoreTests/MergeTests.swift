@@ -127,6 +127,25 @@ struct MergeTests {
         #expect(outcome.local == nil && outcome.shared == nil)
     }
 
+    @Test("an item that went for room or its age stays if another device has used it since")
+    func dropping() {
+        let item = ClipItem("foo", on: "desk", at: 5)
+        var entries: [ItemKey: LocalEntry] = [ItemKey("foo"): .item(item, isShared: true)]
+        var history = ClipHistory(items: entries.items)
+        entries.apply(history.expire(.hour, at: 9_000_000), of: history)
+        let dropped = entries[ItemKey("foo")]
+        #expect(dropped == .dropped(lastCopied: 5, pinChanged: item.pin.changed))
+        #expect(Reconciliation(dropped, item).shared == nil)
+        #expect(Reconciliation(dropped, nil).local == nil)
+        var (copied, pinned) = (item, item)
+        copied.copyAgain(on: "laptop", at: 6)
+        pinned.set(.unlettered, at: 6)
+        for newer in [copied, pinned] {
+            let outcome = Reconciliation(dropped, newer)
+            #expect(outcome.shared == newer && outcome.local == .item(newer, isShared: true))
+        }
+    }
+
     @Test("devices that change and exchange items in any order end with the same, and fall silent")
     func interleavings() {
         settled(removes: true) { world, _ in

@@ -202,13 +202,39 @@ struct SharingTests {
             }
             try await desk.add("live")
             await wait { $0 == ["live"] }
-            #expect(try await laptop.clip("status").contains("\nshared\n"))
+            #expect(try await laptop.clip("status").contains("\nshared, synced just now\n"))
             try await desk.clip("delete", "1")
             await wait { $0.isEmpty }
             for collector in collectors {
                 collector.send(SIGTERM)
                 #expect(await collector.status() == 0)
             }
+        }
+    }
+
+    @Test("rules that two machines add are those of both, and hold on each")
+    func rules() async throws {
+        try await ClipMachines.with { machines in
+            try await machines.desk.clip("rules", "add", "^PIN")
+            try await machines.laptop.clip("rules", "add", "^TAN")
+            #expect(try await machines.laptop.clip("rules") == "1\t^PIN\n2\t^TAN\n")
+            #expect(try await machines.laptop.outcome("add", input: "PIN 1").status == 1)
+            try await machines.desk.clip("sync")
+            #expect(try await machines.desk.outcome("add", input: "TAN 1").status == 1)
+        }
+    }
+
+    @Test("a machine without the account's settings does not trim what the account has")
+    func settings() async throws {
+        try await ClipMachines.with(sharing: false) { machines in
+            let (desk, laptop) = (machines.desk, machines.laptop)
+            try await laptop.clip("settings", "historySize", "2")
+            try await desk.clip("settings", "historySize", "900")
+            try await desk.clip("sync", "on", "--yes")
+            for text in ["1", "2", "3", "4"] { try await desk.add(text) }
+            try await laptop.clip("sync", "on", "--yes")
+            try await laptop.add("5")
+            #expect(try await desk.list() == ["5", "4", "3", "2", "1"])
         }
     }
 

@@ -7,13 +7,24 @@ package struct ClipHistory: Sendable {
     /// What the store is to do after a change.
     package struct Changes: Hashable, Sendable {
         package var written: Set<ItemKey>
+        /// As the user wants it, on all devices.
         package var removed: Set<ItemKey>
+        /// For room, or as their time is over: as far as this device knows.
+        package var dropped: Set<ItemKey>
 
-        package init(written: Set<ItemKey> = [], removed: Set<ItemKey> = []) {
-            (self.written, self.removed) = (written, removed)
+        package init(
+            written: Set<ItemKey> = [], removed: Set<ItemKey> = [], dropped: Set<ItemKey> = []
+        ) {
+            (self.written, self.removed, self.dropped) = (written, removed, dropped)
         }
 
-        package var isEmpty: Bool { written.isEmpty && removed.isEmpty }
+        package var isEmpty: Bool { written.isEmpty && removed.isEmpty && dropped.isEmpty }
+
+        package mutating func formUnion(_ other: Changes) {
+            written.formUnion(other.written)
+            removed.formUnion(other.removed)
+            dropped.formUnion(other.dropped)
+        }
     }
 
     package init(limits: HistoryLimits = HistoryLimits()) { self.limits = limits }
@@ -59,7 +70,7 @@ package struct ClipHistory: Sendable {
         let before = self
         items[key] = item
         var changes = trim()
-        guard changes.removed.remove(key) == nil else {
+        guard changes.dropped.remove(key) == nil else {
             self = before
             return .full(neededByteCount: byteCount(of: item))
         }
@@ -147,20 +158,19 @@ package struct ClipHistory: Sendable {
     /// Removes what is not pinned and was copied last longer ago than that.
     package mutating func expire(_ expiry: Expiry, at time: Timestamp) -> Changes {
         guard let age = expiry.milliseconds else { return Changes() }
-        return remove(
-            items.filter {
-                !$0.value.isPinned && time.milliseconds(since: $0.value.lastCopied) > age
-            }.keys)
+        let keys = items.filter {
+            !$0.value.isPinned && time.milliseconds(since: $0.value.lastCopied) > age
+        }.keys
+        return Changes(dropped: remove(keys).removed)
     }
 
-    /// Removes the last item after its owner has cleared the clipboard, as password managers do, unless it is pinned or at
-    /// least a minute old.
-    package mutating func selectionCleared(at time: Timestamp) -> Changes {
-        let last = items.max { ($0.value.lastCopied, $0.key) < ($1.value.lastCopied, $1.key) }
-        guard let last, !last.value.isPinned,
-            time.milliseconds(since: last.value.lastCopied) < 60_000
+    /// Removes the item that was in the clipboard after its owner has cleared that, as password managers do, unless it is pinned
+    /// or at least a minute old.
+    package mutating func selectionCleared(_ key: ItemKey, at time: Timestamp) -> Changes {
+        guard let item = items[key], !item.isPinned,
+            time.milliseconds(since: item.lastCopied) < 60_000
         else { return Changes() }
-        return remove([last.key])
+        return remove([key])
     }
 
     package mutating func setLimits(_ limits: HistoryLimits) -> Changes {
@@ -182,7 +192,7 @@ package struct ClipHistory: Sendable {
             oldest.removeLast()
             byteCount -= self.byteCount(of: last.value)
             items[last.key] = nil
-            changes.removed.insert(last.key)
+            changes.dropped.insert(last.key)
         }
         return changes
     }

@@ -37,8 +37,11 @@ final class JobSignals: @unchecked Sendable {
             if arrived.contains(SIGWINCH) { handler(.resized) }
         }
         source.setCancelHandler {
-            _ = signalPipe.compareExchange(
+            let (wasOpen, _) = signalPipe.compareExchange(
                 expected: writing, desired: -1, ordering: .sequentiallyConsistent)
+            if wasOpen {
+                for number in [SIGWINCH, SIGTSTP, SIGCONT] { signal(number, SIG_DFL) }
+            }
             close(reading)
             close(writing)
         }

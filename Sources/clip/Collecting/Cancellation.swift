@@ -37,13 +37,12 @@ final class Cancellation: Sendable {
     ///   - descriptor: negative to wait for the time alone.
     ///   - time: nil for no end.
     func wait(
-        for descriptor: Int32 = -1, events: Int32 = Int32(POLLIN),
-        until time: ContinuousClock.Instant? = nil
+        for descriptor: Int32 = -1, until time: ContinuousClock.Instant? = nil
     ) -> Wait {
         while true {
             var slots = [
                 pollfd(fd: ends.reading, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: descriptor, events: Int16(events), revents: 0),
+                pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
             ]
             let rest = time.map { max(.zero, $0 - ContinuousClock.now) }
             let milliseconds = rest.map { Int32(($0 / .milliseconds(1)).rounded(.up)) } ?? -1

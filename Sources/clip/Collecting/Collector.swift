@@ -70,7 +70,9 @@ struct Collector: Sendable {
                     continue
                 }
                 Console.note("collecting copies (\(backend.name))")
-                (failures, reported) = (0, nil)
+                let start = ContinuousClock.now
+                defer { if ContinuousClock.now - start > Self.sessionDelay { failures = 0 } }
+                reported = nil
                 try record(source, cancellation)
             } catch {
                 guard !cancellation.isCancelled else { return }

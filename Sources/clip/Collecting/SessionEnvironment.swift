@@ -13,15 +13,17 @@ enum SessionEnvironment {
 
     /// The environment, in a service with what the service manager knows at present.
     static func present(_ environment: [String: String]) -> [String: String] {
-        guard isService(environment), environment["DISPLAY"] == nil,
-            environment["WAYLAND_DISPLAY"] == nil,
+        guard isService(environment),
             let systemctl = SearchPath(environment).path(of: "systemctl")
         else { return environment }
         let run = ClipboardTool(
             systemctl, ["--user", "show-environment"], environment: environment,
             outputByteLimit: byteLimit)
         guard run.isSuccess else { return environment }
-        return environment.merging(variables(String(decoding: run.output, as: UTF8.self))) { $1 }
+        // Those of a session that has ended lead nowhere.
+        return environment.filter { !$0.key.hasSuffix("DISPLAY") }.merging(
+            variables(String(decoding: run.output, as: UTF8.self))
+        ) { $1 }
     }
 
     /// Those in the output of `systemctl show-environment` that need no quotes, as paths and numbers of displays do not.

@@ -39,7 +39,7 @@ struct TypeChoice {
         let best = images.contains(.png) ? .png : images.min()
         for image in images where image != best { names[image] = nil }
         let marks = offered.filter { $0.lowercased() == Self.historyMark.lowercased() }
-        return names.sorted { $0.key < $1.key }.map(\.value) + marks
+        return marks + names.sorted { $0.key < $1.key }.map(\.value)
     }
 
     /// The offer with what was read. `STRING`, which is Latin-1, becomes plain text.

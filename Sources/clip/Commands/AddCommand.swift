@@ -32,7 +32,8 @@ struct AddCommand: AsyncParsableCommand {
         defer { opened.close() }
         let recorder = opened.recorder
         let outcome = try recorder.record(
-            Offer(state: sensitive ? .sensitive : .data, typeNames: [type], data: [(type, data)]))
+            Offer(state: sensitive ? .sensitive : .data, typeNames: [type], data: [(type, data)]),
+            isClipboard: false)
         switch outcome {
         case .skipped, .full: break
         case .added, .counted, .copiedOut: try await opened.exchange.afterChange()

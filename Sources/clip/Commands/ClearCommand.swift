@@ -20,6 +20,7 @@ struct ClearCommand: AsyncParsableCommand {
     func run() async throws {
         let opened = try OpenedHistory()
         defer { opened.close() }
+        try await opened.exchange.beforeReading()
         let items = opened.list.history.items.values
         let pinned = items.count(where: \.isPinned)
         let count = all ? items.count : items.count - pinned

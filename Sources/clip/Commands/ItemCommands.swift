@@ -44,7 +44,7 @@ struct OpenedHistory {
             let expired = history.expire(settings.expiry, at: .now)
             let list = HistoryList(history, settings)
             var changes = try change(&history, references.map(list.key))
-            changes.removed.formUnion(expired.removed)
+            changes.formUnion(expired)
             return (changes, ())
         }
         try await exchange.afterChange()
@@ -89,7 +89,8 @@ struct GetCommand: AsyncParsableCommand {
         let reference = try ItemReference.read(item)
         let opened = try OpenedHistory()
         defer { opened.close() }
-        try await opened.exchange.beforeReading()
+        // A newer item would change the number of the one that the user has seen.
+        if item == "1" { try await opened.exchange.beforeReading() }
         let list = opened.list
         let key = try list.key(reference)
         guard let found = list.history.items[key] else { return }

@@ -35,6 +35,7 @@ struct PickCommand: AsyncParsableCommand {
     func run() async throws {
         let opened = try OpenedHistory(isWatched: true)
         defer { opened.close() }
+        let former = opened.store.entries()
         let session = try TerminalSession.controlling(advice: "use 'list' and 'select'")
         let environment = ProcessInfo.processInfo.environment
         let copier = opened.copier
@@ -51,7 +52,7 @@ struct PickCommand: AsyncParsableCommand {
         case .copied(let report): Console.note(report)
         case .chosen(let key, let isPlain): _ = try copier.copy(key, isPlain: isPlain, to: to)
         }
-        try await opened.exchange.afterChange()
+        if opened.store.entries() != former { try await opened.exchange.afterChange() }
         if case .left = ending { throw ExitCode.failure }
     }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import ClipCore
 import CommandSupport
 import Essentials
+import KVStoreHTTP
 import StoreCommands
 import TerminalText
 
@@ -39,7 +40,7 @@ struct RulesCommand: AsyncParsableCommand {
         var pattern: String
 
         func run() async throws {
-            var rules = try ClipSettings.read().rules
+            var rules = try await RulesCommand.newest()
             guard !rules.contains(pattern) else { return }
             rules.append(pattern)
             if let (_, error) = IgnoreRules(rules).invalid.first(where: {
@@ -58,7 +59,7 @@ struct RulesCommand: AsyncParsableCommand {
         var number: Int
 
         func run() async throws {
-            var rules = try ClipSettings.read().rules
+            var rules = try await RulesCommand.newest()
             guard rules.indices.contains(number - 1) else {
                 throw CommandFailure(.failure, "there is no rule \(number)")
             }
@@ -82,6 +83,13 @@ struct RulesCommand: AsyncParsableCommand {
                 throw ExitCode(ExitStatus.failure.rawValue)
             }
         }
+    }
+
+    /// With those of other machines, which would otherwise be replaced.
+    private static func newest() async throws -> [String] {
+        let preferences = SyncedPreferences()
+        if preferences.environment.isJoined { try? await preferences.synchronize() }
+        return try ClipSettings.read(preferences).rules
     }
 
     private static func store(_ rules: [String]) async throws {

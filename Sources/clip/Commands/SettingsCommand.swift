@@ -69,7 +69,7 @@ struct SettingsCommand: AsyncParsableCommand {
         defer { opened.close() }
         try opened.store.change(opened.settings.limits) { history, _ in
             var changes = history.expire(opened.settings.expiry, at: .now)
-            changes.removed.formUnion(history.trim().removed)
+            changes.formUnion(history.trim())
             return (changes, ())
         }
         try await opened.exchange.afterChange()

@@ -57,6 +57,12 @@ struct StatusCommand: ParsableCommand {
             sharing.pendingItems = opened.store.entries().values.count {
                 if case .item(_, isShared: true) = $0 { false } else { true }
             }
+            if let status = try sharedStatus(environment), !sharing.isOtherAccount {
+                sharing.pendingItems += status.pendingKeyCount
+                sharing.lastSync = status.lastSyncMilliseconds.map {
+                    Date(timeIntervalSince1970: Double($0) / 1_000)
+                }
+            }
         }
         let backend =
             opened.device.backend.flatMap(CollectCommand.Backend.init)?.requested ?? .detect()
@@ -72,11 +78,24 @@ struct StatusCommand: ParsableCommand {
             }, sharing: sharing)
     }
 
+    /// Of the shared store as this machine has it; nil without one.
+    private static func sharedStatus(
+        _ environment: StoreEnvironment
+    ) throws(StoreError) -> StoreStatus? {
+        var configuration = try environment.configuration(
+            storeNamed: SharedHistory.storeName, isLive: false, isOnline: false)
+        guard FileManager.default.fileExists(atPath: configuration.directory) else { return nil }
+        configuration.isWatched = false
+        let store = try UbiquitousKeyValueStore(configuration: configuration)
+        defer { store.close() }
+        return store.status
+    }
+
     private static func lines(_ document: Document) -> [String] {
         var lines = [
             "\(document.items.items), \(document.pinned) pinned, of \(document.historySize); "
-                + "\(ItemSummary.bytes(UInt64(document.bytes))) of "
-                + ItemSummary.bytes(UInt64(document.byteLimit))
+                + "\(ItemLabel.byteCount(UInt64(document.bytes))) of "
+                + ItemLabel.byteCount(UInt64(document.byteLimit))
         ]
         if document.stubs > 0 {
             lines.append("\(document.stubs) are too large for the history, and on one machine only")
@@ -102,7 +121,10 @@ struct StatusCommand: ParsableCommand {
                     ? "shared with another account than the joined one; \(ProgramName.text) sync on"
                     : sharing.pendingItems > 0
                         ? "shared; \(sharing.pendingItems) changes are not sent yet"
-                        : "shared")
+                        : "shared"
+                            + (sharing.lastSync.map {
+                                ", synced " + DurationFormatter.age(of: $0, at: Date())
+                            } ?? ""))
         return lines
     }
 }

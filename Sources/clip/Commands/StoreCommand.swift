@@ -26,7 +26,7 @@ struct StoreCommand: AsyncParsableCommand {
         case .nil: return
         case .clear, .sensitive:
             _ = try recorder.record(Offer(state: stated, typeNames: [], data: []))
-            return
+            return try await opened.exchange.afterChange()
         case .data, .unknown: break
         }
         guard let tool = SelectionTool.wlPaste(environment) else {

@@ -17,10 +17,13 @@ struct Copier {
         if let contents = try ContentCache(store.files, device).contents(of: key) {
             return contents
         }
+        if item.origin.device == store.files.environment.deviceName {
+            throw CommandFailure(
+                .unavailable, "its contents are no longer kept: they were too large for cacheSize")
+        }
         throw CommandFailure(
             .unavailable,
-            "its contents are on \(item.origin.device) only: copies of more than "
-                + "\(device.itemKibibytes) KiB are not shared")
+            "its contents are on \(item.origin.device) only: they are too large to be shared")
     }
 
     /// Copies an item, which counts as one more copy of it.
@@ -36,8 +39,9 @@ struct Copier {
     ) throws -> String {
         let copyOut = try write(key, type, isPlain, target)
         let now = Timestamp.now
-        try store.change(settings.limits) { history, _ in
-            (history.countCopy(of: key, on: store.files.environment.deviceName, at: now), ())
+        try store.change(settings.limits) { history, state in
+            state.lastCopy = now
+            return (history.countCopy(of: key, on: store.files.environment.deviceName, at: now), ())
         }
         return copyOut.report
     }

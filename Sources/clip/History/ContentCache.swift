@@ -28,7 +28,7 @@ struct ContentCache {
     }
 
     func insert(_ contents: ClipContents, for key: ItemKey) throws {
-        guard contents.byteCount <= Self.contentsByteLimit else { return }
+        guard contents.byteCount <= min(Self.contentsByteLimit, byteLimit) else { return }
         try directory.create()
         let parts = Dictionary(
             uniqueKeysWithValues: contents.parts.map { ($0.type.rawValue, $0.data) })

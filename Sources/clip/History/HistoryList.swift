@@ -18,7 +18,7 @@ struct HistoryList {
     func title(of key: ItemKey) -> String {
         guard let item = history.items[key] else { return "" }
         let title = ItemTitle.title(of: item, symbols: settings.showsSymbols)
-        return title.isEmpty ? ItemSummary.text(of: item) : title
+        return title.isEmpty ? ItemLabel.description(of: item) : title
     }
 
     /// The item that a reference names.
@@ -87,34 +87,4 @@ extension Int {
 extension ItemKey {
     /// The part of the name that differs.
     var identifier: String { String(name.dropFirst(2)) }
-}
-
-/// An item that has no text, in words.
-enum ItemSummary {
-    static func text(of item: ClipItem) -> String {
-        switch item.body {
-        case .contents(let contents):
-            let image = contents.parts.first { $0.type.kind == .image }
-            guard let image else {
-                return contents.parts.map(\.type.rawValue).joined(separator: ", ")
-            }
-            return text(of: image.type, PixelSize(of: image.data), UInt64(contents.byteCount))
-        case .stub(let stub):
-            let type = stub.parts.first { $0.type.kind == .image } ?? stub.parts.first
-            return type.map { text(of: $0.type, stub.imageSize, stub.byteCount) } ?? ""
-        }
-    }
-
-    private static func text(
-        of type: ContentType, _ size: PixelSize?, _ byteCount: UInt64
-    ) -> String {
-        let dimensions = size.map { " \($0.width)×\($0.height)" } ?? ""
-        return "[\(type.rawValue)\(dimensions), \(bytes(byteCount))]"
-    }
-
-    /// "812 B", "12 KiB", "3 MiB".
-    static func bytes(_ count: UInt64) -> String {
-        count < 1_024
-            ? "\(count) B" : count < 1 << 20 ? "\(count >> 10) KiB" : "\(count >> 20) MiB"
-    }
 }

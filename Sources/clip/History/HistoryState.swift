@@ -7,6 +7,8 @@ struct HistoryState: Codable, Equatable {
     /// How many copies were not kept, by the reason.
     var skipped: [String: Int] = [:]
     var copyOuts = RecentCopyOuts()
+    /// The item that is in the clipboard, if it was kept.
+    var inClipboard: String?
     /// When something was copied on this machine last.
     var lastCopy: Timestamp?
     /// The directory of the replicas of the account with which the history is shared; nil if it is not.

@@ -136,14 +136,25 @@ extension LocalEntry {
     /// A byte that says what it is, then the item.
     fileprivate var encoded: Data {
         switch self {
-        case .removed: Data([0])
-        case .item(let item, let isShared): Data([isShared ? 2 : 1]) + item.encoded
+        case .removed: return Data([0])
+        case .dropped(let copied, let pinned):
+            return withUnsafeBytes(
+                of: (copied.milliseconds.littleEndian, pinned.milliseconds.littleEndian)
+            ) { Data([3]) + $0 }
+        case .item(let item, let isShared): return Data([isShared ? 2 : 1]) + item.encoded
         }
     }
 
     fileprivate init?(encoded bytes: Data) {
         switch bytes.first {
         case 0 where bytes.count == 1: self = .removed
+        case 3 where bytes.count == 17:
+            let numbers = bytes.dropFirst().withUnsafeBytes { bytes in
+                [0, 8].map { bytes.loadUnaligned(fromByteOffset: $0, as: Int64.self) }
+            }
+            self = .dropped(
+                lastCopied: Timestamp(milliseconds: Int64(littleEndian: numbers[0])),
+                pinChanged: Timestamp(milliseconds: Int64(littleEndian: numbers[1])))
         case 1, 2:
             guard let item = try? ClipItem(encoded: bytes.dropFirst()) else { return nil }
             self = .item(item, isShared: bytes.first == 2)

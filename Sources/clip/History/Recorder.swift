@@ -37,30 +37,48 @@ struct Recorder {
 
     /// Decides whether a copy is kept, and adds it.
     ///
-    /// - Parameter isSensitive: whether its owner asks that it is not kept.
-    func record(_ offer: Offer, at time: Timestamp = .now) throws -> Outcome {
+    /// - Parameter isClipboard: whether it is in the clipboard, instead of added by a user.
+    func record(
+        _ offer: Offer, isClipboard: Bool = true, at time: Timestamp = .now
+    ) throws -> Outcome {
         let decision = filter.decide(offer, timer: MatchTimer(ContinuousClock()))
         return try store.change(settings.limits) { history, state in
             var changes = ClipHistory.Changes()
+            if decision == .skip(.cleared) {
+                if let key = state.inClipboard.flatMap(ItemKey.init(name:)) {
+                    changes = history.selectionCleared(key, at: time)
+                }
+                state.inClipboard = nil
+                return (changes, .skipped(.cleared))
+            }
+            if isClipboard { state.inClipboard = nil }
+            if isClipboard, case .keep(let contents) = decision {
+                let key = ItemKey(of: contents)
+                if state.copyOuts.contains(key, at: time),
+                    history.superseding(contents, key) != nil
+                {
+                    return (changes, .copiedOut)
+                }
+            }
             guard state.pause.admitsCopy() else { return (changes, .skipped(.paused)) }
             switch decision {
             case .skip(let reason):
-                if reason == .cleared { changes = history.selectionCleared(at: time) }
                 state.count(reason)
                 return (changes, .skipped(reason))
             case .keep(let contents):
-                let key = ItemKey(of: contents)
-                if state.copyOuts.contains(key, at: time) { return (changes, .copiedOut) }
+                let (changes, outcome) = try add(contents, offer.application, time, &history)
                 state.lastCopy = time
-                return try add(contents, key, offer.application, time, &history)
+                if isClipboard, case .added(let key) = outcome { state.inClipboard = key.name }
+                return (changes, outcome)
             }
         }
     }
 
     private func add(
-        _ contents: ClipContents, _ key: ItemKey, _ application: String?, _ time: Timestamp,
+        _ contents: ClipContents, _ application: String?, _ time: Timestamp,
         _ history: inout ClipHistory
     ) throws -> (ClipHistory.Changes, Outcome) {
+        let key = ItemKey(of: contents)
         let limit = ItemByteLimit(kibibytes: device.itemKibibytes)
         let item = limit.item(
             of: contents, on: store.files.environment.deviceName, application: application, at: time
@@ -69,11 +87,10 @@ struct Recorder {
         let outcome: Outcome
         switch history.add(item, key, contents: contents) {
         case .added(let changes):
-            expired.written.formUnion(changes.written)
-            expired.removed.formUnion(changes.removed)
+            expired.formUnion(changes)
             outcome = .added(key)
         case .counted(let existing, let changes):
-            expired.written.formUnion(changes.written)
+            expired.formUnion(changes)
             outcome = .counted(existing)
         case .empty: outcome = .skipped(.noEnabledType)
         case .full(let needed): outcome = .full(neededByteCount: needed)

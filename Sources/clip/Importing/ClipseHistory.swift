@@ -34,6 +34,10 @@ enum ClipseHistory {
         }
         var items = ImportedItems()
         for item in document.clipboardHistory {
+            guard !items.isFull else {
+                items.skip(ImportedItems.tooOld)
+                continue
+            }
             do throws(Unread) {
                 items.append(try imported(item, beside: path))
             } catch {

@@ -89,6 +89,7 @@ enum CopyQHistory {
         guard (0...typeLimit).contains(count) else { throw QtDataStream.Damage() }
         var offer = Offer([])
         var isMissing = false
+        var rest = ImportedItems.itemByteLimit
         for _ in 0..<count {
             var type = try stream.string()
             guard let digit = type.first?.hexDigitValue, let prefix = typePrefixes[digit] else {
@@ -99,14 +100,17 @@ enum CopyQHistory {
             var data = try stream.byteArray()
             if type.hasPrefix("FILE:") {
                 type.removeFirst(5)
-                guard let content = file(data) else {
+                guard let content = file(data, byteLimit: rest) else {
                     isMissing = true
+                    offer.typeNames.append(type)
                     continue
                 }
                 data = content
+                rest -= data.count
             }
-            guard !isCompressed, !offer.typeNames.contains(type) else { continue }
+            let isKnown = offer.typeNames.contains(type)
             offer.typeNames.append(type)
+            guard !isCompressed, !isKnown else { continue }
             offer.data.append((type, data))
         }
         guard !isMissing || !offer.data.isEmpty else { return nil }
@@ -115,10 +119,10 @@ enum CopyQHistory {
 
     /// Large data are in files of their own (`dataFilePath`). The path may name any file: only one that has the name which
     /// CopyQ gives it for what is in it is taken.
-    private static func file(_ path: Data) -> Data? {
+    private static func file(_ path: Data, byteLimit: Int) -> Data? {
         let path = String(decoding: path, as: UTF8.self)
         guard path.hasPrefix("/"), path.utf8.count < 4_096,
-            let data = try? LocalFile(path).read(byteLimit: ImportedItems.itemByteLimit)?.data
+            let data = try? LocalFile(path).read(byteLimit: byteLimit)?.data
         else { return nil }
         let digest = SHA256.hash(data: Data("copyq_salt".utf8) + data)
             .map { $0.hexadecimal(digits: 2) }

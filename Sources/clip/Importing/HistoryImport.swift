@@ -59,8 +59,8 @@ struct HistoryImport {
                 candidates, writtenAt: min(time, now), &history, &summary, progress: progress)
             let changes = ClipHistory.Changes(
                 written: Set(history.items.keys.filter { history.items[$0] != former.items[$0] }),
-                removed: Set(former.items.keys.filter { history.items[$0] == nil }))
-            summary.removed = changes.removed.count
+                dropped: Set(former.items.keys.filter { history.items[$0] == nil }))
+            summary.removed = changes.dropped.count
             guard !isDryRun else {
                 history = former
                 return (ClipHistory.Changes(), summary)

@@ -94,8 +94,9 @@ enum MaccyDatabase {
             var item = item
             // Older ones are only counted.
             if !imported.isFull, try !readContents(of: id, into: &item.offer, connection) {
+                // A mark may be behind what was not read.
                 imported.skip(tooLarge)
-                guard !item.offer.data.isEmpty else { continue }
+                continue
             }
             imported.append(item)
         }
@@ -112,7 +113,10 @@ enum MaccyDatabase {
             let isDone = try connection.query(
                 "SELECT ZTYPE, ZVALUE FROM \(contents) WHERE ZITEM = ?1", [.integer(id)]
             ) { row in
-                guard let type = row.text(0), let data = row.bytes(1, limit: valueByteLimit) else {
+                guard let type = row.text(0) else { return }
+                guard let data = row.bytes(1, limit: valueByteLimit) else {
+                    // A mark says what it does without a value.
+                    offer.typeNames.append(type)
                     return
                 }
                 add(data, type, to: &offer)

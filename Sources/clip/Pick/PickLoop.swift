@@ -174,7 +174,8 @@ struct PickLoop {
 
     private func add(_ text: String, _ state: inout PickState) throws -> ItemKey? {
         let offer = Offer([(ContentType.text.rawValue, Data(text.utf8))])
-        switch try Recorder(store, opened.settings, opened.device).record(offer) {
+        switch try Recorder(store, opened.settings, opened.device).record(offer, isClipboard: false)
+        {
         case .added(let key), .counted(let key): return key
         // It has been copied from here a moment ago.
         case .copiedOut: return ItemKey(of: ClipContents(text: text))

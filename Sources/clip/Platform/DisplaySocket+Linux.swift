@@ -20,7 +20,8 @@
                 return nil
             }
             descriptor = socket(
-                AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+                AF_UNIX,
+                Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
             guard descriptor >= 0 else { return nil }
             let status = withUnsafePointer(to: &address) {
                 $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
@@ -33,7 +34,6 @@
                 errno = code
                 return nil
             }
-            _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         }
 
         /// Sends bytes, with a descriptor that the server gets a copy of.

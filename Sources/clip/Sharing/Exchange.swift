@@ -2,6 +2,7 @@ import ClipCore
 import CommandSupport
 import Essentials
 import KVStoreEssentials
+import StoreCommands
 
 /// Sharing by a command that ends soon. A collector that runs does it instead.
 struct Exchange {
@@ -55,7 +56,11 @@ struct Exchange {
         do throws(StoreError) { _ = try await shared.synchronize(within: limit) } catch {
             failure = error
         }
-        let problems = try shared.reconcile(store, settings.limits)
+        // Those of the account, which may hold more.
+        let preferences = SyncedPreferences(environment: store.files.environment)
+        if failure == nil { try? await preferences.synchronize() }
+        let limits = try ClipSettings.read(preferences).limits
+        let problems = try shared.reconcile(store, limits)
         if let text = problems.text { Console.report(text) }
         if failure == nil {
             do throws(StoreError) {

@@ -74,8 +74,6 @@ final class SharedHistory: Sendable {
         return try await store.synchronizeNow(within: limit)
     }
 
-    var status: StoreStatus { store.status }
-
     // MARK: Reconciling
 
     /// What keeps items from being shared; they stay where they are.
@@ -84,8 +82,8 @@ final class SharedHistory: Sendable {
         var unreadable: [StoreError] = []
         /// Items of this machine that do not fit.
         var unsharedCount = 0
-
-        var isEmpty: Bool { unreadable.isEmpty && unsharedCount == 0 }
+        /// Whether items were left out that may be missing, or may not have been received yet.
+        var isIncomplete = false
     }
 
     /// Reconciles the history of this machine with the shared one.
@@ -151,7 +149,7 @@ final class SharedHistory: Sendable {
         // What cannot be opened may be one of these.
         let isComplete = problems.unreadable.isEmpty && store.status.initialSyncCompleted
         for key in keys where found[key] == nil && values[key.name] == nil {
-            if isComplete { found[key] = .some(nil) }
+            if isComplete { found[key] = .some(nil) } else { problems.isIncomplete = true }
         }
         return found
     }
@@ -167,7 +165,7 @@ final class SharedHistory: Sendable {
         } catch {
             guard [.quotaExceeded, .tooManyKeys].contains(error.code) else { throw error }
             var history = ClipHistory(items: entries.items, limits: limits)
-            for old in history.trim().removed {
+            for old in history.trim().dropped {
                 if case .item(_, isShared: true) = entries[old] {
                     try sealed.write(nil, forKey: old.name)
                 }

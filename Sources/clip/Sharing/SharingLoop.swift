@@ -33,7 +33,13 @@ final class SharingLoop: Sendable {
             storeNamed: SyncedPreferences.storeName, environment: store.files.environment)
         defer { preferences?.close() }
         let changes = store.changes
+        let connections = preferences?.connectionChanges
         await withDiscardingTaskGroup { group in
+            group.addTask {
+                // The daemon can be reached again, or another account has been joined.
+                guard let connections else { return }
+                for await _ in connections { inbox.yield(.retry) }
+            }
             group.addTask {
                 for await keys in changes { inbox.yield(.local(keys)) }
             }
@@ -50,6 +56,8 @@ final class SharingLoop: Sendable {
     {
         var session: (history: SharedHistory, pump: Task<Void, Never>)?
         var retry: Task<Void, Never>?
+        /// Whether items besides those of the next event are to be looked at.
+        var isBehind = false
         func end() {
             session?.pump.cancel()
             session?.history.close()
@@ -66,16 +74,25 @@ final class SharingLoop: Sendable {
                     end()
                     continue
                 }
+                let environment = store.files.environment
+                guard try environment.accountDirectory(environment.credentials()) == directory
+                else {
+                    end()
+                    report("not shared: this machine has joined another account, or none, since")
+                    continue
+                }
                 if session?.history.accountDirectory != directory { end() }
+                var isComplete = true
                 if let session {
                     switch event {
                     case .local(let keys):
-                        if !keys.isEmpty { try reconcile(session.history, keys) }
+                        if keys.isEmpty { continue }
+                        isComplete = try reconcile(session.history, isBehind ? nil : keys)
                     case .shared(let keys):
                         let former = newest
-                        try reconcile(session.history, keys)
+                        isComplete = try reconcile(session.history, isBehind ? nil : keys)
                         try follow(former)
-                    case .retry: try reconcile(session.history, nil)
+                    case .retry: isComplete = try reconcile(session.history, nil)
                     }
                 } else {
                     let history = try SharedHistory(store.files.environment, isLive: true)
@@ -84,11 +101,14 @@ final class SharingLoop: Sendable {
                         history,
                         Task { for await keys in changes { inbox.yield(.shared(keys)) } }
                     )
-                    try reconcile(history, nil)
+                    isComplete = try reconcile(history, nil)
                 }
-                lastReport.withLock { $0 = "" }
+                isBehind = !isComplete
             } catch {
+                isBehind = true
                 report("not shared: \((error as? StoreError)?.description ?? "\(error)")")
+            }
+            if isBehind {
                 retry?.cancel()
                 retry = Task {
                     if (try? await Task.sleep(for: Self.retryInterval)) != nil {
@@ -99,11 +119,17 @@ final class SharingLoop: Sendable {
         }
     }
 
-    private func reconcile(_ history: SharedHistory, _ keys: Set<ItemKey>?) throws {
+    /// - Returns: whether all of these items could be looked at.
+    private func reconcile(_ history: SharedHistory, _ keys: Set<ItemKey>?) throws -> Bool {
         let settings = try ClipSettings.read(
             SyncedPreferences(environment: store.files.environment))
         let problems = try history.reconcile(store, settings.limits, only: keys)
-        if let text = problems.text { report(text) }
+        if let text = problems.text {
+            report(text)
+        } else {
+            lastReport.withLock { $0 = "" }
+        }
+        return problems.unsharedCount == 0 && !problems.isIncomplete
     }
 
     /// Once, until something else happens.
@@ -136,7 +162,10 @@ final class SharingLoop: Sendable {
         {
             return
         }
-        let copier = Copier(store: store, settings: ClipSettings(), device: device)
+        let environment = SessionEnvironment.present(ProcessInfo.processInfo.environment)
+        let copier = Copier(
+            store: store, settings: ClipSettings(), device: device,
+            writer: ClipboardWriter(environment: environment))
         do {
             try copier.place(key)
         } catch {

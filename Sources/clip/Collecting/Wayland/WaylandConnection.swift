@@ -109,11 +109,10 @@ extension WaylandConnection.Message {
         return WaylandConnection.Argument.number(in: body, at: offset)
     }
 
-    /// A text, and where the next argument begins.
-    func text(at offset: Int) throws(SourceError) -> (text: String, end: Int) {
+    func text(at offset: Int) throws(SourceError) -> String {
         let count = Int(try number(at: offset))
         guard count > 0, offset + 4 + count <= body.count else { throw .malformed }
         let content = body[(offset + 4)..<(offset + 4 + count - 1)]
-        return (String(decoding: content, as: UTF8.self), offset + 4 + (count + 3) & ~3)
+        return String(decoding: content, as: UTF8.self)
     }
 }

@@ -36,7 +36,7 @@ final class WaylandSource: ClipboardSource {
             if message.object == Object.callback { break }
             guard message.object == Object.registry, message.operation == 0 else { continue }
             let name = try message.number(at: 0)
-            let interface = try message.text(at: 4).text
+            let interface = try message.text(at: 4)
             if interface == "wl_seat" { seat = seat ?? name }
             if Self.managers.contains(interface), manager?.interface != Self.managers[0] {
                 manager = (name, interface)
@@ -95,13 +95,15 @@ final class WaylandSource: ClipboardSource {
     ) throws(SourceError) -> UInt32? {
         try Self.check(message)
         switch (message.object, message.operation) {
-        case (Object.device, 0): offers[try message.number(at: 0)] = .some([])
+        case (Object.device, 0):
+            guard offers.count < 64 else { throw .malformed }
+            offers[try message.number(at: 0)] = .some([])
         case (Object.device, 1): return try message.number(at: 0)
         case (Object.device, 2): throw SourceError("the Wayland desktop has removed the seat")
         case (Object.device, 3): try destroy(try message.number(at: 0))
         case (let offer, 0):
             guard let known = offers[offer], let names = known else { break }
-            let name = try message.text(at: 0).text
+            let name = try message.text(at: 0)
             let isFull = names.count >= SourceLimits.nameCount
             let isLong = name.utf8.count > SourceLimits.nameByteCount
             offers[offer] = .some(isFull || isLong ? nil : names + [name])

@@ -8,6 +8,8 @@ import Essentials
 final class PolledX11Source: ClipboardSource {
     private let tool: SelectionTool
     private var last: SHA256Digest?
+    /// The types of a copy that was not to be read, while collecting was paused.
+    private var unread: [String]?
 
     private static let interval = Duration.milliseconds(500)
 
@@ -23,19 +25,26 @@ final class PolledX11Source: ClipboardSource {
         var isFirst = last == nil
         repeat {
             let offer = try tool.offer(choose)
+            // An owner that does not answer has not made a copy.
+            guard let offer else {
+                isFirst = false
+                continue
+            }
             let digest = Self.digest(of: offer)
             guard digest != last else { continue }
             last = digest
-            if let offer, !isFirst { return offer }
+            let isSame = unread == offer.typeNames
+            unread = offer.data.isEmpty ? offer.typeNames : nil
+            if !isFirst, !isSame { return offer }
             isFirst = false
         } while cancellation.wait(until: .now + Self.interval) != .cancelled
         return nil
     }
 
-    private static func digest(of offer: Offer?) -> SHA256Digest {
+    private static func digest(of offer: Offer) -> SHA256Digest {
         var hash = SHA256()
-        for name in offer?.typeNames ?? [] { hash.update(data: Data((name + "\0").utf8)) }
-        for part in offer?.data ?? [] { hash.update(data: SHA256.hash(data: part.data).data) }
+        for name in offer.typeNames { hash.update(data: Data((name + "\0").utf8)) }
+        for part in offer.data { hash.update(data: SHA256.hash(data: part.data).data) }
         return hash.finalize()
     }
 }

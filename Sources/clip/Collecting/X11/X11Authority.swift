@@ -11,6 +11,7 @@ enum X11Authority {
         var display: String
         var method: String
         var data: [UInt8]
+        var address = ""
     }
 
     static let method = "MIT-MAGIC-COOKIE-1"
@@ -24,14 +25,18 @@ enum X11Authority {
         guard path.hasPrefix("/"),
             let content = try? LocalFile(path).resolvingLinks().read(byteLimit: byteLimit)
         else { return [] }
-        return cookie(display: display, in: entries(Array(content.data)))
+        return cookie(
+            display: display, in: entries(Array(content.data)),
+            host: ProcessInfo.processInfo.hostName)
     }
 
-    static func cookie(display: Int, in entries: [Entry]) -> [UInt8] {
-        entries.first {
+    /// - Parameter host: the name of this machine, which other entries may be without: it can have changed.
+    static func cookie(display: Int, in entries: [Entry], host: String = "") -> [UInt8] {
+        let usable = entries.filter {
             localFamilies.contains($0.family) && $0.method == method
                 && ($0.display.isEmpty || $0.display == String(display))
-        }?.data ?? []
+        }
+        return (usable.first { $0.address == host } ?? usable.first)?.data ?? []
     }
 
     /// Those before the first that is cut off.
@@ -48,10 +53,12 @@ enum X11Authority {
         }
         func text() -> String? { field().map { String(decoding: $0, as: UTF8.self) } }
         var entries: [Entry] = []
-        while let family = number(), field() != nil, let display = text(), let method = text(),
-            let data = field()
+        while let family = number(), let address = text(), let display = text(),
+            let method = text(), let data = field()
         {
-            entries.append(Entry(family: family, display: display, method: method, data: data))
+            entries.append(
+                Entry(
+                    family: family, display: display, method: method, data: data, address: address))
         }
         return entries
     }

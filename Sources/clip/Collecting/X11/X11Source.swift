@@ -106,8 +106,10 @@ final class X11Source: ClipboardSource {
 
     /// `WM_CLASS` is the name of an instance and that of the class, each with a null byte after it.
     private func windowClass(_ window: UInt32) throws(SourceError) -> String? {
-        let parts = try property(Self.classAtom, of: window).split(separator: 0)
-        return parts.count >= 2 ? String(decoding: parts[1], as: UTF8.self) : nil
+        let parts = try property(Self.classAtom, of: window).split(
+            separator: 0, omittingEmptySubsequences: false)
+        guard parts.count >= 2, !parts[1].isEmpty else { return nil }
+        return String(decoding: parts[1], as: UTF8.self)
     }
 
     /// Up to 1 KiB; empty if there is none, or no such window.

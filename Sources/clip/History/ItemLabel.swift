@@ -22,7 +22,7 @@ struct ItemLabel: Equatable, Sendable {
     }
 
     /// Of an item without text: "image PNG 640×480, 12 KB".
-    private static func description(of item: ClipItem) -> String {
+    static func description(of item: ClipItem) -> String {
         let stub: ContentStub
         switch item.body {
         case .contents(let contents): stub = ContentStub(of: contents)
@@ -37,7 +37,7 @@ struct ItemLabel: Equatable, Sendable {
         return "image \(format)\(dimensions), \(size)"
     }
 
-    private static func byteCount(_ count: UInt64) -> String {
+    static func byteCount(_ count: UInt64) -> String {
         switch count {
         case ..<1_000: "\(count) B"
         case ..<1_000_000: "\(count / 1_000) KB"
