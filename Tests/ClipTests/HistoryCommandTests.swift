@@ -18,6 +18,8 @@ struct HistoryCommandTests {
             let line = try await machine.clip("list", "--limit", "1")
             #expect(try await machine.clip("get", "-", input: line) == "second\nline")
             #expect(try await machine.clip("select", "x", "--to", "stdout") == "second\nline")
+            let nowhere = try await machine.outcome("select", "x", "--to", "wl")
+            #expect(nowhere.status == 69 && nowhere.errors.contains("no Wayland display"))
             try await machine.clip("unpin", "x")
             #expect(try await machine.list() == ["second⏎line ×2", "first ×2"])
             try await machine.clip("delete", "1")
