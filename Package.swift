@@ -33,6 +33,18 @@ let nioTLS = product("NIOTLS", "swift-nio")
 let swiftASN1 = product("SwiftASN1", "swift-asn1")
 let x509 = product("X509", "swift-certificates")
 
+/// What several targets need.
+let command: [Target.Dependency] = [
+    "CommandSupport", "CommandRunner", "TerminalText", "LocalFiles", argumentParser, "Essentials",
+]
+let storage: [Target.Dependency] = ["KVStoreCore", "KVStoreLog", "LocalFiles"]
+let engine: [Target.Dependency] = [
+    "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreSimulation", "KVStoreWire",
+]
+let usage: [Target.Dependency] = ["UsageState", "SnapshotModels"]
+let nio: [Target.Dependency] = [nioCore, nioHTTP1, nioPosix, nioSSL]
+let serverTests: [Target.Dependency] = ["ProgramTesting", "ServerTestSupport", httpTypes, nioCore]
+
 let targets: [Target] = [
     .target(name: "Essentials"),
     .target(name: "LocalFiles", dependencies: ["Essentials"]),
@@ -40,13 +52,9 @@ let targets: [Target] = [
     .target(name: "CChecksum"),
     .target(
         name: "KVStoreLog", dependencies: ["CChecksum", "KVStoreCore", "LocalFiles", "Essentials"]),
-    .target(
-        name: "KVStoreEssentials",
-        dependencies: ["KVStoreCore", "KVStoreLog", "LocalFiles", "Essentials"]),
+    .target(name: "KVStoreEssentials", dependencies: storage + ["Essentials"]),
     .target(name: "KVStore", dependencies: ["KVStoreEssentials", "KVStoreCore"]),
-    .target(
-        name: "KVStoreLedger",
-        dependencies: ["KVStoreCore", "KVStoreLog", "LocalFiles", "Essentials"]),
+    .target(name: "KVStoreLedger", dependencies: storage + ["Essentials"]),
     .target(name: "KVStoreWire", dependencies: ["KVStoreCore", "Essentials"]),
     .target(name: "KVStoreDocuments", dependencies: ["KVStoreCore", "Essentials"]),
     .target(name: "SnapshotModels", dependencies: ["Essentials"]),
@@ -66,30 +74,24 @@ let targets: [Target] = [
         dependencies: ["CommandSupport", "LocalFiles", "TerminalText", "Essentials"]),
     .target(
         name: "KVStoreSimulation",
-        dependencies: [
-            "KVStoreCore", "KVStoreDocuments", "KVStoreLog", "KVStoreWire", "LocalFiles",
-            "Essentials",
-        ]),
+        dependencies: storage + ["KVStoreDocuments", "KVStoreWire", "Essentials"]),
     .target(
         name: "KVStoreTesting",
-        dependencies: [
-            "KVStore", "KVStoreCore", "KVStoreDocuments", "KVStoreLedger", "KVStoreLog",
-            "KVStoreSimulation", "KVStoreWire", "LocalFiles",
+        dependencies: storage + [
+            "KVStore", "KVStoreDocuments", "KVStoreLedger", "KVStoreSimulation", "KVStoreWire",
         ]),
     .target(
         name: "KVStoreSealed",
         dependencies: [
             "KVStoreCore", "KVStoreEssentials", "KVStoreWire", "LocalFiles", "Essentials", crypto,
-        ],
-        resources: [.embedInCode("Resources/words.txt")]),
+        ], resources: [.embedInCode("Resources/words.txt")]),
     .target(
         name: "KVStoreHTTP",
-        dependencies: [
+        dependencies: nio + [
             "KVStoreEssentials", "KVStoreCore", "KVStoreWire", "LocalFiles", asyncHTTPClient,
-            crypto, nioCore, nioHTTP1, nioPosix, nioSSL, "Essentials",
+            crypto, "Essentials",
         ]),
-    .target(
-        name: "OutgoingHTTP", dependencies: [nioCore, nioHTTP1, nioPosix, nioSSL, "Essentials"]),
+    .target(name: "OutgoingHTTP", dependencies: nio + ["Essentials"]),
     .target(name: "WebPush", dependencies: ["OutgoingHTTP", "KVStoreWire", crypto, "Essentials"]),
     .target(name: "SQLiteReading", dependencies: ["LocalFiles", "Essentials"]),
     .target(
@@ -98,24 +100,21 @@ let targets: [Target] = [
         resources: [.embedInCode("Tokens/model-prices.json")]),
     .target(
         name: "UsageAlerts",
-        dependencies: [
-            "UsageState", "UsagePusher", "SnapshotModels", "KVStoreEssentials", "LocalFiles",
-            "OutgoingHTTP", "TerminalText", "Essentials",
+        dependencies: usage + [
+            "UsagePusher", "KVStoreEssentials", "LocalFiles", "OutgoingHTTP", "TerminalText",
+            "Essentials",
         ]),
     .executableTarget(
         name: "usage-push",
-        dependencies: [
-            "UsageAlerts", "OutgoingHTTP", "UsageState", "UsagePusher", "SnapshotModels", "KVStore",
-            "KVStoreHTTP", "TerminalText", "BackgroundServices", "CommandSupport", "CommandRunner",
-            "LocalFiles", argumentParser,
+        dependencies: usage + [
+            "UsageAlerts", "OutgoingHTTP", "UsagePusher", "KVStore", "KVStoreHTTP", "TerminalText",
+            "BackgroundServices", "CommandSupport", "CommandRunner", "LocalFiles", argumentParser,
         ]),
     .executableTarget(
         name: "usage-view",
-        dependencies: [
-            "UsageState", "SnapshotModels", "StoreCommands", "KVStoreEssentials", "KVStoreHTTP",
-            "KVStoreDocuments", "LocalFiles", "TerminalSessions", "TerminalText", "CommandSupport",
-            "CommandRunner",
-            argumentParser, "Essentials",
+        dependencies: command + usage + [
+            "StoreCommands", "KVStoreEssentials", "KVStoreHTTP", "KVStoreDocuments",
+            "TerminalSessions",
         ]),
     .target(
         name: "StoreCommands",
@@ -124,33 +123,28 @@ let targets: [Target] = [
         ]),
     .executableTarget(
         name: "kvs",
-        dependencies: [
+        dependencies: command + usage + [
             "StoreCommands", "KVStoreEssentials", "KVStoreHTTP", "KVStoreDocuments",
-            "KVStoreSealed", "SnapshotModels", "UsageState", "TerminalText", "CommandSupport",
-            "CommandRunner", "LocalFiles", argumentParser, "Essentials",
+            "KVStoreSealed",
         ]),
     .target(name: "ClipCore"),
     .executableTarget(
         name: "clip",
-        dependencies: [
+        dependencies: command + [
             "ClipCore", "StoreCommands", "KVStoreEssentials", "KVStoreHTTP", "KVStoreSealed",
-            "BackgroundServices", "TerminalSessions", "TerminalText", "CommandSupport",
-            "CommandRunner", "LocalFiles", "SQLiteReading", argumentParser, crypto, "Essentials",
+            "BackgroundServices", "TerminalSessions", "SQLiteReading", crypto,
         ]),
     .target(name: "LinkCore", dependencies: ["Essentials"]),
     .executableTarget(
         name: "link",
-        dependencies: [
+        dependencies: command + [
             "LinkCore", "StoreCommands", "KVStoreEssentials", "KVStoreHTTP", "BackgroundServices",
-            "TerminalText",
-            "CommandSupport", "CommandRunner", "LocalFiles", argumentParser, "Essentials",
         ]),
     .target(
         name: "KVStoreServer",
-        dependencies: [
-            "KVStoreEssentials", "KVStoreCore", "KVStoreDocuments", "KVStoreLedger", "KVStoreLog",
-            "KVStoreWire", "LocalFiles", crypto, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
-            swiftASN1, x509, "Essentials",
+        dependencies: storage + nio + [
+            "KVStoreEssentials", "KVStoreDocuments", "KVStoreLedger", "KVStoreWire", crypto,
+            logging, swiftASN1, x509, "Essentials",
         ]),
     .target(
         name: "WebPages",
@@ -158,18 +152,15 @@ let targets: [Target] = [
         resources: [.embedInCode("Shared")]),
     .target(
         name: "KVStoreEmulator",
-        dependencies: [
-            "KVStoreServer", "WebPages", "KVStoreEssentials", "KVStoreCore", "KVStoreDocuments",
-            "KVStoreLedger", "KVStoreLog", "KVStoreSimulation", "KVStoreWire", crypto, logging,
+        dependencies: engine + [
+            "KVStoreServer", "WebPages", "KVStoreEssentials", "KVStoreDocuments", crypto, logging,
             nioCore, nioHTTP1, nioPosix, "Essentials",
-        ],
-        resources: [.embedInCode("Page")]),
+        ], resources: [.embedInCode("Page")]),
     .target(
         name: "UsageEndpoint",
-        dependencies: [
-            "KVStoreServer", "KVStoreEssentials", "KVStoreCore", "KVStoreWire", "UsageState",
-            "SnapshotModels", "TerminalText", "CommandSupport", crypto, nioCore, nioHTTP1,
-            "Essentials",
+        dependencies: usage + [
+            "KVStoreServer", "KVStoreEssentials", "KVStoreCore", "KVStoreWire", "TerminalText",
+            "CommandSupport", crypto, nioCore, nioHTTP1, "Essentials",
         ]),
     .target(
         name: "UsageNotifications",
@@ -181,23 +172,18 @@ let targets: [Target] = [
         name: "UsagePage",
         dependencies: [
             "KVStoreServer", "KVStoreWire", "UsageEndpoint", "WebPages", nioHTTP1, "Essentials",
-        ],
-        resources: [.embedInCode("Page")]),
+        ], resources: [.embedInCode("Page")]),
     .executableTarget(
         name: "kvsd",
-        dependencies: [
+        dependencies: command + engine + [
             "KVStoreServer", "KVStoreEmulator", "OutgoingHTTP", "UsageNotifications", "UsagePage",
-            "KVStoreEssentials", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreSimulation",
-            "KVStoreWire", "BackgroundServices", "CommandSupport", "CommandRunner", "LocalFiles",
-            "TerminalText", argumentParser, logging, "Essentials",
+            "KVStoreEssentials", "BackgroundServices", logging,
         ]),
     .target(
         name: "SimulatedWorld",
-        dependencies: [
-            "KVStore", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreSimulation",
-            "KVStoreTesting", "LocalFiles",
-        ],
-        path: "Tests/SimulatedWorld"),
+        dependencies: storage + [
+            "KVStore", "KVStoreLedger", "KVStoreSimulation", "KVStoreTesting",
+        ], path: "Tests/SimulatedWorld"),
     .executableTarget(
         name: "simulate", dependencies: ["SimulatedWorld", "CommandSupport", argumentParser],
         path: "Tests/simulate"),
@@ -206,14 +192,10 @@ let targets: [Target] = [
         dependencies: [
             "KVStoreEssentials", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreWire",
             "Essentials",
-        ],
-        path: "Benchmarks/store-benchmarks"),
+        ], path: "Benchmarks/store-benchmarks"),
     .target(
         name: "FuzzTargets",
-        dependencies: [
-            "KVStore", "KVStoreCore", "KVStoreEssentials", "KVStoreLedger", "KVStoreLog",
-            "KVStoreSimulation", "KVStoreWire", "SnapshotModels",
-        ],
+        dependencies: engine + ["KVStore", "KVStoreEssentials", "SnapshotModels"],
         path: "Tests/FuzzTargets"),
     .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets"]),
     .target(name: "SeededRandomness", path: "Tests/SeededRandomness"),
@@ -235,10 +217,7 @@ let targets: [Target] = [
         path: "Tests/TestSupport"),
     .testTarget(name: "KVStoreCoreTests", dependencies: ["KVStoreCore", "TestSupport"]),
     .testTarget(
-        name: "KVStoreLogTests",
-        dependencies: [
-            "KVStoreCore", "KVStoreLog", "KVStoreSimulation", "LocalFiles", "TestSupport",
-        ]),
+        name: "KVStoreLogTests", dependencies: storage + ["KVStoreSimulation", "TestSupport"]),
     .testTarget(
         name: "KVStoreLedgerTests",
         dependencies: [
@@ -246,9 +225,8 @@ let targets: [Target] = [
         ]),
     .testTarget(
         name: "KVStoreTests",
-        dependencies: [
-            "KVStore", "KVStoreEssentials", "KVStoreCore", "KVStoreLog", "KVStoreSimulation",
-            "LocalFiles", "TestSupport",
+        dependencies: storage + [
+            "KVStore", "KVStoreEssentials", "KVStoreSimulation", "TestSupport",
         ]),
     .testTarget(
         name: "ProtocolModelTests",
@@ -288,30 +266,27 @@ let targets: [Target] = [
         path: "Tests/PushTesting"),
     .testTarget(
         name: "UsageNotificationsTests",
-        dependencies: [
-            "UsageNotifications", "UsageState", "KVStoreServer", "KVStoreCore", "SnapshotModels",
-            "PushTesting", "ServerTestSupport", "TestSupport", "OutgoingHTTP", httpTypes, nioCore,
-            nioSSL,
+        dependencies: usage + [
+            "UsageNotifications", "KVStoreServer", "KVStoreCore", "PushTesting",
+            "ServerTestSupport", "TestSupport", "OutgoingHTTP", httpTypes, nioCore, nioSSL,
         ]),
     .testTarget(
         name: "UsageAlertsTests",
-        dependencies: [
-            "UsageAlerts", "OutgoingHTTP", "UsageState", "UsagePusher", "SnapshotModels", "KVStore",
-            "KVStoreTesting", "LocalFiles", "SeededRandomness", "ProgramTesting",
-            .target(name: "PushTesting", condition: network),
+        dependencies: usage + [
+            "UsageAlerts", "OutgoingHTTP", "UsagePusher", "KVStore", "KVStoreTesting", "LocalFiles",
+            "SeededRandomness", "ProgramTesting", .target(name: "PushTesting", condition: network),
         ]),
     .testTarget(
         name: "UsagePushTests",
-        dependencies: [
-            "usage-push", "UsagePusher", "UsageState", "SnapshotModels", "KVStoreEssentials",
-            "KVStoreHTTP", "TerminalText", "ProgramTesting",
+        dependencies: usage + [
+            "usage-push", "UsagePusher", "KVStoreEssentials", "KVStoreHTTP", "TerminalText",
+            "ProgramTesting",
         ]),
     .testTarget(
         name: "UsageViewTests",
-        dependencies: [
-            "usage-view", "usage-push", "UsageState", "CommandSupport", "SnapshotModels",
-            "TerminalSessions", "TerminalText", "ProgramTesting", "SeededRandomness", "KVStoreCore",
-            "KVStoreEssentials", "KVStoreHTTP",
+        dependencies: usage + [
+            "usage-view", "usage-push", "CommandSupport", "TerminalSessions", "TerminalText",
+            "ProgramTesting", "SeededRandomness", "KVStoreCore", "KVStoreEssentials", "KVStoreHTTP",
         ]),
     .testTarget(
         name: "KvsTests",
@@ -334,48 +309,38 @@ let targets: [Target] = [
         ]),
     .target(
         name: "ServerTestSupport",
-        dependencies: [
-            "KVStoreCore", "KVStoreWire", httpTypes, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
-        ],
+        dependencies: nio + ["KVStoreCore", "KVStoreWire", httpTypes, logging],
         path: "Tests/ServerTestSupport"),
-    .target(
-        name: "BrowserTesting",
-        dependencies: ["ProgramTesting", "ServerTestSupport", httpTypes, nioCore],
-        path: "Tests/BrowserTesting"),
-    .target(
-        name: "UsageTesting", dependencies: ["SnapshotModels", "UsageState"],
-        path: "Tests/UsageTesting"),
+    .target(name: "BrowserTesting", dependencies: serverTests, path: "Tests/BrowserTesting"),
+    .target(name: "UsageTesting", dependencies: usage, path: "Tests/UsageTesting"),
     .testTarget(
         name: "BrowserTestingTests",
         dependencies: ["BrowserTesting", "ProgramTesting", "KVStoreServer"]),
     .testTarget(
         name: "KVStoreServerTests",
-        dependencies: [
-            "KVStoreServer", "ServerTestSupport", "TestSupport", "KVStoreCore", "KVStoreLedger",
-            "KVStoreLog", "KVStoreSimulation", "KVStoreWire", "LocalFiles", crypto, httpTypes,
-            logging, nioCore, nioPosix, nioSSL, nioTLS, swiftASN1, x509,
+        dependencies: storage + [
+            "KVStoreServer", "ServerTestSupport", "TestSupport", "KVStoreLedger",
+            "KVStoreSimulation", "KVStoreWire", crypto, httpTypes, logging, nioCore, nioPosix,
+            nioSSL, nioTLS, swiftASN1, x509,
         ]),
     .testTarget(
         name: "KvsdTests",
-        dependencies: [
-            "kvsd", "ProgramTesting", "PushTesting", "ServerTestSupport", "TestSupport",
-            "KVStoreCore", "KVStoreServer", "KVStoreWire", "SnapshotModels", "UsageEndpoint",
-            "UsageState", "UsageTesting", nioHTTP1, httpTypes, nioCore, nioSSL,
+        dependencies: usage + serverTests + [
+            "kvsd", "PushTesting", "TestSupport", "KVStoreCore", "KVStoreServer", "KVStoreWire",
+            "UsageEndpoint", "UsageTesting", nioHTTP1, nioSSL,
         ]),
     .testTarget(
         name: "EmulatorTests",
-        dependencies: [
+        dependencies: serverTests + [
             "kvs", "kvsd", "KVStore", "KVStoreCore", "KVStoreDocuments", "KVStoreHTTP",
             "KVStoreEmulator", "KVStoreLedger", "KVStoreServer", "KVStoreTesting", "KVStoreWire",
-            "BrowserTesting", "ProgramTesting", "ServerTestSupport", "TestSupport", httpTypes,
-            nioCore, nioHTTP1,
+            "BrowserTesting", "TestSupport", nioHTTP1,
         ]),
     .testTarget(
         name: "UsagePageTests",
-        dependencies: [
-            "kvs", "kvsd", "usage-view", "UsageState", "SnapshotModels", "CommandSupport",
-            "TerminalText", "KVStoreServer", "WebPages", "BrowserTesting", "ProgramTesting",
-            "ServerTestSupport", "UsageTesting", httpTypes, nioCore,
+        dependencies: usage + serverTests + [
+            "kvs", "kvsd", "usage-view", "CommandSupport", "TerminalText", "KVStoreServer",
+            "WebPages", "BrowserTesting", "UsageTesting",
         ]),
     .testTarget(name: "TidyTests"),
 ]
