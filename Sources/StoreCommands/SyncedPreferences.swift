@@ -25,11 +25,10 @@ package struct SyncedPreferences: Sendable {
 
     /// The texts whose keys begin so, as this machine has them. Creates nothing and waits for no network.
     package func texts(withPrefix prefix: String) throws(StoreError) -> [String: String] {
-        var configuration = try environment.configuration(
-            storeNamed: Self.storeName, isLive: false, isOnline: false)
-        guard FileManager.default.fileExists(atPath: configuration.directory) else { return [:] }
-        configuration.isWatched = false
-        let store = try UbiquitousKeyValueStore(configuration: configuration)
+        guard
+            let store = try UbiquitousKeyValueStore.openReplica(
+                storeNamed: Self.storeName, environment: environment)
+        else { return [:] }
         defer { store.close() }
         var texts: [String: String] = [:]
         for key in store.keys where key.hasPrefix(prefix) { texts[key] = store.string(forKey: key) }

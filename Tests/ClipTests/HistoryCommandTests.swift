@@ -127,6 +127,23 @@ struct HistoryCommandTests {
         }
     }
 
+    @Test("a damaged history is read as far as it can be, and says so once")
+    func damage() async throws {
+        try await ClipMachine.with { machine in
+            for text in ["one", "two", "three"] { try await machine.add(text) }
+            let directory = machine.home.path + "/.local/share/ubiquity/clip/history"
+            let log = directory + "/0000000000000001.log"
+            var bytes = try Data(contentsOf: URL(filePath: log))
+            let place = try #require(bytes.range(of: Data("two".utf8)))
+            bytes[place.lowerBound] ^= 0xFF
+            try bytes.write(to: URL(filePath: log))
+            let list = try await machine.outcome("list", "--format", "title")
+            #expect(list.status == 0 && list.text == "three\none\n", "\(list)")
+            #expect(list.errors.contains("left out; damaged files are kept in \(directory)"))
+            #expect(try await machine.outcome("list").errors.isEmpty)
+        }
+    }
+
     @Test("programs that add at the same time lose no copy")
     func concurrentAdditions() async throws {
         try await ClipMachine.with { machine in

@@ -4,6 +4,7 @@ import CommandSupport
 import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
+import StoreCommands
 import TerminalText
 
 struct StatusCommand: ParsableCommand {
@@ -57,7 +58,10 @@ struct StatusCommand: ParsableCommand {
             sharing.pendingItems = opened.store.entries().values.count {
                 if case .item(_, isShared: true) = $0 { false } else { true }
             }
-            if let status = try sharedStatus(environment), !sharing.isOtherAccount {
+            let shared = try UbiquitousKeyValueStore.openReplica(
+                storeNamed: SharedHistory.storeName, environment: environment)
+            defer { shared?.close() }
+            if let status = shared?.status, !sharing.isOtherAccount {
                 sharing.pendingItems += status.pendingKeyCount
                 sharing.lastSync = status.lastSyncMilliseconds.map {
                     Date(timeIntervalSince1970: Double($0) / 1_000)
@@ -76,19 +80,6 @@ struct StatusCommand: ParsableCommand {
             invalidRules: IgnoreRules(opened.settings.rules).invalid.map {
                 "rule \($0.index + 1): \($0.error.reason)"
             }, sharing: sharing)
-    }
-
-    /// Of the shared store as this machine has it; nil without one.
-    private static func sharedStatus(
-        _ environment: StoreEnvironment
-    ) throws(StoreError) -> StoreStatus? {
-        var configuration = try environment.configuration(
-            storeNamed: SharedHistory.storeName, isLive: false, isOnline: false)
-        guard FileManager.default.fileExists(atPath: configuration.directory) else { return nil }
-        configuration.isWatched = false
-        let store = try UbiquitousKeyValueStore(configuration: configuration)
-        defer { store.close() }
-        return store.status
     }
 
     private static func lines(_ document: Document) -> [String] {

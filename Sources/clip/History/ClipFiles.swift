@@ -2,6 +2,7 @@ import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
 import LocalFiles
+import StoreCommands
 
 /// Where this machine's history and what belongs to it are: a private directory beside the replicas of stores.
 struct ClipFiles: Sendable {
@@ -23,5 +24,7 @@ struct ClipFiles: Sendable {
     /// Contents that are too large for the history.
     var contents: LocalDirectory { LocalDirectory(directory + "/contents") }
 
-    var settings: LocalFile { LocalFile(environment.configDirectory + "/clip.json") }
+    var settings: SettingsFile<DeviceSettings> {
+        SettingsFile(environment.configDirectory + "/clip.json")
+    }
 }

@@ -1,4 +1,5 @@
 import ClipCore
+import CommandSupport
 import Crypto
 import Essentials
 import KVStoreEssentials
@@ -31,6 +32,11 @@ final class HistoryStore: Sendable {
             directory: files.history, storeName: "history", limits: Self.limits)
         configuration.isWatched = isWatched
         store = try UbiquitousKeyValueStore(configuration: configuration)
+        if !store.status.recoveryNotes.isEmpty {
+            Console.report(
+                "an incomplete or damaged part of the history was left out; damaged files are kept in "
+                    + files.history)
+        }
     }
 
     func close() { store.close() }

@@ -10,6 +10,10 @@
             return nil
         }
 
+        func receive(byteLimit _: Int = 0) throws(SourceError) -> ArraySlice<UInt8> {
+            throw .closed
+        }
+
         func send(_ bytes: ArraySlice<UInt8>, passing passed: Int32?) -> Int { -1 }
     }
 #endif

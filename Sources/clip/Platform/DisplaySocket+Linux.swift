@@ -36,6 +36,15 @@
             }
         }
 
+        /// What has arrived, at most so much of it; empty if there is none yet.
+        func receive(byteLimit: Int = 4_096) throws(SourceError) -> ArraySlice<UInt8> {
+            var buffer = [UInt8](repeating: 0, count: byteLimit)
+            let count = recv(descriptor, &buffer, buffer.count, 0)
+            if count > 0 { return buffer.prefix(count) }
+            guard count < 0, errno == EAGAIN || errno == EINTR else { throw .closed }
+            return []
+        }
+
         /// Sends bytes, with a descriptor that the server gets a copy of.
         ///
         /// - Returns: how many were sent, negative after an error.

@@ -2,6 +2,7 @@ import ClipCore
 import Essentials
 import KVStoreHTTP
 import LocalFiles
+import StoreCommands
 
 /// What holds on this machine alone.
 struct DeviceSettings: Codable, Equatable, Sendable {
@@ -22,8 +23,6 @@ struct DeviceSettings: Codable, Equatable, Sendable {
     var skipsTokens = true
     /// Whether the newest copy of another machine is placed in this one's clipboard.
     var follows = false
-
-    private static let byteLimit = 64 * 1_024
 
     init() {}
 
@@ -48,33 +47,15 @@ struct DeviceSettings: Codable, Equatable, Sendable {
         try take(.follows, \.follows)
     }
 
+    /// The defaults without a file.
     static func read(_ files: ClipFiles = ClipFiles()) throws(FileError) -> DeviceSettings {
-        let file = files.settings
-        guard let content = try file.read(byteLimit: byteLimit) else { return DeviceSettings() }
-        guard let settings = try? JSONDecoder().decode(Self.self, from: content.data) else {
-            throw FileError(
-                operation: "read", path: file.path,
-                cause: .invalid(
-                    "these are not settings of this program; correct or remove the file"))
-        }
-        return settings
+        try files.settings.read() ?? DeviceSettings()
     }
 
-    /// Reads, changes and writes them under a lock.
     static func update(
         _ files: ClipFiles = ClipFiles(), _ change: (inout DeviceSettings) -> Void
     ) throws(FileError) {
-        let file = files.settings
-        let lock = try file.lock()
-        defer { lock.unlock() }
-        var settings = try read(files)
-        let former = settings
-        change(&settings)
-        guard settings != former else { return }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        guard let data = try? encoder.encode(settings) else { return }
-        try file.resolvingLinks().replace(with: data + Data("\n".utf8))
+        try files.settings.update(from: DeviceSettings(), change)
     }
 
     /// What is kept, with what the user has chosen for all machines.

@@ -19,25 +19,26 @@ struct Exchange {
 
     /// Receives newer items before a list is read. Without the daemon, says so and goes on.
     func beforeReading() async throws {
-        guard isNeeded else { return }
-        do {
-            if let failure = try await exchange() {
-                Console.report("\(failure.reason); showing what this machine has")
-            }
-        } catch let error as StoreError {
-            Console.report("not shared: \(error)")
+        try await exchangeIfNeeded(onRefusal: "not shared: ") {
+            "\($0); showing what this machine has"
         }
     }
 
     /// Sends a change. It is in the history of this machine already.
     func afterChange() async throws {
+        try await exchangeIfNeeded(onRefusal: "stored on this machine, not shared: ") {
+            "stored on this machine, not yet shared: \($0)"
+        }
+    }
+
+    private func exchangeIfNeeded(
+        onRefusal refusal: String, onFailure text: (_ reason: String) -> String
+    ) async throws {
         guard isNeeded else { return }
         do {
-            if let failure = try await exchange() {
-                Console.report("stored on this machine, not yet shared: \(failure.reason)")
-            }
+            if let failure = try await exchange() { Console.report(text(failure.reason)) }
         } catch let error as StoreError {
-            Console.report("stored on this machine, not shared: \(error)")
+            Console.report(refusal + error.description)
         }
     }
 

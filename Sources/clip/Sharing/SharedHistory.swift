@@ -77,7 +77,7 @@ final class SharedHistory: Sendable {
     // MARK: Reconciling
 
     /// What keeps items from being shared; they stay where they are.
-    struct Problems: Error {
+    struct Problems {
         /// Values that cannot be opened, or are no items.
         var unreadable: [StoreError] = []
         /// Items of this machine that do not fit.

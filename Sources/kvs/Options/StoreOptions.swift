@@ -3,6 +3,7 @@ import CommandRunner
 import Essentials
 import KVStoreEssentials
 import KVStoreHTTP
+import StoreCommands
 
 /// Which store, and how long to wait for the daemon.
 struct StoreOptions: ParsableArguments {
@@ -64,13 +65,9 @@ extension CompletionKind {
     /// Keys of the local replica; does not contact the daemon.
     static let storedKeys = CompletionKind.custom { words, _, prefix in
         let name = words.drop { $0 != "--store" }.dropFirst().first
-        var configuration = try? StoreEnvironment().configuration(
-            storeNamed: name ?? StoreConfiguration.defaultStoreName, isLive: false,
-            isOnline: false)
-        configuration?.isWatched = false
-        // Completion must not create a replica.
-        guard let configuration, FileManager.default.fileExists(atPath: configuration.directory),
-            let store = try? UbiquitousKeyValueStore(configuration: configuration)
+        guard
+            let store = try? UbiquitousKeyValueStore.openReplica(
+                storeNamed: name ?? StoreConfiguration.defaultStoreName)
         else { return [] }
         defer { store.close() }
         return store.keys.filter { $0.hasPrefix(prefix) && ShellWord.isPlain($0) }

@@ -13,42 +13,19 @@ struct DeviceSettings: Codable, Equatable, Sendable {
     /// The desktop entry that opened `airmail:` links before this program was installed for them.
     var formerHandler: String?
 
-    private static let byteLimit = 64 * 1_024
-
-    static func file(_ environment: StoreEnvironment = StoreEnvironment()) -> LocalFile {
-        LocalFile(environment.configDirectory + "/link.json")
+    static func file(
+        _ environment: StoreEnvironment = StoreEnvironment()
+    ) -> SettingsFile<DeviceSettings> {
+        SettingsFile(environment.configDirectory + "/link.json", mustBeOwn: true)
     }
 
     /// Empty without a file.
     ///
     /// - Throws: for a file that somebody else could have written, because it names a command.
-    static func read(_ file: LocalFile = file()) throws(FileError) -> DeviceSettings {
-        guard let content = try file.read(byteLimit: byteLimit) else { return DeviceSettings() }
-        func invalid(_ reason: String) -> FileError {
-            FileError(operation: "read", path: file.path, cause: .invalid(reason))
-        }
-        guard content.status.permissions & 0o022 == 0,
-            [0, geteuid()].contains(content.status.owner)
-        else { throw invalid("others may write it; run chmod 600 \(file.path)") }
-        guard let settings = try? JSONDecoder().decode(Self.self, from: content.data) else {
-            throw invalid("these are not settings of this program; correct or remove the file")
-        }
-        return settings
-    }
+    static func read() throws(FileError) -> DeviceSettings { try file().read() ?? DeviceSettings() }
 
-    /// Reads, changes and writes them under a lock.
     static func update(_ change: (inout DeviceSettings) -> Void) throws(FileError) {
-        let file = file()
-        let lock = try file.lock()
-        defer { lock.unlock() }
-        var settings = try read(file)
-        let former = settings
-        change(&settings)
-        guard settings != former else { return }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        guard let data = try? encoder.encode(settings) else { return }
-        try file.resolvingLinks().replace(with: data + Data("\n".utf8))
+        try file().update(from: DeviceSettings(), change)
     }
 
     /// The command, if it is one.
@@ -60,7 +37,7 @@ struct DeviceSettings: Codable, Equatable, Sendable {
             return try CommandTemplate(command)
         } catch {
             throw FileError(
-                operation: "use the command in", path: Self.file().path,
+                operation: "use the command in", path: Self.file().file.path,
                 cause: .invalid(error.message))
         }
     }

@@ -54,18 +54,8 @@ final class WaylandConnection {
             switch cancellation.wait(for: socket.descriptor, until: time) {
             case .cancelled: return nil
             case .outOfTime: throw SourceError("the Wayland display does not answer")
-            case .ready: try receive()
+            case .ready: received += try socket.receive()
             }
-        }
-    }
-
-    private func receive() throws(SourceError) {
-        var buffer = [UInt8](repeating: 0, count: 4_096)
-        let count = recv(socket.descriptor, &buffer, buffer.count, 0)
-        if count > 0 {
-            received += buffer.prefix(count)
-        } else if count == 0 || (errno != EAGAIN && errno != EINTR) {
-            throw .closed
         }
     }
 

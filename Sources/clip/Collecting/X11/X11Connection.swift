@@ -107,13 +107,7 @@ final class X11Connection {
             guard cancellation.wait(for: socket.descriptor, until: time) == .ready else {
                 throw SourceError("the X11 display does not answer")
             }
-            var buffer = [UInt8](repeating: 0, count: count - bytes.count)
-            let part = recv(socket.descriptor, &buffer, buffer.count, 0)
-            if part > 0 {
-                bytes += buffer.prefix(part)
-            } else if part == 0 || (errno != EAGAIN && errno != EINTR) {
-                throw .closed
-            }
+            bytes += try socket.receive(byteLimit: count - bytes.count)
         }
         return bytes
     }
@@ -168,14 +162,7 @@ final class X11Connection {
             case .outOfTime:
                 if mayEnd { return nil }
                 throw SourceError("the X11 display does not answer")
-            case .ready: break
-            }
-            var buffer = [UInt8](repeating: 0, count: 4_096)
-            let count = recv(socket.descriptor, &buffer, buffer.count, 0)
-            if count > 0 {
-                received += buffer.prefix(count)
-            } else if count == 0 || (errno != EAGAIN && errno != EINTR) {
-                throw .closed
+            case .ready: received += try socket.receive()
             }
         }
     }
