@@ -179,15 +179,21 @@ struct CopyOutToolTests {
     }
 
     @Test("a tool that does not end is killed, with all that it has started")
-    func hang() throws {
-        let home = try TemporaryHome()
-        defer { home.remove() }
+    func hang() async throws {
         let run = tool("sleep 1000 & echo $!; wait", seconds: 0.2)
         #expect(run.end == .outOfTime)
         let child = try #require(pid_t(String(decoding: run.output, as: UTF8.self).trimmed()))
         // A killed process without a parent may not have been waited for.
-        let status = try? String(contentsOfFile: "/proc/\(child)/status", encoding: .utf8)
-        #expect(status?.contains("State:\tZ") != false)
+        func hasEnded() -> Bool {
+            let status = try? String(contentsOfFile: "/proc/\(child)/status", encoding: .utf8)
+            return status?.contains("State:\tZ") != false
+        }
+        // The signal has been sent, and may not have arrived.
+        while !hasEnded() {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+        #expect(hasEnded())
     }
 
     @Test("a tool that stays in the background is not waited for, and is not killed")
