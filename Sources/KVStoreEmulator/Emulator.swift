@@ -81,7 +81,7 @@ public final class Emulator: Sendable {
         // Wrong tokens come from tests of wrong tokens.
         serverLimits.failedAuthenticationsPerMinute = 1e9
         serverLimits.fit(openFileCount: OpenFileLimit.current)
-        var options = StorageEngine.Options()
+        var options = LogEngine.Options()
         options.ledger.segmentByteCount = serverLimits.segmentByteCount
         options.ledger.memoryByteLimit = serverLimits.memoryByteCount
         options.ledger.removalCount = limits.removedStoreCount
@@ -101,9 +101,9 @@ public final class Emulator: Sendable {
             isReplaying: isReplaying)
         options.now = { clock.now() }
         options.accountClock = { emulation.time(of: $0) }
-        let engine: StorageEngine
+        let engine: LogEngine
         do throws(LogError) {
-            engine = try StorageEngine(
+            engine = try LogEngine(
                 storage: SimulatedDisk(seed: random.next()).storage(), options: options,
                 seed: random.next(), logger: logger,
                 // Requests have one order.

@@ -12,7 +12,7 @@ final class EmulatorInterceptor: RequestInterceptor {
     let network: EmulatedNetwork
     let worlds: WorldRegistry
     private let hosts: HostNames
-    let engine: StorageEngine
+    let engine: LogEngine
     let limits: ServerLimits
     /// The replica id in the stamps of the emulator's own writes.
     let replica: ReplicaID
@@ -22,7 +22,7 @@ final class EmulatorInterceptor: RequestInterceptor {
     var devices: DeviceRegistry { worlds.devices }
 
     init(
-        _ emulation: Emulation, engine: StorageEngine, devices: DeviceRegistry,
+        _ emulation: Emulation, engine: LogEngine, devices: DeviceRegistry,
         hosts: HostNames, limits: ServerLimits, replica: ReplicaID
     ) {
         self.emulation = emulation

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Counts what a server does, for monitoring. Safe to call from any thread.
-final class Metrics: Sendable {
+package final class Metrics: Sendable {
     struct Counters: Sendable, Equatable {
         /// Answers by the first digit of their status.
         var answers = [Int](repeating: 0, count: 6)
@@ -35,7 +35,8 @@ final class Metrics: Sendable {
     struct Gauges: Sendable, Equatable {
         var streams: Int
         var devices: Int
-        var logByteCount: Int
+        /// Nil without a log.
+        var logByteCount: Int?
         var memoryByteLimit: Int
     }
 
@@ -99,7 +100,9 @@ final class Metrics: Sendable {
         gauge(
             "memory_limit_bytes", "Limit on the memory of all keys and values.",
             gauges.memoryByteLimit)
-        gauge("log_bytes", "Size of the log's files.", gauges.logByteCount)
+        if let byteCount = gauges.logByteCount {
+            gauge("log_bytes", "Size of the log's files.", byteCount)
+        }
         gauge("devices", "Devices of all accounts.", gauges.devices)
         gauge("stores", "Stores of all accounts.", counters.storeCount)
         gauge("requests_waiting", "Requests waiting for the disk.", counters.waiting)

@@ -25,7 +25,7 @@ import Synchronization
 ///
 /// All methods may be called from any task.
 public final class StoreServer: Sendable {
-    let engine: StorageEngine
+    let engine: any StorageEngine
     let devices: DeviceRegistry
     let configuration: ServerConfiguration
     /// Requests by device.
@@ -85,7 +85,7 @@ public final class StoreServer: Sendable {
             directory = DataDirectory(created.path)
         }
         try directory.create()
-        var options = StorageEngine.Options()
+        var options = LogEngine.Options()
         options.ledger.segmentByteCount = configuration.limits.segmentByteCount
         options.ledger.memoryByteLimit = configuration.limits.memoryByteCount
         self.init(
@@ -98,16 +98,18 @@ public final class StoreServer: Sendable {
 
     /// A server of an engine and devices that no files hold.
     package convenience init(
-        engine: StorageEngine, devices: DeviceRegistry, configuration: ServerConfiguration,
+        engine: LogEngine, devices: DeviceRegistry, configuration: ServerConfiguration,
         replica: ReplicaID, interceptor: any RequestInterceptor
     ) {
+        engine.interceptor = interceptor
         self.init(
             engine: engine, devices: devices, certificate: nil, configuration: configuration,
             replica: replica, interceptor: interceptor)
     }
 
     init(
-        engine: StorageEngine, devices: DeviceRegistry, certificate: ServerCertificate? = nil,
+        engine: any StorageEngine, devices: DeviceRegistry,
+        certificate: ServerCertificate? = nil,
         configuration: ServerConfiguration,
         replica: ReplicaID = ReplicaID(rawValue: .random(in: 1 ... .max)),
         temporaryStorage: TemporaryStorage? = nil, interceptor: (any RequestInterceptor)? = nil,
@@ -136,7 +138,7 @@ public final class StoreServer: Sendable {
         self.certificate = certificate
         pairings = devices.file.map {
             PairingRegistry(
-                $0.pairings, devices: $0, logger: configuration.logger, now: engine.options.now)
+                $0.pairings, devices: $0, logger: configuration.logger, now: engine.clock)
         }
         let remover = devices.file.map {
             AccountRemover(engine, devices, $0, logger: configuration.logger)
@@ -201,10 +203,10 @@ public final class StoreServer: Sendable {
     /// Offers the report to `kvsd status`; nil if that failed. Serving does not depend on it.
     private func listenForReports(port: Int) async -> (any Channel)? {
         guard case .directory(let path) = configuration.storage else { return nil }
-        let started = engine.options.now()
+        let started = engine.clock()
         do {
-            return try await DataDirectory(path).reportSocket.listen { [self] in
-                report(port: port, started: started)
+            return try await DataDirectory(path).reportSocket.listen { [self] complete in
+                report(port: port, started: started, complete)
             }
         } catch {
             configuration.logger.warning("kvsd status will not find this daemon: \(error)")

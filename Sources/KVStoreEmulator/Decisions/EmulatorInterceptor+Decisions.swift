@@ -6,7 +6,7 @@ import KVStoreServer
 
 /// What an emulator remembers of the changes that it decides about. For the bodies of `perform`.
 extension EmulatorInterceptor {
-    /// As `StorageEngine.sync`.
+    /// As `LogEngine.sync`.
     func sync(
         _ message: SyncRequest, store: StoreID, mayCreate: Bool, by device: Device
     ) throws(Problem) -> SyncResponse {
@@ -49,7 +49,7 @@ extension EmulatorInterceptor {
         try write(content, key, store, by: device.name)
     }
 
-    /// As `StorageEngine.write`.
+    /// As `LogEngine.write`.
     func write(
         _ content: Record.Content, _ key: StoreKey, _ store: StoreID, by device: String
     ) throws(Problem) -> SequencedRecord {

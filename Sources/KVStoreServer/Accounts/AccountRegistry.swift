@@ -2,7 +2,7 @@ import KVStoreWire
 import Synchronization
 
 /// The accounts whose devices may write, with their limits, as devices.json has them. Safe to call from any thread.
-final class AccountRegistry: Sendable {
+package final class AccountRegistry: Sendable {
     private let accounts = Mutex<[String: Account]?>(nil)
 
     func replace(with accounts: [String: Account]) { self.accounts.withLock { $0 = accounts } }

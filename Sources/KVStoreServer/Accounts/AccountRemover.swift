@@ -6,7 +6,7 @@ import NIOCore
 /// Finishes the removal of the accounts that devices.json marks: removes their pairings and stores, then the mark. What a
 /// crash interrupts is resumed by the next start, what an error interrupts after five seconds.
 final class AccountRemover: Sendable {
-    private let engine: StorageEngine
+    private let engine: any StorageEngine
     private let file: DeviceFile
     /// Weak, because its observer retains this.
     private weak let devices: DeviceRegistry?
@@ -20,7 +20,9 @@ final class AccountRemover: Sendable {
     /// Stores that one request to the engine removes, so that others do not wait long.
     private static let storeCount = 16
 
-    init(_ engine: StorageEngine, _ devices: DeviceRegistry, _ file: DeviceFile, logger: Logger) {
+    init(
+        _ engine: any StorageEngine, _ devices: DeviceRegistry, _ file: DeviceFile, logger: Logger
+    ) {
         self.engine = engine
         self.file = file
         self.devices = devices
@@ -60,9 +62,8 @@ final class AccountRemover: Sendable {
         let watchers = engine.loops[0]
         let hasMore = watchers.loop.makePromise(of: Bool.self)
         watchers.loop.execute { [engine] in
-            engine.perform(on: watchers) { () throws(Problem) in
-                try engine.removeStores(ofAccount: account, count: Self.storeCount)
-            } _: { result in
+            engine.removeStores(ofAccount: account, count: Self.storeCount, on: watchers) {
+                result in
                 hasMore.completeWith(result.mapError { $0 as any Error })
             }
         }

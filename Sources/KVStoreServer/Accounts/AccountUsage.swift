@@ -30,7 +30,7 @@ extension DeviceTable {
                 account: name, devices: devices[name, default: []].map(\.name),
                 storeCount: total.storeCount, keyCount: total.keyCount,
                 byteCount: total.memoryByteCount, byteLimit: entry?.byteLimit,
-                storeLimit: entry?.storeLimit ?? StorageEngine.Options().storesPerAccount,
+                storeLimit: entry?.storeLimit ?? LogEngine.Options().storesPerAccount,
                 isBeingRemoved: account(name)?.removed != nil)
         }
     }

@@ -48,7 +48,7 @@ package final class ConnectionTable: @unchecked Sendable {
     private var formattedDate: (second: Int, text: String) = (-1, "")
 
     init(
-        _ limits: ServerLimits, engine: StorageEngine, watchers: WatcherRegistry,
+        _ limits: ServerLimits, engine: any StorageEngine, watchers: WatcherRegistry,
         counts: ConnectionCounts
     ) {
         self.limits = limits

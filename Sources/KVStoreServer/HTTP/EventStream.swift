@@ -103,14 +103,14 @@ package final class EventPages: @unchecked Sendable {
         var cursor: Cursor
     }
 
-    private let engine: StorageEngine
+    private let engine: any StorageEngine
     private let limits: PageLimits
     private typealias Latest = (position: Position, durable: UInt64, page: Page)
     private var latest: Latest?
     /// Without values.
     private var latestKeys: Latest?
 
-    init(_ engine: StorageEngine, byteCount: Int) {
+    init(_ engine: any StorageEngine, byteCount: Int) {
         self.engine = engine
         limits = PageLimits(
             byteCount: byteCount, recordCount: WireLimits.page.recordCount)
@@ -124,8 +124,11 @@ package final class EventPages: @unchecked Sendable {
         {
             return kept.page
         }
-        guard let (found, durable) = engine.page(of: store, after: cursor, limits: limits) else {
-            return nil
+        let (found, durable): (Hub.Page, UInt64)
+        switch engine.page(of: store, after: cursor, limits: limits) {
+        case .changes(let changes, durable: let sequence): (found, durable) = (changes, sequence)
+        case .pending: return Page(text: nil, cursor: cursor.sequence)
+        case .ended: return nil
         }
         let page = Page(
             text: found.changes.isEmpty ? nil : Self.encode(found.changes, hasValues: hasValues),

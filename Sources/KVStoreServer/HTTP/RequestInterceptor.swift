@@ -5,7 +5,7 @@ package import KVStoreWire
 /// writes. A daemon has none.
 ///
 /// A server with an interceptor has one event loop. All methods are called on it and must not block; those that read or
-/// write stores are called within `StorageEngine.perform`.
+/// write stores are called within `LogEngine.perform`.
 package protocol RequestInterceptor: AnyObject, ResourceProvider {
     /// Throws if no request with these header fields may be answered.
     func admit(_ fields: RequestFields) throws(Problem)
@@ -23,12 +23,12 @@ package protocol RequestInterceptor: AnyObject, ResourceProvider {
         _ request: Request, by server: StoreServer, on loop: WatcherRegistry,
         _ complete: @escaping (Result<Response, Problem>) -> Void)
 
-    /// Takes the place of `StorageEngine.sync`.
+    /// Takes the place of `LogEngine.sync`.
     func sync(
         _ message: SyncRequest, store: StoreID, mayCreate: Bool, by device: Device
     ) throws(Problem) -> SyncResponse
 
-    /// Takes the place of `StorageEngine.write`.
+    /// Takes the place of `LogEngine.write`.
     func write(
         _ content: Record.Content, _ key: StoreKey, _ store: StoreID, by device: Device
     ) throws(Problem) -> SequencedRecord

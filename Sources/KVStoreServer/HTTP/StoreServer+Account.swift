@@ -8,7 +8,7 @@ extension StoreServer {
             DaemonIdentity(
                 account: device.account, device: device.name, deviceID: device.id,
                 scopes: device.scopes.map(\.rawValue), stores: device.stores,
-                epoch: devices.table.instance, serverTime: engine.options.now(of: device.account)))
+                epoch: devices.table.instance, serverTime: engine.now(of: device.account)))
         // Kept alive as long as the page is opened now and then.
         if let token = request.fields.sessionToken {
             answer.fields = SessionCookie.fields(token: token)
@@ -21,14 +21,9 @@ extension StoreServer {
         return .json(
             DeviceList(
                 devices: devices(ofAccount: caller.account),
-                serverTime: engine.options.now(of: caller.account)))
+                serverTime: engine.now(of: caller.account)))
     }
 
-    func listStores(_ request: Request) throws(Problem) -> Answer {
-        let caller = try request.caller(.read)
-        let stores = engine.read { engine.stores(ofAccount: caller.account) }
-        return .json(StoreList(stores: stores.filter { caller.maySee(store: $0.store) }))
-    }
 }
 
 extension DeviceRegistry {

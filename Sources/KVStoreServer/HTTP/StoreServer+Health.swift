@@ -5,7 +5,7 @@ import KVStoreWire
 extension StoreServer {
     /// Whether writes are accepted.
     func readiness() throws(Problem) -> Answer {
-        if engine.read({ engine.failure != nil }) { throw .diskFailed }
+        try engine.checkReadiness()
         return .text("ready\n")
     }
 
@@ -17,7 +17,7 @@ extension StoreServer {
             metrics.text(
                 Metrics.Gauges(
                     streams: streamCount, devices: deviceCount,
-                    logByteCount: engine.read { engine.ledger.logByteCount },
+                    logByteCount: engine.logByteCount,
                     memoryByteLimit: limits.memoryByteCount)),
             type: "text/plain; version=0.0.4; charset=utf-8")
     }

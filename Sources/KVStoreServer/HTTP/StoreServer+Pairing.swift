@@ -78,7 +78,7 @@ extension StoreServer {
                 try file.check(
                     message.name ?? "device", permissions, isRenamed: message.name == nil)
                 let code = try file.pairings.add(
-                    name: message.name, permissions, maker: caller.id, now: engine.options.now())
+                    name: message.name, permissions, maker: caller.id, now: engine.clock())
                 configuration.logger.notice("pairing \(code.id) was made by device \(caller.id)")
                 return PairingCodeAnswer(code: code.text)
             } catch {

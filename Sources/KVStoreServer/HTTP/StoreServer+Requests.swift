@@ -75,7 +75,7 @@ extension StoreServer {
             identity.authorization == authorization
         {
             device = identity.device
-            devices.noteSeen(device.id, now: engine.options.now())
+            devices.noteSeen(device.id, now: engine.clock())
         } else if let found = try identify(authorization) {
             device = found
             connection.identity = Identity(
@@ -95,7 +95,7 @@ extension StoreServer {
 
     /// The device of a token; nil for none that the server knows.
     private func identify(_ authorization: String) throws(Problem) -> Device? {
-        let now = engine.options.now()
+        let now = engine.clock()
         if let interceptor { return try interceptor.device(authorization: authorization) }
         return DeviceToken(authorization: authorization).flatMap {
             devices.authenticate($0.digest, now: now)
@@ -144,14 +144,16 @@ extension StoreServer {
         to request: Request, on loop: WatcherRegistry,
         _ complete: @escaping (Result<Response, Problem>) -> Void
     ) {
-        func durably<Value: Sendable>(
-            _ body: () throws(Problem) -> Value, _ answer: @escaping (Value) -> Answer
-        ) {
-            engine.perform(on: loop, body) { [self] result in
+        /// What completes a request to the engine.
+        func answering<Value>(
+            _ answer: @escaping (Value) throws(Problem) -> Answer
+        ) -> (Result<Value, Problem>) -> Void {
+            { [self] result in
                 if case .failure(.again) = result {
                     return respond(to: request, on: loop, complete)
                 }
-                complete(result.map { .answer(answer($0)) })
+                complete(
+                    Result { () throws(Problem) in .answer(try answer(try result.get())) })
             }
         }
         do throws(Problem) {
@@ -171,64 +173,71 @@ extension StoreServer {
                 try removeDevice(String(id), request, on: loop.loop, complete)
             case (.device(let id), _):
                 try renameDevice(String(id), request, on: loop.loop, complete)
-            case (.stores, _): complete(.success(.answer(try listStores(request))))
+            case (.stores, _):
+                let caller = try request.caller(.read)
+                engine.stores(
+                    ofAccount: caller.account, on: loop,
+                    answering { stores in
+                        .json(StoreList(stores: stores.filter { caller.maySee(store: $0.store) }))
+                    })
             case (.store(let store), _):
                 let id = try request.store(store, .write)
-                durably { () throws(Problem) in
-                    try engine.remove(id)
-                    interceptor?.didRemove(id)
-                } _: {
-                    .json(StoreRemoval(store: id.name))
-                }
+                engine.remove(id, on: loop, answering { .json(StoreRemoval(store: id.name)) })
             case (.sync(let store), _):
                 let id = try request.store(store, .read)
                 decode(request, on: loop.loop) { [self] message in
-                    durably { () throws(Problem) in
-                        try sync(try message.get(), request, id)
-                    } _: {
-                        Self.answer(to: request, with: $0)
+                    do throws(Problem) {
+                        engine.sync(
+                            try checked(try message.get(), request), store: id,
+                            by: try request.caller(.read), on: loop,
+                            answering { Self.answer(to: request, with: $0) })
+                    } catch {
+                        complete(.failure(error))
                     }
                 }
             case (.changes(let store), _):
-                complete(.success(.stream(try openStream(request, request.store(store, .read)))))
+                try openStream(request, request.store(store, .read), on: loop, complete)
             case (.keys(let store), _):
                 let id = try request.store(store, .read)
-                durably { () throws(Problem) in
-                    try listKeys(id)
-                } _: {
-                    .json(KeyList(store: id.name, entries: $0))
-                }
+                engine.values(
+                    in: id, where: { _ in true }, on: loop,
+                    answering { values throws(Problem) in
+                        guard let values else { throw .unknownStore }
+                        return .json(KeyList(store: id.name, entries: values))
+                    })
             case (.key(let key, let store), .PUT):
                 let (key, id) = (try request.key(key), try request.store(store, .write))
                 try content(of: request, on: loop.loop) { [self] content in
-                    durably { () throws(Problem) in
-                        try write(try content.get(), key, id, by: try request.caller(.write))
-                    } _: {
-                        .json(KeySummary($0))
+                    do throws(Problem) {
+                        engine.write(
+                            try content.get(), forKey: key, store: id,
+                            by: try request.caller(.write), replica: replica, on: loop,
+                            answering { .json(KeySummary($0)) })
+                    } catch {
+                        complete(.failure(error))
                     }
                 }
             case (.key(let key, let store), .DELETE):
                 let (key, id) = (try request.key(key), try request.store(store, .write))
-                durably { () throws(Problem) in
-                    try write(.tombstone, key, id, by: try request.caller(.write))
-                } _: {
-                    .json($0)
-                }
+                engine.write(
+                    .tombstone, forKey: key, store: id, by: try request.caller(.write),
+                    replica: replica, on: loop, answering { .json($0) })
             case (.key(let key, let store), _):
                 let (key, id) = (try request.key(key), try request.store(store, .read))
-                guard request.fields.accept?.contains(MediaType.typedValue) == true else {
-                    return durably { () throws(Problem) in
-                        try getKey(key, id)
-                    } _: {
-                        Self.answer(to: request, with: $0)
+                let isTyped = request.fields.accept?.contains(MediaType.typedValue) == true
+                engine.value(of: key, in: id, on: loop) { [self] result in
+                    if case .failure(.again) = result {
+                        return respond(to: request, on: loop, complete)
                     }
-                }
-                engine.perform(on: loop, { () throws(Problem) in try getKey(key, id) }) {
-                    [self] found in
-                    switch found {
-                    case .success(let entry):
-                        answerTyped(to: request, with: entry, on: loop.loop, complete)
-                    case .failure(let problem): complete(.failure(problem))
+                    do throws(Problem) {
+                        guard let entry = try result.get() else { throw .unknownKey }
+                        if isTyped {
+                            answerTyped(to: request, with: entry, on: loop.loop, complete)
+                        } else {
+                            complete(.success(.answer(Self.answer(to: request, with: entry))))
+                        }
+                    } catch {
+                        complete(.failure(error))
                     }
                 }
             case (.additional(let resource), _):

@@ -7,22 +7,18 @@ extension StoreServer {
     /// Completes on the event loop with the included keys of a store that have a value, sorted, when they are durable; with
     /// nil for an unknown store.
     package func readValues(
-        of store: StoreID, where isIncluded: (StoreKey) -> Bool, on loop: WatcherRegistry,
+        of store: StoreID, where isIncluded: @escaping @Sendable (StoreKey) -> Bool,
+        on loop: WatcherRegistry,
         _ complete: @escaping (Result<[SequencedRecord]?, Problem>) -> Void
     ) {
-        engine.perform(
-            on: loop,
-            { () throws(Problem) in
-                try engine.values(in: store, where: isIncluded)
-            }, complete)
+        engine.values(in: store, where: isIncluded, on: loop, complete)
     }
 
     /// The same for a task.
     package func values(
         of store: StoreID, where isIncluded: @escaping @Sendable (StoreKey) -> Bool
     ) async throws(Problem) -> [SequencedRecord]? {
-        try await engine.perform { [engine] () throws(Problem) in
-            try engine.values(in: store, where: isIncluded)
+        try await engine.wait { [engine] in engine.values(in: store, where: isIncluded, on: $0, $1)
         }
     }
 
@@ -31,8 +27,9 @@ extension StoreServer {
         _ value: Data, forKey key: StoreKey, of store: StoreID
     ) async throws(Problem) {
         let content = Record.Content.value(PropertyListValue.data(value).encoded())
-        _ = try await engine.perform { [engine, replica] () throws(Problem) in
-            try engine.write(content, forKey: key, store: store, replica: replica)
+        _ = try await engine.wait { [engine, replica] in
+            engine.write(
+                content, forKey: key, store: store, by: nil, replica: replica, on: $0, $1)
         }
     }
 
@@ -60,7 +57,7 @@ extension StoreServer {
     }
 
     /// Milliseconds since 1970.
-    package func now(of account: String) -> Int64 { engine.options.now(of: account) }
+    package func now(of account: String) -> Int64 { engine.now(of: account) }
 }
 
 extension SequencedRecord {

@@ -7,19 +7,16 @@ package import NIOCore
 
 /// Replication: push and pull, and the live stream.
 extension StoreServer {
-    func sync(
-        _ message: SyncRequest, _ request: Request, _ store: StoreID
-    ) throws(Problem) -> SyncResponse {
+    /// The message, if the device may send it.
+    func checked(_ message: SyncRequest, _ request: Request) throws(Problem) -> SyncRequest {
         let device = try request.caller(.read)
-        let mayWrite = device.scopes.contains(.write)
-        guard mayWrite || message.changes.isEmpty else { throw .missing(.write) }
+        guard device.scopes.contains(.write) || message.changes.isEmpty else {
+            throw .missing(.write)
+        }
         guard message.changes.count <= limits.changesPerRequest else {
             throw .tooManyChanges(limit: limits.changesPerRequest)
         }
-        guard let interceptor else {
-            return try engine.sync(message, store: store, mayCreate: mayWrite)
-        }
-        return try interceptor.sync(message, store: store, mayCreate: mayWrite, by: device)
+        return message
     }
 
     /// In the binary form if the request accepts it, otherwise JSON; with the device's name, which it learns so.
@@ -35,7 +32,10 @@ extension StoreServer {
     }
 
     /// Server-sent events after `Last-Event-ID`, otherwise `since`, otherwise 0; without values if the query says so.
-    func openStream(_ request: Request, _ store: StoreID) throws(Problem) -> EventStream {
+    func openStream(
+        _ request: Request, _ store: StoreID, on loop: WatcherRegistry,
+        _ complete: @escaping (Result<Response, Problem>) -> Void
+    ) throws(Problem) {
         let device = try request.caller(.read)
         let since =
             request.fields.lastEventID
@@ -43,22 +43,33 @@ extension StoreServer {
         guard let sequence = UInt64(since) else {
             throw .malformed("since is not a sequence number")
         }
-        guard let end = engine.read({ engine.ledger.history(of: store)?.end }) else {
-            throw .unknownStore
+        let given = request.parameter("epoch").map { EpochID(String($0)) }
+        if case .some(.none) = given {
+            throw .malformed("epoch is not 16 lower-case hexadecimal digits")
         }
-        guard let epoch = request.parameter("epoch").map({ EpochID(String($0)) }) ?? end.epoch
-        else { throw .malformed("epoch is not 16 lower-case hexadecimal digits") }
         let values = request.parameter("values") ?? "true"
         guard values == "true" || values == "false" else {
             throw .malformed("values is neither true nor false")
         }
+        engine.end(of: store, on: loop) { [self] end in
+            complete(
+                Result { () throws(Problem) in
+                    let end = try end.get()
+                    let epoch = (given ?? nil) ?? end.epoch
+                    return .stream(
+                        EventStream(
+                            device: device, store: store,
+                            start: Cursor(epoch: epoch, sequence: sequence),
+                            hasValues: values == "true", slot: try openSlot(of: device)))
+                })
+        }
+    }
+
+    private func openSlot(of device: Device) throws(Problem) -> StreamSlot {
         let limit = device.isTrusted ? .max : limits.streamsPerDevice
-        guard
-            let slot = devices.openStream(device.id, limit: limit, now: engine.options.now)
-        else { throw .tooManyStreams(limit: limit) }
-        return EventStream(
-            device: device, store: store, start: Cursor(epoch: epoch, sequence: sequence),
-            hasValues: values == "true", slot: slot)
+        let slot = devices.openStream(device.id, limit: limit, now: engine.clock)
+        guard let slot else { throw .tooManyStreams(limit: limit) }
+        return slot
     }
 
     /// Decodes binary and short JSON at once, long JSON on another thread: it would hold up all connections.

@@ -10,7 +10,9 @@ package struct ReportSocket: Sendable {
 
     init(dataDirectory: String) { path = dataDirectory + "/status.sock" }
 
-    func listen(_ report: @escaping @Sendable () -> ServerReport) async throws -> any Channel {
+    func listen(
+        _ report: @escaping @Sendable (@escaping @Sendable (ServerReport) -> Void) -> Void
+    ) async throws -> any Channel {
         let name = try SocketPath(path)
         defer { withExtendedLifetime(name) {} }
         return try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -65,15 +67,17 @@ private final class ReportHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    private let report: @Sendable () -> ServerReport
+    typealias Report = @Sendable (@escaping @Sendable (ServerReport) -> Void) -> Void
 
-    init(_ report: @escaping @Sendable () -> ServerReport) { self.report = report }
+    private let report: Report
+
+    init(_ report: @escaping Report) { self.report = report }
 
     func channelActive(context: ChannelHandlerContext) {
-        let json = ByteBuffer(bytes: WireJSON.encode(report()))
         let channel = context.channel
-        context.writeAndFlush(wrapOutboundOut(json)).whenComplete { _ in
-            channel.close(promise: nil)
+        report { report in
+            let json = ByteBuffer(bytes: WireJSON.encode(report))
+            channel.writeAndFlush(json).whenComplete { _ in channel.close(promise: nil) }
         }
     }
 }

@@ -2,6 +2,7 @@ import Essentials
 import KVStoreEssentials
 import KVStoreLedger
 import KVStoreWire
+import NIOCore
 
 /// The state of a running server, for `kvsd status`. As JSON: fields are added, never renamed or removed.
 package struct ServerReport: Sendable, Equatable, Codable {
@@ -40,6 +41,7 @@ package struct ServerReport: Sendable, Equatable, Codable {
     package var storeCount: Int
     package var memoryByteCount: Int
     package var memoryByteLimit: Int
+    /// 0 without a log.
     package var logByteCount: Int
     /// The last one since the start.
     package var incident: Incident?
@@ -48,11 +50,22 @@ package struct ServerReport: Sendable, Equatable, Codable {
 }
 
 extension StoreServer {
-    func report(port: Int, started: Int64) -> ServerReport {
-        let counters = metrics.counters
-        let (logByteCount, totals) = engine.read {
-            (engine.ledger.logByteCount, engine.ledger.accountTotals)
+    /// Calls `complete` on an event loop.
+    func report(
+        port: Int, started: Int64, _ complete: @escaping @Sendable (ServerReport) -> Void
+    ) {
+        let watchers = engine.loops[0]
+        watchers.loop.execute { [self] in
+            engine.accountTotals(on: watchers) { [self] totals in
+                complete(report(port: port, started: started, (try? totals.get()) ?? [:]))
+            }
         }
+    }
+
+    private func report(
+        port: Int, started: Int64, _ totals: [String: AccountTotals]
+    ) -> ServerReport {
+        let counters = metrics.counters
         let table = devices.table
         return ServerReport(
             processID: getpid(),
@@ -69,7 +82,7 @@ extension StoreServer {
             connectionCount: counters.connections,
             storeCount: counters.storeCount, memoryByteCount: counters.memoryByteCount,
             memoryByteLimit: limits.memoryByteCount,
-            logByteCount: logByteCount,
+            logByteCount: engine.logByteCount ?? 0,
             incident: counters.incident)
     }
 }

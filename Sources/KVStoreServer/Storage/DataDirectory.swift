@@ -110,13 +110,13 @@ package struct DataDirectory: Sendable {
 
     /// Opens the stores. Blocks while the log is read.
     func openEngine(
-        _ options: StorageEngine.Options, logger: Logger
-    ) throws(ServerError) -> StorageEngine {
+        _ options: LogEngine.Options, logger: Logger
+    ) throws(ServerError) -> LogEngine {
         for change in try protect() { logger.warning("\(change)") }
         // They may hold the key of the certificate, as the file would that was to be written.
         try? LocalDirectory(path).removeAbandonedFiles()
         let engine = try open { storage throws(LogError) in
-            try StorageEngine(
+            try LogEngine(
                 storage: storage, options: options, seed: .random(in: 0 ... .max), logger: logger)
         }
         for cut in engine.recovery.cutWrites {

@@ -55,8 +55,8 @@ struct AccountRemovalTests {
                 uri: "/v1/stores", method: .get, headers: test.headers(TestServer.stranger))
             #expect(refused.status == .unauthorized)
             try await ended(test)
-            #expect(test.server.engine.storeList(ofAccount: "other").isEmpty)
-            #expect(test.server.engine.storeList(ofAccount: "default").count == 40)
+            #expect(try await test.server.engine.storeList(ofAccount: "other").isEmpty)
+            #expect(try await test.server.engine.storeList(ofAccount: "default").count == 40)
             // Also not after an account of this name is added again.
             try file.addAccount("other")
             #expect(try await redeem(code).problemCode == "wrong-code")
@@ -75,7 +75,7 @@ struct AccountRemovalTests {
                 _ = try await test.server.engine.sync(
                     Samples.request([Samples.change("k")]), store: id)
             }
-            #expect(test.server.engine.storeList(ofAccount: "other").isEmpty)
+            #expect(try await test.server.engine.storeList(ofAccount: "other").isEmpty)
         }
     }
 
@@ -87,7 +87,7 @@ struct AccountRemovalTests {
             test.storage.aim(.fail(5), at: .sync)
             try test.deviceFile.beginRemoval(ofAccount: "other")
             try await ended(test)
-            #expect(test.server.engine.storeList(ofAccount: "other").isEmpty)
+            #expect(try await test.server.engine.storeList(ofAccount: "other").isEmpty)
         }
         let reopened = try Ledger(storage: test.storage.disk.copy().storage(), seed: 3)
         #expect(reopened.storeCount(ofAccount: "other") == 0)
@@ -105,8 +105,8 @@ struct AccountRemovalTests {
             test.storage.aim(.fail(5), at: .sync)
             for _ in 0..<2 {
                 await #expect(throws: Problem.self) {
-                    _ = try await engine.durably { engine throws(Problem) in
-                        try engine.removeStores(ofAccount: "other", count: 16)
+                    _ = try await engine.wait {
+                        engine.removeStores(ofAccount: "other", count: 16, on: $0, $1)
                     }
                 }
             }

@@ -164,7 +164,7 @@ struct AccountIsolationTests {
             #expect(refused.text.contains(#""limit":1,"#) || refused.text.contains(#""limit":1}"#))
             #expect(try await create("a", as: TestServer.stranger).status == .ok)
             #expect(try await create("c", as: TestServer.laptop).status == .ok)
-            #expect(test.server.engine.storeList(ofAccount: "other").count == 2)
+            #expect(try await test.server.engine.storeList(ofAccount: "other").count == 2)
         }
     }
 

@@ -82,7 +82,7 @@ struct RemovedDeviceStreamTests {
             try test.remove(TestServer.laptop)
             try await connection.send("body")
             #expect(await connection.rest().hasPrefix("HTTP/1.1 401 "))
-            #expect(test.server.engine.storeList(ofAccount: "default").isEmpty)
+            #expect(try await test.server.engine.storeList(ofAccount: "default").isEmpty)
         }
     }
 }

@@ -135,7 +135,7 @@ struct RouterTests {
                 headers: test.headers(TestServer.laptop), body: test.syncBody(Samples.request()))
             #expect(response.status == .badRequest)
             #expect(response.problemCode == "bad-store-name")
-            #expect(test.server.engine.storeList(ofAccount: "default").isEmpty)
+            #expect(try await test.server.engine.storeList(ofAccount: "default").isEmpty)
         }
     }
 

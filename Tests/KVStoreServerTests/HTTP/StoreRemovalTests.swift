@@ -36,10 +36,11 @@ struct StoreRemovalTests {
                 let refused = try await sync(client, "s\(number)", as: TestServer.reader)
                 #expect(refused.status == .notFound && refused.problemCode == "unknown-store")
             }
-            #expect(test.server.engine.storeList(ofAccount: "default").isEmpty)
+            #expect(try await test.server.engine.storeList(ofAccount: "default").isEmpty)
             #expect(try await sync(client, "s1").status == .ok)
             #expect(try await sync(client, "s1", as: TestServer.reader).status == .ok)
-            #expect(test.server.engine.storeList(ofAccount: "default").map(\.store) == ["s1"])
+            #expect(
+                try await test.server.engine.storeList(ofAccount: "default").map(\.store) == ["s1"])
         }
     }
 
@@ -58,7 +59,7 @@ struct StoreRemovalTests {
             let keys = try await client.execute(
                 uri: "/v1/stores/s/keys", method: .get, headers: test.headers(TestServer.laptop))
             #expect(keys.problemCode == "unknown-store")
-            #expect(test.server.engine.storeList(ofAccount: "default").isEmpty)
+            #expect(try await test.server.engine.storeList(ofAccount: "default").isEmpty)
             let text = try await client.execute(uri: "/metrics", method: .get).text
             #expect(text.contains(/kvsd_stores 0\n/), "\(text)")
         }
@@ -77,7 +78,7 @@ struct StoreRemovalTests {
                 #expect(answer.isInitial && answer.changes.isEmpty)
                 #expect(answer.horizon > before.cursor.sequence)
             }
-            #expect(test.server.engine.storeList(ofAccount: "default").isEmpty)
+            #expect(try await test.server.engine.storeList(ofAccount: "default").isEmpty)
         }
     }
 
@@ -116,7 +117,8 @@ struct StoreRemovalTests {
             // Makes the log's first segment.
             _ = try await sync(client, "s0")
             for number in 1..<1_024 {
-                try test.server.engine.create("s\(number)")
+                _ = try await test.server.engine.sync(
+                    Samples.request(), store: StoreID(account: "default", name: "s\(number)"))
             }
             #expect(try await sync(client, "more").problemCode == "too-many-stores")
             #expect(try await remove(client, "s7").status == .ok)
@@ -136,15 +138,6 @@ struct StoreRemovalTests {
             #expect(try await remove(client).problemCode == "disk-failed")
             let answer = try await sync(client, "s", Samples.request(since: before.cursor))
             #expect(answer.problemCode == "disk-failed")
-        }
-    }
-}
-
-extension StorageEngine {
-    /// Creates an empty store without waiting for the disk.
-    fileprivate func create(_ name: String) throws {
-        _ = try read { () throws(Problem) in
-            try apply(Samples.request(), to: StoreID(account: "default", name: name))
         }
     }
 }

@@ -22,18 +22,18 @@ struct HeldSegmentTests {
     /// One of them fits into a segment.
     private static let large = String(repeating: "v", count: 60_000)
 
-    private func opened(waitingCount: Int = 1_024) throws -> StorageEngine {
-        var options = StorageEngine.Options()
+    private func opened(waitingCount: Int = 1_024) throws -> LogEngine {
+        var options = LogEngine.Options()
         options.ledger.segmentByteCount = 65_536
         options.waitingCount = waitingCount
         options.recoveryDelay = .milliseconds(1)
         options.now = { Samples.now }
         var logger = Logger(label: "test")
         logger.logLevel = .critical
-        return try StorageEngine(storage: storage, options: options, seed: 7, logger: logger)
+        return try LogEngine(storage: storage, options: options, seed: 7, logger: logger)
     }
 
-    private func put(_ engine: StorageEngine, _ key: String, _ value: String = large) async throws {
+    private func put(_ engine: LogEngine, _ key: String, _ value: String = large) async throws {
         _ = try await engine.write(
             .value(Data(value.utf8)), forKey: StoreKey(key), store: store,
             replica: Samples.replica)
@@ -41,7 +41,7 @@ struct HeldSegmentTests {
 
     private func first(of events: AsyncStream<Void>) async { for await _ in events { break } }
 
-    private func waiting(_ count: Int, _ engine: StorageEngine) async throws {
+    private func waiting(_ count: Int, _ engine: LogEngine) async throws {
         try await wait { engine.metrics.counters.waiting >= count }
     }
 
@@ -49,7 +49,7 @@ struct HeldSegmentTests {
     func reads() async throws {
         let engine = try opened(waitingCount: 2)
         try await put(engine, "first")
-        let cursor = try #require(engine.end(of: store))
+        let cursor = try #require(try await engine.end(of: store))
         let (gate, began) = storage.holdCreations()
         let second = Task { try await put(engine, "second") }
         await first(of: began)
@@ -61,7 +61,7 @@ struct HeldSegmentTests {
         let pull = try await engine.sync(Samples.request(since: cursor), store: store)
         #expect(pull.changes.isEmpty && pull.cursor == cursor)
         #expect(engine.page(of: store, after: cursor)?.changes.isEmpty == true)
-        #expect(engine.storeList(ofAccount: "default").map(\.keyCount) == [1])
+        #expect(try await engine.storeList(ofAccount: "default").map(\.keyCount) == [1])
         await #expect(throws: Problem.busy) { try await put(engine, "beyond the limit") }
         gate.signal()
         try await second.value

@@ -16,15 +16,15 @@ struct IncidentTests {
     private let log = LogLines()
     private let storage = SimulatedDisk().storage()
 
-    private func opened() throws -> StorageEngine {
-        var options = StorageEngine.Options()
+    private func opened() throws -> LogEngine {
+        var options = LogEngine.Options()
         options.ledger.segmentByteCount = 65_536
         options.recoveryDelay = .milliseconds(1)
         options.now = { Samples.now }
-        return try StorageEngine(storage: storage, options: options, seed: 7, logger: log.logger)
+        return try LogEngine(storage: storage, options: options, seed: 7, logger: log.logger)
     }
 
-    private func put(_ engine: StorageEngine, _ key: String) async throws {
+    private func put(_ engine: LogEngine, _ key: String) async throws {
         _ = try await engine.write(
             .value(Data("v".utf8)), forKey: StoreKey(key),
             store: StoreID(account: "default", name: "notes"), replica: Samples.replica)

@@ -39,9 +39,9 @@ struct WatchingTests {
         let directory = try TemporaryDirectory()
         var logger = Logger(label: "test")
         logger.logLevel = .critical
-        var options = StorageEngine.Options()
+        var options = LogEngine.Options()
         options.now = { Samples.now }
-        let engine = try StorageEngine(
+        let engine = try LogEngine(
             storage: FileLogStorage(directory: directory.path), options: options, seed: seed,
             logger: logger)
         let store = StoreID(account: "default", name: "s")
@@ -100,7 +100,7 @@ struct WatchingTests {
 
     /// One connection: reads on until it is dropped after a random number of looks.
     private static func watch(
-        _ engine: StorageEngine, _ store: StoreID, _ epoch: EpochID, _ watcher: inout Reader,
+        _ engine: LogEngine, _ store: StoreID, _ epoch: EpochID, _ watcher: inout Reader,
         _ random: inout SplitMix64
     ) async throws {
         let registered = Signals()

@@ -1,67 +1,59 @@
-import Foundation
 import KVStoreCore
-import KVStoreLedger
-import KVStoreLog
 import KVStoreWire
-import NIOCore
 
 @testable import KVStoreServer
 
-/// Requests to the engine from tasks, each answered when the disk has it.
+/// Requests to the engine from tasks.
 extension StorageEngine {
     func sync(_ request: SyncRequest, store: StoreID) async throws -> SyncResponse {
-        try await durably { engine throws(Problem) in
-            try engine.sync(request, store: store, mayCreate: true)
+        try await wait { [self] in
+            sync(request, store: store, by: .writer(ofAccount: store.account), on: $0, $1)
         }
     }
 
     func write(
         _ content: Record.Content, forKey key: StoreKey, store: StoreID, replica: ReplicaID
     ) async throws -> SequencedRecord {
-        try await durably { engine throws(Problem) in
-            try engine.write(content, forKey: key, store: store, replica: replica)
+        try await wait { [self] in
+            write(content, forKey: key, store: store, by: nil, replica: replica, on: $0, $1)
         }
     }
 
     func value(of key: StoreKey, in store: StoreID) async throws -> SequencedRecord? {
-        try await durably { engine throws(Problem) in try engine.value(of: key, in: store) }
+        try await wait { [self] in value(of: key, in: store, on: $0, $1) }
     }
 
     func values(in store: StoreID) async throws -> [SequencedRecord]? {
-        try await durably { engine throws(Problem) in try engine.values(in: store) }
+        try await wait { [self] in values(in: store, where: { _ in true }, on: $0, $1) }
     }
 
-    func storeList(ofAccount account: String) -> [StoreList.Store] {
-        read { stores(ofAccount: account) }
+    func storeList(ofAccount account: String) async throws -> [StoreList.Store] {
+        try await wait { [self] in stores(ofAccount: account, on: $0, $1) }
     }
 
-    func end(of store: StoreID) -> Cursor? {
-        read { ledger.end(of: store) }
+    /// Nil for an unknown store.
+    func end(of store: StoreID) async throws -> Cursor? {
+        do throws(Problem) {
+            return try await wait { [self] in end(of: store, on: $0, $1) }
+        } catch .unknownStore { return nil }
     }
 
     /// The durable changes after a cursor; nil when it is not in the present epoch.
     func page(of store: StoreID, after cursor: Cursor) -> Hub.Page? {
-        page(of: store, after: cursor, limits: WireLimits.page)?.page
+        guard
+            case .changes(let page, durable: _) = page(
+                of: store, after: cursor, limits: WireLimits.page)
+        else { return nil }
+        return page
     }
 
     var watcherCount: Int { loops.reduce(0) { $0 + $1.count } }
+}
 
-    func durably<Value: Sendable>(
-        _ body: @escaping @Sendable (StorageEngine) throws(Problem) -> Value
-    ) async throws -> Value {
-        let loop = loops.randomElement()!
-        let answer = loop.loop.makePromise(of: Value.self)
-        loop.loop.execute {
-            self.perform(on: loop) { () throws(Problem) in
-                try body(self)
-            } _: {
-                answer.completeWith($0.mapError { $0 as any Error })
-            }
-        }
-        do { return try await answer.futureResult.get() } catch let error as Problem
-            where error == .again
-        {
-            return try await durably(body)
-        }
+extension Device {
+    fileprivate static func writer(ofAccount account: String) -> Device {
+        Device(
+            "writer", DevicePermissions(account: account), id: "00000000000000ff", created: 0,
+            tokenSHA256: TokenDigest(of: "writer"))
     }
 }

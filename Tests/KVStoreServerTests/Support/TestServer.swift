@@ -52,7 +52,7 @@ final class TestServer: Sendable {
         var quiet = Logger(label: "test")
         quiet.logLevel = .critical
         let logger = logger ?? quiet
-        var options = StorageEngine.Options()
+        var options = LogEngine.Options()
         options.now = now
         options.recoveryDelay = recoveryDelay
         options.ledger.segmentByteCount = segmentByteCount
@@ -65,7 +65,7 @@ final class TestServer: Sendable {
                 now: Samples.now)
             try ledger.close()
         }
-        let engine = try StorageEngine(storage: storage, options: options, seed: 1, logger: logger)
+        let engine = try LogEngine(storage: storage, options: options, seed: 1, logger: logger)
         var tokens: [String: String] = [:]
         var random = SystemRandomNumberGenerator()
         let file = DeviceFile(dataDirectory: directory.path)

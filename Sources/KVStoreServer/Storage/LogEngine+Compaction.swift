@@ -5,7 +5,7 @@ import NIOCore
 import Synchronization
 
 /// Compaction between groups and in idle time. With the lock.
-extension StorageEngine {
+extension LogEngine {
     /// Makes a bounded number of steps between two groups. The next sync covers what they move; it
     /// begins at once if no request waits.
     func compact() {

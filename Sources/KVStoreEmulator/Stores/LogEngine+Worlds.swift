@@ -8,7 +8,7 @@ import KVStoreWire
 import KVStoreServer
 
 /// The worlds of an emulator, which are accounts. For the bodies of `perform` and `read`.
-extension StorageEngine {
+extension LogEngine {
     /// The accounts of a world that have stores, its own first.
     func accounts(ofWorld world: String) -> [String] {
         ledger.accountTotals.keys.filter { EmulatedAccount.world(of: $0) == world }.sorted()

@@ -1,32 +1,28 @@
-import KVStoreCore
+package import KVStoreCore
 import KVStoreLedger
 package import KVStoreWire
 
 /// For live readers, from any thread.
-extension StorageEngine {
-    /// Live readers of a store may see changes up to it.
-    func durableSequence(of store: StoreID) -> UInt64 {
+extension LogEngine {
+    package func durableSequence(of store: StoreID) -> UInt64 {
         read { ledger.durableSequence(of: store) }
     }
 
-    /// The durable changes after a cursor, and up to where changes are durable; nil when the cursor is not in the present
-    /// epoch.
-    func page(
-        of store: StoreID, after cursor: Cursor, limits: PageLimits
-    ) -> (page: Hub.Page, durable: UInt64)? {
+    package func page(of store: StoreID, after cursor: Cursor, limits: PageLimits) -> LivePage {
         read {
             guard let hub = ledger.history(of: store), !hub.endsStream(at: cursor) else {
-                return nil
+                return .ended
             }
             let durable = ledger.durableSequence(of: store)
             let end = max(cursor.sequence, durable)
-            return (hub.page(after: cursor.sequence, through: end, limits: limits), durable)
+            return .changes(
+                hub.page(after: cursor.sequence, through: end, limits: limits), durable: durable)
         }
     }
 }
 
 /// For the bodies of `perform` and `read`.
-extension StorageEngine {
+extension LogEngine {
     /// The stores of an account, sorted by name.
     package func stores(ofAccount account: String) -> [StoreList.Store] {
         ledger.stores(ofAccount: account).compactMap { id in

@@ -14,14 +14,14 @@ import Testing
 @testable import KVStoreServer
 
 @Suite("Storage engine", .timeLimit(.minutes(5)))
-struct StorageEngineTests {
+struct LogEngineTests {
     private let directory = try! TemporaryDirectory()
     private let store = StoreID(account: "default", name: "notes")
 
     private func options(
         segmentByteCount: Int = 65_536, waitingCount: Int = 1_024
-    ) -> StorageEngine.Options {
-        var options = StorageEngine.Options()
+    ) -> LogEngine.Options {
+        var options = LogEngine.Options()
         options.ledger.segmentByteCount = segmentByteCount
         options.waitingCount = waitingCount
         options.recoveryDelay = .hours(1)
@@ -30,14 +30,14 @@ struct StorageEngineTests {
     }
 
     private func opened(
-        _ storage: any LogStorage, _ options: StorageEngine.Options
-    ) throws -> StorageEngine {
+        _ storage: any LogStorage, _ options: LogEngine.Options
+    ) throws -> LogEngine {
         var logger = Logger(label: "test")
         logger.logLevel = .critical
-        return try StorageEngine(storage: storage, options: options, seed: 7, logger: logger)
+        return try LogEngine(storage: storage, options: options, seed: 7, logger: logger)
     }
 
-    private func put(_ engine: StorageEngine, _ key: String, _ value: String) async throws {
+    private func put(_ engine: LogEngine, _ key: String, _ value: String) async throws {
         _ = try await engine.write(
             .value(Data(value.utf8)), forKey: StoreKey(key), store: store,
             replica: Samples.replica)
@@ -75,7 +75,9 @@ struct StorageEngineTests {
             for index in 0..<50 {
                 group.addTask { try await put(engine, "k\(index)", "v") }
             }
-            try await wait { engine.storeList(ofAccount: "default").first?.keyCount == 52 }
+            try await wait {
+                engine.read { engine.stores(ofAccount: "default").first?.keyCount == 52 }
+            }
             gate.signal()
             gate.signal()
             try await group.waitForAll()
@@ -160,7 +162,7 @@ struct StorageEngineTests {
             try await wait { engine.metrics.counters.waiting >= 3 }
             await #expect(throws: Problem.busy) { try await put(engine, "late", "v") }
             // Reads of live streams neither wait for the disk nor count.
-            #expect(engine.end(of: store) != nil)
+            #expect(try await engine.end(of: store) != nil)
             storage.releaseSyncs()
             for _ in 0..<3 { gate.signal() }
             try await group.waitForAll()

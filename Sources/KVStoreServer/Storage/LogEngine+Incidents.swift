@@ -3,7 +3,7 @@ import LocalFiles
 import Logging
 
 /// What an operator must know: logged once when it begins and once when it ends, and shown by `kvsd status`.
-extension StorageEngine {
+extension LogEngine {
     func noteFailure(_ error: LogError) {
         let cause =
             if case .closedByFailure(let failure) = error { failure.description } else {

@@ -4,7 +4,7 @@ import KVStoreLog
 package import KVStoreWire
 
 /// For the bodies of `perform`; what they return may be sent when it completes.
-extension StorageEngine {
+extension LogEngine {
     /// A push and a pull. Throws `unknownStore` if there is no store and the request may not create one.
     package func sync(
         _ request: SyncRequest, store id: StoreID, mayCreate: Bool

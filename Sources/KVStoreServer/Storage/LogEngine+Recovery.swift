@@ -6,7 +6,7 @@ import Logging
 import NIOCore
 
 /// A failed sync, and how the engine goes on after it.
-extension StorageEngine {
+extension LogEngine {
     func fail(_ error: LogError) {
         guard failure == nil else { return }
         failure = error

@@ -7,7 +7,7 @@ import NIOCore
 import Synchronization
 
 /// Syncs and new segments, on the disk's queue. The lock is held for everything but calls to the disk.
-extension StorageEngine {
+extension LogEngine {
     /// At the end of the tick: what the event loop reads in one tick is a group.
     func scheduleSync(after loop: any EventLoop) {
         guard !isScheduled, !isSyncing else { return }

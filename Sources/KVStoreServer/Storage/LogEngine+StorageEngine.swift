@@ -1,0 +1,106 @@
+package import KVStoreCore
+package import KVStoreLedger
+package import KVStoreWire
+
+/// The door. An interceptor takes part in what devices read and write.
+extension LogEngine: StorageEngine {
+    package var clock: @Sendable () -> Int64 { options.now }
+
+    package func now(of account: String) -> Int64 { options.now(of: account) }
+
+    package func sync(
+        _ request: SyncRequest, store: StoreID, by device: Device, on loop: WatcherRegistry,
+        _ complete: @escaping (Result<SyncResponse, Problem>) -> Void
+    ) {
+        let mayCreate = device.scopes.contains(.write)
+        perform(
+            on: loop,
+            { () throws(Problem) in
+                guard let interceptor else {
+                    return try sync(request, store: store, mayCreate: mayCreate)
+                }
+                return try interceptor.sync(
+                    request, store: store, mayCreate: mayCreate, by: device)
+            }, complete)
+    }
+
+    package func write(
+        _ content: Record.Content, forKey key: StoreKey, store: StoreID, by device: Device?,
+        replica: ReplicaID, on loop: WatcherRegistry,
+        _ complete: @escaping (Result<SequencedRecord, Problem>) -> Void
+    ) {
+        perform(
+            on: loop,
+            { () throws(Problem) in
+                guard let interceptor, let device else {
+                    return try write(content, forKey: key, store: store, replica: replica)
+                }
+                return try interceptor.write(content, key, store, by: device)
+            }, complete)
+    }
+
+    package func value(
+        of key: StoreKey, in store: StoreID, on loop: WatcherRegistry,
+        _ complete: @escaping (Result<SequencedRecord?, Problem>) -> Void
+    ) {
+        perform(on: loop, { () throws(Problem) in try value(of: key, in: store) }, complete)
+    }
+
+    package func values(
+        in store: StoreID, where isIncluded: @escaping @Sendable (StoreKey) -> Bool,
+        on loop: WatcherRegistry,
+        _ complete: @escaping (Result<[SequencedRecord]?, Problem>) -> Void
+    ) {
+        perform(
+            on: loop, { () throws(Problem) in try values(in: store, where: isIncluded) }, complete)
+    }
+
+    package func stores(
+        ofAccount account: String, on loop: WatcherRegistry,
+        _ complete: @escaping (Result<[StoreList.Store], Problem>) -> Void
+    ) {
+        complete(.success(read { stores(ofAccount: account) }))
+    }
+
+    package func remove(
+        _ store: StoreID, on loop: WatcherRegistry,
+        _ complete: @escaping (Result<Void, Problem>) -> Void
+    ) {
+        perform(
+            on: loop,
+            { () throws(Problem) in
+                try remove(store)
+                interceptor?.didRemove(store)
+            }, complete)
+    }
+
+    package func removeStores(
+        ofAccount account: String, count: Int, on loop: WatcherRegistry,
+        _ complete: @escaping (Result<Bool, Problem>) -> Void
+    ) {
+        perform(
+            on: loop,
+            { () throws(Problem) in try removeStores(ofAccount: account, count: count) }, complete)
+    }
+
+    package func end(
+        of store: StoreID, on loop: WatcherRegistry,
+        _ complete: @escaping (Result<Cursor, Problem>) -> Void
+    ) {
+        let end = read { ledger.history(of: store)?.end }
+        complete(end.map(Result.success) ?? .failure(.unknownStore))
+    }
+
+    package func checkReadiness() throws(Problem) {
+        if read({ failure != nil }) { throw .diskFailed }
+    }
+
+    package func accountTotals(
+        on loop: WatcherRegistry,
+        _ complete: @escaping (Result<[String: AccountTotals], Problem>) -> Void
+    ) {
+        complete(.success(read { ledger.accountTotals }))
+    }
+
+    package var logByteCount: Int? { read { ledger.logByteCount } }
+}
