@@ -12,8 +12,8 @@ let strict: [SwiftSetting] = [
 /// Of one trait each build: SwiftPM passes the names of several to the compiler in random order, and any other order compiles
 /// everything again. Without any (`traits: []`), in an app that embeds `KVStore` alone, nothing is fetched. `scripts/run` builds
 /// its two programs without the network, whose packages take most of a build.
-let programs = TargetDependencyCondition.when(traits: ["Programs", "Network"])
-let network = TargetDependencyCondition.when(traits: ["Network"])
+let programs = TargetDependencyCondition.when(traits: ["Programs", "Network", "PostgreSQL"])
+let network = TargetDependencyCondition.when(traits: ["Network", "PostgreSQL"])
 
 func product(_ name: String, _ package: String) -> Target.Dependency {
     .product(name: name, package: package, condition: network)
@@ -37,6 +37,7 @@ let x509 = product("X509", "swift-certificates")
 let command: [Target.Dependency] = [
     "CommandSupport", "CommandRunner", "TerminalText", "LocalFiles", argumentParser, "Essentials",
 ]
+let storeCommand = command + ["StoreCommands", "KVStoreEssentials", "KVStoreHTTP"]
 let storage: [Target.Dependency] = ["KVStoreCore", "KVStoreLog", "LocalFiles"]
 let engine: [Target.Dependency] = [
     "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreSimulation", "KVStoreWire",
@@ -50,6 +51,14 @@ let targets: [Target] = [
     .target(name: "LocalFiles", dependencies: ["Essentials"]),
     .target(name: "KVStoreCore", dependencies: ["Essentials"]),
     .target(name: "CChecksum"),
+    .systemLibrary(
+        name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+    .target(
+        name: "PostgreSQLClient",
+        dependencies: [
+            .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])), "TerminalText",
+            "Essentials",
+        ]),
     .target(
         name: "KVStoreLog", dependencies: ["CChecksum", "KVStoreCore", "LocalFiles", "Essentials"]),
     .target(name: "KVStoreEssentials", dependencies: storage + ["Essentials"]),
@@ -112,10 +121,7 @@ let targets: [Target] = [
         ]),
     .executableTarget(
         name: "usage-view",
-        dependencies: command + usage + [
-            "StoreCommands", "KVStoreEssentials", "KVStoreHTTP", "KVStoreDocuments",
-            "TerminalSessions",
-        ]),
+        dependencies: storeCommand + usage + ["KVStoreDocuments", "TerminalSessions"]),
     .target(
         name: "StoreCommands",
         dependencies: [
@@ -123,23 +129,17 @@ let targets: [Target] = [
         ]),
     .executableTarget(
         name: "kvs",
-        dependencies: command + usage + [
-            "StoreCommands", "KVStoreEssentials", "KVStoreHTTP", "KVStoreDocuments",
-            "KVStoreSealed",
-        ]),
+        dependencies: storeCommand + usage + ["KVStoreDocuments", "KVStoreSealed"]),
     .target(name: "ClipCore"),
     .executableTarget(
         name: "clip",
-        dependencies: command + [
-            "ClipCore", "StoreCommands", "KVStoreEssentials", "KVStoreHTTP", "KVStoreSealed",
-            "BackgroundServices", "TerminalSessions", "SQLiteReading", crypto,
+        dependencies: storeCommand + [
+            "ClipCore", "KVStoreSealed", "BackgroundServices", "TerminalSessions", "SQLiteReading",
+            crypto,
         ]),
     .target(name: "LinkCore", dependencies: ["Essentials"]),
     .executableTarget(
-        name: "link",
-        dependencies: command + [
-            "LinkCore", "StoreCommands", "KVStoreEssentials", "KVStoreHTTP", "BackgroundServices",
-        ]),
+        name: "link", dependencies: storeCommand + ["LinkCore", "BackgroundServices"]),
     .target(
         name: "KVStoreServer",
         dependencies: storage + nio + [
@@ -189,10 +189,10 @@ let targets: [Target] = [
         path: "Tests/simulate"),
     .executableTarget(
         name: "store-benchmarks",
-        dependencies: [
-            "KVStoreEssentials", "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreWire",
-            "Essentials",
-        ], path: "Benchmarks/store-benchmarks"),
+        dependencies: storage + [
+            "KVStoreEssentials", "KVStoreLedger", "KVStoreWire", "Essentials",
+        ],
+        path: "Benchmarks/store-benchmarks"),
     .target(
         name: "FuzzTargets",
         dependencies: engine + ["KVStore", "KVStoreEssentials", "SnapshotModels"],
@@ -220,9 +220,7 @@ let targets: [Target] = [
         name: "KVStoreLogTests", dependencies: storage + ["KVStoreSimulation", "TestSupport"]),
     .testTarget(
         name: "KVStoreLedgerTests",
-        dependencies: [
-            "KVStoreCore", "KVStoreLedger", "KVStoreLog", "KVStoreSimulation", "TestSupport",
-        ]),
+        dependencies: storage + ["KVStoreLedger", "KVStoreSimulation", "TestSupport"]),
     .testTarget(
         name: "KVStoreTests",
         dependencies: storage + [
@@ -342,6 +340,12 @@ let targets: [Target] = [
             "kvs", "kvsd", "usage-view", "CommandSupport", "TerminalText", "KVStoreServer",
             "WebPages", "BrowserTesting", "UsageTesting",
         ]),
+    .target(
+        name: "PostgreSQLTesting", dependencies: ["PostgreSQLClient", "ProgramTesting"],
+        path: "Tests/PostgreSQLTesting"),
+    .testTarget(
+        name: "PostgreSQLClientTests",
+        dependencies: ["PostgreSQLClient", "PostgreSQLTesting", "TestSupport"]),
     .testTarget(name: "TidyTests"),
 ]
 
@@ -357,21 +361,15 @@ let package = Package(
         .library(name: "KVStoreServer", targets: ["KVStoreServer"]),
         .library(name: "KVStoreEmulator", targets: ["KVStoreEmulator"]),
         .library(name: "UsagePusher", targets: ["UsagePusher"]),
-        .executable(name: "usage-push", targets: ["usage-push"]),
-        .executable(name: "usage-view", targets: ["usage-view"]),
-        .executable(name: "kvs", targets: ["kvs"]),
-        .executable(name: "kvsd", targets: ["kvsd"]),
-        .executable(name: "clip", targets: ["clip"]),
-        .executable(name: "link", targets: ["link"]),
-    ],
+    ]
+        + ["usage-push", "usage-view", "kvs", "kvsd", "clip", "link"].map {
+            .executable(name: $0, targets: [$0])
+        },
     traits: [
         .default(enabledTraits: ["Network"]),
-        .trait(
-            name: "Network",
-            description: "All programs and libraries, with HTTP, TLS and the packages for them."),
-        .trait(
-            name: "Programs",
-            description: "The programs without the network, which work on one machine."),
+        .trait(name: "Network", description: "All programs and libraries, with HTTP and TLS."),
+        .trait(name: "Programs", description: "The programs without the network, on one machine."),
+        .trait(name: "PostgreSQL", description: "Network with kvsd on PostgreSQL; needs libpq."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -396,4 +394,4 @@ if Context.environment["UBIQUITY_FUZZ"] != nil {
     ]
 }
 
-for target in package.targets { target.swiftSettings = strict }
+for target in package.targets where target.type != .system { target.swiftSettings = strict }

@@ -1,4 +1,4 @@
-#if Network
+#if Network || PostgreSQL
     import Essentials
     import NIOCore
     import NIOHTTP1

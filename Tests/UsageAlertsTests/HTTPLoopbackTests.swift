@@ -1,4 +1,4 @@
-#if Network
+#if Network || PostgreSQL
     import Foundation
     import PushTesting
     import Testing

@@ -1,4 +1,4 @@
-#if !Network
+#if !(Network || PostgreSQL)
     import Essentials
     import KVStoreEssentials
     import KVStoreWire

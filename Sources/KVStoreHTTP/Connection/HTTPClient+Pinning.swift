@@ -1,4 +1,4 @@
-#if Network
+#if Network || PostgreSQL
     import AsyncHTTPClient
     import Crypto
     import KVStoreWire

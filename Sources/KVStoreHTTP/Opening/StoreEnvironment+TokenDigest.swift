@@ -1,7 +1,7 @@
 import Essentials
 import KVStoreEssentials
 
-#if Network
+#if Network || PostgreSQL
     import Crypto
 
     extension StoreEnvironment {

@@ -1,0 +1,8 @@
+// libpq, PostgreSQL's own client library, as it is installed. Not here: anything of our own; Swift's side is PostgreSQLClient.
+
+#ifndef CPOSTGRESQL_H
+#define CPOSTGRESQL_H
+
+#include <libpq-fe.h>
+
+#endif
