@@ -147,6 +147,12 @@ let targets: [Target] = [
             logging, swiftASN1, x509, "Essentials",
         ]),
     .target(
+        name: "KVStorePostgreSQL",
+        dependencies: storage + [
+            "KVStoreServer", "KVStoreLedger", "KVStoreWire", "PostgreSQLClient", logging, nioCore,
+            "Essentials",
+        ]),
+    .target(
         name: "WebPages",
         dependencies: ["KVStoreServer", "KVStoreWire", crypto, nioCore, nioHTTP1, "Essentials"],
         resources: [.embedInCode("Shared")]),

@@ -10,6 +10,8 @@ public struct ServerError: Error, Sendable, Equatable {
         case storage
         /// A file is damaged or from a newer version.
         case unreadable
+        /// The database cannot be reached or used. Trying again may help.
+        case database
         /// A device cannot be added, is unknown, or is ambiguous.
         case invalidDevice
         /// An account cannot be added or removed, or is unknown.

@@ -49,7 +49,7 @@ extension CommandFailure {
         let status: ExitStatus =
             switch error.code {
             case .cannotCreate: .cannotCreate
-            case .inUse: .temporaryFailure
+            case .inUse, .database: .temporaryFailure
             case .storage, .unreadable: .ioError
             case .invalidDevice, .invalidAccount, .invalidBackup, .invalidAuthority: .dataError
             case .cannotListen, .ended: .unavailable

@@ -1,0 +1,151 @@
+#if PostgreSQL
+    import Essentials
+    package import KVStoreServer
+    import PostgreSQLClient
+    import Synchronization
+
+    /// A database that daemons share, and the connection for what is neither a group nor a notification. Safe to call from any
+    /// thread; calls block.
+    package final class Database: Sendable {
+        private let address: String
+        private let administration = Mutex<PostgreSQLConnection?>(nil)
+
+        /// Of a call; the server may need longer for a migration.
+        static let timeout = Duration.seconds(10)
+
+        /// - Parameter address: as libpq reads it; `postgres://…`, `service=…`, several hosts.
+        package init(_ address: String) { self.address = address }
+
+        /// Opens a connection to the server that accepts writes, and settles which generation its data is of.
+        func connect(
+            as role: String, usesPreparedStatements: Bool = true
+        ) throws(PostgreSQLError) -> (connection: PostgreSQLConnection, generation: Int64) {
+            let connection = try PostgreSQLConnection(
+                address, applicationName: "kvsd \(role)", timeout: Self.timeout,
+                usesPreparedStatements: usesPreparedStatements)
+            // A weaker setting of the server would acknowledge what it has not stored.
+            try connection.script(
+                """
+                SELECT set_config('synchronous_commit', 'on', false)
+                    WHERE current_setting('synchronous_commit') IN ('off', 'local');
+                SET statement_timeout = 30000;
+                SET idle_in_transaction_session_timeout = 30000;
+                SET lock_timeout = 10000
+                """, timeout: Self.timeout)
+            let rows = try connection.execute(Self.identify, timeout: Self.timeout)
+            return (connection, rows.int64(0, 0) ?? 0)
+        }
+
+        private static let identify = PostgreSQLStatement("identify", "SELECT ubiquity.identify()")
+
+        /// Creates or migrates the schema; refuses a newer one. Other daemons go on meanwhile.
+        package func prepare() throws(ServerError) {
+            do throws(PostgreSQLError) {
+                let connection = try PostgreSQLConnection(
+                    address, applicationName: "kvsd schema", timeout: Self.timeout)
+                try connection.script(
+                    """
+                    BEGIN;
+                    SELECT pg_advisory_xact_lock(\(DatabaseSchema.lock));
+                    CREATE SCHEMA IF NOT EXISTS ubiquity
+                    """, timeout: .seconds(60))
+                let present = try DatabaseSchema.presentVersion(connection)
+                guard present <= DatabaseSchema.version else {
+                    throw PostgreSQLError(
+                        .other,
+                        "the schema has version \(present), this kvsd knows version \(DatabaseSchema.version)"
+                    )
+                }
+                if present < DatabaseSchema.version {
+                    for migration in DatabaseSchema.migrations[present...] {
+                        try connection.script(migration, timeout: .seconds(600))
+                    }
+                    try connection.script(
+                        DatabaseSchema.noteVersion(after: present), timeout: Self.timeout)
+                }
+                try connection.commit(timeout: Self.timeout)
+            } catch {
+                throw ServerError(error)
+            }
+        }
+
+        /// Runs `body` in a transaction, which its error rolls back. A lost connection is opened again, once, if it was lost before
+        /// the transaction began; otherwise the outcome is unknown.
+        func transaction<Value>(
+            _ body: (PostgreSQLConnection) throws(ServerError) -> Value
+        ) throws(ServerError) -> Value {
+            try administration.withLock { held throws(ServerError) in
+                do throws(PostgreSQLError) {
+                    do throws(PostgreSQLError) {
+                        guard let connection = held else {
+                            throw PostgreSQLError(.disconnected, "")
+                        }
+                        try connection.begin(timeout: Self.timeout)
+                    } catch {
+                        held = nil
+                        let connection = try connect(as: "administration").connection
+                        try connection.begin(timeout: Self.timeout)
+                        held = connection
+                    }
+                } catch {
+                    throw ServerError(error)
+                }
+                guard let connection = held else { preconditionFailure("it was opened") }
+                let value: Value
+                do throws(ServerError) { value = try body(connection) } catch {
+                    do { try connection.rollback(timeout: Self.timeout) } catch { held = nil }
+                    throw error
+                }
+                do throws(PostgreSQLError) { try connection.commit(timeout: Self.timeout) } catch {
+                    held = nil
+                    throw ServerError(error)
+                }
+                return value
+            }
+        }
+    }
+
+    extension DatabaseSchema {
+        /// Of the advisory lock that migrations take.
+        static let lock: Int64 = 0x7562_6971_7569_7479
+
+        /// 0 without any.
+        static func presentVersion(
+            _ connection: PostgreSQLConnection
+        ) throws(PostgreSQLError) -> Int {
+            let exists = try connection.execute(
+                PostgreSQLStatement(
+                    "schema_exists", "SELECT to_regclass('ubiquity.meta') IS NOT NULL"),
+                timeout: Database.timeout)
+            guard exists.bool(0, 0) == true else { return 0 }
+            let version = try connection.execute(
+                PostgreSQLStatement("schema_version", "SELECT schema_version FROM ubiquity.meta"),
+                timeout: Database.timeout)
+            return Int(version.int32(0, 0) ?? 0)
+        }
+
+        static func noteVersion(after former: Int) -> String {
+            former == 0
+                ? """
+                INSERT INTO ubiquity.meta (schema_version, instance)
+                VALUES (\(version), \(Int64.random(in: .min ... .max)))
+                """ : "UPDATE ubiquity.meta SET schema_version = \(version)"
+        }
+    }
+
+    extension ServerError {
+        init(_ error: PostgreSQLError) {
+            let hint: String? =
+                switch error.kind {
+                case .cannotConnect, .disconnected, .timeout:
+                    "check that PostgreSQL is running and accepts connections from here"
+                case .authentication: "check the user, the password file and pg_hba.conf"
+                case .diskFull: "free space on the disk of the database"
+                case .readOnly: "connect to the primary server"
+                case .undefined: "check that the user may use the schema 'ubiquity'"
+                default: nil
+                }
+            self.init(.database, "the database failed: \(error.message)", hint: hint)
+        }
+    }
+#endif

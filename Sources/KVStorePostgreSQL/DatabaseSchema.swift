@@ -1,0 +1,250 @@
+// A storage engine on PostgreSQL, for several daemons that share it: schema, groups of requests, caches of stores, notifications,
+// devices. Not here: libpq (PostgreSQLClient), the request path (KVStoreServer), and the merge (KVStoreCore).
+
+/// The tables and functions of a database, and their versions.
+///
+/// All of a store's changes are ordered by the lock of its row in `store`. `revision` is its last sequence number, `version`
+/// changes with every change of the row. `generation` counts what may have lost commits: a failover, a restored backup. A row of an
+/// earlier one gets a new epoch before anything of it is answered.
+enum DatabaseSchema {
+    /// A daemon migrates an older one, and refuses a newer one.
+    static var version: Int { migrations.count }
+
+    /// The statements that lead to each version from the one before it.
+    static let migrations = [initial]
+
+    private static let initial = """
+        CREATE TABLE ubiquity.meta (
+            only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+            schema_version integer NOT NULL,
+            instance bigint NOT NULL,
+            generation bigint NOT NULL DEFAULT 1,
+            system_id bigint NOT NULL DEFAULT 0,
+            timeline integer NOT NULL DEFAULT 0,
+            -- Changes with every change of a device or an account.
+            devices_version bigint NOT NULL DEFAULT 1
+        );
+
+        CREATE TABLE ubiquity.account (
+            name text COLLATE "C" PRIMARY KEY,
+            created bigint NOT NULL,
+            byte_limit bigint,
+            store_limit integer,
+            removed bigint
+        );
+
+        CREATE TABLE ubiquity.device (
+            id text COLLATE "C" PRIMARY KEY,
+            account text COLLATE "C" NOT NULL,
+            name text COLLATE "C" NOT NULL,
+            token_sha256 bytea NOT NULL UNIQUE,
+            scopes text[] NOT NULL,
+            stores text[],
+            created bigint NOT NULL,
+            trusted boolean NOT NULL DEFAULT false,
+            page boolean NOT NULL DEFAULT false,
+            -- The order of the list.
+            number bigint GENERATED ALWAYS AS IDENTITY,
+            UNIQUE (account, name)
+        );
+
+        -- What a node knows of a device, for the others.
+        CREATE TABLE ubiquity.presence (
+            device text COLLATE "C" NOT NULL,
+            node bigint NOT NULL,
+            seen bigint NOT NULL,
+            stream_count integer NOT NULL,
+            PRIMARY KEY (device, node)
+        );
+
+        CREATE TABLE ubiquity.pairing (
+            id text COLLATE "C" PRIMARY KEY,
+            account text COLLATE "C" NOT NULL,
+            maker text COLLATE "C",
+            created bigint NOT NULL,
+            -- As in the file of a daemon with a log.
+            document bytea NOT NULL
+        );
+        CREATE INDEX pairing_account ON ubiquity.pairing (account);
+        CREATE INDEX pairing_maker ON ubiquity.pairing (maker);
+
+        CREATE TABLE ubiquity.node (
+            id bigint PRIMARY KEY,
+            name text NOT NULL,
+            url text NOT NULL,
+            version text NOT NULL,
+            started bigint NOT NULL,
+            seen timestamptz NOT NULL
+        );
+
+        CREATE TABLE ubiquity.store (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            account text COLLATE "C" NOT NULL,
+            name text COLLATE "C" NOT NULL,
+            version bigint NOT NULL,
+            revision bigint NOT NULL,
+            horizon bigint NOT NULL,
+            generation bigint NOT NULL,
+            is_removed boolean NOT NULL,
+            key_count integer NOT NULL,
+            byte_count bigint NOT NULL,
+            memory bigint NOT NULL,
+            state bytea NOT NULL,
+            UNIQUE (account, name)
+        ) WITH (fillfactor = 70);
+
+        -- A tombstone has no value.
+        CREATE TABLE ubiquity.record (
+            store bigint NOT NULL,
+            key bytea NOT NULL,
+            revision bigint NOT NULL,
+            stamp bytea NOT NULL,
+            value bytea,
+            PRIMARY KEY (store, key)
+        );
+        ALTER TABLE ubiquity.record ALTER COLUMN value SET STORAGE EXTERNAL;
+
+        -- Begins a new generation if this is not the server, or not its timeline, that the last node saw.
+        CREATE FUNCTION ubiquity.identify() RETURNS bigint LANGUAGE plpgsql AS $$
+        DECLARE
+            found_system bigint := 0;
+            found_timeline integer;
+            present bigint;
+        BEGIN
+            BEGIN
+                SELECT system_identifier INTO found_system FROM pg_control_system();
+            EXCEPTION WHEN insufficient_privilege THEN
+            END;
+            found_timeline := ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer;
+            SELECT generation INTO present FROM ubiquity.meta
+                WHERE (system_id, timeline) = (found_system, found_timeline);
+            IF NOT FOUND THEN
+                UPDATE ubiquity.meta
+                    SET generation = generation + CASE WHEN timeline = 0 THEN 0 ELSE 1 END,
+                        system_id = found_system, timeline = found_timeline
+                    WHERE (system_id, timeline) <> (found_system, found_timeline);
+                SELECT generation INTO present FROM ubiquity.meta;
+            END IF;
+            RETURN present;
+        END $$;
+
+        -- Creates stores, or says why not: 0 created or present, 1 the account is gone, 2 it has all its stores.
+        CREATE FUNCTION ubiquity.create_stores(
+            accounts text[], names text[], states bytea[], default_limit integer
+        ) RETURNS TABLE (ordinal integer, outcome integer, store_limit integer) LANGUAGE plpgsql AS $$
+        DECLARE
+            found ubiquity.account;
+        BEGIN
+            FOR i IN 1 .. cardinality(accounts) LOOP
+                ordinal := i;
+                outcome := 0;
+                SELECT * INTO found FROM ubiquity.account a
+                    WHERE a.name = accounts[i] AND a.removed IS NULL FOR UPDATE;
+                store_limit := coalesce(found.store_limit, default_limit);
+                IF found.name IS NULL THEN
+                    outcome := 1;
+                ELSIF EXISTS (
+                    SELECT FROM ubiquity.store s WHERE s.account = accounts[i] AND s.name = names[i]
+                ) THEN
+                    outcome := 0;
+                ELSIF (
+                    SELECT count(*) FROM ubiquity.store s
+                    WHERE s.account = accounts[i] AND NOT s.is_removed
+                ) >= store_limit THEN
+                    outcome := 2;
+                ELSE
+                    INSERT INTO ubiquity.store (
+                        account, name, version, revision, horizon, generation, is_removed, key_count,
+                        byte_count, memory, state
+                    ) SELECT accounts[i], names[i], 1, 0, 0, m.generation, false, 0, 0, 0, states[i]
+                    FROM ubiquity.meta m ON CONFLICT DO NOTHING;
+                END IF;
+                RETURN NEXT;
+            END LOOP;
+        END $$;
+
+        -- Changes stores that still have the version that was planned on; returns the ordinals of the others. Stores are
+        -- sorted by id, so that two commits never wait for each other.
+        CREATE FUNCTION ubiquity.commit(
+            expected_generation bigint, default_limit integer,
+            ids bigint[], versions bigint[], revisions bigint[], horizons bigint[],
+            removals boolean[], revivals boolean[], growths boolean[],
+            key_counts integer[], byte_counts bigint[], memories bigint[], states bytea[],
+            stores bigint[], keys bytea[], record_revisions bigint[], stamps bytea[], contents bytea[],
+            forgotten_stores bigint[], forgotten_keys bytea[]
+        ) RETURNS integer[] LANGUAGE plpgsql AS $$
+        DECLARE
+            conflicts integer[] := '{}';
+            conflicting bigint[] := '{}';
+            limited text[];
+        BEGIN
+            PERFORM FROM ubiquity.meta m WHERE m.generation = expected_generation;
+            IF NOT FOUND THEN
+                RAISE EXCEPTION 'another generation' USING ERRCODE = 'UB001';
+            END IF;
+            FOR i IN 1 .. cardinality(ids) LOOP
+                UPDATE ubiquity.store s SET
+                    version = versions[i] + 1, revision = revisions[i], horizon = horizons[i],
+                    generation = expected_generation, is_removed = removals[i],
+                    key_count = key_counts[i], byte_count = byte_counts[i], memory = memories[i],
+                    state = states[i]
+                WHERE s.id = ids[i] AND s.version = versions[i];
+                IF NOT FOUND THEN
+                    conflicts := conflicts || i;
+                    conflicting := conflicting || ids[i];
+                ELSIF removals[i] THEN
+                    DELETE FROM ubiquity.record r WHERE r.store = ids[i];
+                END IF;
+            END LOOP;
+            IF cardinality(stores) > 0 THEN
+                INSERT INTO ubiquity.record AS r (store, key, revision, stamp, value)
+                SELECT * FROM unnest(stores, keys, record_revisions, stamps, contents) AS i (store)
+                WHERE i.store <> ALL (conflicting)
+                ON CONFLICT (store, key) DO UPDATE SET
+                    revision = excluded.revision, stamp = excluded.stamp, value = excluded.value;
+            END IF;
+            IF cardinality(forgotten_stores) > 0 THEN
+                DELETE FROM ubiquity.record r
+                USING unnest(forgotten_stores, forgotten_keys) AS f (store, key)
+                WHERE r.store = f.store AND r.key = f.key AND f.store <> ALL (conflicting);
+            END IF;
+            -- With the rows of the stores locked: who removes the account waits for them.
+            IF EXISTS (
+                SELECT FROM unnest(ids, removals) AS i (id, is_removal)
+                JOIN ubiquity.store s ON s.id = i.id
+                LEFT JOIN ubiquity.account a ON a.name = s.account
+                WHERE NOT i.is_removal AND (a.name IS NULL OR a.removed IS NOT NULL)
+            ) THEN
+                RAISE EXCEPTION 'the account is gone' USING ERRCODE = 'UB002';
+            END IF;
+            SELECT array_agg(DISTINCT a.name ORDER BY a.name) INTO limited
+                FROM unnest(ids, growths, revivals) AS i (id, grows, revives)
+                JOIN ubiquity.store s ON s.id = i.id
+                JOIN ubiquity.account a ON a.name = s.account
+                WHERE i.grows AND a.byte_limit IS NOT NULL OR i.revives;
+            IF limited IS NOT NULL THEN
+                PERFORM FROM ubiquity.account a WHERE a.name = ANY (limited) ORDER BY a.name FOR UPDATE;
+                IF EXISTS (
+                    SELECT FROM ubiquity.account a WHERE a.name = ANY (limited)
+                    AND (SELECT sum(s.memory) FROM ubiquity.store s WHERE s.account = a.name) > a.byte_limit
+                ) THEN
+                    RAISE EXCEPTION 'the account is full' USING ERRCODE = 'UB003';
+                END IF;
+                IF EXISTS (
+                    SELECT FROM ubiquity.account a WHERE a.name = ANY (limited)
+                    AND EXISTS (
+                        SELECT FROM unnest(ids, revivals) AS i (id, revives)
+                        JOIN ubiquity.store s ON s.id = i.id WHERE i.revives AND s.account = a.name
+                    ) AND (
+                        SELECT count(*) FROM ubiquity.store s WHERE s.account = a.name AND NOT s.is_removed
+                    ) > coalesce(a.store_limit, default_limit)
+                ) THEN
+                    RAISE EXCEPTION 'the account has all its stores' USING ERRCODE = 'UB004';
+                END IF;
+            END IF;
+            RETURN conflicts;
+        END $$;
+
+        INSERT INTO ubiquity.account (name, created) VALUES ('default', 0);
+        """
+}
