@@ -347,11 +347,11 @@ let targets: [Target] = [
             "WebPages", "BrowserTesting", "UsageTesting",
         ]),
     .target(
-        name: "PostgreSQLTesting", dependencies: ["PostgreSQLClient", "ProgramTesting"],
+        name: "PostgreSQLTesting", dependencies: ["PostgreSQLClient"],
         path: "Tests/PostgreSQLTesting"),
     .testTarget(
         name: "PostgreSQLClientTests",
-        dependencies: ["PostgreSQLClient", "PostgreSQLTesting", "TestSupport"]),
+        dependencies: ["PostgreSQLClient", "PostgreSQLTesting", "Essentials"]),
     .testTarget(name: "TidyTests"),
 ]
 

@@ -117,7 +117,7 @@ struct TidyTests {
         for target in targets {
             let base = Self.root.appending(path: target)
             let headers = try files.subpathsOfDirectory(atPath: base.path)
-                .filter { $0.hasSuffix(".swift") || $0.hasSuffix(".c") }
+                .filter { name in [".swift", ".c", ".h"].contains { name.hasSuffix($0) } }
                 .map { try String(contentsOf: base.appending(path: $0), encoding: .utf8) }
                 .map { $0.split(separator: "\n", omittingEmptySubsequences: false) }
                 .map { $0.prefix { $0.hasPrefix("// ") }.map { $0.dropFirst(3) } }
