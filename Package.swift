@@ -128,8 +128,7 @@ let targets: [Target] = [
             "KVStoreEssentials", "KVStoreHTTP", "CommandSupport", "LocalFiles", "Essentials",
         ]),
     .executableTarget(
-        name: "kvs",
-        dependencies: storeCommand + usage + ["KVStoreDocuments", "KVStoreSealed"]),
+        name: "kvs", dependencies: storeCommand + usage + ["KVStoreDocuments", "KVStoreSealed"]),
     .target(name: "ClipCore"),
     .executableTarget(
         name: "clip",
@@ -148,9 +147,8 @@ let targets: [Target] = [
         ]),
     .target(
         name: "KVStorePostgreSQL",
-        dependencies: storage + [
-            "KVStoreServer", "KVStoreLedger", "KVStoreWire", "PostgreSQLClient", logging, nioCore,
-            "Essentials",
+        dependencies: engine + [
+            "KVStoreServer", "PostgreSQLClient", logging, nioCore, "Essentials",
         ]),
     .target(
         name: "WebPages",
