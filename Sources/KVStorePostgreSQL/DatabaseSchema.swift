@@ -10,6 +10,9 @@ enum DatabaseSchema {
     /// A daemon migrates an older one, and refuses a newer one.
     static var version: Int { migrations.count }
 
+    /// Whose notifications name an account of which devices have changed.
+    static let devicesChannel = "ubiquity_devices"
+
     /// The statements that lead to each version from the one before it.
     static let migrations = [initial]
 
@@ -104,18 +107,22 @@ enum DatabaseSchema {
         );
         ALTER TABLE ubiquity.record ALTER COLUMN value SET STORAGE EXTERNAL;
 
+        -- Changes when a standby becomes the primary, and after the recovery of a backup.
+        CREATE FUNCTION ubiquity.timeline() RETURNS integer LANGUAGE sql STABLE AS $$
+            SELECT ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer
+        $$;
+
         -- Begins a new generation if this is not the server, or not its timeline, that the last node saw.
         CREATE FUNCTION ubiquity.identify() RETURNS bigint LANGUAGE plpgsql AS $$
         DECLARE
             found_system bigint := 0;
-            found_timeline integer;
+            found_timeline integer := ubiquity.timeline();
             present bigint;
         BEGIN
             BEGIN
                 SELECT system_identifier INTO found_system FROM pg_control_system();
             EXCEPTION WHEN insufficient_privilege THEN
             END;
-            found_timeline := ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer;
             SELECT generation INTO present FROM ubiquity.meta
                 WHERE (system_id, timeline) = (found_system, found_timeline);
             IF NOT FOUND THEN
@@ -178,7 +185,9 @@ enum DatabaseSchema {
             conflicting bigint[] := '{}';
             limited text[];
         BEGIN
-            PERFORM FROM ubiquity.meta m WHERE m.generation = expected_generation;
+            -- Behind a pooler a connection outlives the server.
+            PERFORM FROM ubiquity.meta m
+                WHERE m.generation = expected_generation AND m.timeline = ubiquity.timeline();
             IF NOT FOUND THEN
                 RAISE EXCEPTION 'another generation' USING ERRCODE = 'UB001';
             END IF;
