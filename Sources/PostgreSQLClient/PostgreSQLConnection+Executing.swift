@@ -181,7 +181,10 @@ package struct PostgreSQLExecution: Sendable {
                     failure = failure ?? error(of: result)
                 }
             }
-            if PQstatus(handle) == CONNECTION_BAD { throw failure ?? disconnected() }
+            if PQstatus(handle) == CONNECTION_BAD {
+                let lost = disconnected()
+                throw failure?.kind == .disconnected ? failure ?? lost : lost
+            }
             if let failure { throw failure }
             return command
         }
