@@ -321,8 +321,8 @@ let targets: [Target] = [
     .testTarget(
         name: "KVStoreServerTests",
         dependencies: storage + [
-            "KVStoreServer", "ServerTestSupport", "TestSupport", "KVStoreLedger",
-            "KVStoreSimulation", "KVStoreWire", crypto, httpTypes, logging, nioCore, nioPosix,
+            "KVStoreServer", "KVStorePostgreSQL", "PostgreSQLTesting", "ServerTestSupport",
+            "TestSupport", "KVStoreLedger", "KVStoreSimulation", "KVStoreWire", crypto, httpTypes, logging, nioCore, nioPosix,
             nioSSL, nioTLS, swiftASN1, x509,
         ]),
     .testTarget(

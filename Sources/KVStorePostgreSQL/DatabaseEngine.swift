@@ -2,7 +2,7 @@
     import Essentials
     import KVStoreCore
     package import KVStoreServer
-    import KVStoreWire
+    package import KVStoreWire
     package import Logging
     package import NIOCore
     import NIOPosix

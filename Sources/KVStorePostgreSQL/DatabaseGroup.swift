@@ -1,6 +1,7 @@
 #if PostgreSQL
     import Essentials
     import KVStoreCore
+    import KVStoreLog
     import KVStoreServer
     import KVStoreWire
     import Logging

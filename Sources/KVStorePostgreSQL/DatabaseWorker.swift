@@ -32,7 +32,9 @@
                     continue
                 }
                 switch engine.takeWork(for: self) {
-                case .group(let group): DatabaseGroup(group, self).run()
+                case .group(let taken):
+                    var group = DatabaseGroup(taken, self)
+                    group.run()
                 case .queries(let queries): run(queries)
                 case .wait: signal.wait()
                 case .end:

@@ -56,10 +56,14 @@ struct StorePlan {
         hasNewEpoch = row.generation != generation
         state = row.hub.state
         if hasNewEpoch { state = state.beginning(newEpoch(), breakingEarlierEpochs: true) }
-        for index in operations.indices {
-            outcomes.append(apply(&self.operations[index], to: row, now: now, newEpoch))
+        for (index, given) in operations.enumerated() {
+            var operation = given
+            outcomes.append(apply(&operation, to: row, now: now, newEpoch))
+            self.operations[index] = operation
         }
         isRevival = row.isRemoved && !plan.accepted.isEmpty
+        // Its live readers have nothing of what it is from now on.
+        if isRevival { state = state.beginning(newEpoch()) }
         memoryGrowth =
             isRemoval ? -Int(row.memory) : Ledger.memoryGrowth(of: plan, in: row.hub)
         collectTombstones(of: row.hub, now: now)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import KVStoreServer
 
-@Suite("Metrics")
+@Suite("Metrics", .engines)
 struct MetricsTests {
     private let test = try! TestServer()
 
