@@ -7,8 +7,6 @@ import Testing
 /// for a release build.
 @Suite("Every state of a small world", .serialized)
 struct ModelTests {
-    private static let isFull = ProcessInfo.processInfo.environment["UBIQUITY_MODEL"] == "full"
-
     /// Always searched; a debug build takes about 40 s for all of them.
     private static let small: [ModelBounds] = [
         ModelBounds(name: "4 writes, polling devices"),
@@ -16,6 +14,9 @@ struct ModelTests {
         ModelBounds(name: "2 writes, a fault", writes: 2, faults: 1),
         ModelBounds(name: "2 writes, a crash", writes: 2, crashes: 1),
         ModelBounds(name: "3 writes, a forgotten removal", writes: 3, forgettings: 1),
+        ModelBounds(
+            name: "2 writes, a forgotten removal, live streams", writes: 2, forgettings: 1,
+            isLive: [true, true]),
         ModelBounds(
             name: "2 writes, a fresh install, the daemon has a value", writes: 2,
             isFresh: [false, true], isPopulated: true),
@@ -51,8 +52,15 @@ struct ModelTests {
         ModelBounds(name: "4 writes, live streams", isLive: [true, true]),
     ]
 
-    @Test("every promise holds in every state", arguments: small + (isFull ? large : []))
-    func holds(_ bounds: ModelBounds) throws {
+    @Test(
+        "every promise holds in every state", arguments: small + (ModelSearch.isFull ? large : []))
+    func holds(_ bounds: ModelBounds) throws { try ModelSearch.checkEveryState(of: bounds) }
+}
+
+extension ModelSearch {
+    static let isFull = ProcessInfo.processInfo.environment["UBIQUITY_MODEL"] == "full"
+
+    static func checkEveryState(of bounds: ModelBounds) throws {
         var search = ModelSearch()
         let time = try ContinuousClock().measure { try search.run(bounds) }
         #expect(search.isComplete)
