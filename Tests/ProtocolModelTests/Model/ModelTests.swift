@@ -15,9 +15,6 @@ struct ModelTests {
         ModelBounds(name: "2 writes, a crash", writes: 2, crashes: 1),
         ModelBounds(name: "3 writes, a forgotten removal", writes: 3, forgettings: 1),
         ModelBounds(
-            name: "2 writes, a forgotten removal, live streams", writes: 2, forgettings: 1,
-            isLive: [true, true]),
-        ModelBounds(
             name: "2 writes, a fresh install, the daemon has a value", writes: 2,
             isFresh: [false, true], isPopulated: true),
         ModelBounds(name: "2 writes, two fresh installs", writes: 2, isFresh: [true, true]),
@@ -32,6 +29,9 @@ struct ModelTests {
             name: "2 writes, a fault, live streams", writes: 2, faults: 1, isLive: [true, true]),
         ModelBounds(
             name: "2 writes, a crash, live streams", writes: 2, crashes: 1, isLive: [true, true]),
+        ModelBounds(
+            name: "2 writes, a forgotten removal, live streams", writes: 2, forgettings: 1,
+            isLive: [true, true]),
         ModelBounds(name: "4 writes, a forgotten removal", forgettings: 1),
         ModelBounds(name: "2 writes, a fault, a crash", writes: 2, faults: 1, crashes: 1),
         ModelBounds(

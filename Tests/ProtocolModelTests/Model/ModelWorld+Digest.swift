@@ -33,15 +33,18 @@ extension ModelWorld {
             visit(hub.horizon)
             for entry in hub.entries.values { visit(entry.sequence) }
         }
+        func visitNodes() {
+            let transactions = lateTransactions + nodes.compactMap(\.transaction)
+            let caches = nodes.flatMap { [$0.cache, $0.read] } + transactions.map(\.base)
+            for hub in caches.compactMap(\.?.hub) { visitHub(hub) }
+            for transaction in transactions {
+                for received in transaction.requests { visitRequest(received.request) }
+                for entry in transaction.plans.flatMap(\.accepted) { visit(entry.sequence) }
+            }
+        }
         visitHub(hub)
         for request in strays { visitRequest(request) }
-        let transactions = lateTransactions + nodes.compactMap(\.transaction)
-        let caches = nodes.flatMap { [$0.cache, $0.read] } + transactions.map(\.base)
-        for hub in caches.compactMap(\.?.hub) { visitHub(hub) }
-        for transaction in transactions {
-            for received in transaction.requests { visitRequest(received.request) }
-            for entry in transaction.plans.flatMap(\.accepted) { visit(entry.sequence) }
-        }
+        if !nodes.isEmpty { visitNodes() }
         for device in devices {
             visit(device.replica.state.cursor?.sequence ?? 0)
             if let disk = device.disk { visit(disk.state.cursor?.sequence ?? 0) }

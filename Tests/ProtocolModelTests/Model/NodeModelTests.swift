@@ -145,8 +145,10 @@ struct NodeModelTests {
         return bounds
     }
 
-    /// Found only after some ten thousand states.
-    private static let rare: [PlantedBug] = [.answersFromMovedCache, .sweepComparesRevisionsOnly]
+    /// Found only after thousands of states.
+    private static let rare: [PlantedBug] = [
+        .answersFromMovedCache, .sweepComparesRevisionsOnly, .keepsStreamsOverFailover,
+    ]
 
     @Test(
         "a broken rule of the nodes breaks a promise",

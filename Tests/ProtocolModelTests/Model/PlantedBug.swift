@@ -1,5 +1,5 @@
 /// A broken rule of the nodes, by which the search shows that its checks can fail.
-enum PlantedBug: String, Sendable, CaseIterable {
+enum PlantedBug: Sendable, CaseIterable {
     case commitsWithoutRevision, commitsWithoutHorizon, commitsWithoutGeneration
     case comparesStoreGenerationOnly
     case countsGenerations
