@@ -180,7 +180,7 @@ let targets: [Target] = [
     .executableTarget(
         name: "kvsd",
         dependencies: command + engine + [
-            "KVStoreServer", "KVStoreEmulator", "OutgoingHTTP", "UsageNotifications", "UsagePage",
+            "KVStoreServer", "KVStorePostgreSQL", "KVStoreEmulator", "OutgoingHTTP", "UsageNotifications", "UsagePage",
             "KVStoreEssentials", "BackgroundServices", logging,
         ]),
     .target(

@@ -148,8 +148,8 @@
         static func noteVersion(after former: Int) -> String {
             former == 0
                 ? """
-                INSERT INTO ubiquity.meta (schema_version, instance)
-                VALUES (\(version), \(Int64.random(in: .min ... .max)))
+                INSERT INTO ubiquity.meta (schema_version, instance, generation)
+                VALUES (\(version), ubiquity.random_number(), ubiquity.random_number())
                 """ : "UPDATE ubiquity.meta SET schema_version = \(version)"
         }
     }

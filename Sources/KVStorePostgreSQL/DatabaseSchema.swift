@@ -4,8 +4,8 @@
 /// The tables and functions of a database, and their versions.
 ///
 /// All of a store's changes are ordered by the lock of its row in `store`. `revision` is its last sequence number, `version`
-/// changes with every change of the row. `generation` counts what may have lost commits: a failover, a restored backup. A row of an
-/// earlier one gets a new epoch before anything of it is answered.
+/// changes with every change of the row. `generation` is another number, at random, after what may have lost commits: a failover, a
+/// restored backup. It is no count: two failovers could lead to the same one. A row of an earlier one gets a new epoch before anything of it is answered.
 enum DatabaseSchema {
     /// A daemon migrates an older one, and refuses a newer one.
     static var version: Int { migrations.count }
@@ -21,7 +21,7 @@ enum DatabaseSchema {
             only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
             schema_version integer NOT NULL,
             instance bigint NOT NULL,
-            generation bigint NOT NULL DEFAULT 1,
+            generation bigint NOT NULL,
             system_id bigint NOT NULL DEFAULT 0,
             timeline integer NOT NULL DEFAULT 0,
             -- Changes with every change of a device or an account.
@@ -107,6 +107,10 @@ enum DatabaseSchema {
         );
         ALTER TABLE ubiquity.record ALTER COLUMN value SET STORAGE EXTERNAL;
 
+        CREATE FUNCTION ubiquity.random_number() RETURNS bigint LANGUAGE sql VOLATILE AS $$
+            SELECT ('x' || left(replace(gen_random_uuid()::text, '-', ''), 16))::bit(64)::bigint
+        $$;
+
         -- Changes when a standby becomes the primary, and after the recovery of a backup.
         CREATE FUNCTION ubiquity.timeline() RETURNS integer LANGUAGE sql STABLE AS $$
             SELECT ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer
@@ -127,7 +131,7 @@ enum DatabaseSchema {
                 WHERE (system_id, timeline) = (found_system, found_timeline);
             IF NOT FOUND THEN
                 UPDATE ubiquity.meta
-                    SET generation = generation + CASE WHEN timeline = 0 THEN 0 ELSE 1 END,
+                    SET generation = ubiquity.random_number(),
                         system_id = found_system, timeline = found_timeline
                     WHERE (system_id, timeline) <> (found_system, found_timeline);
                 SELECT generation INTO present FROM ubiquity.meta;

@@ -8,6 +8,10 @@ import OutgoingHTTP
 import UsageNotifications
 import UsagePage
 
+#if PostgreSQL
+    import KVStorePostgreSQL
+#endif
+
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run the daemon; the default command.",
@@ -44,7 +48,7 @@ struct Serve: AsyncParsableCommand {
         let signals = EndSignals()
         try data.directory.finishRestore()
         let settings = try options.effective(data)
-        if !data.directory.hasLog {
+        if settings.values.database.isEmpty, !data.directory.hasLog {
             Console.note("no data in \(data.directory.path) yet: starting with an empty server")
         }
         let values = settings.values
@@ -61,6 +65,7 @@ struct Serve: AsyncParsableCommand {
             ServerConfiguration(
                 storage: .directory(data.directory.path), address: values.listen,
                 encryption: settings.encryption, limits: limits, logger: logger),
+            engine: try databaseEngine(values, logger),
             provider: ResourceProviders(UsagePage(), NotificationProvider(notifications)))
         let reload = ReloadSignal { [logger] in
             server.reload()
@@ -79,6 +84,23 @@ struct Serve: AsyncParsableCommand {
         defer { data.directory.statusFile.remove() }
         try await running
         logger.info("stopped")
+    }
+
+    /// Nil for the log of the data directory.
+    private func databaseEngine(
+        _ settings: ServeSettings, _ logger: Logger
+    ) throws -> (any StorageEngine)? {
+        guard !settings.database.isEmpty else { return nil }
+        #if PostgreSQL
+            var options = DatabaseEngine.Options()
+            options.connectionCount = settings.databaseConnectionCount
+            options.cacheByteCount = settings.limits.memoryByteCount
+            options.url = settings.listen.description
+            return try DatabaseEngine(
+                Database(settings.database), options: options, logger: logger)
+        #else
+            throw CommandFailure.withoutDatabase
+        #endif
     }
 
     private func announce(
@@ -124,4 +146,13 @@ extension ListenAddress: ExpressibleByArgument {
         self = address
     }
     public var defaultValueDescription: String { description }
+}
+
+extension CommandFailure {
+    static let withoutDatabase = CommandFailure(
+        .configuration,
+        """
+        this kvsd was built without PostgreSQL; install libpq-dev and build it with \
+        'swift build -c release --traits PostgreSQL --product kvsd'
+        """)
 }
