@@ -188,10 +188,13 @@ enum DatabaseSchema {
             conflicts integer[] := '{}';
             conflicting bigint[] := '{}';
             limited text[];
+            -- As timeline(), which would be called through SQL.
+            found_timeline integer :=
+                ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer;
         BEGIN
             -- Behind a pooler a connection outlives the server.
             PERFORM FROM ubiquity.meta m
-                WHERE m.generation = expected_generation AND m.timeline = ubiquity.timeline();
+                WHERE m.generation = expected_generation AND m.timeline = found_timeline;
             IF NOT FOUND THEN
                 RAISE EXCEPTION 'another generation' USING ERRCODE = 'UB001';
             END IF;

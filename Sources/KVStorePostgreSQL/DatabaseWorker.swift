@@ -50,7 +50,7 @@
                 let opened = try engine.database.connect(as: "group")
                 // Statistics of new tables must not lead to plans that read whole tables later.
                 try opened.connection.script(
-                    "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off",
+                    "SET jit = off; SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off",
                     timeout: Database.timeout)
                 connection = opened.connection
                 engine.noteConnection(generation: opened.generation)
