@@ -1,6 +1,12 @@
+import KVStoreLog
+import Logging
+import ServerTestSupport
 import Testing
 
+@testable import KVStoreServer
+
 #if PostgreSQL
+    import KVStorePostgreSQL
     import PostgreSQLTesting
 #endif
 
@@ -19,6 +25,35 @@ enum TestEngine: String, CaseIterable {
         #else
             return "the package was built without its trait PostgreSQL"
         #endif
+    }
+}
+
+extension TestEngine {
+    /// The engine that writes and the one that is watched: of two nodes on a database, or the same.
+    func nodes(in directory: String, seed: UInt64) throws -> [any StorageEngine] {
+        var logger = Logger(label: "test")
+        logger.logLevel = .critical
+        switch self {
+        case .log:
+            var options = LogEngine.Options()
+            options.now = { Samples.now }
+            return [
+                try LogEngine(
+                    storage: FileLogStorage(directory: directory), options: options, seed: seed,
+                    logger: logger)
+            ]
+        case .database:
+            #if PostgreSQL
+                var options = DatabaseEngine.Options()
+                options.now = { Samples.now }
+                let address = try TemporaryPostgreSQL.shared().makeDatabase()
+                return try (0..<2).map { _ in
+                    try DatabaseEngine(Database(address), options: options, logger: logger)
+                }
+            #else
+                return []
+            #endif
+        }
     }
 }
 
