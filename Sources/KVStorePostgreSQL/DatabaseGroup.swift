@@ -11,10 +11,10 @@
     /// A group of requests on its way: stores are read where that is needed, planned, and committed together, until all
     /// requests are answered or have to be repeated.
     struct DatabaseGroup {
-        fileprivate struct Item {
+        struct Item {
+            /// Checked out, so that its row may be read without the lock.
             let store: CachedStore
             var operations: [DatabaseOperation]
-            var row: StoreRow?
             /// Whether the row must be read before anything is answered or planned.
             var needsLoad: Bool
             /// Whether it was read for this group.
@@ -26,12 +26,12 @@
             var byteLimit: Int64?
         }
 
-        private let worker: DatabaseWorker
-        private var engine: DatabaseEngine { worker.engine }
-        private var items: [Item]
+        let worker: DatabaseWorker
+        var engine: DatabaseEngine { worker.engine }
+        var items: [Item]
         /// Stores with answered requests, until they are delivered together.
-        private var finished: [Finished] = []
-        private let generation: Int64
+        var finished: [Finished] = []
+        let generation: Int64
 
         /// Conflicts after which a store is locked before it is read.
         private static let conflictCount = 2
@@ -44,7 +44,7 @@
             (items, generation) = worker.engine.withState { state in
                 let items = group.map { store, operations in
                     Item(
-                        store: store, operations: operations, row: store.row,
+                        store: store, operations: operations,
                         needsLoad: !store.isLoaded || store.isStale
                             || operations.contains { $0.isRead || $0.isUncertain })
                 }
@@ -78,26 +78,26 @@
         // MARK: - Rounds
 
         /// A store with which the group has finished.
-        fileprivate struct Finished {
+        struct Finished {
             let store: CachedStore
-            /// Nil if it must be read again.
-            var row: StoreRow?
+            /// Otherwise its row is forgotten.
+            var isCurrent = false
             var completions: [(loop: Int, run: () -> Void)] = []
             /// Whether live readers are woken.
             var isAdvanced = false
-            /// What has to be repeated; the row is read again before.
+            /// What has to be repeated, after the row has been read again.
             var repeated: [DatabaseOperation] = []
         }
 
         private struct Commit {
-            var row: StoreRow
+            var id: Int64
             var plan: StorePlan
             var item: Item
         }
 
         private mutating func runRound(_ connection: PostgreSQLConnection) {
             var commits = planned()
-            commits.sort { $0.row.id < $1.row.id }
+            commits.sort { $0.id < $1.id }
             let loads = items
             items = []
             let creations = loads.filter(\.isCreated).map(\.store.id).sorted()
@@ -105,7 +105,7 @@
             if !commits.isEmpty {
                 executions.append(
                     DatabaseStatements.committing(
-                        commits.map { ($0.row, $0.plan) }, generation: generation))
+                        commits.map { ($0.item.store, $0.plan) }, generation: generation))
             }
             if !creations.isEmpty {
                 executions.append(
@@ -113,7 +113,7 @@
             }
             if !loads.isEmpty {
                 engine.withState { _ in for item in loads { item.store.isStale = false } }
-                executions.append(DatabaseStatements.loading(loads.map { ($0.store.id, $0.row) }))
+                executions.append(DatabaseStatements.loading(loads.map(\.store)))
             }
             guard !executions.isEmpty else { return }
             let start = NIODeadline.now()
@@ -139,14 +139,14 @@
             for var item in items {
                 if item.needsLoad {
                     rest.append(item)
-                } else if let row = item.row {
+                } else if let row = item.store.row {
                     let plan = StorePlan(
                         item.operations, on: row, generation: generation, now: engine.options.now(),
                         newEpoch: Self.newEpoch)
                     if plan.needsCommit {
-                        commits.append(Commit(row: row, plan: plan, item: item))
+                        commits.append(Commit(id: row.id, plan: plan, item: item))
                     } else if item.isCurrent {
-                        done(item, row, plan, isAdvanced: false)
+                        done(item, plan, isAdvanced: false)
                     } else {
                         item.needsLoad = true
                         rest.append(item)
@@ -188,16 +188,15 @@
         ) {
             do throws(PostgreSQLError) {
                 let loaded = try DatabaseStatements.loaded(
-                    try result.get(), loads.map { ($0.store.id, $0.row) })
+                    try result.get(), loads.map(\.store))
                 guard loaded.generation == generation else {
                     // The connection settles which generation it is.
                     worker.connection?.close()
                     return putBack(loads)
                 }
-                engine.noteSuccess()
+                engine.keep(loaded.stores, of: loads.map(\.store))
                 for (index, load) in loads.enumerated() {
                     var item = load
-                    item.row = loaded.stores[index]
                     item.byteLimit = loaded.byteLimits[index]
                     item.needsLoad = false
                     item.isCurrent = true
@@ -221,20 +220,18 @@
         ) {
             switch result {
             case .success(let rows):
-                engine.noteSuccess()
                 let elapsed = NIODeadline.now() - start
                 let conflicts = DatabaseStatements.conflicts(rows)
                 engine.note(commits.map(\.plan), in: elapsed)
-                var published: [StoreID] = []
+                var committed: [Commit] = []
                 for (index, commit) in commits.enumerated() {
                     if conflicts.contains(index) {
                         conflict(commit)
                     } else {
-                        finish(commit)
-                        published.append(commit.item.store.id)
+                        committed.append(commit)
                     }
                 }
-                engine.publish(published)
+                finish(committed)
             case .failure(let error):
                 recover(
                     commits.map { commit in
@@ -252,21 +249,23 @@
             items.append(item)
         }
 
-        private mutating func finish(_ commit: Commit) {
-            var row = commit.row
-            commit.plan.commit(to: &row, generation: generation)
-            done(commit.item, row, commit.plan, isAdvanced: true)
+        private mutating func finish(_ commits: [Commit]) {
+            guard !commits.isEmpty else { return }
+            engine.apply(
+                commits.map { ($0.item.store, $0.plan) }, generation: generation)
+            for commit in commits { done(commit.item, commit.plan, isAdvanced: true) }
+            engine.publish(commits.map(\.item.store.id))
         }
 
-        private mutating func done(
-            _ item: Item, _ row: StoreRow, _ plan: StorePlan, isAdvanced: Bool
-        ) {
+        /// Answers from the row, which has what was committed.
+        private mutating func done(_ item: Item, _ plan: StorePlan, isAdvanced: Bool) {
+            guard let row = item.store.row else { return putBack([item]) }
             let isWaited = item.operations.contains {
                 if case .refresh = $0.request { true } else { false }
             }
             finished.append(
                 Finished(
-                    store: item.store, row: row,
+                    store: item.store, isCurrent: true,
                     completions: plan.completions(on: row, now: engine.options.now()),
                     isAdvanced: isAdvanced || isWaited))
         }
@@ -280,24 +279,25 @@
             do throws(PostgreSQLError) {
                 try connection.begin(timeout: Database.timeout)
                 var ids = PostgreSQLParameters()
-                ids.append(array: [item.row?.id ?? 0])
+                ids.append(array: [item.store.row?.id ?? 0])
                 try connection.execute(
                     DatabaseStatements.lockStores, ids, timeout: Database.timeout)
-                let stores = [(id: item.store.id, known: item.row)]
                 let loaded = try DatabaseStatements.loaded(
                     try connection.execute(
-                        DatabaseStatements.loading(stores), timeout: Database.timeout), stores)
+                        DatabaseStatements.loading([item.store]), timeout: Database.timeout),
+                    [item.store])
                 guard loaded.generation == generation, let row = loaded.stores[0] else {
                     connection.close()
                     return putBack([item])
                 }
+                engine.keep([row], of: [item.store])
                 let plan = StorePlan(
                     item.operations, on: row, generation: generation, now: engine.options.now(),
                     newEpoch: Self.newEpoch)
                 item.operations = plan.operations
                 if plan.needsCommit {
                     let rows = try connection.execute(
-                        DatabaseStatements.committing([(row, plan)], generation: generation),
+                        DatabaseStatements.committing([(item.store, plan)], generation: generation),
                         timeout: Database.timeout)
                     guard DatabaseStatements.conflicts(rows).isEmpty else {
                         throw PostgreSQLError(.other, "a locked store was changed")
@@ -306,10 +306,9 @@
                 isCommit = true
                 try connection.commit(timeout: Database.timeout)
                 if plan.needsCommit {
-                    finish(Commit(row: row, plan: plan, item: item))
-                    engine.publish([item.store.id])
+                    finish([Commit(id: row.id, plan: plan, item: item)])
                 } else {
-                    done(item, row, plan, isAdvanced: false)
+                    done(item, plan, isAdvanced: false)
                 }
             } catch {
                 if connection.isOpen {
@@ -320,128 +319,6 @@
                 item.conflictCount = 0
                 recover([item], from: error, isCommit: isCommit)
             }
-        }
-
-        // MARK: - Errors
-
-        /// Repeats what may succeed later, alone what may have failed because of another request, and fails the others.
-        private mutating func recover(
-            _ failed: [Item], from error: PostgreSQLError, isCommit: Bool
-        ) {
-            var failed = failed
-            switch error.kind {
-            case .disconnected, .timeout:
-                engine.noteFailure(error)
-                if isCommit {
-                    for index in failed.indices { failed[index].markUncertain() }
-                }
-                return putBack(failed)
-            case .cannotConnect, .authentication, .readOnly, .missingPreparedStatement:
-                engine.noteFailure(error)
-                worker.connection?.close()
-                return putBack(failed)
-            case .conflict, .canceled: return putBack(failed)
-            case .outOfResources:
-                engine.noteFailure(error)
-                usleep(50_000)
-                return putBack(failed)
-            case .diskFull:
-                engine.noteFailure(error)
-                return fail(failed, with: .databaseFull)
-            case .undefined, .other: break
-            }
-            if error.sqlState == "UB001" {
-                worker.connection?.close()
-                return putBack(failed)
-            }
-            if failed.count > 1 || (failed.first?.operations.count ?? 0) > 1 {
-                for index in failed.indices { failed[index].markAlone() }
-                return putBack(failed)
-            }
-            switch error.sqlState {
-            case "UB002": fail(failed, with: .unauthorized)
-            case "UB003":
-                fail(failed, with: Problem(.accountFull(limit: Int(failed.first?.byteLimit ?? 0))))
-            case "UB004":
-                fail(failed, with: .tooManyStores(limit: Int(DatabaseStatements.storesPerAccount)))
-            default:
-                engine.logger.error("the database refused a request: \(error.message)")
-                fail(failed, with: .databaseFailed)
-            }
-        }
-
-        private mutating func fail(_ failed: [Item], with problem: Problem) {
-            finished += failed.map { item in
-                Finished(
-                    store: item.store,
-                    completions: item.operations.map { ($0.loop, $0.failing(with: problem)) })
-            }
-        }
-
-        /// Fails what has waited long enough.
-        private mutating func putBack(_ items: [Item]) {
-            let now = NIODeadline.now()
-            finished += items.map { item in
-                var result = Finished(store: item.store)
-                for operation in item.operations {
-                    if operation.deadline > now {
-                        result.repeated.append(operation)
-                    } else {
-                        result.completions.append((operation.loop, operation.expired))
-                    }
-                }
-                return result
-            }
-        }
-    }
-
-    extension DatabaseGroup.Item {
-        fileprivate mutating func markUncertain() {
-            for index in operations.indices { operations[index].isUncertain = true }
-        }
-
-        fileprivate mutating func markAlone() {
-            for index in operations.indices { operations[index].isAlone = true }
-        }
-    }
-
-    extension DatabaseEngine {
-        /// - Parameter generation: of the rows, which do not count in another one.
-        fileprivate func finish(_ stores: [DatabaseGroup.Finished], generation: Int64) {
-            let isWaiting = withState { state in
-                for finished in stores {
-                    let store = finished.store
-                    if let row = finished.row, state.generation == generation {
-                        store.row = row
-                        store.isLoaded = true
-                    } else {
-                        store.forget()
-                    }
-                    state.cache.putBack(store, repeating: finished.repeated)
-                }
-                return !state.cache.isQueueEmpty
-            }
-            complete(
-                stores.flatMap(\.completions),
-                advanced: stores.filter(\.isAdvanced).map(\.store.id))
-            if isWaiting { wakeWorkers() }
-        }
-
-        fileprivate func note(_ plans: [StorePlan], in elapsed: TimeAmount) {
-            metrics.count {
-                $0.syncSeconds.observe(Double(elapsed.nanoseconds) / 1e9)
-                $0.groupRequests.observe(Double(plans.reduce(0) { $0 + $1.operations.count }))
-                for plan in plans {
-                    $0.commits += plan.operations.count
-                    $0.recordsStored += plan.plan.accepted.count
-                    $0.recordsRejected += plan.plan.rejections.count
-                }
-            }
-        }
-
-        fileprivate func publish(_ stores: [StoreID]) {
-            guard !stores.isEmpty else { return }
-            listener?.publish(stores)
         }
     }
 #endif

@@ -34,15 +34,15 @@
             ORDER BY i.ordinal, r.revision
             """, [.textArray, .textArray, .int64Array, .int64Array, .int64Array, .int64Array])
 
-        static func loading(_ stores: [(id: StoreID, known: StoreRow?)]) -> PostgreSQLExecution {
+        static func loading(_ stores: [CachedStore]) -> PostgreSQLExecution {
             var parameters = PostgreSQLParameters(byteCapacity: 64 * stores.count + 120)
             parameters.append(array: stores.lazy.map(\.id.account))
             parameters.append(array: stores.lazy.map(\.id.name))
-            parameters.append(array: stores.lazy.map { $0.known?.version ?? -1 })
-            parameters.append(array: stores.lazy.map { Int64($0.known?.hub.sequence ?? 0) })
+            parameters.append(array: stores.lazy.map { $0.row?.version ?? -1 })
+            parameters.append(array: stores.lazy.map { Int64($0.row?.hub.sequence ?? 0) })
             parameters.append(
-                array: stores.lazy.map { $0.known.map { Int64($0.hub.horizon) } ?? -1 })
-            parameters.append(array: stores.lazy.map { $0.known?.generation ?? -1 })
+                array: stores.lazy.map { $0.row.map { Int64($0.hub.horizon) } ?? -1 })
+            parameters.append(array: stores.lazy.map { $0.row?.generation ?? -1 })
             return PostgreSQLExecution(load, parameters)
         }
 
@@ -57,7 +57,7 @@
         }
 
         static func loaded(
-            _ rows: PostgreSQLRows, _ stores: [(id: StoreID, known: StoreRow?)]
+            _ rows: PostgreSQLRows, _ stores: [CachedStore]
         ) throws(PostgreSQLError) -> Loaded {
             var result = Loaded()
             result.generation = rows.bool(0, 2) == true ? rows.int64(0, 1) : nil
@@ -65,7 +65,7 @@
             for (index, store) in stores.enumerated() {
                 let start = row
                 while row < rows.count, rows.int64(row, 0) == Int64(index + 1) { row += 1 }
-                result.stores.append(try storeRow(rows, start..<row, store.known))
+                result.stores.append(try storeRow(rows, start..<row, store.row))
                 result.byteLimits.append(rows.int64(start, 3))
                 result.storeLimits.append(rows.int32(start, 4))
             }
@@ -156,10 +156,11 @@
                 .bytesArray,
             ])
 
-        /// - Parameter stores: sorted by the ids of their rows.
+        /// - Parameter commits: of stores with rows, sorted by the ids of those.
         static func committing(
-            _ stores: [(row: StoreRow, plan: StorePlan)], generation: Int64
+            _ commits: [(store: CachedStore, plan: StorePlan)], generation: Int64
         ) -> PostgreSQLExecution {
+            let stores = commits.map { (row: $0.store.row!, plan: $0.plan) }
             let states = stores.map(\.plan.committedState)
             let records = stores.flatMap { store in store.plan.records.map { (store.row.id, $0) } }
             let forgotten = stores.flatMap { store in

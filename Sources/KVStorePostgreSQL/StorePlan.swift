@@ -123,7 +123,7 @@ struct StorePlan {
     /// The record of a key when what has been planned so far is committed.
     private func entry(of key: StoreKey, in hub: Hub) -> SequencedRecord? {
         guard let record = plan.record(of: key) else { return hub.entries[key] }
-        return plan.accepted.last { $0.record == record }
+        return plan.accepted.last { $0.record.key == key && $0.record.stamp == record.stamp }
     }
 
     private mutating func collectTombstones(of hub: Hub, now: Int64) {
@@ -150,7 +150,11 @@ struct StorePlan {
 
     /// The accepted records without those that others of the same plan replace.
     var records: some Sequence<SequencedRecord> {
-        plan.accepted.lazy.filter { plan.record(of: $0.record.key) == $0.record }
+        plan.accepted.lazy.filter { isLast($0.record) }
+    }
+
+    private func isLast(_ record: Record) -> Bool {
+        plan.record(of: record.key)?.stamp == record.stamp
     }
 
     /// Applies what has been committed to the row that it was planned on.
