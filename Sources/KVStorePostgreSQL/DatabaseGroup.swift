@@ -147,6 +147,10 @@
                         commits.append(Commit(row: row, plan: plan, item: item))
                     } else if item.isCurrent {
                         done(item, row, plan, isAdvanced: false)
+                        // Committed before the answer was lost; nobody else has been told.
+                        if item.operations.contains(where: \.isUncertain) {
+                            engine.publish([item.store.id])
+                        }
                     } else {
                         item.needsLoad = true
                         rest.append(item)
@@ -408,9 +412,14 @@
     extension DatabaseEngine {
         /// - Parameter generation: of the rows, which do not count in another one.
         fileprivate func finish(_ stores: [DatabaseGroup.Finished], generation: Int64) {
-            let isWaiting = withState { state in
+            let (isWaiting, advanced) = withState { state in
+                var advanced: [StoreID] = []
                 for finished in stores {
                     let store = finished.store
+                    // The sweep does not see what any request has read already.
+                    if finished.isAdvanced || finished.row?.version != store.row?.version {
+                        advanced.append(store.id)
+                    }
                     if let row = finished.row, state.generation == generation {
                         store.row = row
                         store.isLoaded = true
@@ -419,11 +428,9 @@
                     }
                     state.cache.putBack(store, repeating: finished.repeated)
                 }
-                return !state.cache.isQueueEmpty
+                return (!state.cache.isQueueEmpty, advanced)
             }
-            complete(
-                stores.flatMap(\.completions),
-                advanced: stores.filter(\.isAdvanced).map(\.store.id))
+            complete(stores.flatMap(\.completions), advanced: advanced)
             if isWaiting { wakeWorkers() }
         }
 
