@@ -180,7 +180,8 @@ let targets: [Target] = [
     .executableTarget(
         name: "kvsd",
         dependencies: command + engine + [
-            "KVStoreServer", "KVStorePostgreSQL", "KVStoreEmulator", "OutgoingHTTP", "UsageNotifications", "UsagePage",
+            "KVStoreServer", "KVStorePostgreSQL", "KVStoreEmulator", "OutgoingHTTP",
+            "UsageNotifications", "UsagePage",
             "KVStoreEssentials", "BackgroundServices", logging,
         ]),
     .target(
@@ -322,7 +323,8 @@ let targets: [Target] = [
         name: "KVStoreServerTests",
         dependencies: storage + [
             "KVStoreServer", "KVStorePostgreSQL", "PostgreSQLTesting", "ServerTestSupport",
-            "TestSupport", "KVStoreLedger", "KVStoreSimulation", "KVStoreWire", crypto, httpTypes, logging, nioCore, nioPosix,
+            "TestSupport", "KVStoreLedger", "KVStoreSimulation", "KVStoreWire", crypto, httpTypes,
+            logging, nioCore, nioPosix,
             nioSSL, nioTLS, swiftASN1, x509,
         ]),
     .testTarget(

@@ -61,7 +61,8 @@ extension Setting {
                 return text.utf8.count <= 4_096
             }),
         Setting(
-            name: "database-connections", help: "Connections on which groups of requests are stored.",
+            name: "database-connections",
+            help: "Connections on which groups of requests are stored.",
             valueName: "count", requirement: "1 to 64",
             text: { "\($0.databaseConnectionCount)" },
             apply: { text, settings in

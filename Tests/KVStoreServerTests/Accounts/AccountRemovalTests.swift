@@ -95,7 +95,8 @@ struct AccountRemovalTests {
     }
 
     @Test(
-        "stores that are gone from memory alone do not count as removed before the log has recovered", .logOnly
+        "stores that are gone from memory alone do not count as removed before the log has recovered",
+        .logOnly
     )
     func unsyncedRemoval() async throws {
         let test = try TestServer(recoveryDelay: .hours(1))
@@ -161,7 +162,8 @@ struct AccountRemovalTests {
         try expectRemoved(directory)
     }
 
-    @Test("without a server the removal is finished at once, and with one it is left to it", .logOnly)
+    @Test(
+        "without a server the removal is finished at once, and with one it is left to it", .logOnly)
     func withoutServer() throws {
         let temporary = try TemporaryDirectory()
         let directory = try directory(temporary)

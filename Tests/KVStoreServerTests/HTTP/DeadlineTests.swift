@@ -26,7 +26,9 @@ struct DeadlineTests {
         return test.request("\(method) \(path)", "Content-Type: \(type)\r\n\(more)")
     }
 
-    @Test("every route is answered in time while the disk hangs, and none with what it may lack", .logOnly)
+    @Test(
+        "every route is answered in time while the disk hangs, and none with what it may lack",
+        .logOnly)
     func everyRoute() async throws {
         let test = try TestServer(limits: Self.hasty)
         let store = StoreID(account: "default", name: "s")
@@ -89,7 +91,9 @@ struct DeadlineTests {
         }
     }
 
-    @Test("a commit whose sync takes too long has an unknown outcome, and later requests work", .logOnly)
+    @Test(
+        "a commit whose sync takes too long has an unknown outcome, and later requests work",
+        .logOnly)
     func slowDisk() async throws {
         let test = try TestServer(limits: Self.hasty)
         let store = StoreID(account: "default", name: "s")
@@ -107,7 +111,9 @@ struct DeadlineTests {
         }
     }
 
-    @Test("a lost request is logged with its id and device, and without token, store and key", .logOnly)
+    @Test(
+        "a lost request is logged with its id and device, and without token, store and key",
+        .logOnly)
     func logging() async throws {
         let log = LogLines()
         let test = try TestServer(limits: Self.hasty, logger: log.logger)

@@ -166,7 +166,9 @@ struct RouterTests {
         }
     }
 
-    @Test("a failed write is not acknowledged, and writes are accepted again when the disk works", .logOnly)
+    @Test(
+        "a failed write is not acknowledged, and writes are accepted again when the disk works",
+        .logOnly)
     func failedWrite() async throws {
         let test = try TestServer(recoveryDelay: .milliseconds(1))
         try await test.served { client, port in

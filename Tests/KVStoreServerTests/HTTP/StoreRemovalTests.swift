@@ -129,7 +129,9 @@ struct StoreRemovalTests {
         }
     }
 
-    @Test("after a failed sync, a removal that is not durable makes no replica drop anything", .logOnly)
+    @Test(
+        "after a failed sync, a removal that is not durable makes no replica drop anything",
+        .logOnly)
     func failedSync() async throws {
         try await test.served { client, _ in
             let change = Samples.request([Samples.change("k")])
