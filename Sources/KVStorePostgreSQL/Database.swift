@@ -53,8 +53,9 @@
             SET lock_timeout = 10000
             """
 
+        // Before it is known whether there is a pooler, which keeps the statements that others have prepared.
         private static let identify = PostgreSQLStatement(
-            "identify",
+            "",
             """
             SELECT ubiquity.identify(), pg_backend_pid(), current_setting('synchronous_commit')
             """)
@@ -136,11 +137,11 @@
         ) throws(PostgreSQLError) -> Int {
             let exists = try connection.execute(
                 PostgreSQLStatement(
-                    "schema_exists", "SELECT to_regclass('ubiquity.meta') IS NOT NULL"),
+                    "", "SELECT to_regclass('ubiquity.meta') IS NOT NULL"),
                 timeout: Database.timeout)
             guard exists.bool(0, 0) == true else { return 0 }
             let version = try connection.execute(
-                PostgreSQLStatement("schema_version", "SELECT schema_version FROM ubiquity.meta"),
+                PostgreSQLStatement("", "SELECT schema_version FROM ubiquity.meta"),
                 timeout: Database.timeout)
             return Int(version.int32(0, 0) ?? 0)
         }

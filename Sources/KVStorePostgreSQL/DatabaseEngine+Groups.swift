@@ -5,13 +5,18 @@
 
     /// What groups do to the state of the engine.
     extension DatabaseEngine {
-        /// What was read of stores that are checked out.
-        func keep(_ rows: [StoreRow?], of stores: [CachedStore]) {
+        /// What was read of stores that are checked out; returns which of them live readers have to look at.
+        func keep(_ rows: [StoreRow?], of stores: [CachedStore]) -> [Bool] {
             noteSuccess()
-            withState { _ in
-                for (store, row) in zip(stores, rows) {
+            return withState { _ in
+                zip(stores, rows).map { store, row in
+                    let isChanged =
+                        (store.row?.version, store.row?.generation) != (
+                            row?.version, row?.generation
+                        )
                     store.row = row
                     store.isLoaded = true
+                    return isChanged
                 }
             }
         }
@@ -32,8 +37,11 @@
         func finish(_ stores: [DatabaseGroup.Finished], generation: Int64) {
             let isWaiting = withState { state in
                 for finished in stores {
-                    if !finished.isCurrent || state.generation != generation {
-                        finished.store.forget()
+                    let isOutdated = state.generation != generation
+                    if !finished.isCurrent || isOutdated { finished.store.forget() }
+                    // After a refusal, the sweep tries again.
+                    if isOutdated, finished.store.watcherCount > 0 {
+                        refresh(finished.store, &state)
                     }
                     state.cache.putBack(finished.store, repeating: finished.repeated)
                 }

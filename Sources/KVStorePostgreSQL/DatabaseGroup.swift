@@ -19,6 +19,8 @@
             var needsLoad: Bool
             /// Whether it was read for this group.
             var isCurrent = false
+            /// Whether live readers have not seen what was read or committed.
+            var isAdvanced = false
             /// Whether the database has to create it before it is read.
             var isCreated = false
             var conflictCount = 0
@@ -146,7 +148,11 @@
                     if plan.needsCommit {
                         commits.append(Commit(id: row.id, plan: plan, item: item))
                     } else if item.isCurrent {
-                        done(item, plan, isAdvanced: false)
+                        done(item, plan)
+                        // Committed before the answer was lost: no other node has been notified.
+                        if item.operations.contains(where: \.isUncertain) {
+                            engine.publish([item.store.id])
+                        }
                     } else {
                         item.needsLoad = true
                         rest.append(item)
@@ -157,7 +163,7 @@
                 } else {
                     finished.append(
                         Finished(
-                            store: item.store,
+                            store: item.store, isCurrent: true,
                             completions: item.operations.map { ($0.loop, $0.withoutStore) }))
                 }
             }
@@ -194,12 +200,13 @@
                     worker.connection?.close()
                     return putBack(loads)
                 }
-                engine.keep(loaded.stores, of: loads.map(\.store))
+                let changed = engine.keep(loaded.stores, of: loads.map(\.store))
                 for (index, load) in loads.enumerated() {
                     var item = load
                     item.byteLimit = loaded.byteLimits[index]
                     item.needsLoad = false
                     item.isCurrent = true
+                    item.isAdvanced = item.isAdvanced || changed[index]
                     item.isCreated = false
                     if let problem = refusals[item.store.id] {
                         let refused = item.operations.filter(\.creates)
@@ -253,12 +260,15 @@
             guard !commits.isEmpty else { return }
             engine.apply(
                 commits.map { ($0.item.store, $0.plan) }, generation: generation)
-            for commit in commits { done(commit.item, commit.plan, isAdvanced: true) }
+            for var commit in commits {
+                commit.item.isAdvanced = true
+                done(commit.item, commit.plan)
+            }
             engine.publish(commits.map(\.item.store.id))
         }
 
         /// Answers from the row, which has what was committed.
-        private mutating func done(_ item: Item, _ plan: StorePlan, isAdvanced: Bool) {
+        private mutating func done(_ item: Item, _ plan: StorePlan) {
             guard let row = item.store.row else { return putBack([item]) }
             let isWaited = item.operations.contains {
                 if case .refresh = $0.request { true } else { false }
@@ -267,7 +277,7 @@
                 Finished(
                     store: item.store, isCurrent: true,
                     completions: plan.completions(on: row, now: engine.options.now()),
-                    isAdvanced: isAdvanced || isWaited))
+                    isAdvanced: item.isAdvanced || isWaited))
         }
 
         // MARK: - One store, locked
@@ -290,7 +300,7 @@
                     connection.close()
                     return putBack([item])
                 }
-                engine.keep([row], of: [item.store])
+                item.isAdvanced = engine.keep([row], of: [item.store])[0] || item.isAdvanced
                 let plan = StorePlan(
                     item.operations, on: row, generation: generation, now: engine.options.now(),
                     newEpoch: Self.newEpoch)
@@ -308,7 +318,7 @@
                 if plan.needsCommit {
                     finish([Commit(id: row.id, plan: plan, item: item)])
                 } else {
-                    done(item, plan, isAdvanced: false)
+                    done(item, plan)
                 }
             } catch {
                 if connection.isOpen {

@@ -136,7 +136,13 @@
                 defer { outgoing.stores = [] }
                 return outgoing.stores
             }
-            if !stores.isEmpty { try notify(Self.payload(of: stores)) }
+            if !stores.isEmpty {
+                do throws(PostgreSQLError) { try notify(Self.payload(of: stores)) } catch {
+                    outgoing.withLock { $0.stores.formUnion(stores) }
+                    wake()
+                    throw error
+                }
+            }
             let now = ContinuousClock.now
             if now >= nextHeartbeat { try beat() }
             if now >= nextSweep { try sweep() }

@@ -106,8 +106,8 @@
 
         /// After a connection: what is known of another generation does not count.
         func noteConnection(generation: Int64) {
+            noteSuccess()
             let isNew = withState { state in
-                state.failure = nil
                 state.isConnected = true
                 guard state.generation != generation else { return false }
                 let isNew = state.generation != nil

@@ -1,6 +1,6 @@
 /// A statement with parameters `$1`, `$2` …, which a connection prepares when it first executes it.
 package struct PostgreSQLStatement: Sendable {
-    /// One text has one name, a constant.
+    /// One text has one name, a constant; empty for what is never prepared.
     package let name: String
     package let text: String
     package let parameterTypes: [PostgreSQLType]
@@ -92,7 +92,8 @@ package struct PostgreSQLExecution: Sendable {
             var preparing: [Bool] = []
             for execution in executions {
                 let isNew =
-                    usesPreparedStatements && known.insert(execution.statement.name).inserted
+                    prepares(execution.statement)
+                    && known.insert(execution.statement.name).inserted
                 if isNew, !sendPreparation(execution.statement, handle) { throw disconnected() }
                 // Each is flushed at once, as far as the socket takes it.
                 guard send(execution, handle), PQpipelineSync(handle) == 1 else {
@@ -101,6 +102,10 @@ package struct PostgreSQLExecution: Sendable {
                 preparing.append(isNew)
             }
             return preparing
+        }
+
+        private func prepares(_ statement: PostgreSQLStatement) -> Bool {
+            usesPreparedStatements && !statement.name.isEmpty
         }
 
         private func sendPreparation(
@@ -116,7 +121,7 @@ package struct PostgreSQLExecution: Sendable {
             let types = statement.parameterTypes.map { Oid($0.rawValue) }
             let formats = [Int32](repeating: 1, count: types.count)
             return execution.parameters.withPointers { values, lengths in
-                if usesPreparedStatements {
+                if prepares(statement) {
                     PQsendQueryPrepared(
                         handle, statement.name, Int32(types.count), values, lengths, formats, 1)
                 } else {
